@@ -1,0 +1,60 @@
+# Everything runs in .venv, which is made on first use. Needed: python3 (3.10 or newer, with venv), make, git.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+NCCL_VERSIONS ?= 2.18.3 2.21.5 2.27.7
+
+.PHONY: demo test lint format types wheel bench lab clean
+
+# An exit code of 1 means that faults were found, 3 that there was nothing to judge: both are answers.
+answers = ( $(1); code=$$?; test $$code -eq 0 -o $$code -eq 1 -o $$code -eq 3 )
+
+demo: $(VENV)/.installed
+	@echo "== a log: ncdiag parse fixtures/cases/veth/nccl.log"
+	@$(call answers,$(BIN)/ncdiag parse fixtures/cases/veth/nccl.log)
+	@echo "== this machine: ncdiag check"
+	@$(call answers,$(BIN)/ncdiag check)
+
+test: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+wheel: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest tests/wheel $(ARGS)
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+types: $(VENV)/.installed-dev
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed-dev
+	$(BIN)/python bench/run.py $(ARGS)
+
+# The tests against a real libnccl, for several of its releases (250 to 490 MB each, kept in .cache/nccl).
+lab: $(VENV)/.installed-dev
+	@for version in $(NCCL_VERSIONS); do \
+	  echo "== NCCL $$version"; \
+	  NCDIAG_NCCL_VERSION=$$version NCDIAG_REQUIRE=nccl $(BIN)/python -m pytest tests/nccl $(ARGS) || exit 1; \
+	done
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+	  { echo "ncdiag needs Python 3.10 or newer; name one: make PYTHON=python3.11 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) .cache dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis

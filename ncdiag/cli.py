@@ -1,0 +1,120 @@
+"""The command line: finds the commands in ``ncdiag/commands``, runs one, and turns what goes wrong into one sentence.
+
+A command is a module with a ``typer`` app; it is imported only when it is called, and it imports what it needs only
+when it runs. Exit codes: 0 nothing at or above ``--fail-on``, 1 findings, 2 usage, 3 nothing understood, 4 output
+cannot be written, 5 internal error, 130 interrupted, 141 closed pipe.
+"""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+import typer.core
+
+from ncdiag import __version__, commands
+from ncdiag.commands._options import application
+from ncdiag.commands._output import say, write
+from ncdiag.errors import DefinitionError, NcdiagError
+
+INTERNAL_ERROR, INTERRUPTED, CLOSED_PIPE = 5, 130, 141
+
+
+class Commands(typer.core.TyperGroup):
+    """The modules of ``ncdiag.commands``, imported one by one as they are asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002  (typer's signature)
+        """Names of all commands."""
+        return command_names()
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002
+        """The command of that name, None when there is none."""
+        if cmd_name not in command_names():
+            return None
+        import importlib
+
+        command = typer.main.get_command(importlib.import_module(f"{commands.__name__}.{cmd_name}").app)
+        command.name = cmd_name
+        return command
+
+
+def command_names() -> list[str]:
+    """The modules of ``ncdiag.commands`` but those whose name begins with an underscore."""
+    return sorted(m.name for m in pkgutil.iter_modules(commands.__path__) if not m.name.startswith("_"))
+
+
+app = application(
+    cls=Commands,
+    name="ncdiag",
+    help="Find the root cause of an NCCL network failure. 'ncdiag FILE' is short for 'ncdiag triage FILE'.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:  # noqa: FBT001  (typer's callback)
+    if wanted:
+        write(f"ncdiag {__version__}\n", None)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Take the options that stand before the command."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code; nothing but an exit code and one sentence ever comes out."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments and arguments[0] not in command_names() and (arguments[0] == "-" or os.path.lexists(arguments[0])):
+        arguments.insert(0, "triage")
+    try:
+        code = typer.main.get_command(app).main(arguments, prog_name="ncdiag", standalone_mode=False)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except SystemExit:  # typer met a closed pipe while it printed help
+        return _hush()
+    except Exception as error:  # noqa: BLE001  (the last line of defence: no traceback for the user)
+        return _failed(error)
+    return code if isinstance(code, int) else 0
+
+
+def _failed(error: Exception) -> int:
+    """Tell an error as one sentence and choose the exit code."""
+    if os.environ.get("NCDIAG_DEBUG") == "1":
+        import traceback
+
+        traceback.print_exception(error)
+    if isinstance(error, BrokenPipeError):
+        return _hush()
+    if isinstance(error, NcdiagError):
+        say(str(error), lines=isinstance(error, DefinitionError))
+        return error.exit_code
+    usage = getattr(error, "format_message", None)  # typer's own errors; their class moved between releases
+    if usage is not None:
+        command = getattr(getattr(error, "ctx", None), "command_path", "ncdiag")
+        if not usage():
+            say(f"say what to do; '{command} --help' lists the possibilities")
+        elif type(error).__name__ == "NoArgsIsHelpError":
+            sys.stderr.write(usage() + "\n")
+        else:
+            say(f"{usage().rstrip('.')} (see '{command} --help')")
+        return int(getattr(error, "exit_code", 2))
+    say(f"internal error: {type(error).__name__}: {error}; NCDIAG_DEBUG=1 shows where, please report it")
+    return INTERNAL_ERROR
+
+
+def _hush() -> int:
+    """Whoever read the output is gone: keep the interpreter from complaining when it flushes at exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+    return CLOSED_PIPE

@@ -1,0 +1,71 @@
+"""Ctrl-C ends the reading, not the answer: what was read until then is judged and reported."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable, Iterator
+from types import FrameType, TracebackType
+from typing import Any, final
+
+
+@final
+class Interruption:
+    """A context in which the first Ctrl-C stops the reading of sources and the second one ends the program.
+
+    ``happened`` tells whether there was one.
+    """
+
+    def __init__(self) -> None:
+        """Nothing happened yet."""
+        self.happened = False
+        self._reading = False
+        self._previous: Any = None
+
+    def __enter__(self) -> Interruption:
+        self._previous = signal.signal(signal.SIGINT, self._interrupted)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        signal.signal(signal.SIGINT, self._previous)
+
+    def _interrupted(self, _number: int, _frame: FrameType | None) -> None:
+        if self.happened or self._reading:
+            self.happened = True
+            raise KeyboardInterrupt
+        self.happened = True  # in the middle of judging a buffer: the next read sees it
+
+    def watch(self, items: Iterable[Any]) -> Iterator[Any]:
+        """The same items until Ctrl-C; those that are sources (they have ``buffers``) are watched themselves."""
+        for item in self._until_interrupted(iter(items)):
+            yield Watched(item, self) if hasattr(item, "buffers") else item
+
+    def _until_interrupted(self, items: Iterator[Any]) -> Iterator[Any]:
+        while not self.happened:
+            try:
+                self._reading = True
+                item = next(items)
+            except (StopIteration, KeyboardInterrupt):
+                return
+            finally:
+                self._reading = False
+            yield item
+
+
+class Watched:
+    """A source whose buffers end at Ctrl-C, with a note that they do; everything else is the source's own."""
+
+    def __init__(self, source: Any, interruption: Interruption) -> None:  # noqa: ANN401  (any kind of source)
+        """Wrap ``source``."""
+        self._source, self._interruption = source, interruption
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        """What the source itself says."""
+        return getattr(self._source, name)
+
+    def buffers(self) -> Iterator[bytes]:
+        """The buffers until Ctrl-C."""
+        yield from self._interruption._until_interrupted(self._source.buffers())  # noqa: SLF001  (one unit)
+        if self._interruption.happened:
+            self._source.notes.append("interrupted: the rest was not read")

@@ -1,0 +1,64 @@
+"""What every judging command does: read, diagnose, print, and say with its exit code how it went."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from ncdiag.commands._interrupt import Interruption
+from ncdiag.commands._options import Options
+from ncdiag.commands._output import say, write
+from ncdiag.report.model import SEVERITIES, Report
+
+FOUND, NOTHING_UNDERSTOOD, INTERRUPTED = 1, 3, 130
+
+
+def judge(sources: Iterable[Any], options: Options) -> int:
+    """Diagnose the sources, print the report, return the exit code; wrong options are refused before any reading."""
+    from ncdiag.diagnose import diagnose
+    from ncdiag.report import renderer
+
+    render = renderer(options.format)
+    with Interruption() as interruption:
+        report = diagnose(interruption.watch(told(sources, quiet=options.quiet)), options.judging())
+    if interruption.happened and not options.quiet:
+        say("interrupted; this is what the input held until then")
+    shown = at_least(report, options.min_severity)
+    text = render(shown, width=shutil.get_terminal_size().columns, colour=wants_colour(options))
+    write(text, options.output, encoding="utf-8" if options.format == "json" else None)
+    return INTERRUPTED if interruption.happened else exit_code(report, options.fail_on)
+
+
+def told(sources: Iterable[Any], *, quiet: bool) -> Iterable[Any]:
+    """The same sources; what cannot be read is told on stderr as well."""
+    for source in sources:
+        if not quiet and hasattr(source, "reason"):
+            say(f"{source.name}: {source.reason}")
+        yield source
+
+
+def at_least(report: Report, severity: str) -> Report:
+    """The report without the findings below a severity; its counts stay those of all findings."""
+    allowed = SEVERITIES[: SEVERITIES.index(severity) + 1]  # type: ignore[arg-type]
+    kept = tuple(finding for finding in report.findings if finding.severity in allowed)
+    return msgspec.structs.replace(report, findings=kept)
+
+
+def exit_code(report: Report, fail_on: str) -> int:
+    """0, 1 when something at or above ``fail_on`` was found, 3 when nothing was understood."""
+    if report.summary.verdict == "nothing-understood":
+        return NOTHING_UNDERSTOOD
+    failing = () if fail_on == "never" else SEVERITIES[: SEVERITIES.index(fail_on) + 1]  # type: ignore[arg-type]
+    return FOUND if any(finding.severity in failing for finding in report.findings) else 0
+
+
+def wants_colour(options: Options) -> bool:
+    """Colour only on a terminal that has it, and never against the user's wish."""
+    if options.no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or options.output:
+        return False
+    return sys.stdout is not None and sys.stdout.isatty()

@@ -1,0 +1,70 @@
+"""The options that the judging commands share, declared once."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+Severities = Literal["error", "warning", "info"]
+FailOn = Literal["error", "warning", "info", "never"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """What a user may ask of every command that judges."""
+
+    format: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="How to answer: text, json or markdown.")
+    ] = "text"
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the answer to FILE.")] = (
+        None
+    )
+    select: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Judge only these rules (code or name).")] = (
+        None
+    )
+    ignore: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Leave these rules out (code or name).")] = (
+        None
+    )
+    min_severity: Annotated[Severities, typer.Option(help="Show no finding below this severity.")] = "info"
+    fail_on: Annotated[FailOn, typer.Option(help="Exit with 1 when a finding is at least this severe.")] = "error"
+    nccl: Annotated[
+        str | None, typer.Option(metavar="VERSION", help="The NCCL version, where the input does not tell it.")
+    ] = None
+    rules: Annotated[list[Path] | None, typer.Option(metavar="DIR", help="Add the rules of this folder.")] = None
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False
+    no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False
+
+
+def application(**settings: Any) -> typer.Typer:  # noqa: ANN401  (typer's own settings)
+    """A typer app without what costs start-up time or rewrites text: markup, pretty tracebacks, completion."""
+    return typer.Typer(
+        rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False, no_args_is_help=True, **settings
+    )
+
+
+def shared(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command one command line option for each field of `Options`, in the place of its parameter ``options``."""
+    hints = typing.get_type_hints(Options, include_extras=True)
+    own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "options"]
+    added = [
+        inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=hints[f.name])
+        for f in dataclasses.fields(Options)
+    ]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> int:  # noqa: ANN401
+        options = Options(**{f.name: given.pop(f.name) for f in dataclasses.fields(Options)})
+        return command(**given, options=options)
+
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + added
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    del run.__wrapped__  # typer would look through it to the parameters of ``command``
+    return run

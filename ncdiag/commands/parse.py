@@ -1,0 +1,21 @@
+"""``ncdiag parse FILE...``: the logs of one job."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ncdiag.commands._options import Options, application, shared
+
+app = application()
+
+
+@app.command(help="Judge one job by its logs. FILE: a file, folder, glob or archive; - is standard input.")
+@shared
+def parse(files: Annotated[list[str], typer.Argument(metavar="FILE...")], *, options: Options) -> int:
+    """Diagnose the logs of one job."""
+    from ncdiag.commands._judge import judge
+    from ncdiag.sources.files import open_sources
+
+    return judge(open_sources(files), options)

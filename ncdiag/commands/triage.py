@@ -1,0 +1,26 @@
+"""``ncdiag triage [FILE...|-]``: any pasted mixture."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from ncdiag.commands._options import Options, application, shared
+from ncdiag.commands._output import say
+
+app = application()
+
+
+@app.command(help="Judge any pasted mixture. Logs and outputs of tools; without FILE, or with -, standard input.")
+@shared
+def triage(files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None, *, options: Options) -> int:
+    """Diagnose a paste."""
+    from ncdiag.commands._judge import judge
+    from ncdiag.sources.files import open_sources
+
+    files = files or ["-"]
+    if files == ["-"] and not options.quiet and sys.stdin is not None and sys.stdin.isatty():
+        say("paste here, then press Ctrl-D")
+    return judge(open_sources(files), options)

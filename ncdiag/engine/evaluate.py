@@ -1,0 +1,299 @@
+"""Judge rules over the facts: fired, clear, unknown or not applicable, with evidence for what fired."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast, get_args
+
+import msgspec
+
+from ncdiag.engine.kleene import Truth
+from ncdiag.engine.program import Program
+from ncdiag.engine.results import Finding, Trace, Verdict
+from ncdiag.engine.schema import Confidence, Fix, Rule
+from ncdiag.engine.templates import Values, fold, show
+from ncdiag.engine.tree import Quantifier, Slot, Tree, conjuncts, names_read
+from ncdiag.engine.walk import Context, Frame
+from ncdiag.engine.where import Where, label, spans
+from ncdiag.facts.model import Host, Rank
+from ncdiag.facts.scalars import Constraint, VersionRange
+from ncdiag.facts.view import View
+
+CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
+"""From the strongest to the weakest."""
+
+_MAX_FINDINGS = 100
+_MAX_INSTANCES = 1000
+_READ_AGAIN = 10
+"""Instances of a finding that are evaluated again for their evidence."""
+
+_NAMES = dict[str, Any]
+
+
+def judge(rules: Iterable[Rule], view: View, values: Values | None = None) -> list[Verdict]:
+    """The verdict of each rule, in their order. ``values`` computes what texts call ``{best.NAME}``."""
+    context = Context(view)
+    return [_Judge(rule, context, values).verdict() for rule in rules]
+
+
+def program_of(rule: Rule) -> Program:
+    """The rule's program; a rule that was built by hand is compiled here (DefinitionError when it is wrong)."""
+    if rule.program is not None:
+        return rule.program
+    from ncdiag.engine.load import compile_rule
+
+    return compile_rule(rule)
+
+
+def applicable_fixes(finding: Finding, view: View) -> list[tuple[Fix, Truth]]:
+    """The fixes of a finding that its facts admit; True beside those for all NCCL versions that are possible, else None.
+
+    Fixes for none of these versions, and those one of whose conditions is false, are left out.
+    """
+    program, context = program_of(finding.rule), Context(view)
+    names = dict(finding.instances[0])
+    found: list[tuple[Fix, Truth]] = []
+    for index, fix in enumerate(finding.rule.fixes):
+        admitted = program.fix_nccl[index].admits(_version(context, names))
+        if admitted is not False and all(test(Frame(context, names)) is not False for test in program.fix_tests[index]):
+            found.append((fix, admitted))
+    return found
+
+
+def render(finding: Finding, text: str, view: View, values: Values | None = None) -> str:
+    """A text of the finding's rule with its holes filled, ranks and hosts of all instances together."""
+    return _Texts(program_of(finding.rule), Context(view), values).render(text, finding.instances)
+
+
+def holes_unknown(finding: Finding, text: str, view: View, values: Values | None = None) -> bool:
+    """Tell whether something in a text is unknown, so that a command or value made of it must not be offered."""
+    pieces = _Texts(program_of(finding.rule), Context(view), values).pieces(text, finding.instances[0])
+    return any(isinstance(piece, _Hole) and piece.value is None for piece in pieces)
+
+
+def trace(rule: Rule, view: View, limit: int = 20) -> list[Trace]:
+    """How the first instances of a rule were judged, every condition whether it mattered or not."""
+    program, context = program_of(rule), Context(view)
+    found: list[Trace] = []
+    for names in _instances(program, Frame(context, {})):
+        if len(found) == limit:
+            break
+        frame = Frame(context, names)
+        found.append(
+            Trace(
+                names={name: label(entity) for name, entity in names.items()},
+                when=tuple((text, run(frame)) for text, run in zip(rule.when, program.tests, strict=True)),
+                unless=tuple((text, run(frame)) for text, run in zip(rule.unless, program.guards, strict=True)),
+            )
+        )
+    return found
+
+
+def _instances(program: Program, frame: Frame, level: int = 0) -> Iterator[_NAMES]:
+    if level == len(program.each):
+        yield {bound.name: frame.names[bound.name] for bound in program.each}
+        return
+    for element in program.walks[level](frame).items:
+        frame.names[program.each[level].name] = element
+        yield from _instances(program, frame, level + 1)
+
+
+def _version(context: Context, names: Mapping[str, Any]) -> VersionRange | None:
+    """The NCCL version that concerns an instance: its rank's, else its host's, else the range over the job."""
+    entities = list(names.values())
+    subject = next((e for e in entities if isinstance(e, Rank)), None) or next(
+        (e for e in entities if isinstance(e, Host) or isinstance(getattr(e, "host", None), str)), None
+    )
+    own: VersionRange | None = getattr(subject, "nccl_version", None)
+    if own is not None:
+        return own
+    key = "version", subject.name if isinstance(subject, Host) else getattr(subject, "host", None)
+    if key not in context.memo:
+        context.memo[key] = context.view.version(context.view.host(key[1]))
+    return cast("VersionRange | None", context.memo[key])
+
+
+class _Hole(msgspec.Struct):
+    """The value of a hole for one instance."""
+
+    slot: Slot
+    value: Any
+
+
+class _Texts:
+    """Fills the holes of a rule's texts."""
+
+    def __init__(self, program: Program, context: Context, values: Values | None) -> None:
+        self.program, self.context, self.values = program, context, values
+
+    def pieces(self, text: str, names: Mapping[str, Any]) -> list[str | _Hole]:
+        """The text cut at its holes, each with its value; a text without a hole is one piece."""
+        template = self.program.templates.get(text)
+        if template is None:
+            return [text]
+        frame = Frame(self.context, dict(names))
+        found: list[str | _Hole] = []
+        for part, run in zip(template, self.program.slots[text], strict=True):
+            if isinstance(part, str):
+                found.append(part)
+            elif run is not None:
+                found.append(_Hole(part, run(frame)))
+            else:
+                found.append(_Hole(part, self.values(part.best, names) if self.values else None))
+        return found
+
+    def render(self, text: str, instances: Iterable[Mapping[str, Any]]) -> str:
+        """The text for all instances: what tells ranks and hosts is folded, the rest is the first one's."""
+        template = self.program.templates.get(text)
+        held = list(instances)
+        if template is None or not held:
+            return text
+        folds = any(isinstance(part, Slot) and part.who for part in template)
+        columns = [self.pieces(text, names) for names in (held if folds else held[:1])]
+        return "".join(_join([column[i] for column in columns]) for i in range(len(template)))
+
+
+def _join(pieces: list[str | _Hole]) -> str:
+    first = pieces[0]
+    if isinstance(first, str):
+        return first
+    if not first.slot.who:
+        return show(first.value)
+    return fold(first.slot.who, [piece.value for piece in pieces if isinstance(piece, _Hole)])
+
+
+class _Group:
+    """Instances with the same title but for ranks and hosts."""
+
+    def __init__(self) -> None:
+        self.instances: list[_NAMES] = []
+        self.where = Where.nowhere()
+        self.count = 0
+        self.best = len(CONFIDENCES)
+
+    def add(self, names: _NAMES, confidence: int) -> None:
+        self.count += 1
+        self.best = min(self.best, confidence)
+        if len(self.instances) < _MAX_INSTANCES:
+            self.instances.append(names)
+        for entity in names.values():
+            self.where.add(entity)
+
+
+class _Judge:
+    """Judges one rule."""
+
+    def __init__(self, rule: Rule, context: Context, values: Values | None) -> None:
+        self.rule, self.context = rule, context
+        self.program = program_of(rule)
+        self.texts = _Texts(self.program, context, values)
+        self.names: _NAMES = {}
+        self.when: list[Truth] = [None] * len(rule.when)
+        self.unless: list[Truth] = [None] * len(rule.unless)
+        self.groups: dict[tuple[str, ...], _Group] = {}
+        self.open: set[int] = set()
+        self.held: set[int] = set()
+        self.missing: dict[str, None] = {}
+        self.omitted = 0
+        self.judged = self.inapplicable = False
+
+    def verdict(self) -> Verdict:
+        self._descend(0, Frame(self.context, {}), admitted=True)
+        findings = tuple(self._finding(group) for group in self.groups.values())
+        unknown = bool(self.open or self.missing)
+        judged = self.judged or not self.inapplicable
+        return Verdict(
+            rule=self.rule,
+            outcome="fired" if findings else "unknown" if unknown else "clear" if judged else "not applicable",
+            findings=findings,
+            open_clauses=tuple(self.rule.when[i] for i in sorted(self.open)),
+            held_clauses=tuple(self.rule.when[i] for i in sorted(self.held)),
+            missing=tuple(self.missing),
+            omitted=self.omitted,
+        )
+
+    def _descend(self, level: int, frame: Frame, *, admitted: Truth) -> None:
+        """Judge what can be judged with the first ``level`` names bound, then bind the next one."""
+        program = self.program
+        if program.nccl.parts:
+            admitted = self._admits(program.nccl)
+            if admitted is False:
+                self.inapplicable = True
+                return
+        conditions, guards = program.levels[level]
+        for i in conditions:
+            self.when[i] = program.tests[i](frame)
+            if self.when[i] is False:
+                self.judged = True
+                return
+        for i in guards:
+            self.unless[i] = program.guards[i](frame)
+            if self.unless[i] is True:
+                self.judged = True
+                return
+        if level == len(program.each):
+            self._instance(admitted)
+            return
+        found = program.walks[level](frame)
+        name = program.each[level].name
+        if found.missing:
+            self.missing.setdefault(self.rule.each[name])
+        for element in found.items:
+            frame.names[name] = self.names[name] = element
+            self._descend(level + 1, frame, admitted=admitted)
+        frame.names.pop(name, None)
+        self.names.pop(name, None)
+
+    def _admits(self, constraint: Constraint) -> Truth:
+        return constraint.admits(_version(self.context, self.names))
+
+    def _instance(self, admitted: Truth) -> None:
+        """No condition is false and no guard true: the instance fired, or it is open."""
+        self.judged = True
+        unknown = {i for i, result in enumerate(self.when) if result is None}
+        if unknown:
+            self.open |= unknown
+            self.held |= {i for i, tree in enumerate(self.program.when) if i not in unknown and _is_specific(tree)}
+            return
+        names = dict(self.names)
+        pieces = self.texts.pieces(self.rule.title, names)
+        key = tuple(p if isinstance(p, str) else "" if p.slot.who else show(p.value) for p in pieces)
+        if key not in self.groups:
+            if len(self.groups) == _MAX_FINDINGS:
+                self.omitted += 1
+                return
+            self.groups[key] = _Group()
+        lowered = CONFIDENCES.index(self.rule.strength) + sum(result is None for result in self.unless)
+        if admitted is None:
+            lowered = max(lowered, CONFIDENCES.index("likely"))
+        self.groups[key].add(names, min(lowered, len(CONFIDENCES) - 1))
+
+    def _finding(self, group: _Group) -> Finding:
+        where, evidence = group.where, dict[Any, None]()
+        alone = where.is_job
+        for names in group.instances[:_READ_AGAIN]:
+            frame = Frame(self.context, names, [])
+            for test in self.program.tests:
+                test(frame)
+            reads = frame.reads or []
+            evidence |= dict.fromkeys(spans(names.values(), reads))
+            for entity, _ in reads:
+                if alone:
+                    where.add(entity)
+                else:
+                    where.add_event(entity)
+        return Finding(
+            rule=self.rule,
+            title=self.texts.render(self.rule.title, group.instances),
+            why=self.texts.render(self.rule.why, group.instances),
+            confidence=CONFIDENCES[group.best],
+            where=where,
+            evidence=tuple(evidence),
+            instances=tuple(group.instances),
+            count=group.count,
+        )
+
+
+def _is_specific(tree: Tree) -> bool:
+    """Tell whether a condition says more than something about the job as a whole."""
+    return names_read(tree) != {"job"} or any(isinstance(part, Quantifier) and part.events for part in conjuncts(tree))

@@ -1,0 +1,221 @@
+"""Rule files to checked rules. What is wrong raises DefinitionError with file, line where known, and help."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+import msgspec
+
+from ncdiag.engine import clauses
+from ncdiag.engine.kinds import suggestion
+from ncdiag.engine.program import Bound, Program
+from ncdiag.engine.schema import Applies, Ask, Fix, Rule
+from ncdiag.engine.scope import Names, Scope
+from ncdiag.engine.templates import compile_template
+from ncdiag.engine.tree import Template, Tree
+from ncdiag.errors import DefinitionError
+from ncdiag.facts.scalars import Constraint
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+_CODE = re.compile(r"[A-Z]{2,6}\d{3,4}\Z")
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*\Z")
+_TABLES: dict[str, type[msgspec.Struct]] = {
+    "": Rule, "applies": Applies, "fix": Fix, "fix.applies": Applies, "asks": Ask,
+}  # fmt: skip
+_TOML_PLACE = re.compile(r" ?\(at (?:line (\d+), column \d+|end of document)\)")
+
+
+def load_folder(folder: Path, names: Names | None = None) -> tuple[Rule, ...]:
+    """All rules of ``folder/<area>/<name>.toml``, sorted by code. Codes and names, old ones included, are unique."""
+    rules = [load_file(path, names) for path in rule_files(folder)]
+    check_unique(rules)
+    return tuple(sorted(rules, key=lambda rule: rule.code))
+
+
+def rule_files(folder: Path) -> list[Path]:
+    """The rule files of a folder, in a fixed order."""
+    return sorted(folder.glob("*/*.toml"))
+
+
+def load_file(path: Path, names: Names | None = None) -> Rule:
+    """One rule; its file is called after it, its folder after its area."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = f"the rule cannot be read: {error}"
+        raise DefinitionError(reason, file=str(path)) from None
+    rule = load_text(text, names, file=str(path))
+    if rule.name != path.stem:
+        _refuse(text, str(path), rule.name, f"the file is called {path.name}, its rule {rule.name!r}")
+    if rule.area != path.parent.name:
+        _refuse(text, str(path), rule.area, f"the folder is called {path.parent.name}, the rule's area {rule.area!r}")
+    return rule
+
+
+def load_text(text: str, names: Names | None = None, file: str = "") -> Rule:
+    """A rule from the text of its file, checked and with its program."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = _TOML_PLACE.search(str(error))
+        line = int(place[1] or 0) if place else 0
+        reason = f"this is no TOML: {_TOML_PLACE.sub('', str(error))}"
+        raise DefinitionError(reason, file=file, line=line) from None
+    except (RecursionError, ValueError) as error:
+        reason = f"this is no TOML: {error}"
+        raise DefinitionError(reason, file=file) from None
+    names = names or Names()
+    _check_keys(data, "", text, file)
+    data["example"] = [_example(item, names, text, file) for item in _tables(data, "example")]
+    try:
+        rule = msgspec.convert(data, Rule)
+    except msgspec.ValidationError as error:
+        _refuse_value(error, text, file)
+    _check_words(rule, text, file)
+    try:
+        return msgspec.structs.replace(rule, program=compile_rule(rule, names))
+    except DefinitionError as error:
+        line = _line(text, error.text)
+        raise DefinitionError(
+            error.reason, file=file, line=line, text=error.text, column=error.column, hint=error.hint
+        ) from None
+
+
+def compile_rule(rule: Rule, names: Names | None = None) -> Program:
+    """Check the conditions and texts of a rule against the facts; DefinitionError with a caret for the first fault."""
+    scope, each = Scope(names or Names()), []
+    for name, text in rule.each.items():
+        if not name.isidentifier() or name in clauses.RESERVED:
+            reason = f"each cannot bind {name!r}"
+            raise DefinitionError(reason, text=name, hint="choose a plain name that means nothing else")
+        path, kind = clauses.path(text, scope)
+        if scope.walked & scope.collections(path):
+            raise DefinitionError(clauses.QUADRATIC, text=text, hint="start from a name that is bound already")
+        each.append(Bound(name, path))
+        scope = scope.bind(name, path, kind)
+    if not rule.when:
+        reason = "a rule without a condition would always fire"
+        raise DefinitionError(reason, text="when")
+    return Program(
+        each=tuple(each),
+        when=_conditions(rule.when, scope),
+        unless=_conditions(rule.unless, scope),
+        nccl=_constraint(rule.applies.nccl),
+        templates={text: _template(text, scope) for text in _texts(rule) if "{" in text or "}" in text},
+        fix_when=tuple(_conditions(fix.when, scope) for fix in rule.fixes),
+        fix_nccl=tuple(_constraint(fix.applies.nccl) for fix in rule.fixes),
+    )
+
+
+def check_unique(rules: Iterable[Rule]) -> None:
+    """Refuse a code or name, present or former, that two rules lay claim to."""
+    seen: dict[str, str] = {}
+    for rule in rules:
+        for word in dict.fromkeys([rule.code, rule.name, *rule.formerly]):
+            if word in seen:
+                reason = f"{word!r} belongs to the rule {seen[word]} and to {rule.name}"
+                raise DefinitionError(reason, hint="a code or name, once published, keeps its meaning")
+            seen[word] = rule.name
+
+
+def dangling(rules: Iterable[Rule]) -> dict[str, tuple[str, ...]]:
+    """Names under ``explains`` that no rule has or had, by the rule that names them."""
+    held = list(rules)
+    known = {name for rule in held for name in (rule.name, *rule.formerly)}
+    found = {rule.name: tuple(name for name in rule.explains if name not in known) for rule in held}
+    return {name: missing for name, missing in found.items() if missing}
+
+
+def _conditions(texts: Iterable[str], scope: Scope) -> tuple[Tree, ...]:
+    return tuple(clauses.condition(text, scope) for text in texts)
+
+
+def _template(text: str, scope: Scope) -> Template:
+    return compile_template(text, scope)
+
+
+def _constraint(text: str) -> Constraint:
+    try:
+        return Constraint.parse(text)
+    except ValueError as error:
+        raise DefinitionError(str(error), text=text) from None
+
+
+def _texts(rule: Rule) -> list[str]:
+    texts = [rule.title, rule.why]
+    for fix in rule.fixes:
+        texts += [fix.text, fix.scope, fix.confirm, *fix.env.values(), *fix.commands]
+    return texts
+
+
+def _tables(data: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    held = data.get(key, [])
+    return [item for item in held if isinstance(item, dict)] if isinstance(held, list) else []
+
+
+def _check_keys(data: Mapping[str, Any], place: str, text: str, file: str) -> None:
+    """Refuse unknown keys, here and in the tables below, with the key that was meant."""
+    table = _TABLES[place]
+    known = {field.encode_name for field in msgspec.structs.fields(table)} - {"program"}
+    for key, value in data.items():
+        if key not in known:
+            where = f" under [{place}]" if place else ""
+            _refuse(text, file, key, f"unknown key {key!r}{where}", suggestion(key, known), is_key=True)
+        below = f"{place}.{key}" if place else key
+        if below in _TABLES:
+            for item in value if isinstance(value, list) else [value]:
+                if isinstance(item, dict):
+                    _check_keys(item, below, text, file)
+
+
+def _example(data: dict[str, Any], names: Names, text: str, file: str) -> dict[str, Any]:
+    """An example with its texts, which stand under their section kinds, put into one place."""
+    sections = {key: value for key, value in data.items() if key not in ("name", "outcome", "host")}
+    for kind, value in sections.items():
+        if names.sections and kind not in names.sections:
+            hint = suggestion(kind, names.sections)
+            _refuse(text, file, kind, f"{kind!r} is no kind of section", hint, is_key=True)
+        sections[kind] = [value] if isinstance(value, str) else value
+    return {key: value for key, value in data.items() if key not in sections} | {"sections": sections}
+
+
+def _check_words(rule: Rule, text: str, file: str) -> None:
+    if not _CODE.match(rule.code):
+        _refuse(text, file, rule.code, f"{rule.code!r} is no code", "letters and digits, such as NCD101")
+    for name in (rule.name, *rule.formerly):
+        if not _NAME.match(name):
+            _refuse(text, file, name, f"{name!r} is no name", "small letters, digits and hyphens, such as gdr-disabled")
+
+
+def _refuse_value(error: msgspec.ValidationError, text: str, file: str) -> NoReturn:
+    """A value of the wrong type, or a key that is missing."""
+    reason, _, place = str(error).partition(" - at ")
+    place = place.strip("`$.") if place else ""
+    key = re.split(r"[.\[]", place)[-1] if place else ""
+    where = f"{place}: " if place else ""
+    _refuse(text, file, key, where + reason[:1].lower() + reason[1:], is_key=True)
+
+
+def _refuse(  # noqa: PLR0913  (what is wrong, where, and what helps)
+    text: str, file: str, word: str, reason: str, hint: str = "", *, is_key: bool = False
+) -> NoReturn:
+    raise DefinitionError(reason, file=file, line=_line(text, word, is_key=is_key), hint=hint)
+
+
+def _line(text: str, word: str, *, is_key: bool = False) -> int:
+    """The first line that holds ``word`` (as a key, when asked); 0 when none does, as with escaped texts."""
+    if not word:
+        return 0
+    key = re.compile(rf"[\s\"'\[{{,]*{re.escape(word)}\s*[=\]\"']") if is_key else None
+    for number, line in enumerate(text.splitlines(), 1):
+        if key.search(line) if key else word in line:
+            return number
+    return 0

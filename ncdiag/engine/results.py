@@ -1,0 +1,85 @@
+"""What judging gives: a verdict for every rule, findings for those that fired, and the diagnosis drawn from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from ncdiag.engine.kleene import Truth
+from ncdiag.engine.schema import Confidence, Rule
+from ncdiag.engine.where import Where
+from ncdiag.spans import Span
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that is wrong. Instances of a rule that differ only in rank and host are one finding.
+
+    ``instances``: what the rule's names were bound to, one mapping an instance (the first thousand of ``count``);
+    ``evidence``: spans of the facts read, the bound ones first. ``explained_by`` and ``consequences`` are rule names.
+    """
+
+    rule: Rule
+    title: str
+    why: str
+    confidence: Confidence
+    where: Where
+    evidence: tuple[Span, ...]
+    instances: tuple[Mapping[str, Any], ...]
+    count: int
+    explained_by: tuple[str, ...] = ()
+    consequences: tuple[str, ...] = ()
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts concerned, sorted."""
+        return tuple(sorted(self.where.hosts))
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """The ranks concerned, sorted."""
+        return tuple(sorted(self.where.ranks))
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one rule.
+
+    ``open_clauses``: conditions that were unknown in instances where none was false; ``held_clauses``: conditions on
+    more than the job that were true in such instances; ``missing``: paths of ``each`` whose input was missing;
+    ``omitted``: findings beyond the most that a rule may have.
+    """
+
+    rule: Rule
+    outcome: Literal["fired", "clear", "unknown", "not applicable"]
+    findings: tuple[Finding, ...] = ()
+    open_clauses: tuple[str, ...] = ()
+    held_clauses: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    omitted: int = 0
+
+
+class Trace(msgspec.Struct, frozen=True, kw_only=True):
+    """How one instance of a rule was judged: the facts bound, by label, and each condition with its result."""
+
+    names: dict[str, str]
+    when: tuple[tuple[str, Truth], ...]
+    unless: tuple[tuple[str, Truth], ...]
+
+
+class Unknown(msgspec.Struct, frozen=True):
+    """A rule that could not be judged, what it lacks and whose output would tell."""
+
+    code: str
+    name: str
+    missing: tuple[str, ...]
+    ask_for: tuple[str, ...]
+
+
+class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole judgement. ``findings``: roots first, then consequences; ``root_cause``: name of the first, or None."""
+
+    verdict: Literal["root-cause", "symptom-only", "healthy-as-far-as-seen", "nothing-understood"]
+    root_cause: str | None
+    findings: tuple[Finding, ...]
+    unknown: tuple[Unknown, ...]

@@ -1,0 +1,92 @@
+"""What a rule file may hold. Every table refuses keys it does not know (`ncdiag.engine.load` says which was meant)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from ncdiag.engine.program import Program
+
+Severity = Literal["error", "warning", "info"]
+Outcome = Literal["fired", "clear", "unknown"]
+Confidence = Literal["certain", "likely", "possible"]
+
+
+class _Table(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A table of a rule file."""
+
+
+class Applies(_Table, frozen=True):
+    """Version constraints, such as ``nccl = ">=2.4,<2.21"``; empty admits every version."""
+
+    nccl: str = ""
+
+
+class Fix(_Table, frozen=True):
+    """What to do. ``env`` values, ``text``, ``commands``, ``scope``, ``confirm`` are `ncdiag.engine.templates`.
+
+    ``when``: conditions over the names that the rule binds; the fix is left out when one is false. ``workaround``: it
+    hides the fault, or pays for it with speed, and does not cure it. ``confirm``: what shows afterwards that it worked.
+    """
+
+    kind: Literal["env", "unset", "command", "config", "hardware", "ask_admin"]
+    env: dict[str, str] = {}
+    unset: tuple[str, ...] = ()
+    text: str = ""
+    commands: tuple[str, ...] = ()
+    applies: Applies = Applies()
+    when: tuple[str, ...] = ()
+    scope: str = ""
+    risk: Literal["none", "low", "medium", "high"] = "low"
+    confirm: str = ""
+    workaround: bool = False
+
+
+class Ask(_Table, frozen=True):
+    """What would settle a rule that could not be judged: the fact that is ``missing`` and the output to ``ask_for``."""
+
+    missing: str
+    ask_for: str
+
+
+class Example(_Table, frozen=True):
+    """Text that the rule is tried on. ``sections``: section kind to texts (in a file they stand beside ``name``)."""
+
+    name: str
+    outcome: Outcome
+    host: str | None = None
+    sections: dict[str, tuple[str, ...]] = {}
+
+
+class Rule(_Table, frozen=True):
+    """One fault. ``when``: all true; ``unless``: none true; ``each`` binds names to facts before both.
+
+    ``layer``: lower is closer to the hardware; ``rank`` breaks the last ties. ``strength``: what the conditions prove.
+    ``effect``: ``job`` when the fault shows on other hosts as well. ``explains``: names of the rules whose findings are
+    consequences of this fault. ``program`` is what the loader makes of the conditions and is never written in a file.
+    """
+
+    code: str
+    name: str
+    area: str
+    severity: Severity
+    role: Literal["cause", "symptom"]
+    layer: int
+    title: str
+    when: tuple[str, ...]
+    why: str
+    rank: int = 100
+    applies: Applies = Applies()
+    each: dict[str, str] = {}
+    unless: tuple[str, ...] = ()
+    formerly: tuple[str, ...] = ()
+    false_positives: tuple[str, ...] = ()
+    explains: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    strength: Confidence = "likely"
+    effect: Literal["host", "job"] = "host"
+    asks: tuple[Ask, ...] = ()
+    fixes: tuple[Fix, ...] = msgspec.field(default=(), name="fix")
+    examples: tuple[Example, ...] = msgspec.field(default=(), name="example")
+    program: Program | None = None

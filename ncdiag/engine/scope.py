@@ -1,0 +1,150 @@
+"""Names and paths of the condition language: what a name stands for and where a dotted path leads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from ncdiag.engine.kinds import (
+    FLOAT,
+    INT,
+    STR,
+    Entity,
+    Kind,
+    Many,
+    Opaque,
+    Scalar,
+    SettingsOf,
+    Table,
+    derived_fields,
+    stored_fields,
+    suggestion,
+)
+from ncdiag.engine.tree import Path, Step, StepKind
+from ncdiag.facts.model import Host, Job, Setting
+
+_HAVE_SETTINGS = ("Rank", "Host", "Job")
+_MAY_BE_ABSENT = ("text", "number")
+_ANY_HOLE = Scalar(STR.names | INT.names | FLOAT.names)
+
+
+class Names(msgspec.Struct, frozen=True, kw_only=True):
+    """What rules may name beside the facts; an empty collection admits every name.
+
+    ``settings``: variables known to NCCL and its surroundings; ``events``: events of the messages; ``holes``: the
+    fields of all events with their types (``int float str``); ``values``: what ``{best.NAME}`` can compute;
+    ``sections``: section kinds.
+    """
+
+    settings: frozenset[str] = frozenset()
+    events: frozenset[str] = frozenset()
+    holes: Mapping[str, frozenset[str]] = {}
+    values: frozenset[str] = frozenset()
+    sections: frozenset[str] = frozenset()
+
+
+class PathError(Exception):
+    """A path leads nowhere; ``index`` is the part that failed, 0 for the name it starts with."""
+
+    def __init__(self, reason: str, index: int, hint: str = "") -> None:
+        """Keep the parts."""
+        super().__init__(reason)
+        self.reason, self.index, self.hint = reason, index, hint
+
+
+class Scope(msgspec.Struct, frozen=True):
+    """What is bound: ``kinds`` and full paths (``job.ranks.gpus``) of the names, and the collections walked."""
+
+    names: Names
+    kinds: Mapping[str, Kind] = msgspec.field(default_factory=lambda: {"job": Entity(Job)})
+    origins: Mapping[str, str] = msgspec.field(default_factory=lambda: {"job": "job"})
+    walked: frozenset[str] = frozenset()
+
+    def bind(self, name: str, path: Path, kind: Kind) -> Scope:
+        """The same scope with ``name`` bound to the elements of ``path``, which are of ``kind``."""
+        return Scope(
+            self.names,
+            {**self.kinds, name: kind},
+            {**self.origins, name: self.origin(path)},
+            self.walked | self.collections(path),
+        )
+
+    def origin(self, path: Path) -> str:
+        """The path with its start written out, from ``job`` on."""
+        return ".".join([self.origins[path.start], *(step.name for step in path.steps)])
+
+    def collections(self, path: Path) -> frozenset[str]:
+        """The collections that a walk along ``path`` fans out over, each as a full path."""
+        found, names = set(), [self.origins[path.start]]
+        for step in path.steps:
+            names.append(step.name)
+            if step.many:
+                found.add(".".join(names))
+        return frozenset(found)
+
+    def resolve(self, parts: Sequence[str]) -> tuple[Path, Kind]:
+        """Follow ``parts[0].parts[1]...``; `Many` when the path fans out. PathError when it leads nowhere."""
+        kind = self.kinds.get(parts[0])
+        if kind is None:
+            reason = f"nothing is called {parts[0]!r} here"
+            raise PathError(reason, 0, self._start_hint(parts[0]))
+        steps: list[Step] = []
+        for index, name in enumerate(parts[1:], 1):
+            if isinstance(kind, Scalar) and kind.is_host:
+                steps.append(Step("host", "host of"))
+                kind = Entity(Host)
+            kind, how = self._next(kind, name, index)
+            if how is not None:
+                many = isinstance(kind, Many)
+                kind = kind.item if isinstance(kind, Many) else kind
+                steps.append(Step(how, name, many))
+        if isinstance(kind, SettingsOf):
+            reason = "a variable has to be named"
+            raise PathError(reason, len(parts) - 1, "for instance setting.NCCL_IB_TIMEOUT.effective")
+        if isinstance(kind, Opaque | Many):
+            reason = f"{parts[-1]!r} is nothing that a condition can read"
+            raise PathError(reason, len(parts) - 1)
+        fans_out = any(step.many for step in steps)
+        return Path(parts[0], tuple(steps), fans_out), Many(kind) if fans_out else kind
+
+    def _start_hint(self, name: str) -> str:
+        if name in ("true", "false", "null", "none"):
+            return f"write {name.title()}" if name in ("true", "false") else "unknown is unknown by itself"
+        return suggestion(name, self.kinds)
+
+    def _next(self, kind: Kind, name: str, index: int) -> tuple[Kind, StepKind | None]:
+        """The kind behind ``.name`` and how to get there (None: nothing to do yet)."""
+        if isinstance(kind, Entity):
+            if name == "setting" and kind.cls.__name__ in _HAVE_SETTINGS:
+                return SettingsOf(), None
+            return self._field(kind.cls, name, index)
+        if isinstance(kind, SettingsOf):
+            known = self.names.settings
+            if known and name not in known:
+                reason = f"no variable is called {name!r}"
+                raise PathError(reason, index, suggestion(name, known))
+            return Entity(Setting), "setting"
+        if isinstance(kind, Table):
+            return kind.item, "optional_key" if kind.optional else "key"
+        reason = f"{kind} has no fields, so .{name} leads nowhere"
+        raise PathError(reason, index)
+
+    def _field(self, cls: type, name: str, index: int) -> tuple[Kind, StepKind]:
+        stored, derived = stored_fields(cls), derived_fields(cls)
+        if name in stored:
+            if cls.__name__ == "Event" and name == "event" and self.names.events:
+                return Scalar(STR.names, self.names.events), "field"
+            return stored[name], "setting_field" if cls is Setting and name in _MAY_BE_ABSENT else "field"
+        if name in derived:
+            return derived[name], "derived"
+        choices = {*stored, *derived}
+        if cls.__name__ == "Event":
+            holes = self.names.holes
+            if not holes or name in holes:
+                return Scalar(holes[name]) if holes else _ANY_HOLE, "hole"
+            choices |= set(holes)
+        if cls.__name__ in _HAVE_SETTINGS:
+            choices.add("setting")
+        reason = f"{cls.__name__} has no field {name!r}"
+        raise PathError(reason, index, suggestion(name, choices))

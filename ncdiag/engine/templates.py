@@ -1,0 +1,94 @@
+"""Texts with ``{expression}`` in them: titles, explanations and fixes.
+
+What stands between the braces is an expression of the condition language over the names that the rule binds, or
+``best.NAME``, a value that `ncdiag.fixes` computes. A literal brace is written twice. What is unknown reads so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ncdiag.engine import clauses
+from ncdiag.engine.kinds import Entity, Kind, Many, Scalar, suggestion
+from ncdiag.engine.kleene import ABSENT
+from ncdiag.engine.scope import Scope
+from ncdiag.engine.tree import Path, Slot, Step, Template, Tree
+from ncdiag.errors import DefinitionError
+from ncdiag.facts.fold import fold_hosts, fold_numbers
+
+_PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[^{}]+|[{}]")
+
+Values = Callable[[str, Mapping[str, Any]], Any]
+"""Computes ``best.NAME`` for the bound names: something whose ``str`` is the value, or None when it cannot."""
+
+
+def compile_template(text: str, scope: Scope) -> Template:
+    """Split and check a text; DefinitionError for a brace without its partner or a path that leads nowhere."""
+    parts: list[str | Slot] = []
+    for found in _PIECE.finditer(text):
+        if found[1] is not None:
+            parts.append(_slot(found[1].strip(), scope))
+        elif found[0] in ("{", "}"):
+            reason = f"a {found[0]!r} stands alone"
+            raise DefinitionError(reason, text=text, column=found.start(), hint="a literal brace is written twice")
+        else:
+            parts.append({"{{": "{", "}}": "}"}.get(found[0], found[0]))
+    return tuple(parts)
+
+
+def _slot(text: str, scope: Scope) -> Slot:
+    if text.startswith("best."):
+        name = text.removeprefix("best.")
+        if scope.names.values and name not in scope.names.values:
+            reason = f"no value is called {name!r}"
+            raise DefinitionError(reason, text=text, column=len("best."), hint=suggestion(name, scope.names.values))
+        return Slot(best=name)
+    tree, kind = clauses.expression(text, scope)
+    inner = kind.item if isinstance(kind, Many) else kind
+    if not isinstance(inner, Scalar):
+        hint = "write one of its fields, such as .name" if isinstance(inner, Entity) else ""
+        reason = f"a {inner} cannot be shown"
+        raise DefinitionError(reason, text=text, hint=hint)
+    return Slot(tree, who=_who(tree, kind, scope))
+
+
+def _who(tree: Tree, kind: Kind, scope: Scope) -> str:
+    """``rank`` or ``host`` when the hole only tells where something was found."""
+    if not isinstance(tree, Path) or tree.many or not isinstance(kind, Scalar):
+        return ""
+    last = tree.steps[-1] if tree.steps else None
+    if kind.is_host:
+        return "host"
+    if last == Step("field", "rank"):
+        return "rank"
+    if last == Step("field", "name"):
+        above, bound = tree.steps[:-1], scope.kinds.get(tree.start)
+        is_host = above[-1].kind == "host" if above else isinstance(bound, Entity) and bound.cls.__name__ == "Host"
+        return "host" if is_host else ""
+    return ""
+
+
+def show(value: Any) -> str:  # noqa: ANN401
+    """A value as people read it: unknown, not set, yes, no, 400 for 400.0, collections joined by commas."""
+    if value is None:
+        return "unknown"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    items = getattr(value, "items", None)
+    if isinstance(items, list):
+        return ", ".join(dict.fromkeys(map(show, items))) or str(ABSENT if not value.open else "unknown")
+    return str(value)
+
+
+def fold(kind: str, values: Iterable[Any]) -> str:
+    """Many ranks or hosts in a hole: ``0-7,16`` or ``node[1-3]``."""
+    found = list(values)
+    known = [value for value in found if value is not None]
+    if not known:
+        return "unknown"
+    numbers = [value for value in known if isinstance(value, int)]
+    return fold_numbers(numbers) if kind == "rank" and numbers else fold_hosts(map(str, known))

@@ -1,0 +1,137 @@
+"""Conditions as trees: what `ncdiag.engine.clauses` makes of their text and `ncdiag.engine.closures` runs.
+
+A tree has passed the type check; it holds all that evaluation needs, so that a compiled catalogue is read and run
+without parsing or looking at types again.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Union
+
+import msgspec
+
+StepKind = Literal["field", "derived", "host", "key", "optional_key", "setting", "setting_field", "hole"]
+"""How a path goes on: ``field`` stored in the struct; ``derived`` asked from the view; ``host`` follows a host's name;
+``key`` of a table whose missing keys are unknown, ``optional_key`` of one whose missing keys are known absent;
+``setting`` by variable name; ``setting_field`` of a Setting (text and number of a variable known unset are absent);
+``hole`` of an event."""
+
+
+class Step(msgspec.Struct, frozen=True, array_like=True):
+    """One step of a path; ``many``: its value is a collection, over which the path fans out."""
+
+    kind: StepKind
+    name: str
+    many: bool = False
+
+
+class Path(msgspec.Struct, frozen=True, array_like=True, tag="path"):
+    """``start.a.b``; ``many`` when one of the steps fans out."""
+
+    start: str
+    steps: tuple[Step, ...] = ()
+    many: bool = False
+
+
+class Const(msgspec.Struct, frozen=True, array_like=True, tag="const"):
+    """A constant."""
+
+    value: bool | int | float | str
+
+
+class Items(msgspec.Struct, frozen=True, array_like=True, tag="items"):
+    """A list of constants."""
+
+    values: tuple[bool | int | float | str, ...]
+
+
+class Not(msgspec.Struct, frozen=True, array_like=True, tag="not"):
+    """``not item``."""
+
+    item: Tree
+
+
+class Junction(msgspec.Struct, frozen=True, array_like=True, tag="junction"):
+    """``and`` or ``or`` of two and more."""
+
+    word: Literal["and", "or"]
+    items: tuple[Tree, ...]
+
+
+class Compare(msgspec.Struct, frozen=True, array_like=True, tag="compare"):
+    """``COMPARISONS[how](left, right)`` of `ncdiag.engine.kleene`, negated when ``inverted``."""
+
+    how: str
+    left: Tree
+    right: Tree
+    inverted: bool = False
+
+
+class Quantifier(msgspec.Struct, frozen=True, array_like=True, tag="quantifier"):
+    """``word(item for name in path if condition)``.
+
+    ``item`` None counts the elements themselves. ``events`` are the only event names for which an element can matter.
+    ``closed``: nothing but the job is read from outside, so one evaluation serves all instances.
+    """
+
+    word: Literal["any", "all", "none", "count", "distinct"]
+    name: str
+    path: Path
+    item: Tree | None = None
+    condition: Tree | None = None
+    events: tuple[str, ...] | None = None
+    closed: bool = False
+
+
+Tree = Union[Path, Const, Items, Not, Junction, Compare, Quantifier]  # noqa: UP007  (msgspec evaluates it)
+
+
+class Slot(msgspec.Struct, frozen=True, array_like=True):
+    """A hole of a text (`ncdiag.engine.templates`): a ``tree`` or, for computed values, the name behind ``best.``.
+
+    ``who``: the hole tells a rank's number or a host's name, by which alone findings are not told apart.
+    """
+
+    tree: Tree | None = None
+    best: str = ""
+    who: str = ""
+
+
+Template = tuple[str | Slot, ...]
+"""A text cut at its holes."""
+
+
+def names_read(tree: Tree | None) -> frozenset[str]:
+    """The names that a tree reads from outside itself."""
+    if isinstance(tree, Path):
+        return frozenset({tree.start})
+    if isinstance(tree, Not):
+        return names_read(tree.item)
+    if isinstance(tree, Junction):
+        return frozenset[str]().union(*map(names_read, tree.items))
+    if isinstance(tree, Compare):
+        return names_read(tree.left) | names_read(tree.right)
+    if isinstance(tree, Quantifier):
+        inside = names_read(tree.item) | names_read(tree.condition)
+        return names_read(tree.path) | (inside - {tree.name})
+    return frozenset()
+
+
+def conjuncts(tree: Tree | None) -> tuple[Tree, ...]:
+    """The conditions that must all hold for ``tree`` to hold."""
+    if tree is None:
+        return ()
+    if isinstance(tree, Junction) and tree.word == "and":
+        return tuple(part for item in tree.items for part in conjuncts(item))
+    return (tree,)
+
+
+def event_names(trees: tuple[Tree, ...], name: str) -> tuple[str, ...] | None:
+    """The event names to which conditions that must all hold confine ``name``; None when they do not confine it."""
+    for tree in trees:
+        if isinstance(tree, Compare) and not tree.inverted and tree.left == Path(name, (Step("field", "event"),)):
+            if tree.how == "equal" and isinstance(tree.right, Const):
+                return (str(tree.right.value),)
+            if tree.how == "listed" and isinstance(tree.right, Items):
+                return tuple(map(str, tree.right.values))
+    return None

@@ -1,0 +1,165 @@
+"""Walking from fact to fact at run time: the steps of paths, fan-out, and which collections are complete."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from ncdiag.engine.kleene import ABSENT
+from ncdiag.engine.tree import Path, Step
+from ncdiag.facts.model import COLLECTION_KINDS, Event, Hca, Host, Job, Port, Setting
+from ncdiag.facts.view import View
+
+
+class Context:
+    """One job under judgement: its view, its events by name, and the results that serve all instances of a rule."""
+
+    def __init__(self, view: View) -> None:
+        """Start with nothing remembered."""
+        self.view = view
+        self.memo: dict[object, Any] = {}
+        self._events: dict[str, list[Event]] | None = None
+
+    def events(self, names: Iterable[str]) -> list[Event]:
+        """The job's events of these names, in the order of the input for each name."""
+        if self._events is None:
+            self._events = defaultdict(list)
+            for event in self.view.job.events:
+                self._events[event.event].append(event)
+        return [event for name in dict.fromkeys(names) for event in self._events.get(name, ())]
+
+
+class Frame:
+    """What is bound while one instance is evaluated; ``reads`` collects (entity, field) when the evidence is wanted."""
+
+    __slots__ = ("context", "names", "reads")
+
+    def __init__(self, context: Context, names: dict[str, Any], reads: list[tuple[Any, str]] | None = None) -> None:
+        """Bind ``job`` beside ``names``."""
+        self.context, self.reads = context, reads
+        self.names = {"job": context.view.job, **names}
+
+
+class Found(msgspec.Struct):
+    """The elements that a path led to; ``open``: there may be more, or some of them are unknown.
+
+    ``missing``: input was missing on the way, so that finding nothing means nothing. Of the job's own collections only
+    an empty one is missing, and never the events: a program that has nothing to say prints nothing.
+    """
+
+    items: list[Any]
+    open: bool
+    missing: bool = False
+
+
+Take = Callable[[Frame, Any], Any]
+"""One step: the value behind an entity, None when it is unknown."""
+
+
+def take(step: Step) -> Take:  # noqa: PLR0911  (one line a kind of step)
+    """The function of one step."""
+    name = step.name
+    if step.kind == "derived":
+        return lambda frame, entity: _read(frame, entity, name, frame.context.view.get(entity, name))
+    if step.kind == "host":
+        return lambda frame, entity: frame.context.view.host(entity)
+    if step.kind == "setting":
+        return lambda frame, entity: frame.context.view.setting(entity, name)
+    if step.kind == "setting_field":
+        return lambda frame, entity: _read(frame, entity, name, _setting_field(entity, name))
+    if step.kind == "hole":
+        return lambda frame, entity: _read(frame, entity, name, entity.fields.get(name))
+    if step.kind == "key":
+        return lambda _, table: table.get(name)
+    if step.kind == "optional_key":
+        return lambda _, table: table.get(name, ABSENT)
+
+
+    def stored(frame: Frame, entity: Any) -> Any:  # noqa: ANN401
+        if frame.reads is not None:
+            frame.reads.append((entity, name))
+        return getattr(entity, name, None)
+
+    return stored
+
+
+def _read(frame: Frame, entity: Any, name: str, value: Any) -> Any:  # noqa: ANN401
+    if frame.reads is not None:
+        frame.reads.append((entity, name))
+    return value
+
+
+def _setting_field(setting: Setting, name: str) -> Any:  # noqa: ANN401
+    value = getattr(setting, name)
+    return ABSENT if value is None and setting.is_set is False else value
+
+
+def is_complete(owner: Any, field: str) -> bool:  # noqa: ANN401
+    """Tell whether a collection that is not None holds all there is.
+
+    Collections of a host are closed by the section kinds that show them whole, those of the job by ``Job.complete``; an
+    HCA without ports is one whose ports were not seen. Other collections hold what one line or tool said: all of it.
+    """
+    if isinstance(owner, Host):
+        kinds = COLLECTION_KINDS.get(field)
+        return kinds is None or bool(owner.complete & kinds)
+    if isinstance(owner, Job):
+        return field in owner.complete or field not in _OPEN_IN_JOB
+    if isinstance(owner, Port) and field == "gids":
+        return owner.gids_complete is True
+    return not (isinstance(owner, Hca) and field == "ports" and not owner.ports)
+
+
+_OPEN_IN_JOB = frozenset(name for name in Job.__struct_fields__ if name not in ("conflicts", "provenance", "complete"))
+
+
+def single(path: Path) -> Callable[[Frame], Any]:
+    """A path without fan-out: its value, None when a step on the way is unknown."""
+    start = path.start
+    if not path.steps:
+        return lambda frame: frame.names[start]
+    takes = tuple(map(take, path.steps))
+    if len(takes) == 1:
+        only = takes[0]
+        return lambda frame: only(frame, frame.names[start])
+
+    def run(frame: Frame) -> Any:  # noqa: ANN401
+        value = frame.names[start]
+        for function in takes:
+            value = function(frame, value)
+            if value is None or value is ABSENT:
+                return value
+        return value
+
+    return run
+
+
+def fan_out(path: Path) -> Callable[[Frame], Found]:
+    """A path with fan-out: all its elements. Hosts that are reached again and again come once."""
+    start = path.start
+    moves = tuple((take(step), step) for step in path.steps)
+
+    def run(frame: Frame) -> Found:
+        items, is_open, missing = [frame.names[start]], False, False
+        for function, step in moves:
+            reached: list[Any] = []
+            for owner in items:
+                value = function(frame, owner)
+                if value is None:
+                    is_open = missing = True
+                elif value is ABSENT:
+                    continue
+                elif step.many:
+                    reached += [item for item in value if item is not None]
+                    if not is_complete(owner, step.name):
+                        is_open = True
+                        missing = missing or not isinstance(owner, Job) or (not value and step.name != "events")
+                else:
+                    reached.append(value)
+            items = list({id(host): host for host in reached}.values()) if step.kind == "host" else reached
+        return Found(items, is_open, missing)
+
+    return run

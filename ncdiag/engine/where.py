@@ -1,0 +1,115 @@
+"""Where and when something was found: hosts, ranks, devices and times of the facts that a rule read; their spans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from ncdiag.facts.model import Event, Gid, Gpu, Hca, Host, Interface, Job, Port
+from ncdiag.spans import Span
+
+Device = tuple[str, str, str]
+"""Host, sort (``gpu``, ``hca``, ``interface``) and name of a device."""
+
+
+class Where(msgspec.Struct):
+    """The scope of a finding. Empty sets mean the job as a whole."""
+
+    hosts: set[str]
+    ranks: set[int]
+    devices: set[Device]
+    peers: set[str]
+    time: float | None = None
+    order: int | None = None
+
+    @classmethod
+    def nowhere(cls) -> Where:
+        """The scope to which facts are added."""
+        return cls(set(), set(), set(), set())
+
+    def add(self, entity: Any) -> None:  # noqa: ANN401
+        """Take in one fact; anything that has no place is passed over."""
+        host = entity.name if isinstance(entity, Host) else getattr(entity, "host", None)
+        if isinstance(host, str):
+            self.hosts.add(host)
+            self._add_device(entity, host)
+        rank = getattr(entity, "rank", None)
+        if isinstance(rank, int):
+            self.ranks.add(rank)
+        self.add_event(entity)
+
+    def _add_device(self, entity: Any, host: str) -> None:  # noqa: ANN401
+        if isinstance(entity, Hca | Interface):
+            self.devices.add((host, type(entity).__name__.lower(), entity.name))
+        elif isinstance(entity, Port | Gid):
+            self.devices.add((host, "hca", entity.hca))
+        elif isinstance(entity, Gpu):
+            self.devices.add((host, "gpu", entity.bus_id or str(entity.index)))
+
+    def add_event(self, event: Any) -> None:  # noqa: ANN401
+        """Take in only the time and the peer of an event; other facts have none."""
+        if not isinstance(event, Event):
+            return
+        if event.peer:
+            self.peers.add(event.peer)
+        if event.time is not None and (self.time is None or event.time < self.time):
+            self.time = event.time
+        if self.order is None or event.order < self.order:
+            self.order = event.order
+
+    @property
+    def is_job(self) -> bool:
+        """True when it belongs to the job as a whole."""
+        return not (self.hosts or self.ranks or self.devices)
+
+    def touches(self, other: Where) -> bool:
+        """Tell whether two findings lie on the same device, rank or host.
+
+        Where both tell devices of one sort, the devices decide: a port that is down explains nothing of its neighbour.
+        """
+        if self.is_job or other.is_job:
+            return True
+        sorts = {sort for _, sort, _ in self.devices} & {sort for _, sort, _ in other.devices}
+        if sorts:
+            return bool(self.devices & other.devices)
+        return bool(self.ranks & other.ranks or self.hosts & other.hosts)
+
+
+def spans(bound: Iterable[Any], reads: Iterable[tuple[Any, str]]) -> list[Span]:
+    """The evidence: the spans of the bound facts, then of the fields that were read, each once and in that order."""
+    found: dict[Span, None] = {}
+    for entity in bound:
+        _keep(found, _provenance(entity).get(""))
+    for entity, field in reads:
+        provenance = _provenance(entity)
+        wide = isinstance(entity, Host | Job)  # the first mention of a host says nothing about its fields
+        _keep(found, provenance.get(field) or (None if wide else provenance.get("")))
+    return list(found)
+
+
+def _keep(found: dict[Span, None], span: Span | None) -> None:
+    if span is not None:
+        found.setdefault(span)
+
+
+def _provenance(entity: Any) -> dict[str, Span]:  # noqa: ANN401
+    return getattr(entity, "provenance", None) or {}
+
+
+def label(entity: Any) -> str:  # noqa: ANN401
+    """How people call a fact: ``rank 3 on node1``, ``mlx5_0 port 1 on node1``, ``eth0 on node1``."""
+    if not isinstance(entity, msgspec.Struct):
+        return str(entity)
+    kind, host = type(entity).__name__, getattr(entity, "host", None)
+    on = f" on {host}" if host else ""
+    if isinstance(entity, Port):
+        return f"{entity.hca} port {entity.number}{on}"
+    if isinstance(entity, Gid):
+        return f"GID {entity.index} of {entity.hca} port {entity.port}{on}"
+    for field in ("name", "rank", "event", "index", "path", "id", "hca", "bus_id"):
+        found = getattr(entity, field, None)
+        if found is not None:
+            return f"{found}{on}" if field in ("name", "event", "path") else f"{kind.lower()} {found}{on}"
+    return f"{kind.lower()}{on}"

@@ -1,0 +1,59 @@
+"""What can go wrong, and what a user sees of it.
+
+    NcdiagError                 one sentence for the user, never a traceback
+    ├── UsageError              an option or argument makes no sense             exit 2
+    ├── InputError              a source cannot be read at all                   exit 2 when nothing else could be read
+    ├── DefinitionError         a rule, message or parser definition is wrong    exit 2 for private packs
+    │     carries file, line, the offending text and a help sentence
+    └── OutputError             the report cannot be written                     exit 4
+
+A parser that meets bad input raises nothing: it leaves the lines unread, and the report counts them.
+"""
+
+from __future__ import annotations
+
+
+class NcdiagError(Exception):
+    """Base of all errors that are told to the user as one sentence."""
+
+    exit_code = 5
+
+
+class UsageError(NcdiagError):
+    """An option or argument makes no sense."""
+
+    exit_code = 2
+
+
+class InputError(NcdiagError):
+    """A source cannot be read at all."""
+
+    exit_code = 2
+
+
+class OutputError(NcdiagError):
+    """The report cannot be written."""
+
+    exit_code = 4
+
+
+class DefinitionError(NcdiagError):
+    """A rule, message or other definition file is wrong.
+
+    ``str(error)`` reads ``file:line: reason`` followed by the offending text with a caret and a help line, where known.
+    """
+
+    exit_code = 2
+
+    def __init__(
+        self, reason: str, *, file: str = "", line: int = 0, text: str = "", column: int = 0, hint: str = ""
+    ) -> None:
+        """Keep the parts; ``column`` counts from 0 within ``text``."""
+        self.reason, self.file, self.line, self.text, self.column, self.hint = reason, file, line, text, column, hint
+        where = f"{file}:{line}: " if file and line else f"{file}: " if file else ""
+        parts = [where + reason]
+        if text:
+            parts += [f"    {text}", "    " + " " * column + "^"]
+        if hint:
+            parts.append(f"  help: {hint}")
+        super().__init__("\n".join(parts))

@@ -1,0 +1,111 @@
+"""What a kernel interface is, from what a tool said or else from its name, and whether NCCL could talk over it.
+
+Names follow the defaults of systemd.net-naming-scheme(7), Docker, libvirt, the common Kubernetes network plugins and the
+kernel's tunnel drivers.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+from ncdiag.facts.model import COLLECTION_KINDS, Host, Interface, InterfaceKind
+from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.view import View, derived
+
+_NAMES: tuple[tuple[str, InterfaceKind], ...] = (
+    (r"lo(?::\d+)?$", "loopback"),
+    (r"veth|cali[0-9a-f]|lxc[0-9a-f]{5}|lxc_health$|azv[0-9a-f]|eni[0-9a-f]{11}$|pod-id-link|nsx-|ve-", "veth"),
+    (r"docker|br-[0-9a-f]{12}$|virbr|cni|podman\d|lxcbr|lxdbr|cbr\d|weave$|nerdctl\d|kind$|incusbr", "bridge"),
+    (r"br\d|br-|vmbr|ovs|xenbr", "bridge"),
+    (r"flannel|vxlan|tunl\d|tun\d|tap|wg|tailscale|utun|ppp\d|gre|sit\d|ip6tnl|ip6gre|ip_vti|ip6_vti|erspan|genev", "tunnel"),
+    (r"cilium_vxlan|cilium_geneve|zt[0-9a-z]{8}|nebula|ipip|cloudbr|vpn", "tunnel"),
+    (r"cilium|kube-|nodelocaldns|dummy|ifb\d|antrea|ovn-|genev_sys|vnet\d|macvtap|vrf", "virtual"),
+    (r"wl[anpsox]|wlan", "wireless"),
+    (r".*\.\d{1,4}$|vlan\d", "vlan"),
+    (r"bond|team", "bond"),
+    (r"ib\d|ibp|ibs|ibo|ibP", "ipoib"),
+    (r"en[opsxP]|eth\d|em\d|p\d{1,3}p\d|hsn\d|rdma\d|ens|slow\d|cuse", "physical"),
+)
+_KINDS = tuple((re.compile(pattern), kind) for pattern, kind in _NAMES)
+_OWN_BRIDGES = re.compile(_NAMES[2][0])
+_ELSEWHERE = re.compile(r"if\d+$")
+
+
+@derived
+def likely_kind(interface: Interface, view: View) -> InterfaceKind | None:  # noqa: ARG001
+    """The kind that a tool told, else what the name stands for by custom; None for a name without one."""
+    if interface.kind is not None:
+        return interface.kind
+    kind = next((kind for pattern, kind in _KINDS if pattern.match(interface.name)), None)
+    if kind == "physical" and interface.parent and _ELSEWHERE.match(interface.parent):
+        return None  # linked to a device of another namespace: a veth or macvlan that was given a NIC's name
+    return kind
+
+
+@derived
+def is_virtual(interface: Interface, view: View) -> bool | None:
+    """Does it exist only inside this host? A bridge of unknown purpose may carry the host's own address: unknown."""
+    kind = view.get(interface, "likely_kind")
+    if kind == "bridge":
+        return True if _OWN_BRIDGES.match(interface.name) else None
+    return None if kind is None else kind in {"veth", "tunnel", "virtual"}
+
+
+@derived
+def is_loopback(interface: Interface, view: View) -> bool | None:
+    """Is it the loopback interface, by kind or by an address in 127.0.0.0/8?"""
+    kind = view.get(interface, "likely_kind")
+    if kind is not None:
+        return bool(kind == "loopback")
+    address = ip_address(view.get(interface, "ip") or "")
+    return None if address is None else address.is_loopback
+
+
+@derived
+def ip(interface: Interface, view: View) -> str | None:  # noqa: ARG001
+    """The address that NCCL would take: the first IPv4 one, else the first IPv6 one (src/misc/socket.cc)."""
+    found = [(ip_address(a.ip), a.ip) for a in interface.addresses or ()]
+    for version in (4, 6):
+        for address, text in found:
+            if address is not None and address.version == version:
+                return text
+    return None
+
+
+@derived
+def has_ipv4(interface: Interface, view: View) -> bool | None:  # noqa: ARG001
+    """Has it an IPv4 address? None when its addresses are not known."""
+    if interface.addresses is None:
+        return None
+    return any(isinstance(ip_address(a.ip), ipaddress.IPv4Address) for a in interface.addresses)
+
+
+@derived
+def is_link_local(interface: Interface, view: View) -> bool | None:
+    """Is the address that NCCL would take link-local (169.254.0.0/16, fe80::/10)? None without an address."""
+    address = ip_address(view.get(interface, "ip") or "")
+    return None if address is None else address.is_link_local
+
+
+@derived
+def usable(interface: Interface, view: View) -> bool | None:
+    """Could it reach another host: up, with carrier, not loopback, with an address beyond its own link?"""
+    if view.get(interface, "is_loopback") or interface.up is False or interface.running is False:
+        return False
+    if interface.addresses == () or view.get(interface, "is_link_local"):
+        return False
+    known = interface.up and view.get(interface, "is_loopback") is False and view.get(interface, "ip") is not None
+    return True if known else None
+
+
+@derived
+def has_one_interface(host: Host, view: View) -> bool | None:
+    """Is exactly one interface besides loopback given an address? None while others may exist that were not shown."""
+    others = [i for i in host.interfaces if not view.get(i, "is_loopback")]
+    if sum(view.get(i, "ip") is not None for i in others) > 1:
+        return False
+    unknown = any(i.addresses is None for i in others)
+    if unknown or not host.complete & COLLECTION_KINDS["interfaces"]:
+        return None
+    return sum(view.get(i, "ip") is not None for i in others) == 1

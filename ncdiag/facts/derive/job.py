@@ -1,0 +1,115 @@
+"""Facts of the job as a whole: how many hosts it spans, what differs between its ranks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from ncdiag.facts.fold import fold_hosts, fold_numbers
+from ncdiag.facts.model import Difference, Job, Rank
+from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.view import View, derived
+from ncdiag.spans import Span
+
+
+@derived
+def is_multi_host(job: Job, view: View) -> bool | None:
+    """Does the job span several hosts? From nNodes, the hosts seen, launch lines, or a peer address that no host here has."""
+    if job.nhosts is not None:
+        return job.nhosts > 1
+    rank_hosts = {r.host for r in job.ranks}
+    if len(rank_hosts) > 1:
+        return True
+    if any((view.get(launch, "is_multi_host") for launch in job.launches)):
+        return True
+    if view.get(job, "has_foreign_peer"):
+        return True
+    ready = [r for r in job.ranks if r.transports]
+    if ready and any(name.startswith("NET") for r in ready for name in r.transports or ()):
+        return True
+    return None
+
+
+@derived
+def has_foreign_peer(job: Job, view: View) -> bool | None:  # noqa: ARG001
+    """Does some message name a peer address that belongs to no interface seen (so another host takes part)?"""
+    own = {a.ip.split("%")[0] for h in job.hosts for i in h.interfaces for a in i.addresses or ()}
+    peers = {e.peer for e in job.events if e.peer}
+    addresses = {_address(peer) for peer in peers} - {None}
+    if not addresses or not own:
+        return None
+    return any(address not in own for address in addresses)
+
+
+def _address(peer: str) -> str | None:
+    text = peer.split("<", 1)[0].split("%", 1)[0]
+    return text if ip_address(text) else None
+
+
+@derived
+def differences(job: Job, view: View) -> tuple[Difference, ...]:
+    """What differs between the ranks that told it: versions, network, library, settings."""
+    found: list[Difference] = []
+    for what, read in _COMPARED.items():
+        found += _difference(job, what, "", read)
+    names = {name for rank in job.ranks for name in rank.settings}
+    for name in sorted(names):
+        found += _difference(job, "setting", name, _setting_reader(name))
+    found += _host_settings(job, view)
+    return tuple(found)
+
+
+_COMPARED: dict[str, Callable[[Rank], Any]] = {
+    "nccl_version": lambda rank: str(rank.nccl_version) if rank.nccl_version and rank.nccl_version.known else None,
+    "net": lambda rank: rank.net,
+    "library": lambda rank: rank.library,
+}
+
+
+def _setting_reader(name: str) -> Callable[[Rank], Any]:
+    def read(rank: Rank) -> Any:  # noqa: ANN401
+        setting = rank.settings.get(name)
+        return setting.text if setting else None
+
+    return read
+
+
+def _difference(job: Job, what: str, name: str, read: Callable[[Rank], Any]) -> list[Difference]:
+    groups: dict[str, list[Rank]] = defaultdict(list)
+    spans: dict[str, Span] = {}
+    for rank in job.ranks:
+        value = read(rank)
+        if value is not None:
+            groups[str(value)].append(rank)
+            spans.setdefault(str(value), rank.provenance.get(what) or rank.provenance.get("") or Span("", 0))
+            if name and name in rank.settings:
+                spans[str(value)] = rank.settings[name].provenance.get("", spans[str(value)])
+    if len(groups) < 2:  # noqa: PLR2004
+        return []
+    return [Difference(what=what, name=name or what, groups={v: _who(r) for v, r in groups.items()}, provenance=spans)]
+
+
+def _host_settings(job: Job, view: View) -> list[Difference]:  # noqa: ARG001
+    """NCCL variables that the environments of two hosts give differently."""
+    result = []
+    names = {name for host in job.hosts for name in host.settings if name.startswith("NCCL_")}
+    for name in sorted(names):
+        groups: dict[str, list[str]] = defaultdict(list)
+        spans: dict[str, Span] = {}
+        for host in job.hosts:
+            setting = host.settings.get(name)
+            if setting and setting.text is not None and setting.pid is None:
+                groups[setting.text].append(host.name)
+                spans.setdefault(setting.text, setting.provenance.get("", Span("", 0)))
+        if len(groups) > 1:
+            folded = {value: fold_hosts(hosts) for value, hosts in groups.items()}
+            result.append(Difference(what="setting", name=name, groups=folded, provenance=spans))
+    return result
+
+
+def _who(ranks: list[Rank]) -> str:
+    """``ranks 0-7,16 on node[1-2]``."""
+    numbers = [r.rank for r in ranks if r.rank is not None]
+    hosts = fold_hosts(sorted({r.host for r in ranks}))
+    return f"ranks {fold_numbers(numbers)} on {hosts}" if numbers else hosts

@@ -1,0 +1,74 @@
+"""Addresses that ranks advertise to each other, whatever line told them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ncdiag.facts.model import Advertised, Event, Host, Interface, Job, Rank
+from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.view import View, derived
+
+CONNECT_FAILURES = ("socket-connect-failed", "socket-connect-retry", "socket-connect-exhausted")
+"""Events whose peer could not be reached."""
+
+
+@derived
+def advertised(job: Job, view: View) -> tuple[Advertised, ...]:
+    """Every address that a rank announced (bootstrap, socket data, OOB) or that a failed connection aimed at."""
+    failed = {ip for e in job.events if e.event in CONNECT_FAILURES and (ip := view.get(e, "peer_ip"))}
+    found: dict[tuple[str | None, str, str | None, str | None], Advertised] = {}
+    for rank in job.ranks:
+        for item in _of_rank(rank, view, failed):
+            found.setdefault((item.host, item.role, item.interface, item.ip), item)
+    for event in job.events:
+        ip = view.get(event, "peer_ip")
+        if ip and event.event in CONNECT_FAILURES:
+            item = Advertised(ip=ip, role="peer", failed=True, rank=event.rank, provenance=event.provenance)
+            found.setdefault((None, "peer", None, ip), item)
+    return tuple(found.values())
+
+
+def _of_rank(rank: Rank, view: View, failed: set[str]) -> Iterator[Advertised]:
+    if rank.bootstrap_interface is not None:
+        yield _item(rank, rank.bootstrap_interface, "bootstrap", view, failed)
+    if rank.net in {None, "Socket"}:
+        for interface in rank.socket_interfaces or ():
+            yield _item(rank, interface, "data", view, failed)
+    if rank.oob_interface is not None:
+        yield _item(rank, rank.oob_interface, "oob", view, failed)
+
+
+_FIELD = {"bootstrap": "bootstrap_interface", "data": "socket_interfaces", "oob": "oob_interface"}
+
+
+def _item(rank: Rank, interface: Interface, role: str, view: View, failed: set[str]) -> Advertised:
+    ip = view.get(interface, "ip")
+    span = rank.provenance.get(_FIELD[role]) or interface.provenance.get("")
+    return Advertised(
+        ip=ip, interface=interface.name, kind=view.get(interface, "likely_kind"), virtual=view.get(interface, "is_virtual"),
+        host=rank.host, rank=rank.rank, role=role, failed=ip in failed if failed else None,  # type: ignore[arg-type]
+        provenance={"": span} if span else {},
+    )  # fmt: skip
+
+
+@derived
+def peer_ip(event: Event, view: View) -> str | None:  # noqa: ARG001
+    """The address in ``peer`` (``10.0.0.2<4567>``, ``fe80::1%eth0<0>``), without port and zone; None for a host name."""
+    if not event.peer:
+        return None
+    text = event.peer.split("<", 1)[0]
+    if text.count(":") == 1:
+        text = text.split(":", 1)[0]
+    text = text.split("%", 1)[0]
+    return text if ip_address(text) else None
+
+
+@derived
+def networks(host: Host, view: View) -> tuple[str, ...] | None:
+    """The IPv4 networks (CIDR) of the usable interfaces; None when no prefix length is known."""
+    found = []
+    for interface in host.interfaces:
+        for address in interface.addresses or ():
+            if address.prefix_len and ":" not in address.ip and not view.get(interface, "is_loopback"):
+                found.append(f"{address.ip}/{address.prefix_len}")
+    return tuple(found) or None

@@ -1,0 +1,81 @@
+"""RDMA devices and their ports: RoCE or InfiniBand, which are active, how fast, which GID is routable."""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.facts.model import Hca, Host, Port
+from ncdiag.facts.view import View, derived
+
+_AMAZON = 0x1D0F
+_SOFTWARE = re.compile(r"rxe|siw")
+
+
+@derived
+def is_active(port: Port, view: View) -> bool | None:  # noqa: ARG001
+    """Is the port active? NCCL takes no other."""
+    return None if port.state is None else port.state == "active"
+
+
+@derived
+def is_roce(port: Port, view: View) -> bool | None:  # noqa: ARG001
+    """Is it RDMA over Ethernet? From the link layer, else from the types in its GID table."""
+    if port.link_layer is not None:
+        return port.link_layer == "Ethernet"
+    types = {gid.type for gid in port.gids} - {None}
+    return any(kind != "IB" for kind in types) if types else None
+
+
+@derived
+def rocev2_ipv4_index(port: Port, view: View) -> int | None:  # noqa: ARG001
+    """The lowest index of type RoCE v2 with an IPv4 address; None when there is none or a lower one may not be shown."""
+    known = {gid.index for gid in port.gids if gid.type is not None}
+    for gid in sorted(port.gids, key=lambda g: g.index):
+        if gid.type == "RoCE v2" and gid.ip is not None:
+            return gid.index if port.gids_complete or known.issuperset(range(gid.index)) else None
+    return None
+
+
+@derived
+def has_rocev2_ipv4(port: Port, view: View) -> bool | None:  # noqa: ARG001
+    """Has the GID table an entry of type RoCE v2 with an IPv4 address? None when the table is not known whole."""
+    if any(gid.type == "RoCE v2" and gid.ip is not None for gid in port.gids):
+        return True
+    return False if port.gids_complete and all(gid.type is not None for gid in port.gids) else None
+
+
+@derived
+def active_ports(host: Host, view: View) -> tuple[Port, ...]:
+    """The ports known to be active, device by device."""
+    return tuple(port for hca in host.hcas for port in hca.ports if view.get(port, "is_active"))
+
+
+@derived
+def fastest_rate_gbps(host: Host, view: View) -> float | None:
+    """The highest rate of an active port in Gbit/s; None when none is known."""
+    return max((port.rate_gbps for port in view.get(host, "active_ports") if port.rate_gbps is not None), default=None)
+
+
+@derived
+def is_efa(hca: Hca, view: View) -> bool | None:  # noqa: ARG001
+    """Is it an Elastic Fabric Adapter? By its PCI vendor; a name like ``rdmap0s6`` alone says nothing."""
+    if hca.vendor_id is None:
+        return None
+    try:
+        return int(hca.vendor_id, 16) == _AMAZON
+    except ValueError:
+        return None
+
+
+@derived
+def is_soft_rdma(hca: Hca, view: View) -> bool | None:  # noqa: ARG001
+    """Is it Soft-RoCE or Soft-iWARP? By name: the rxe and siw drivers have no device behind them."""
+    return True if _SOFTWARE.match(hca.name) else None if hca.vendor_id is None else int_or_zero(hca.vendor_id) == 0
+
+
+def int_or_zero(text: str) -> int:
+    """A hexadecimal number; 0 where it is none."""
+    try:
+        return int(text, 16)
+    except ValueError:
+        return 0

@@ -1,0 +1,108 @@
+"""Facts about RDMA hardware and GPUDirect RDMA that need no knowledge of how NCCL chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ncdiag.facts.merge import UNNAMED
+from ncdiag.facts.model import GdrVerdict, GidUse, Host, Rank
+from ncdiag.facts.view import View, derived
+
+FAST_GBPS = 25.0
+"""Slower RDMA ports are on-board Ethernet that happens to speak RDMA; no fabric for training."""
+
+_RDMA_NICS = ("ConnectX", "BlueField", "Infiniband controller", "Elastic Fabric Adapter", "BCM957", "Thor")
+
+
+def ranks_of(host: Host, view: View) -> list[Rank]:
+    """The ranks on a host; for output pasted without a host name, all ranks (it comes from one of their hosts)."""
+    mine = [r for r in view.job.ranks if r.host == host.name]
+    return list(view.job.ranks) if not mine and host.name == UNNAMED else mine
+
+
+@derived
+def has_rdma_hardware(host: Host, view: View) -> bool | None:
+    """Does the machine have an RDMA device, in verbs or on the PCI bus?"""
+    if host.hcas or any(r.net_devices for r in ranks_of(host, view)):
+        return True
+    if any(word in (d.description or "") for d in host.pci for word in _RDMA_NICS):
+        return True
+    seen = host.complete & {"ibstat", "ibstatus", "ibv_devinfo", "sysfs_infiniband"}
+    return False if seen else None
+
+
+@derived
+def only_slow_rdma(host: Host, view: View) -> bool | None:  # noqa: ARG001
+    """Are all RDMA ports slower than ``FAST_GBPS``? None when a rate is not known."""
+    rates = [p.rate_gbps for d in host.hcas for p in d.ports]
+    if not rates:
+        return None
+    if any(rate is not None and rate >= FAST_GBPS for rate in rates):
+        return False
+    return None if None in rates else True
+
+
+@derived
+def gdr_disabled_for_nics(host: Host, view: View) -> bool | None:
+    """Did NCCL say that its NICs have no GPUDirect RDMA (the support test, not the distance test)?"""
+    verdicts = [g for r in ranks_of(host, view) for g in _nic_verdicts(r)]
+    return any(not g.enabled for g in verdicts) if verdicts else None
+
+
+def _nic_verdicts(rank: Rank) -> Iterable[GdrVerdict]:
+    return (g for g in rank.gdr if g.gpu is None)
+
+
+@derived
+def gdr_unused(rank: Rank, view: View) -> bool | None:  # noqa: ARG001
+    """Does data of this rank go between RDMA NIC and GPU through host memory? From the verdicts and the Channel lines."""
+    if rank.net == "Socket":
+        return False
+    staged, direct = _staged_and_direct(rank)
+    if staged and not direct:
+        return True
+    if direct:
+        return False
+    return any(not g.enabled for g in rank.gdr) if rank.gdr else None
+
+
+def _staged_and_direct(rank: Rank) -> tuple[int, int]:
+    counts = rank.transports or {}
+    rdma = {name: n for name, n in counts.items() if name.startswith("NET/IB")}
+    direct = sum(n for name, n in rdma.items() if "GDRDMA" in name)
+    return sum(rdma.values()) - direct, direct
+
+
+@derived
+def gdr_problem(rank: Rank, view: View) -> str:  # noqa: ARG001
+    """A sentence part: what shows that GPUDirect RDMA is not used."""
+    for verdict in rank.gdr:
+        if not verdict.enabled:
+            if verdict.gpu is not None:
+                return f"NCCL disabled it for GPU {verdict.gpu} and NIC {verdict.hca}"
+            return f"NCCL disabled it for {verdict.hca}"
+    staged, _ = _staged_and_direct(rank)
+    return f"{staged} channel connections lack /GDRDMA"
+
+
+@derived
+def uses_roce(rank: Rank, view: View) -> bool | None:  # noqa: ARG001
+    """Does the rank use RDMA ports of link layer Ethernet?"""
+    if rank.net_devices:
+        layers = {d.link_layer for d in rank.net_devices}
+        if "RoCE" in layers:
+            return rank.net != "Socket"
+        return False if None not in layers else None
+    return None
+
+
+@derived
+def is_link_local(use: GidUse, view: View) -> bool | None:  # noqa: ARG001
+    """Is the local GID a link-local one (fe80::)?"""
+    return use.local_gid.lower().startswith("fe80") if use.local_gid else None
+
+
+@derived
+def by_distance(verdict: GdrVerdict, view: View) -> bool:  # noqa: ARG001
+    """Was GPUDirect RDMA refused because GPU and NIC are too far apart?"""
+    return not verdict.enabled and verdict.distance is not None and verdict.limit is not None and verdict.distance > verdict.limit

@@ -1,0 +1,143 @@
+"""Reading facts by name: stored fields, derived fields and references, for the condition language, titles and fix values."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import typing
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from ncdiag.facts import model
+from ncdiag.facts.model import Host, Job, Rank, Setting
+from ncdiag.facts.scalars import VersionRange
+
+DERIVE_PACKAGES = ("ncdiag.facts.derive", "ncdiag.nccl.derive")
+"""Folders whose modules define derived fields: those of the facts alone, and those that need to know how NCCL chooses."""
+
+_LOADED: list[bool] = []
+_REGISTRY: dict[tuple[str, str], Derived] = {}
+
+
+class Derived(msgspec.Struct, frozen=True):
+    """A derived field: its function, the type it returns and its docstring's first line."""
+
+    function: Callable[..., Any]
+    returns: Any
+    summary: str
+
+
+def derived(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Register ``def name(entity: Type, view: View) -> T`` as the derived field ``name`` of fact type ``Type``.
+
+    The function returns None for unknown. Its annotations give the types that the condition language checks against.
+    """
+    hints = typing.get_type_hints(function)
+    parameters = list(inspect.signature(function).parameters)
+    owner = hints[parameters[0]].__name__
+    name = function.__name__
+    if (owner, name) in _REGISTRY or name in getattr(model, owner).__struct_fields__:
+        msg = f"{owner}.{name} is defined twice"
+        raise ValueError(msg)
+    summary = (function.__doc__ or "").strip().splitlines()
+    _REGISTRY[owner, name] = Derived(function, hints["return"], summary[0] if summary else "")
+    return function
+
+
+def registry() -> dict[tuple[str, str], Derived]:
+    """All derived fields by (fact type, name); imports the modules of ``DERIVE_PACKAGES`` on first use."""
+    if not _LOADED:
+        for package_name in DERIVE_PACKAGES:
+            package = importlib.import_module(package_name)
+            for module in pkgutil.iter_modules(package.__path__):
+                importlib.import_module(f"{package.__name__}.{module.name}")
+        _LOADED.append(True)
+    return _REGISTRY
+
+
+Resolve = Callable[[str, str | None, VersionRange | None], dict[str, Any]]
+"""(name, text or None when unset, NCCL version) -> the fields number, effective, default and valid of a Setting."""
+
+
+class View:
+    """A job with its derived fields, each computed at most once, and hosts by name."""
+
+    def __init__(self, job: Job, resolve: Resolve | None = None) -> None:
+        """Index the hosts of ``job``; ``resolve`` reads a variable as NCCL would (`ncdiag.nccl.environment`)."""
+        self.job = job
+        self._resolve = resolve
+        self.hosts = {host.name: host for host in job.hosts}
+        self._derived = registry()
+        self._cache: dict[tuple[int, str], tuple[Any, Any]] = {}
+
+    def get(self, entity: Any, name: str) -> Any:  # noqa: ANN401
+        """Value of a stored or derived field of ``entity``; None means unknown. AttributeError for a name that is neither."""
+        if name in entity.__struct_fields__:
+            return getattr(entity, name)
+        key = id(entity), name
+        if key not in self._cache:
+            found = self._derived.get((type(entity).__name__, name))
+            if found is None:
+                msg = f"{type(entity).__name__} has no field {name!r}"
+                raise AttributeError(msg)
+            self._cache[key] = entity, found.function(entity, self)  # the entity is kept so that its id stays its own
+        return self._cache[key][1]
+
+    def host(self, name: str | None) -> Host | None:
+        """The host of that name, None when it is unknown."""
+        return self.hosts.get(name) if name is not None else None
+
+    def version(self, entity: Any = None) -> VersionRange | None:  # noqa: ANN401
+        """NCCL's version as known for a rank or host (an entity with a ``host``), else the range over all ranks and hosts."""
+        own = getattr(entity, "nccl_version", None)
+        if own is None:
+            host = self.host(getattr(entity, "host", None)) or (entity if isinstance(entity, Host) else None)
+            own = host.nccl_version if host else None
+            if own is None and host is not None:
+                own = _span_of(r.nccl_version for r in self.job.ranks if r.host == host.name)
+        if own is not None:
+            return own
+        return _span_of([*(r.nccl_version for r in self.job.ranks), *(h.nccl_version for h in self.job.hosts)])
+
+    def setting(self, entity: Any, name: str) -> Setting | None:  # noqa: ANN401
+        """The variable ``name`` as it applies to a rank, a host or the job; None when nothing is known of it.
+
+        Order: what the process echoed, the host's environment, the launch line or paste, the host's conf files. A host whose
+        whole environment was seen makes an absent variable known unset.
+        """
+        rank = entity if isinstance(entity, Rank) else None
+        host = self.host(rank.host) if rank else entity if isinstance(entity, Host) else None
+        places = [rank.settings if rank else {}, host.settings if host else {}, self._job_settings(host), host.conf_settings if host else {}]
+        for place in places:
+            if name in place:
+                return place[name]
+        hosts = [host] if host else list(self.job.hosts)
+        if hosts and all("env" in h.complete for h in hosts):
+            values = self._resolve(name, None, self.version(entity)) if self._resolve else {}
+            return Setting(name=name, is_set=False, host=host.name if host else None, **values)
+        return None
+
+    def _job_settings(self, host: Host | None) -> dict[str, Setting]:
+        """Settings that belong to no host; for the job as a whole (no ``host``) those of its ranks and hosts as well."""
+        key = id(host), ".settings"
+        if key not in self._cache:
+            found: dict[str, Setting] = {}
+            for setting in self.job.settings:
+                if setting.host is None or host is None:
+                    held = found.get(setting.name)
+                    if held is None or (held.host is None) < (setting.host is None):
+                        found[setting.name] = setting
+            self._cache[key] = host, found
+        return self._cache[key][1]  # type: ignore[no-any-return]
+
+
+def _span_of(versions: Iterable[VersionRange | None]) -> VersionRange | None:
+    """The smallest range that holds all the versions; None when none is known."""
+    known = [v for v in versions if v is not None]
+    if not known:
+        return None
+    low, high = min(v.low for v in known), max(v.high for v in known)
+    return VersionRange(low, high, known[0].text if low == high else "")

@@ -1,0 +1,166 @@
+"""The message files: what programs print, as data. One ``[[message]]`` is one wording of one event.
+
+.. code-block:: toml
+
+    origin = "nccl"
+
+    [event.ib-async-error]                    # what holds for every wording of an event stands here once
+    kind = "symptom"                          # cause | echo | harmless | fact | symptom
+    meaning = "The driver reported that a port changed its state."
+    next = "Look at the counters of the port."
+
+    [[message]]
+    event = "ib-async-error"
+    level = "WARN"                            # absent: any level
+    text = "NET/IB : Got async event : {what:text}"
+    versions = ">=2.3,<2.20"                  # releases that carry this wording; absent: any
+    file = "net_ib.cc"                        # only decides between messages that match equally well
+    sample = "NET/IB : Got async event : port error"
+
+The holes of ``text`` are described in `ncdiag.messages.template`.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from ncdiag.errors import DefinitionError
+from ncdiag.facts.scalars import Constraint
+from ncdiag.messages.template import compile_parts, parse, whole_words
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FOLDER = Path(__file__).parent
+"""Where ncdiag's own message files are."""
+
+Kind = Literal["cause", "echo", "harmless", "fact", "symptom"]
+"""What a message is to a diagnosis. cause: names a fault; symptom: says that something failed, not why; echo: repeats
+or passes on a fault told elsewhere; fact: tells a state; harmless: looks alarming and means nothing by itself."""
+
+
+class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is said once of an event."""
+
+    kind: Kind | None = None
+    meaning: str = ""
+    next: str = ""
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One wording of one event; see the module's docstring."""
+
+    event: str
+    text: str
+    origin: str = ""
+    level: str | None = None
+    versions: str = ""
+    kind: Kind | None = None
+    meaning: str = ""
+    next: str = ""
+    sample: str = ""
+    file: str | None = None
+
+    @property
+    def constraint(self) -> Constraint:
+        """The releases that carry this wording."""
+        return Constraint.parse(self.versions)
+
+
+class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    origin: str
+    message: list[Message] = []
+    event: dict[str, About] = {}
+
+
+def load_messages(folder: Path | None = None, *, samples: bool = True) -> tuple[Message, ...]:
+    """All messages of the ``*.toml`` files of ``folder`` (default: ncdiag's own), completed from their events' tables.
+
+    ``samples`` also proves that every message matches its own sample, which compiles every pattern: wanted for files of
+    others and in tests, not at each start. Raises DefinitionError with file, line and help.
+    """
+    messages: list[Message] = []
+    seen: dict[tuple[str, str, str | None], str] = {}
+    for path in sorted((folder or FOLDER).glob("*.toml")):
+        text = path.read_text(encoding="utf-8")
+        for number, message in enumerate(_read(path, text)):
+            line = _line_of(text, number)
+            _check(message, path, line, samples=samples)
+            key = message.origin, message.text, message.level
+            if key in seen:
+                reason = f"the same text stands already under the event {seen[key]!r}"
+                raise DefinitionError(reason, file=str(path), line=line, text=message.text)
+            seen[key] = message.event
+            messages.append(message)
+    return tuple(messages)
+
+
+def _read(path: Path, text: str) -> list[Message]:
+    """The messages of one file, completed from its event tables."""
+    try:
+        file = msgspec.convert(_with_origin(tomllib.loads(text)), _File)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise DefinitionError(str(error), file=str(path)) from None
+    used = {message.event for message in file.message}
+    for name in file.event:
+        if name not in used:
+            reason = f"the table [event.{name}] has no message"
+            raise DefinitionError(reason, file=str(path))
+    return [_complete(message, file.event.get(message.event, About())) for message in file.message]
+
+
+def _with_origin(data: dict[str, Any]) -> dict[str, Any]:
+    """Give every message the origin of its file."""
+    messages = data.get("message")
+    if isinstance(messages, list):
+        for message in messages:
+            if isinstance(message, dict):
+                message.setdefault("origin", data.get("origin", ""))
+    return data
+
+
+def _complete(message: Message, about: About) -> Message:
+    return msgspec.structs.replace(
+        message,
+        kind=message.kind or about.kind,
+        meaning=message.meaning or about.meaning,
+        next=message.next or about.next,
+    )
+
+
+def _check(message: Message, path: Path, line: int, *, samples: bool) -> None:
+    """Refuse a message that cannot work."""
+
+    def refuse(reason: str, hint: str = "") -> None:
+        raise DefinitionError(reason, file=str(path), line=line, text=message.text, hint=hint)
+
+    try:
+        parts = parse(message.text)
+        Constraint.parse(message.versions)
+    except ValueError as error:
+        refuse(str(error))
+        return
+    if not whole_words(parts):
+        refuse("the text has no word outside its holes", "a message is found by a literal word that touches no hole")
+    if message.kind is None:
+        refuse(f"the event {message.event!r} has no kind", "write kind in the message or in the table of its event")
+    if samples and not message.sample:
+        refuse("the message has no sample")
+    if samples and compile_parts(parts).fullmatch(message.sample) is None:
+        refuse(f"the sample does not match: {message.sample}")
+
+
+def _line_of(text: str, number: int) -> int:
+    """Line of the ``number``-th (from 0) message table."""
+    seen = -1
+    for line, content in enumerate(text.splitlines(), 1):
+        seen += content.strip() == "[[message]]"
+        if seen == number:
+            return line
+    return 0

@@ -1,0 +1,137 @@
+"""Which event does a text tell? The messages are found by a literal word, so their number does not matter."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Container, Iterable
+
+import msgspec
+
+from ncdiag.errors import DefinitionError
+from ncdiag.messages.load import Message, load_messages
+from ncdiag.messages.template import (
+    HOLES,
+    LIMIT,
+    Hole,
+    Part,
+    Value,
+    compile_parts,
+    literal_length,
+    parse,
+    whole_words,
+    words,
+)  # fmt: skip
+
+
+class Match(msgspec.Struct, frozen=True):
+    """A text recognised: the event's name, the message that matched and the converted values of its holes."""
+
+    event: str
+    message: Message
+    fields: dict[str, Value]
+
+
+class _Entry:
+    """A message ready to be tried; its pattern is compiled on first use."""
+
+    def __init__(self, message: Message) -> None:
+        self.message = message
+        self.parts: tuple[Part, ...] = parse(message.text.strip())
+        self.weight = literal_length(self.parts)
+        self.holes = [part for part in self.parts if isinstance(part, Hole)]
+
+    @functools.cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return compile_parts(self.parts)
+
+    def fields(self, found: re.Match[str]) -> dict[str, Value]:
+        return {hole.name: HOLES[hole.type].convert(found[hole.name]) for hole in self.holes}
+
+
+class Matcher:
+    """The messages, indexed by the rarest whole word of each."""
+
+    def __init__(self, messages: Iterable[Message]) -> None:
+        """Index ``messages``; each must have a literal word that touches no hole (`load_messages` sees to it)."""
+        entries = [_Entry(message) for message in messages]
+        choices = [whole_words(entry.parts) for entry in entries]
+        frequency = Counter(word for choice in choices for word in set(choice))
+        self._index: dict[str, list[_Entry]] = {}
+        for entry, choice in zip(entries, choices, strict=True):
+            word = min(choice, key=lambda word: (frequency[word], -len(word)))
+            self._index.setdefault(word, []).append(entry)
+
+    def match(
+        self, text: str, origin: str | Container[str] | None = None, level: str | None = None, file: str | None = None
+    ) -> Match | None:
+        """The event that ``text`` tells from its first character on, None when no message fits.
+
+        ``origin`` (one or several) and ``level`` narrow the choice; ``file`` is the source file that printed it, as a
+        path, and decides between equals. A message that fits the whole text wins over one that leaves something behind
+        it, then the one with most literal characters.
+        """
+        return self._best(text.strip()[:LIMIT], _several(origin), level, file, anchored=True)
+
+    def find(self, text: str, origin: str | Container[str] | None = None, level: str | None = None) -> Match | None:
+        """Like `match`, but the message may begin anywhere in ``text`` (below a program's own prefix)."""
+        return self._best(text.strip()[:LIMIT], _several(origin), level, None, anchored=False)
+
+    def hole_types(self) -> dict[str, str]:
+        """Type of every hole name; DefinitionError when two messages use one name for two types of value."""
+        return _hole_types([entry for entries in self._index.values() for entry in entries])
+
+    def _best(
+        self, text: str, origin: Container[str] | None, level: str | None, file: str | None, *, anchored: bool
+    ) -> Match | None:
+        best: tuple[tuple[bool, int, bool], _Entry, re.Match[str]] | None = None
+        for word in self._index.keys() & words(text):
+            for entry in self._index[word]:
+                message = entry.message
+                if level is not None and message.level is not None and level != message.level:
+                    continue
+                if origin is not None and message.origin not in origin:
+                    continue
+                found = entry.pattern.match(text) if anchored else entry.pattern.search(text)
+                if found is None or _cut_in_a_word(text, found.start(), found.end()):
+                    continue
+                same_file = file is not None and message.file is not None and file.endswith(message.file)
+                rank = found.end() == len(text), entry.weight, same_file
+                if best is None or rank > best[0]:
+                    best = rank, entry, found
+        return None if best is None else Match(best[1].message.event, best[1].message, best[1].fields(best[2]))
+
+
+def _several(origin: str | Container[str] | None) -> Container[str] | None:
+    return (origin,) if isinstance(origin, str) else origin
+
+
+def _cut_in_a_word(text: str, start: int, end: int) -> bool:
+    """Tell whether the match begins or ends in the middle of a word."""
+    before = start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_") and text[start].isalnum()
+    after = end < len(text) and (text[end].isalnum() or text[end] == "_") and end > 0 and text[end - 1].isalnum()
+    return before or after
+
+
+def _hole_types(entries: list[_Entry]) -> dict[str, str]:
+    types: dict[str, str] = {}
+    for entry in entries:
+        for hole in entry.holes:
+            known = _KINDS[hole.type]
+            if _KINDS[types.setdefault(hole.name, hole.type)] != known:
+                reason = f"the hole {hole.name!r} is {hole.type} here and {types[hole.name]} elsewhere"
+                raise DefinitionError(reason, text=entry.message.text, hint="one name, one type: rename one of them")
+    return types
+
+
+_KINDS = {
+    name: "str" if hole.convert is str else "float" if name == "float" else "int" for name, hole in HOLES.items()
+}
+"""What the converted value is; ``word`` here and ``text`` there is the same type to a rule."""
+
+
+@functools.cache
+def default_matcher() -> Matcher:
+    """The matcher over ncdiag's own messages, built once."""
+    return Matcher(load_messages(samples=False))

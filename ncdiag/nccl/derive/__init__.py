@@ -1,0 +1,1 @@
+"""Derived facts that need to know how NCCL chooses; found by `ncdiag.facts.view`."""

@@ -1,0 +1,109 @@
+"""What the user's interface and device lists leave on a host."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import Host, Port, Setting
+from ncdiag.facts.scalars import Version
+from ncdiag.facts.view import View, derived
+from ncdiag.nccl import environment
+from ncdiag.nccl.selection import sockets
+from ncdiag.nccl.selection.names import NameList
+
+
+@derived
+def socket_filter_matches_nothing(host: Host, view: View) -> bool | None:
+    """Does NCCL_SOCKET_IFNAME leave no interface on this host? From NCCL's own words, else from the interfaces."""
+    if any(e.event == "no-socket-interface" and e.host in {host.name, None} for e in view.job.events):
+        return True
+    if any(r.bootstrap_interface is not None for r in view.job.ranks if r.host == host.name):
+        return False
+    if "interfaces" not in host.complete:
+        return None
+    choice = sockets.bootstrap(host.interfaces, settings_of(host, view), view.version(host))
+    return choice.error is not None if choice.known else None
+
+
+def settings_of(host: Host, view: View) -> dict[str, str]:
+    """The NCCL variables that are set on a host, as the selection functions take them."""
+    names = {s.name for s in view.job.settings if s.name.startswith("NCCL_")}
+    found = {name: view.setting(host, name) for name in names}
+    return {name: s.text for name, s in found.items() if s is not None and s.is_set and s.text is not None}
+
+
+def _hca_list(host: Host, view: View) -> NameList | None:
+    setting = view.setting(host, "NCCL_IB_HCA")
+    if setting is None or not setting.is_set or not setting.text:
+        return None
+    version = view.version(host)
+    return NameList.parse(setting.text, version.low if version and version.known else Version(2, 30, 7))
+
+
+@derived
+def hca_filter_matches_nothing(host: Host, view: View) -> bool | None:
+    """Does NCCL_IB_HCA admit none of the active RDMA ports? False where none is active anyway."""
+    wanted = _hca_list(host, view)
+    if wanted is None:
+        return None
+    if any(r.net_devices for r in view.job.ranks if r.host == host.name):
+        return False
+    ports = [p for d in host.hcas for p in d.ports]
+    if not ports:
+        found_none = any(e.event == "ib-no-device" and e.host in {host.name, None} for e in view.job.events)
+        return True if found_none and wanted.items else None
+    active = [p for p in ports if p.state == "active"]
+    if any(wanted.admits(p.hca, p.number) for p in active):
+        return False
+    return True if active else None if any(p.state is None for p in ports) else False
+
+
+@derived
+def should_be_used(port: Port, view: View) -> bool | None:
+    """Is the port one that the job means to use: named by NCCL_IB_HCA, equal to ports that are active, or is none active?"""
+    host = view.host(port.host)
+    if host is None:
+        return None
+    wanted = _hca_list(host, view)
+    if wanted is not None and wanted.items and not wanted.exclude:
+        return wanted.admits(port.hca, port.number)
+    others = [p for d in host.hcas for p in d.ports if (p.hca, p.number) != (port.hca, port.number)]
+    active = [p for p in others if p.state == "active"]
+    if any(p.hca == port.hca for p in active):
+        return False  # the other port of the same card carries the link
+    if not active:
+        return None if any(p.state is None for p in others) else True
+    return any(p.rate_gbps == port.rate_gbps and p.link_layer == port.link_layer for p in active if p.rate_gbps)
+
+
+@derived
+def hca_item_without_device(setting: Setting, view: View) -> bool | None:  # noqa: ARG001
+    """Does a list of devices hold an item such as ``:1`` that names no device, which NCCL skips?"""
+    if setting.name != "NCCL_IB_HCA" or not setting.text:
+        return False
+    items = setting.text.lstrip("^").lstrip("=").split(",")
+    return any(item.startswith(":") for item in items)
+
+
+@derived
+def is_unknown_variable(setting: Setting, view: View) -> bool:
+    """A name that looks like NCCL's and that neither this version nor any plugin, framework or launcher reads."""
+    if not setting.name.startswith("NCCL_") or environment.is_foreign(setting.name):
+        return False
+    del view
+    return setting.name not in environment.variables()
+
+
+@derived
+def did_you_mean(setting: Setting, view: View) -> str:  # noqa: ARG001
+    """``; did you mean NCCL_PROTO?`` or nothing."""
+    names = environment.suggest(setting.name)
+    return f"; did you mean {' or '.join(names[:2])}?" if names else ""
+
+
+@derived
+def is_ignored_value(setting: Setting, view: View) -> bool | None:
+    """A value that NCCL does not read as its writer must have meant it (``true``, a lower-case level, a word)."""
+    if not setting.name.startswith("NCCL_") or view.get(setting, "is_unknown_variable"):
+        return False
+    return None if setting.valid is None else not setting.valid
+
+

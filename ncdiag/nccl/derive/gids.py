@@ -1,0 +1,77 @@
+"""The GID that NCCL uses on a port, and distances by name."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import GdrVerdict, Gid, Host, Port
+from ncdiag.facts.view import View, derived
+from ncdiag.nccl import paths
+from ncdiag.nccl.derive.filters import settings_of
+from ncdiag.nccl.selection.gid import GidChoice, gid_index
+
+
+def _choice(port: Port, view: View) -> GidChoice | None:
+    host = view.host(port.host)
+    return gid_index(port, settings_of(host, view), view.version(host)) if host else None
+
+
+@derived
+def chosen_gid_index(port: Port, view: View) -> int | None:
+    """The index that NCCL uses on this port with the settings and version at hand."""
+    choice = _choice(port, view)
+    return choice.index if choice and choice.known else None
+
+
+@derived
+def chosen_gid_is_bad(port: Port, view: View) -> bool | None:
+    """Is the entry in force empty, of RoCE v1, or without a routable address? None when entry or table were not seen."""
+    choice = _choice(port, view)
+    if choice is None or not choice.known:
+        return None
+    if choice.entry is None:
+        return True if port.gids_complete else None
+    return _is_bad(choice.entry)
+
+
+def _is_bad(gid: Gid) -> bool | None:
+    if gid.type in {"IB", "RoCE v1"}:
+        return True
+    if gid.ip is not None:
+        return None if gid.type is None else False
+    if gid.address is not None and (gid.address.lower().startswith("fe80") or set(gid.address) <= set("0:")):
+        return True
+    return None if gid.type is None or gid.address is None else False
+
+
+@derived
+def chosen_gid_text(port: Port, view: View) -> str:
+    """For people: ``a link-local RoCE v2 address (fe80::1)``."""
+    choice = _choice(port, view)
+    if choice is None or not choice.known:
+        return "an unknown entry"
+    if choice.entry is None:
+        return "an empty entry"
+    gid = choice.entry
+    local = "a link-local " if (gid.address or "").lower().startswith("fe80") else "a "
+    return f"{local}{gid.type or 'GID'} address ({gid.ip or gid.address})"
+
+
+@derived
+def gid_zero_is_good(host: Host, view: View) -> bool | None:  # noqa: ARG001
+    """Is entry 0 of every RoCE port of this host a usable RoCE v2 address?"""
+    zero = [g for d in host.hcas for p in d.ports for g in p.gids if g.index == 0]
+    verdicts = [_is_bad(g) for g in zero]
+    if not verdicts or None in verdicts:
+        return None
+    return not any(verdicts)
+
+
+@derived
+def distance_name(verdict: GdrVerdict, view: View) -> str | None:
+    """The printed distance as a path type of the version that printed it (``PHB``)."""
+    return paths.path_type(verdict.distance, view.version()) if verdict.distance is not None else None
+
+
+@derived
+def limit_name(verdict: GdrVerdict, view: View) -> str | None:
+    """The printed limit as a path type of the version that printed it."""
+    return paths.path_type(verdict.limit, view.version()) if verdict.limit is not None else None

@@ -1,0 +1,181 @@
+"""Ask a real NCCL library which interface it would choose. No GPU is needed.
+
+``ncclGetUniqueId`` runs NCCL's whole choice of the bootstrap interface and prints it. It is called in a child process of
+its own group, so that a crash or a hang of the library does no harm.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from ncdiag.facts.scalars import Version
+
+TIMEOUT = 20.0
+"""Seconds for one question; loading the library from a cold disk takes most of them."""
+
+OUTPUT_LIMIT = 1 << 20
+SYSTEM_FOLDERS = (
+    "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/local/lib", "/usr/local/nccl/lib",
+    "/usr/local/cuda/lib64", "/opt/nccl/lib", "/usr/lib",
+)  # fmt: skip
+
+_CHILD = """
+import ctypes, resource, sys
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+library = ctypes.CDLL(sys.argv[1])
+code = ctypes.c_int(0)
+library.ncclGetVersion(ctypes.byref(code))
+print("ncdiag-version", code.value, flush=True)
+print("ncdiag-result", library.ncclGetUniqueId(ctypes.create_string_buffer(4096)), flush=True)
+"""
+_VERSION = re.compile(r"ncdiag-version (\d+)")
+_RESULT = re.compile(r"ncdiag-result (\d+)")
+_BOOTSTRAP = re.compile(r"Bootstrap ?: Using (?:\[0\])?([^:\s]+):([0-9A-Fa-f:.]+(?:%[^<\s]+)?)<\d+>")
+
+
+class LibraryAnswer(msgspec.Struct, frozen=True):
+    """What the library said.
+
+    ``interface`` and ``address`` are those of its ``Bootstrap : Using`` line, None when it printed none. ``result`` is the
+    ncclResult_t of ncclGetUniqueId, None when it did not return. ``log`` is all that it printed; ``problem`` says in a
+    sentence why there is no answer (not loadable, crashed, ran out of time), None when the call came back.
+    """
+
+    version: Version | None
+    interface: str | None
+    address: str | None
+    result: int | None
+    log: str
+    problem: str | None = None
+
+
+def ask(
+    path: str | os.PathLike[str], env: Mapping[str, str] | None = None, timeout: float = TIMEOUT,
+    inside: Sequence[str] = (),
+) -> LibraryAnswer:  # fmt: skip
+    """Load the library at ``path`` in a child process and let it choose its bootstrap interface.
+
+    ``env`` are the NCCL variables to set; those of this process do not reach the child, conf files do. ``inside`` is put
+    in front of the command, for instance ``("ip", "netns", "exec", "node1")``. Raises nothing: failures are in ``problem``.
+    """
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("NCCL_")}
+    logging = {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT,BOOTSTRAP,ENV,NET"}
+    command = [*inside, sys.executable, "-I", "-c", _CHILD, os.fspath(path)]
+    output, problem = _run(command, {**clean, **logging, **(env or {})}, timeout)
+    version, result, found = _VERSION.search(output), _RESULT.search(output), _BOOTSTRAP.search(output)
+    return LibraryAnswer(
+        version=Version.from_code(int(version[1])) if version else None,
+        interface=found[1] if found else None,
+        address=found[2] if found else None,
+        result=int(result[1]) if result else None,
+        log="".join(line for line in output.splitlines(keepends=True) if not line.startswith("ncdiag-")),
+        problem=problem,
+    )
+
+
+def _run(command: Sequence[str], env: Mapping[str, str], timeout: float) -> tuple[str, str | None]:
+    """Output of the command and what went wrong; the whole process group is ended in any case."""
+    try:
+        child = subprocess.Popen(  # noqa: S603  (our own interpreter, or the caller's namespace command before it)
+            command, env=dict(env), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )  # fmt: skip
+    except OSError as error:
+        return "", f"{command[0]} could not be started: {error.strerror}"
+    try:
+        output, finished = _read(child, time.monotonic() + timeout)
+    finally:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+    text = output.decode("utf-8", "replace")
+    if not finished:
+        return text, f"no answer within {timeout:g} seconds"
+    if child.returncode < 0 and "ncdiag-result" not in text:
+        return text, f"the library ended the process with {signal.Signals(-child.returncode).name}"
+    if "ncdiag-result" not in text:
+        return text, "the file could not be loaded as an NCCL library"
+    return text, None
+
+
+def _read(child: subprocess.Popen[bytes], deadline: float) -> tuple[bytes, bool]:
+    """Everything the child prints, at most ``OUTPUT_LIMIT`` bytes; False when the deadline or the limit came first."""
+    if child.stdout is None:
+        return b"", False
+    parts: list[bytes] = []
+    size = 0
+    with selectors.DefaultSelector() as selector, child.stdout:
+        selector.register(child.stdout, selectors.EVENT_READ)
+        while (rest := deadline - time.monotonic()) > 0 and size < OUTPUT_LIMIT:
+            if not selector.select(rest):
+                break
+            part = os.read(child.stdout.fileno(), 65536)
+            if not part:
+                try:
+                    child.wait(max(0.1, deadline - time.monotonic()))
+                except subprocess.TimeoutExpired:
+                    break
+                return b"".join(parts), True
+            parts.append(part)
+            size += len(part)
+    return b"".join(parts), False
+
+
+def find_libraries(environment: Mapping[str, str] | None = None) -> tuple[Path, ...]:
+    """The files named libnccl.so* that a program here could load, in the order of the search, each file once.
+
+    Looked at: LD_LIBRARY_PATH, the folders of /etc/ld.so.conf and the usual ones, and ``nvidia/nccl/lib`` of this Python's
+    package folders (where the wheels nvidia-nccl-cu11, -cu12 and -cu13 put it).
+    """
+    env = os.environ if environment is None else environment
+    found: dict[Path, Path] = {}
+    for folder in dict.fromkeys(_folders(env)):
+        for file in _matching(folder):
+            found.setdefault(file.resolve(), file)
+    return tuple(found.values())
+
+
+def _matching(folder: Path) -> list[Path]:
+    try:
+        return sorted(file for file in folder.glob("libnccl.so*") if file.is_file())
+    except OSError:  # a folder that may not be read holds nothing for this user
+        return []
+
+
+def _folders(env: Mapping[str, str]) -> Iterator[Path]:
+    for name in env.get("LD_LIBRARY_PATH", "").split(":"):
+        if name:
+            yield Path(name)
+    for base in sys.path:
+        if base.endswith(("site-packages", "dist-packages")):
+            yield Path(base, "nvidia", "nccl", "lib")
+    yield from _configured(Path("/etc/ld.so.conf"), depth=3)
+    yield from (Path(name) for name in SYSTEM_FOLDERS)
+
+
+def _configured(file: Path, depth: int) -> Iterator[Path]:
+    """The folders that ld.so.conf and the files it includes name."""
+    try:
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        words = line.split("#", maxsplit=1)[0].split()
+        if len(words) > 1 and words[0] == "include" and depth:
+            pattern = Path(words[1])
+            if pattern.is_absolute():
+                for included in sorted(pattern.parent.glob(pattern.name)):
+                    yield from _configured(included, depth - 1)
+        elif len(words) == 1 and words[0].startswith("/"):
+            yield Path(words[0])

@@ -1,0 +1,109 @@
+"""Where settings come from: the process environment, then the conf files, with the traps of their syntax.
+
+Files are applied with ``setenv(name, value, 0)``: they never overwrite, so the environment wins and the first file beats
+the second (src/misc/param.cc:27-69 and src/os/linux.cc:107, v2.30.7-1; in older tags all in misc/param.cc, include/param.h).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from ncdiag.facts.scalars import Version, VersionRange
+from ncdiag.nccl import versions
+
+SYSTEM_FILE = "/etc/nccl.conf"
+_VALUE_LIMIT = 1023
+_BUFFER = 4095
+
+
+class ConfLine(msgspec.Struct, frozen=True):
+    """A line of a conf file that sets something: ``line`` counts from 1.
+
+    ``problems`` say in sentences what the writer may not have meant: quotes and blanks that belong to the value, ``export``
+    that belongs to the name, a comment sign that this version does not know.
+    """
+
+    line: int
+    name: str
+    value: str
+    problems: tuple[str, ...] = ()
+
+
+class Source(msgspec.Struct, frozen=True):
+    """The value in force of a variable and where it came from: ``environment`` or the path of a file."""
+
+    value: str
+    origin: str
+    line: int = 0
+
+
+def user_file(environment: Mapping[str, str], home: str, version: Version | VersionRange | None) -> str | None:
+    """The user's conf file: $NCCL_CONF_FILE if set and not empty (2.23 and later), else ~/.nccl.conf.
+
+    ``home`` is the home directory of the passwd entry; from 2.30.3 NCCL takes $HOME instead. None when the versions that
+    are possible do not agree. The file /etc/nccl.conf is read after it in any case.
+    """
+
+    def path(exact: Version) -> str:
+        named = environment.get("NCCL_CONF_FILE")
+        if named and exact >= versions.CONF_FILE_VARIABLE:
+            return named
+        folder = environment.get("HOME", home) if exact >= versions.CONF_HOME_VARIABLE else home
+        return f"{folder}/.nccl.conf"
+
+    return versions.agreed(version, (versions.CONF_FILE_VARIABLE, versions.CONF_HOME_VARIABLE), path)
+
+
+def read_conf(text: str, version: Version) -> tuple[ConfLine, ...]:
+    """The settings of a conf file as that version reads it; lines without ``=`` set nothing."""
+    found = []
+    for number, raw in enumerate(text.split("\n"), start=1):
+        line = _cut(raw, version)
+        if line.startswith("#") and version >= versions.CONF_COMMENTS:
+            continue
+        name, equals, value = line.partition("=")
+        if equals:
+            value = value[:_VALUE_LIMIT]
+            found.append(ConfLine(number, name[:_VALUE_LIMIT], value, tuple(_problems(name, value))))
+    return tuple(found)
+
+
+def _cut(line: str, version: Version) -> str:
+    if version >= versions.CONF_HOME_VARIABLE:
+        return line[:_BUFFER].removesuffix("\r")
+    return line
+
+
+def _problems(name: str, value: str) -> list[str]:
+    problems = []
+    if name.startswith("#"):
+        problems.append(f"before 2.26 this is no comment: it sets a variable called {name!r}")
+    elif name.strip().startswith("export "):
+        problems.append(f"'export' is no part of this syntax: it sets a variable called {name!r}")
+    elif name != name.strip():
+        problems.append(f"the blanks belong to the name {name!r}")
+    if value[:1] in {'"', "'"}:
+        problems.append(f"the quotes belong to the value {value!r}")
+    elif value.endswith("\r"):
+        problems.append("the carriage return belongs to the value (cut since 2.30.3)")
+    elif value != value.strip():
+        problems.append(f"the blanks belong to the value {value!r}")
+    if len(value) == _VALUE_LIMIT:
+        problems.append(f"the value is cut at {_VALUE_LIMIT} characters")
+    return problems
+
+
+def effective(
+    environment: Mapping[str, str], files: Sequence[tuple[str, str]], version: Version
+) -> dict[str, Source]:
+    """The variables in force. ``files`` are (path, text) in the order in which NCCL reads them; the first setting wins.
+
+    A variable that the environment sets to the empty text is set: the files do not fill it in, and NCCL takes its default.
+    """
+    found = {name: Source(value, "environment") for name, value in environment.items()}
+    for path, text in files:
+        for entry in read_conf(text, version):
+            found.setdefault(entry.name, Source(entry.value, path, entry.line))
+    return found

@@ -1,0 +1,25 @@
+"""How far two names are apart."""
+
+from __future__ import annotations
+
+
+def distance(left: str, right: str, limit: int) -> int | None:
+    """Edits (insert, delete, replace, swap of two neighbours) between two names; None when there are more than ``limit``.
+
+    Optimal string alignment; the lengths of the names bound the work, and a row beyond the limit ends it.
+    """
+    if abs(len(left) - len(right)) > limit:
+        return None
+    before: list[int] = []
+    above = list(range(len(right) + 1))
+    for row, one in enumerate(left, start=1):
+        current = [row]
+        for column, other in enumerate(right, start=1):
+            cost = min(above[column] + 1, current[-1] + 1, above[column - 1] + (one != other))
+            if row > 1 and column > 1 and one == right[column - 2] and left[row - 2] == other:
+                cost = min(cost, before[column - 2] + 1)
+            current.append(cost)
+        if min(current) > limit:
+            return None
+        before, above = above, current
+    return above[-1] if above[-1] <= limit else None

@@ -1,0 +1,182 @@
+"""Lines of program text to events: the message catalogue applied to a line, to what it quotes and to what it passes on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from ncdiag.facts.observe import Observation, observe
+from ncdiag.messages.load import Message
+from ncdiag.messages.match import Match, Matcher, default_matcher
+from ncdiag.messages.template import compile_parts, literal_length, parse
+from ncdiag.parsers import _context
+from ncdiag.spans import Section
+
+PROGRAMS = frozenset({"torch", "mpi", "kernel", "cuda", "launcher", "libfabric", "hccl"})
+"""Origins whose messages are found anywhere in a line."""
+LIBRARIES = frozenset({"nccl", "rccl", "plugin"})
+"""Origins whose messages count only behind ``NCCL WARN``, behind ``Last error:``, or when they are the whole text."""
+
+_MARKED = re.compile(r"(?:(?P<file>[\w./-]{1,128}):(?P<line>\d{1,6}) )?NCCL (?P<level>WARN|INFO|ERROR)\s+(?P<text>\S.*)")
+_OLD_MARKED = re.compile(r"(?:^|\s)(?P<file>[\w./-]{1,128}\.(?:cu|cc|h)):(?P<line>\d{1,6}) (?P<level>WARN)\s+(?P<text>\S.*)")
+_QUOTED = re.compile(r"\"([^\"]{12,300})\"|`([^`]{12,300})`|\u201c([^\u201d]{12,300})\u201d")
+_EXCEPTION = re.compile(r"((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Exit|Interrupt))(?:: ?(.*))?$")
+_TELLING = 30
+"""Literal characters from which an NCCL message is told from prose even when other text stands behind it."""
+_PASSED_ON = frozenset({"cause", "symptom"})
+
+
+class Found(msgspec.Struct):
+    """An event of a line, before it is given a rank and counted."""
+
+    event: str
+    origin: str
+    kind: str | None
+    fields: dict[str, Any]
+    level: str | None = None
+    file: str | None = None
+    line: int | None = None
+
+
+def find(text: str, origins: Container[str] = PROGRAMS) -> list[Found]:
+    """All events of one line without its prefixes; empty when no program printed it."""
+    matcher = default_matcher()
+    marked = _MARKED.search(text) or _OLD_MARKED.search(text)
+    if marked:
+        known = _library(matcher, marked)
+        if known:
+            return [known]
+    match = matcher.find(text, origins)
+    if match:
+        return [_found(match), *_passed_on(matcher, match)]
+    whole = matcher.match(text, LIBRARIES)
+    if whole and (_is_whole(whole.message, text) or _weight(whole.message) >= _TELLING):
+        return [_found(whole)]
+    return _quoted(matcher, text)
+
+
+def last_error(text: str) -> list[Found]:
+    """The text behind PyTorch's ``Last error:``, which is the last WARN of NCCL."""
+    match = default_matcher().match(text, LIBRARIES) or default_matcher().find(text, PROGRAMS)
+    if match:
+        return [_found(match)]
+    return [Found("torch-last-error", "torch", "symptom", {"error": text[:400]})]
+
+
+def exception(text: str) -> Found | None:
+    """The last line of a Python traceback, when the catalogue knows nothing better about it."""
+    found = _EXCEPTION.match(text[:2000])
+    if not found:
+        return None
+    return Found("python-exception", "python", "symptom", {"exception": found[1], "error": (found[2] or "")[:400]})
+
+
+def _library(matcher: Matcher, marked: re.Match[str]) -> Found | None:
+    match = matcher.match(marked["text"], LIBRARIES, level=marked["level"], file=marked["file"])
+    if match is None:
+        return None
+    found = _found(match)
+    found.level, found.file = marked["level"], marked["file"]
+    found.line = int(marked["line"]) if marked["line"] else None
+    return found
+
+
+def _found(match: Match) -> Found:
+    message = match.message
+    return Found(match.event, message.origin, message.kind, dict(match.fields), level=message.level)
+
+
+def _passed_on(matcher: Matcher, match: Match) -> list[Found]:
+    """The message of another program that a message carries in its hole ``inner``."""
+    inner = match.fields.get("inner")
+    if not isinstance(inner, str) or not inner.strip():
+        return []
+    deeper = matcher.find(inner, PROGRAMS) or matcher.match(inner, LIBRARIES)
+    if deeper is None or deeper.message.kind not in _PASSED_ON or deeper.event == match.event:
+        return []
+    return [_found(deeper)]
+
+
+def _quoted(matcher: Matcher, text: str) -> list[Found]:
+    """Messages that a person quotes word for word, in quotation marks or backticks."""
+    result = []
+    for found in _QUOTED.finditer(text):
+        said = next(part for part in found.groups() if part).strip()
+        match = matcher.match(said, PROGRAMS) or matcher.match(said, LIBRARIES)
+        if match and _is_whole(match.message, said):
+            result.append(_found(match))
+    return result
+
+
+@lru_cache(maxsize=512)
+def _pattern(text: str) -> re.Pattern[str]:
+    return compile_parts(parse(text))
+
+
+@lru_cache(maxsize=512)
+def _weight_of(text: str) -> int:
+    return literal_length(parse(text))
+
+
+def _weight(message: Message) -> int:
+    return _weight_of(message.text)
+
+
+def _is_whole(message: Message, text: str) -> bool:
+    """Does the message say all of ``text``, in enough words of its own?"""
+    return _weight(message) >= _TELLING // 2 and _pattern(message.text).fullmatch(text.rstrip(" .")) is not None
+
+
+class Collector:
+    """Gathers the events of a section and counts those that repeat; gives the observations in order of first sight."""
+
+    def __init__(self, section: Section) -> None:
+        """Start empty."""
+        self._section = section
+        self._events: dict[tuple[Any, ...], Observation] = {}
+        self._others: list[Observation] = []
+
+    def add(self, index: int, found: Found, context: _context.Context, text: str) -> None:
+        """Take one event of ``section.lines[index]``."""
+        fields = {name: value for name, value in found.fields.items() if name != "inner"}
+        rank = _integer(fields.get("rank"), context.rank)
+        host = fields.get("on_host") or context.host
+        if context.process_group:
+            fields["process_group"] = context.process_group
+        shown = text[:400]
+        key = found.event, found.origin, rank, host, shown, tuple(sorted((k, str(v)) for k, v in fields.items()))
+        held = self._events.get(key)
+        if held is not None:
+            self._events[key] = msgspec.structs.replace(held, fields={**held.fields, "count": held.fields["count"] + 1})
+            return
+        peer = fields.get("peer_address") or fields.get("peer_host") or fields.get("peer_rank")
+        self._events[key] = observe(
+            self._section, index, "Event", host=self._section.host or host, event=found.event, origin=found.origin,
+            kind=found.kind, level=found.level, text=shown, rank=rank, pid=_integer(fields.get("pid"), context.pid),
+            time=context.time, order=self._section.number(index), peer=None if peer is None else str(peer),
+            file=found.file, line=found.line, count=1, fields=fields,
+        )  # fmt: skip
+        self._others += _facts(self._section, index, found, context)
+
+    def observations(self) -> tuple[Observation, ...]:
+        """Events first, then the other facts that some of them carry."""
+        return (*self._events.values(), *self._others)
+
+
+def _integer(value: Any, default: int | None) -> int | None:  # noqa: ANN401
+    return value if isinstance(value, int) else default
+
+
+def _facts(section: Section, index: int, found: Found, context: _context.Context) -> list[Observation]:
+    """Facts of the host that an event tells besides."""
+    host = section.host or context.host
+    version = found.fields.get("nccl_version")
+    if isinstance(version, str) and version[:1].isdigit():
+        return [observe(section, index, "Host", host=host, nccl_version=version.rstrip(".,;"))]
+    if found.event == "iommu-domain" and found.fields.get("domain_type") in {"Translated", "Passthrough"}:
+        return [observe(section, index, "Host", host=host, iommu_translating=found.fields["domain_type"] == "Translated")]
+    return []

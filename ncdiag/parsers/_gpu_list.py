@@ -1,0 +1,54 @@
+"""The lines of ``nvidia-smi -L`` and ``nvidia-smi nvlink -s``: both name each GPU the same way."""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers._shared import is_elision, unfiltered
+from ncdiag.spans import Section
+
+GPU = r"GPU \d{1,3}: [^(]{1,100}\(UUID: "
+
+_GPU = re.compile(r"\s*GPU (?P<index>\d{1,3}): (?P<model>[^(]{1,100}?)\s*\(UUID: (?P<uuid>[\w*-]{1,60})")
+_MIG = re.compile(r"\s*MIG \S+\s+Device\s+\d+: \(UUID: ")
+_LINK = re.compile(r"\s*Link (?P<link>\d{1,2}): (?:(?P<rate>\d{1,4}(?:\.\d{1,4})?) GB/s|<?(?P<off>inactive|Inactive)>?)\s*$")
+_NONE = re.compile(r"\s*(?:NVML: )?Unable to retrieve NVLink information as all links are in[aA]ctive")
+
+
+def belongs(line: str) -> bool:
+    """Is it a line of one of the two outputs?"""
+    return bool(_GPU.match(line) or _MIG.match(line) or _LINK.match(line) or _NONE.match(line) or is_elision(line))
+
+
+def read(section: Section, program: str) -> Parsed:
+    """GPUs with their UUIDs and, where links are listed, how many are active and at which rates (GB/s)."""
+    gpus: list[tuple[int, dict[str, object]]] = []
+    links: list[list[float | None]] = []
+    unread: list[int] = []
+    elided = False
+    for index, line in enumerate(section.lines):
+        gpu, link = _GPU.match(line), _LINK.match(line)
+        if gpu:
+            gpus.append((index, {"index": int(gpu["index"]), "model": gpu["model"].strip(), "uuid": gpu["uuid"]}))
+            links.append([])
+        elif link and gpus:
+            links[-1].append(float(link["rate"]) if link["rate"] else None)
+        elif _NONE.match(line) and gpus:
+            gpus[-1][1].update(nvlinks=0)
+        elif _MIG.match(line) and gpus:
+            gpus[-1][1].update(mig=True)
+        elif is_elision(line):
+            elided = True
+        elif line.strip():
+            unread.append(index)
+    found: list[Observation] = []
+    for (index, fields), rates in zip(gpus, links, strict=True):
+        if rates:
+            active = [rate for rate in rates if rate is not None]
+            fields.update(nvlinks=len(active), nvlinks_inactive=len(rates) - len(active), nvlink_rates=sorted(set(active)))
+        found.append(observe(section, index, "Gpu", (int(str(fields["index"])),), **fields))
+    numbers = [fields["index"] for _, fields in gpus]
+    whole = bool(gpus) and not unread and not elided and numbers == list(range(len(gpus)))
+    complete = whole and (section.command is None or (unfiltered(section.command, program, ("-L", "nvlink", "-s")) is True))
+    return Parsed(observations=tuple(found), unread=tuple(unread), complete=complete)

@@ -1,0 +1,230 @@
+"""From the words of one launcher's command to the fields of a Launch (`ncdiag.parsers._launchers` says what they mean)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from ncdiag.parsers._launchers import CONTAINERS, Launcher
+from ncdiag.parsers._shell import words as split
+from ncdiag.parsers._units import size_bytes
+
+_APPLICATION = re.compile(r".*/|python|bash$|sh$|.*\.(?:py|sh)$|.*_perf$")
+_HOST = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]{0,120})(?:[:@](?P<slots>\d{1,4}))?$")
+_BRACKET = re.compile(r"(?P<stem>[\w.-]{0,60})\[(?P<ranges>[\d,-]{1,200})\](?P<end>[\w.-]{0,60})$")
+_PPR = re.compile(r"ppr:(\d{1,4}):node")
+_HOSTS_LIMIT = 4096
+_NUMBER = re.compile(r"\d{1,9}$")
+_SPREADING = frozenset({"mpirun", "mpiexec", "mpiexec.hydra", "mpiexec.mpich", "orterun", "prterun", "horovodrun", "srun", "deepspeed"})
+
+
+class Command(msgspec.Struct):
+    """One launcher with what its options say; ``fields`` are those of `ncdiag.facts.model.Launch`."""
+
+    program: str
+    fields: dict[str, Any] = {}
+    env: dict[str, str] = {}
+    forwarded: list[str] = []
+    hosts: list[dict[str, Any]] = []
+    mca: dict[str, str] = {}
+
+    @property
+    def spreads(self) -> bool:
+        """Does it start processes on other hosts, so that its variables hold there as well?"""
+        return self.program in _SPREADING
+
+
+def read_command(words: list[str], place: tuple[str, Launcher, int]) -> tuple[Command, int]:
+    """Read the options from ``words[place[2]]`` on; the command and the position of what it starts (or the end)."""
+    name, launcher, position = place
+    command = Command(program=name)
+    waits = False  # an option that no table knows may have a value
+    while position < len(words):
+        word = words[position]
+        if set(word) <= set(";&|") or word == "#":
+            break
+        if not word.startswith("-") or word == "-":
+            if not waits or _APPLICATION.match(word):
+                break
+            waits = False
+            position += 1
+            continue
+        option, equals, value = word.lstrip("-").partition("=")
+        known = _known(option, launcher)
+        position += 1
+        waits = False
+        if known in launcher.options:
+            position = _take(command, launcher.options[known], value if equals else None, words, position)
+        elif not equals and known not in launcher.flags:
+            if known in launcher.values or (launcher.value_by_default and position < len(words)):
+                position += 1
+            else:
+                waits = True
+    if name in CONTAINERS and position < len(words):
+        command.fields.setdefault("image", words[position])
+        position += 1
+    return command, min(position, len(words))
+
+
+def _known(option: str, launcher: Launcher) -> str:
+    """The name under which the tables hold an option; PyTorch, Slurm and others take ``-`` and ``_`` alike."""
+    for form in (option, option.replace("-", "_"), option.replace("_", "-")):
+        if form in launcher.options or form in launcher.flags or form in launcher.values:
+            return form
+    return option
+
+
+def _take(command: Command, target: str, value: str | None, words: list[str], position: int) -> int:
+    """Apply an option; ``value`` was joined to it with ``=``. Returns the position behind the words it used."""
+    if target == "privileged":
+        command.fields["privileged"] = value != "false"
+        return position
+    if value is None:
+        value = words[position] if position < len(words) else ""
+        position += 1
+    if target == "mca":
+        command.mca[value] = words[position] if position < len(words) else ""
+        return position + 1
+    if target == "env_pair":
+        name, equals, text = value.partition("=")
+        if not equals:
+            text = words[position] if position < len(words) else ""
+            position += 1
+        command.env[name] = text
+        return position
+    handler = _HANDLERS.get(target)
+    if handler:
+        handler(command, value)
+    else:
+        _number(command, target, value)
+    return position
+
+
+def _number(command: Command, field: str, value: str) -> None:
+    """A count; ranges (``1:4``), variables and words (``gpu``) stay unknown. The first one given counts."""
+    if _NUMBER.match(value):
+        command.fields.setdefault(field, int(value))
+
+
+def _variable(command: Command, value: str) -> None:
+    name, equals, text = value.partition("=")
+    if not name.isidentifier():
+        return
+    if equals:
+        command.env[name] = text
+    else:
+        command.forwarded.append(name)
+
+
+def _variables(command: Command, value: str) -> None:
+    """``--export=ALL,A=1`` and ``-genvlist A,B``: a piece without a name goes on with the value before it."""
+    last = ""
+    for piece in value.split(","):
+        name, equals, _ = piece.partition("=")
+        if equals and name.isidentifier():
+            last = name
+            _variable(command, piece)
+        elif last and not piece.isupper():
+            command.env[last] += f",{piece}"
+        elif piece not in {"ALL", "NONE", "NIL"}:
+            _variable(command, piece)
+
+
+def _hosts(command: Command, value: str) -> None:
+    """``gpu1:8,gpu2:8`` or ``node[01-04]``; a host named several times without slots has as many."""
+    for piece in re.findall(r"[^,\[\]]+(?:\[[^\]]*\][^,\[\]]*)?", value[: 1 << 14]):
+        for name in _expanded(piece.strip()):
+            found = _HOST.match(name)
+            if not found or len(command.hosts) >= _HOSTS_LIMIT:
+                continue
+            entry: dict[str, Any] = {"name": found["name"]}
+            if found["slots"]:
+                entry["slots"] = int(found["slots"])
+            same = next((h for h in command.hosts if h["name"] == entry["name"]), None)
+            if same is None:
+                command.hosts.append(entry)
+            else:
+                same["slots"] = same.get("slots", 1) + entry.get("slots", 1)
+
+
+def _expanded(text: str) -> list[str]:
+    """``n[01-03,7]`` to its names."""
+    found = _BRACKET.match(text)
+    if not found:
+        return [text]
+    names: list[str] = []
+    for part in found["ranges"].split(","):
+        low, _, high = part.partition("-")
+        if not low.isdigit() or (high and not high.isdigit()):
+            continue
+        last = min(int(high or low), int(low) + _HOSTS_LIMIT)
+        names += [f"{found['stem']}{number:0{len(low)}d}{found['end']}" for number in range(int(low), last + 1)]
+    return names[:_HOSTS_LIMIT]
+
+
+def _mpi_args(command: Command, value: str) -> None:
+    """Horovod hands this text to mpirun."""
+    from ncdiag.parsers._launchers import find
+
+    inner = find(["mpirun", *split(value)], 0)
+    if inner:
+        passed, _ = read_command(["mpirun", *split(value)], inner)
+        command.env.update(passed.env)
+        command.mca.update(passed.mca)
+        command.forwarded += passed.forwarded
+
+
+def _map_by(command: Command, value: str) -> None:
+    found = _PPR.match(value)
+    if found:
+        command.fields.setdefault("nproc_per_node", int(found[1]))
+
+
+def _endpoint(command: Command, value: str) -> None:
+    address, _, port = value.rpartition(":") if ":" in value else (value, "", "")
+    _master(command, "master_addr", address)
+    _master(command, "master_port", port)
+
+
+def _master(command: Command, field: str, value: str) -> None:
+    """torchrun and its kin hand address and port on as MASTER_ADDR and MASTER_PORT."""
+    if value and "$" not in value:
+        command.env.setdefault(field.upper(), value)
+        if field == "master_addr":
+            command.fields.setdefault(field, value)
+        else:
+            _number(command, field, value)
+
+
+def _ulimit(command: Command, value: str) -> None:
+    name, _, limit = value.partition("=")
+    if name == "memlock" and limit:
+        soft = limit.split(":")[0]
+        command.fields["memlock"] = "unlimited" if soft == "-1" else soft
+
+
+def _text(field: str) -> Callable[[Command, str], None]:
+    def put(command: Command, value: str) -> None:
+        command.fields.setdefault(field, value)
+
+    return put
+
+
+def _list(field: str) -> Callable[[Command, str], None]:
+    def add(command: Command, value: str) -> None:
+        command.fields.setdefault(field, []).append(value)
+
+    return add
+
+
+_HANDLERS: dict[str, Callable[[Command, str], None]] = {
+    "x": _variable, "export": _variables, "forward_list": _variables, "hosts": _hosts, "mpi_args": _mpi_args, "map_by": _map_by,
+    "endpoint": _endpoint, "ulimit": _ulimit, "ipc": _text("ipc"), "network": _text("network"), "image": _text("image"),
+    "gpus": _text("gpus"), "hostfile": _text("hostfile"), "device": _list("devices"), "cap_add": _list("cap_add"),
+    "shm_size": lambda command, value: command.fields.update(shm_size_bytes=size_bytes(value)),
+    "master_addr": lambda command, value: _master(command, "master_addr", value),
+    "master_port": lambda command, value: _master(command, "master_port", value), "ignored": lambda command, value: None,
+}  # fmt: skip

@@ -1,0 +1,131 @@
+"""The options of the launchers that matter to NCCL: which field of a Launch each one fills, and how many words it takes.
+
+Sources: Open MPI 3 to 5 mpirun(1), MPICH hydra mpiexec -help, Horovod horovod/runner/launch.py, PyTorch torch/distributed/run.py,
+Slurm srun(1), DeepSpeed launcher/runner.py, Hugging Face accelerate commands/launch.py, Docker ``docker run`` reference.
+Dashes are not told apart: pastes turn ``--mca`` into ``-mca`` or a typographic dash.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+
+class Launcher(msgspec.Struct, frozen=True):
+    """What a launcher understands: ``options`` map a name to the field it fills, ``flags`` take no value, ``values`` one."""
+
+    options: Mapping[str, str]
+    flags: frozenset[str] = frozenset()
+    values: frozenset[str] = frozenset()
+    value_by_default: bool = False
+    """An option that is in no table takes a value (``docker run``); otherwise it is looked at what follows."""
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_MPI = Launcher(
+    options={
+        "np": "np", "n": "np", "c": "np", "H": "hosts", "host": "hosts", "hosts": "hosts", "x": "x", "mca": "mca", "gmca": "mca",
+        "prtemca": "mca", "pmixmca": "mca", "N": "nproc_per_node", "npernode": "nproc_per_node", "ppn": "nproc_per_node",
+        "perhost": "nproc_per_node", "env": "env_pair", "genv": "env_pair", "envlist": "forward_list", "genvlist": "forward_list",
+        "hostfile": "hostfile", "machinefile": "hostfile", "default-hostfile": "hostfile", "f": "hostfile", "map-by": "map_by",
+    },
+    flags=_set(
+        "allow-run-as-root oversubscribe nooversubscribe report-bindings tag-output display-map display-allocation v verbose q "
+        "quiet nolocal novm bynode bycore byslot bind-to-core bind-to-socket bind-to-none use-hwthread-cpus merge-stderr-to-stdout "
+        "timestamp-output enable-recovery genvall envall envnone genvnone display-topo do-not-launch xterm noprefix mxm"
+    ),
+    values=_set(
+        "bind-to rank-by wdir wd cd path prefix output-filename stdin app am tune rf rankfile display timeout pernode tmpdir tv "
+        "launcher iface rmk bootstrap cpu-set launch-agent plm output report-uri personality"
+    ),
+)  # fmt: skip
+_HOROVOD = Launcher(
+    options={
+        "np": "np", "num-proc": "np", "H": "hosts", "hosts": "hosts", "hostfile": "hostfile", "mpi-args": "mpi_args",
+        "network-interface": "network", "network-interfaces": "network", "nics": "network", "host-discovery-script": "ignored",
+    },
+    flags=_set("gloo mpi jsrun verbose autotune disable-cache mpi-threads-disable no-stall-check check-build tcp"),
+    values=_set("p ssh-port min-np max-np slots-per-host start-timeout output-filename log-level"),
+)  # fmt: skip
+_TORCH = Launcher(
+    options={
+        "nnodes": "nnodes", "nproc_per_node": "nproc_per_node", "node_rank": "node_rank", "master_addr": "master_addr",
+        "master_port": "master_port", "rdzv_endpoint": "endpoint",
+    },
+    flags=_set("standalone use_env no_python m module run_path no-use-env"),
+    values=_set("rdzv_backend rdzv_id rdzv_conf max_restarts monitor_interval start_method role log_dir redirects tee t r local_addr"),
+)  # fmt: skip
+_SLURM = Launcher(
+    options={
+        "n": "np", "ntasks": "np", "N": "nnodes", "nodes": "nnodes", "ntasks_per_node": "nproc_per_node", "w": "hosts",
+        "nodelist": "hosts", "export": "export", "container_image": "image",
+    },
+    flags=_set("l label overlap exclusive u unbuffered K v Q quiet verbose pty no_container_mount_home O overcommit contiguous s h"),
+    values=_set(
+        "p partition A account t time J job_name c cpus_per_task G gpus gres gpus_per_node gpus_per_task mem cpu_bind mem_bind mpi o "
+        "output e error q qos x exclude D chdir C constraint distribution m container_mounts container_name container_workdir "
+        "reservation jobid wait kill_on_bad_exit k"
+    ),
+)  # fmt: skip
+_DEEPSPEED = Launcher(
+    options={
+        "num_gpus": "nproc_per_node", "num_nodes": "nnodes", "master_addr": "master_addr", "master_port": "master_port",
+        "hostfile": "hostfile", "H": "hostfile", "node_rank": "node_rank",
+    },
+    flags=_set("no_local_rank no_python module force_multi no_ssh_check no_ssh save_pid enable_each_rank_log bind_cores_to_rank"),
+    values=_set("include i exclude e launcher launcher_args autotuning elastic_training min_elastic_nodes max_elastic_nodes ssh_port"),
+)  # fmt: skip
+_ACCELERATE = Launcher(
+    options={
+        "num_processes": "np", "num_machines": "nnodes", "machine_rank": "node_rank", "main_process_ip": "master_addr",
+        "main_process_port": "master_port", "deepspeed_hostfile": "hostfile",
+    },
+    flags=_set("multi_gpu use_deepspeed use_fsdp same_network cpu no_python m module debug tpu quiet rdzv_standalone"),
+    values=_set("config_file mixed_precision dynamo_backend gpu_ids deepspeed_config_file zero_stage rdzv_backend"),
+)  # fmt: skip
+_DOCKER = Launcher(
+    options={
+        "e": "x", "env": "x", "shm-size": "shm_size", "ipc": "ipc", "net": "network", "network": "network", "ulimit": "ulimit",
+        "device": "device", "privileged": "privileged", "gpus": "gpus", "cap-add": "cap_add", "hostname": "ignored",
+    },
+    flags=_set(
+        "i t d it ti itd dit td di rm privileged init read-only no-healthcheck oom-kill-disable P publish-all detach interactive tty "
+        "sig-proxy disable-content-trust q quiet help dti tid nv nvccli writable contain cleanenv fakeroot"
+    ),
+    value_by_default=True,
+)  # fmt: skip
+_NCCL_TESTS = Launcher(options={"g": "ignored", "ngpus": "ignored"}, value_by_default=True)
+
+NCCL_TESTS = r"(?:all_reduce|all_gather|alltoall|alltoallv|broadcast|gather|hypercube|reduce|reduce_scatter|scatter|sendrecv)_perf(?:_mpi)?"
+
+_BY_NAME = {
+    **dict.fromkeys(("mpirun", "mpiexec", "mpiexec.hydra", "mpiexec.mpich", "orterun", "prterun"), _MPI),
+    "horovodrun": _HOROVOD, "torchrun": _TORCH, "torch.distributed.run": _TORCH, "torch.distributed.launch": _TORCH,
+    "torch.distributed.elastic": _TORCH, "srun": _SLURM, "deepspeed": _DEEPSPEED, "accelerate launch": _ACCELERATE,
+    **dict.fromkeys(("docker run", "podman run", "nvidia-docker run", "nerdctl run"), _DOCKER),
+}  # fmt: skip
+CONTAINERS = frozenset({"docker run", "podman run", "nvidia-docker run", "nerdctl run"})
+_TWO_WORDS = frozenset({"docker", "podman", "nvidia-docker", "nerdctl", "accelerate"})
+_PYTHON = re.compile(r"python[\d.]*$")
+_TEST = re.compile(rf"{NCCL_TESTS}$")
+
+
+def find(words: list[str], start: int) -> tuple[str, Launcher, int] | None:
+    """The launcher whose command stands at ``words[start]``: its name, its options and where its arguments begin."""
+    if start >= len(words):
+        return None
+    name = words[start].rsplit("/", 1)[-1]
+    behind = words[start + 1 : start + 4]
+    if name in _TWO_WORDS:
+        skip = 1 if behind[:1] == ["container"] else 0
+        name, start = f"{name} {''.join(behind[skip : skip + 1])}", start + skip + 1
+    elif _PYTHON.match(name) and "-m" in behind:
+        start += 2 + behind.index("-m")
+        name = words[start] if start < len(words) else ""
+    launcher = _BY_NAME.get(name) or (_NCCL_TESTS if _TEST.match(name) else None)
+    return (name, launcher, start + 1) if launcher else None

@@ -1,0 +1,164 @@
+"""Square matrices of device labels as nvidia-smi topo prints them, with tabs or blanks, cut, wrapped or without a header."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+ROW_LIMIT = 512
+_ESCAPE = re.compile(r"\x1b?\[\d{0,2}(?:;\d{1,2})?m")
+_LABEL = re.compile(r"[A-Za-z][\w.:-]{0,40}$")
+_HEAD = re.compile(r"\s*GPU\d+(?:\s|$)")
+_EXTRA = re.compile(r"\S*\d[\d,-]*$|N/A$|(?:CPU|NUMA|GPU|Affinity|ID)$")
+
+
+class Row(msgspec.Struct):
+    """A row: the index of its line, its label, its cells and the named cells behind the matrix (affinities)."""
+
+    line: int
+    label: str
+    cells: list[str]
+    extras: dict[str, str]
+
+
+class Table(msgspec.Struct):
+    """A matrix. ``labels`` name the columns (``""`` where a headerless matrix does not tell), ``others`` are foreign lines."""
+
+    header: int | None
+    labels: list[str]
+    rows: list[Row]
+    others: list[int]
+
+
+def clean(line: str) -> str:
+    """The line without colour escapes, also those that lost their ESC byte."""
+    return _ESCAPE.sub("", line) if "[" in line else line
+
+
+def table_line(lines: Sequence[str], line: str, row: re.Pattern[str], cell: re.Pattern[str]) -> bool:
+    """Does ``line`` go on with the matrix that ``lines`` began: a row, the header when none was yet, a wrapped piece?"""
+    line = clean(line)
+    if len(lines) > ROW_LIMIT:
+        return False
+    if _row(line, row, cell):
+        return True
+    plain = [clean(text) for text in lines if text.strip()]
+    started = any(_row(text, row, cell) or _HEAD.match(text) for text in plain)
+    if _HEAD.match(line):
+        return not started and _head_labels(line) is not None
+    return started and _is_wrap(plain[-1], line, _columns(plain), row, cell)
+
+
+def read_table(lines: Sequence[str], row: re.Pattern[str], cell: re.Pattern[str], extras: Sequence[str]) -> Table:
+    """Read the matrix; ``extras`` are the names of the columns behind it, in order."""
+    header: int | None = None
+    head_text = ""
+    found: list[tuple[int, str]] = []
+    others: list[int] = []
+    last = ""
+    for index, raw in enumerate(lines):
+        line = clean(raw)
+        if _row(line, row, cell):
+            found.append((index, line))
+        elif header is None and not found and _HEAD.match(line) and _head_labels(line) is not None:
+            header, head_text = index, line
+        elif line.strip() and (found or header is not None) and _is_wrap(last, line, _columns([head_text]), row, cell):
+            if found:
+                found[-1] = found[-1][0], f"{found[-1][1]} {line.strip()}"
+            else:
+                head_text += " " + line.strip()
+            line = f"{last} {line.strip()}"
+        else:
+            others.append(index)
+        last = line if line.strip() else last
+    labels = (_head_labels(head_text) or []) if header is not None else []
+    rows = [_read_row(index, text, row, cell, labels, head_text, extras) for index, text in found]
+    if not labels:
+        labels = _labels_by_diagonal(rows)
+    good = [r for r in rows if r.label in labels and ("X" not in r.cells or r.cells.index("X") == labels.index(r.label))]
+    others += [r.line for r in rows if r not in good]
+    return Table(header, labels, good, sorted(others))
+
+
+def _row(line: str, row: re.Pattern[str], cell: re.Pattern[str]) -> re.Match[str] | None:
+    found = row.match(line)
+    return found if found and not cell.match(found["label"]) else None
+
+
+def _head_labels(line: str) -> list[str] | None:
+    """Labels before the affinity columns; None when the line is no header."""
+    labels: list[str] = []
+    for word in re.split(r"CPU Affinity|NUMA Affinity|CPU\s*$", line, maxsplit=1)[0].split():
+        if not _LABEL.match(word):
+            return None
+        labels.append(word)
+    return labels or None
+
+
+def _columns(plain: Sequence[str]) -> int | None:
+    """Columns of the matrix by its header; None when no header was seen."""
+    for text in plain[:3]:
+        if _HEAD.match(text):
+            labels = _head_labels(text)
+            return len(labels) if labels else None
+    return None
+
+
+def _is_wrap(last: str, line: str, columns: int | None, row: re.Pattern[str], cell: re.Pattern[str]) -> bool:
+    """Is the line the end of the one above, broken by a narrow terminal?"""
+    words = line.split()
+    if columns is None or len(words) > ROW_LIMIT or not words:
+        return False
+    if _HEAD.match(last):
+        return "Affinity" not in last and all(_LABEL.match(word) for word in words) and any(_EXTRA.match(word) for word in words)
+    above = _row(last, row, cell)
+    if above is None or not all(cell.match(word) or _EXTRA.match(word) for word in words):
+        return False
+    cells = sum(1 for word in above["cells"].split() if cell.match(word))
+    behind = len(above["cells"].split()) - cells
+    return cells < columns or (behind == 0 and above["label"].startswith("GPU"))
+
+
+def _read_row(  # noqa: PLR0913, PLR0917
+    index: int, text: str, row: re.Pattern[str], cell: re.Pattern[str], labels: list[str], head: str, extras: Sequence[str]
+) -> Row:
+    found = _row(text, row, cell)
+    assert found is not None  # noqa: S101  (the caller kept rows only)
+    cells: list[str] = []
+    end = found.start("cells")
+    for word in re.finditer(r"\S+", found["cells"]):
+        if not cell.match(word[0]) or (labels and len(cells) == len(labels)):
+            break
+        cells.append(word[0])
+        end = found.start("cells") + word.end()
+    return Row(index, found["label"], cells, _extras(text, end, head, extras))
+
+
+def _extras(text: str, end: int, head: str, names: Sequence[str]) -> dict[str, str]:
+    """The cells behind the matrix by name. An empty one shows only in the tabs, or in the place of the next one."""
+    rest = text[end:]
+    values = rest.split()
+    if not values:
+        return {}
+    behind = [name for name in (*names, "GPU NUMA ID") if name in head]
+    if len(values) < len(behind):
+        fields = rest.split("\t")[1:] if "\t" in rest else []
+        if fields and not fields[0].strip():
+            return {name: field.strip() for name, field in zip(names, fields, strict=False)}
+        first = head.find(behind[0])
+        place = end + len(rest) - len(rest.lstrip())
+        if first >= 0 and len(behind) > 1 and "\t" not in text and abs(place - head.find(behind[1])) < abs(place - first):
+            values.insert(0, "")
+    return dict(zip(names, values, strict=False))
+
+
+def _labels_by_diagonal(rows: Sequence[Row]) -> list[str]:
+    """Column names of a matrix whose header is missing: the X of a row stands in its own column."""
+    width = max((len(r.cells) for r in rows), default=0)
+    labels = [""] * width
+    for r in rows:
+        if "X" in r.cells:
+            labels[r.cells.index("X")] = r.label
+    return labels

@@ -1,0 +1,67 @@
+"""The words of RDMA tools, brought to one form so that two tools that say the same do not contradict each other.
+
+Sources: rdma-core infiniband-diags/ibstat.c (port and physical states), libibverbs/examples/devinfo.c, the kernel's
+drivers/infiniband/core/sysfs.c, iproute2 rdma/link.c.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+UNNAMED = "?"
+"""Name of a device whose header line is not in the text: a paste that begins in the middle of a block."""
+
+_STATES = {
+    "down": "down", "init": "init", "initialize": "init", "initializing": "init", "armed": "armed", "active": "active",
+    "active_defer": "active_defer", "activedefer": "active_defer", "nop": "nop",
+}  # fmt: skip
+_PHYSICAL = {
+    "nochange": "NoChange", "nostatechange": "NoChange", "sleep": "Sleep", "polling": "Polling", "disabled": "Disabled",
+    "portconfigurationtraining": "PortConfigurationTraining", "linkup": "LinkUp",
+    "linkerrorrecovery": "LinkErrorRecovery", "phytest": "PhyTest",
+}  # fmt: skip
+_LAYERS = {"infiniband": "InfiniBand", "ib": "InfiniBand", "ethernet": "Ethernet"}
+_GUID = re.compile(r"(?:0x)?([0-9a-f]{4}):?([0-9a-f]{4}):?([0-9a-f]{4}):?([0-9a-f]{4})$", re.IGNORECASE)
+_MAPPED = re.compile(r"(?:0{4}:){5}ffff:([0-9a-f]{2})([0-9a-f]{2}):([0-9a-f]{2})([0-9a-f]{2})$", re.IGNORECASE)
+GID_PATTERN = r"(?:[0-9a-fA-FxX*]{4}:){7}[0-9a-fA-FxX*]{4}"
+"""A GID written in full; parts that somebody masked with ``x`` or ``*`` are let through."""
+
+
+def port_state(text: str) -> str | None:
+    """``Active``, ``4: ACTIVE``, ``PORT_ACTIVE (4)`` and ``ACTIVE`` are all ``active``; None for an unknown word."""
+    word = re.sub(r"^\d+:\s*|\s*\(\d+\)$", "", text.strip()).lower()
+    return _STATES.get(word.removeprefix("port_"))
+
+
+def physical_state(text: str) -> str | None:
+    """``5: LinkUp``, ``LINK_UP (5)`` and ``LinkUp`` are all ``LinkUp``; None for an unknown word."""
+    word = re.sub(r"^\d+:\s*|\s*\(\d+\)$", "", text.strip())
+    return _PHYSICAL.get(re.sub(r"[\s_]", "", word).lower())
+
+
+def link_layer(text: str) -> str | None:
+    """``InfiniBand`` or ``Ethernet``; old ibv_devinfo prints ``IB``."""
+    return _LAYERS.get(text.strip().lower())
+
+
+def guid(text: str) -> str | None:
+    """``0x506b4b0300675940`` and ``506b:4b03:0067:5940`` in the second form; None for anything else."""
+    found = _GUID.match(text.strip())
+    return ":".join(found.groups()).lower() if found else None
+
+
+def gid(text: str) -> str | None:
+    """A GID in eight groups of four; ``::ffff:10.0.0.1`` is written out, masked parts stay; None for anything else."""
+    if re.fullmatch(GID_PATTERN, text):
+        return text.lower()
+    try:
+        return ipaddress.IPv6Address(text).exploded
+    except ValueError:
+        return None
+
+
+def mapped_ip(address: str | None) -> str | None:
+    """The IPv4 address of an IPv4-mapped GID written in full; None when it is not mapped."""
+    found = _MAPPED.match(address or "")
+    return ".".join(str(int(part, 16)) for part in found.groups()) if found else None

@@ -1,0 +1,57 @@
+"""What several parsers need: numbers, echoed command lines, lines that stand for text left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+_ELISION = re.compile(r"\s*[\[<(*]?\s*(?:\.\.\.+|…|snip|cut|truncated|omitted)[\s.…]*[\])>*]?\s*$", re.IGNORECASE)
+_DIGITS = 18
+_PAGERS = frozenset({"tee", "cat", "less", "more", "column"})
+_SEPARATORS = frozenset({";", "&&", "||", "&"})
+
+
+def is_elision(line: str) -> bool:
+    """Does the line say that others were left out (``...``, ``[snip]``)? What holds one is not complete."""
+    return len(line) < 60 and _ELISION.match(line) is not None  # noqa: PLR2004  (longer lines say something)
+
+
+def number(text: str) -> int | None:
+    """A decimal or ``0x`` number; None for anything else, and for more digits than 64 bits have."""
+    if len(text) > _DIGITS or not text.isascii():
+        return None
+    try:
+        return int(text, 16) if text[:2].lower() == "0x" else int(text)
+    except ValueError:
+        return None
+
+
+def quantity(text: str) -> float | None:
+    """The number that a text begins with (``2.5``, ``400 Gb/sec (4X NDR)``); None when there is none."""
+    found = re.match(r"\s*(\d{1,9}(?:\.\d{1,6})?)", text)
+    return float(found[1]) if found else None
+
+
+def arguments(command: str, program: str) -> list[str] | None:
+    """The words behind ``program`` in an echoed command line; None when a filter stood behind it: lines may lack."""
+    words = re.sub(r"([|;])", r" \1 ", command[:4096]).split()
+    names = [word.rsplit("/", 1)[-1] for word in words]
+    if program not in names:
+        return []
+    found: list[str] = []
+    for position, word in enumerate(words[names.index(program) + 1 :], names.index(program) + 1):
+        if word in _SEPARATORS:
+            break
+        if word == "|":
+            return found if names[position + 1 : position + 2] and names[position + 1] in _PAGERS else None
+        if not re.match(r"\d?>", word):
+            found.append(word)
+    return found
+
+
+def unfiltered(command: str | None, program: str, options: Collection[str] = ()) -> bool:
+    """Did the command print all there is: no filter behind it, no argument but ``options``? True when unknown."""
+    if command is None:
+        return True
+    words = arguments(command, program)
+    return words is not None and all(word in options for word in words)

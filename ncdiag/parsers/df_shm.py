@@ -1,0 +1,99 @@
+"""``df`` with any unit: mounted file systems with their sizes; /dev/shm is the one NCCL depends on.
+
+Source of the format: GNU coreutils src/df.c, BusyBox coreutils/df.c. Without a header and suffix the unit is df's own, 1 KiB.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers._shared import is_elision, unfiltered
+from ncdiag.parsers._units import size_bytes
+from ncdiag.spans import Section
+
+KIND = "df_shm"
+COMMANDS: tuple[str, ...] = ("df",)
+_NUMBER = r"\d[\d.,]{0,18}[KMGTPE]?i?B?"
+ANCHOR = (
+    r"[ \t]*Filesystem[ \t]+.{0,80}Mounted on[ \t]*$"
+    rf"|[ \t]*[\w/][\w/.:-]{{0,80}}[ \t]+{_NUMBER}[ \t]+{_NUMBER}[ \t]+{_NUMBER}[ \t]+\d{{1,3}}%[ \t]+/"
+)
+
+_HEADER = re.compile(r"\s*Filesystem\s.*Mounted on\s*$")
+_BLOCK = re.compile(r"(\d{0,6}[KMG]?i?B?)-blocks$")
+_PERCENT = re.compile(r"(?:\d{1,3}%|-)$")
+_NOISE = re.compile(r".{0,40}\bdf: ")
+_MOUNT = 4
+"""Words before the mount point at least: three sizes and the share, behind the file system's name."""
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Rows belong, df's own complaints, a long device name on a line of its own and the row behind it."""
+    if not line.strip() or _NOISE.match(line) or is_elision(line):
+        return True
+    if _HEADER.match(line):
+        return all(_NOISE.match(text) or not text.strip() for text in lines)
+    if _row(line.split()) is not None:
+        return True
+    alone = line.split()
+    return len(alone) == 1 and len(line) > 20 and alone[0].startswith("/")  # noqa: PLR2004  (df wraps behind 20 columns)
+
+
+def parse(section: Section) -> Parsed:
+    """Mounts by path; complete when the listing has its header and no filter or path chose the rows."""
+    found: list[Observation] = []
+    unread: list[int] = []
+    unit: int | None = 1024
+    typed = header = False
+    device = ""
+    for index, line in enumerate(section.lines):
+        words = line.split()
+        if _HEADER.match(line):
+            header, unit, typed = True, _unit(words), "Type" in words
+        elif not words or _NOISE.match(line) or is_elision(line):
+            continue
+        elif len(words) == 1 and words[0].startswith("/"):
+            device = words[0]
+        else:
+            place = _row([device, *words] if device else words)
+            words, device = [device, *words] if device else words, ""
+            if place is None or unit is None:
+                unread.append(index)
+                continue
+            found.append(_mount(section, index, words, place, unit, typed=typed))
+    plain = unfiltered(section.command, "df", ("-h", "-k", "-m", "-P", "-T", "-hT", "-Th", "-a", "-al", "-alP", "-l"))
+    complete = header and not unread and len(found) > 2 and plain  # noqa: PLR2004  (a machine has more than two)
+    return Parsed(observations=tuple(found), unread=tuple(unread), complete=complete)
+
+
+def _unit(words: Sequence[str]) -> int | None:
+    """Bytes that a number without a suffix counts; None for a table of inodes."""
+    if "Inodes" in words:
+        return None
+    for word in words:
+        block = _BLOCK.match(word)
+        if block:
+            return size_bytes(block[1]) or 1024 if block[1][:1].isdigit() else 1024
+    return 1
+
+
+def _row(words: Sequence[str]) -> int | None:
+    """Place of the mount point among the words of a row; None when it is none."""
+    for place in range(_MOUNT, min(len(words), 12)):
+        if words[place].startswith("/") and _PERCENT.match(words[place - 1]):
+            sizes = words[place - 4 : place - 1]
+            if all(size == "-" or size_bytes(size) is not None for size in sizes):
+                return place
+    return None
+
+
+def _mount(section: Section, index: int, words: Sequence[str], place: int, unit: int, *, typed: bool) -> Observation:
+    """Rows without a device name begin with the sizes; the type of the file system stands before them under -T."""
+    size, used, available = (None if text == "-" else size_bytes(text, unit) for text in words[place - 4 : place - 1])
+    before = words[: place - 4]
+    return observe(
+        section, index, "Mount", (" ".join(words[place:]),), filesystem=" ".join(before[:-1] if typed else before) or None,
+        fstype=before[-1] if typed and before else None, size_bytes=size, used_bytes=used, available_bytes=available,
+    )  # fmt: skip

@@ -1,0 +1,140 @@
+"""Environments: ``env`` dumps, ``export`` and ``setenv`` lines, ``set -x`` traces, bare NAME=value lines, Dockerfile ENV,
+``os.environ`` in Python. Only variables of NCCL, of frameworks and of launchers are kept; secrets never are.
+
+A whole dump (eight variables or more, PATH or HOME among them) makes the variables that are not in it known to be unset.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ncdiag.facts.observe import Observation, Parsed, Standing, observe
+from ncdiag.parsers import launch, nccl_conf
+from ncdiag.parsers._shared import is_elision, unfiltered
+from ncdiag.parsers._shell import KEPT_PATTERN, is_kept, unquoted, without_secrets, words
+from ncdiag.spans import Section
+
+KIND = "env"
+COMMANDS: tuple[str, ...] = ("env", "printenv", "export", "export -p", "declare -x", "declare -p", "set", "environ", "environment")
+_LEAD = r"[ \t]{0,24}(?:\+{1,3}[ \t]+)?"
+_VERB = r"(?:export|declare -x|typeset -x|setenv|ENV|unset|set)"
+_VALUE = r"(?:\"[^\"]*\"|'[^']*'|[^\s\"';&|]*)"
+_USUAL = r"(?:SHELL|PATH|HOME|HOSTNAME|USER|LOGNAME|PWD|OLDPWD|LANG|TERM|SHLVL|LS_COLORS|MAIL|EDITOR|VIRTUAL_ENV|CONDA_\w+|XDG_\w+|SSH_\w+|PYTHON\w*|DEBIAN_FRONTEND)"
+ANCHOR = (
+    rf"{_LEAD}{_VERB}[ \t]+(?:-[gx][ \t]+)?{KEPT_PATTERN}(?:[= ]|[ \t]*$)"
+    rf"|{_LEAD}(?:[-*•][ \t]+)?{KEPT_PATTERN}[ \t]?=[ \t]?{_VALUE},?[ \t]*(?:[#(;].*)?$"
+    rf"|{_USUAL}=\S*[ \t]*$"
+    rf"|{_LEAD}os\.environ(?:\[|\.setdefault\()[\"']{KEPT_PATTERN}[\"']"
+)
+
+_ASSIGNMENT = re.compile(r"\s*(?:\+{1,3}\s+)?(?P<name>[A-Za-z_][\w.%()]{0,120})=(?P<value>.*)$")
+_EXPORT = re.compile(r"\s*(?:\+{1,3}\s+)?(?P<verb>export|declare -x|typeset -x|ENV|set)\s+(?:-[gx]\s+)?(?P<rest>[A-Za-z_]\w*(?:[= ].*)?)$")
+_SETENV = re.compile(r"\s*(?:setenv|ENV)\s+(?P<name>[A-Za-z_]\w{0,120})\s+(?P<value>\S.*)$")
+_UNSET = re.compile(r"\s*(?:\+{1,3}\s+)?unset\s+(?P<names>[A-Za-z_][\w ]{0,300})$")
+_PYTHON = re.compile(rf"\s*os\.environ(?:\[|\.setdefault\()[\"'](?P<name>{KEPT_PATTERN})[\"'](?:\]\s*=|,)\s*(?:str\()?(?P<value>\"[^\"]*\"|'[^']*'|\d+)")
+_BARE = re.compile(rf"\s*(?:\+{{1,3}}\s+)?(?:[-*•]\s+)?(?P<name>{KEPT_PATTERN})\s?=\s?(?P<value>{_VALUE}),?\s*(?:[#(;].*)?$")
+_FUNCTION_END = re.compile(r"\}$|[ \t]+\S")
+_LAUNCH = re.compile(launch.ANCHOR)
+_WHOLE = 8
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Assignments in any of the forms, comments between them, the body of an exported shell function."""
+    if is_elision(line) or (_form(line) and not _LAUNCH.match(line) and not line.startswith("BOOT_IMAGE=")):
+        return True
+    if not lines or not line.strip():
+        return False
+    inside = any("%%=" in text for text in lines[-40:]) and _FUNCTION_END.match(line)
+    return bool(inside) or (line.lstrip().startswith("#") and bool(_EXPORT.match(lines[-1])))
+
+
+def _form(line: str) -> bool:
+    forms = (_EXPORT, _ASSIGNMENT, _SETENV, _UNSET, _PYTHON, _BARE)
+    return len(line) < (1 << 16) and any(form.match(line) for form in forms)
+
+
+def parse(section: Section) -> Parsed:
+    """A setting for each variable that is kept; the last value of a name counts, as it would in a shell."""
+    if section.source.endswith(".conf"):
+        return nccl_conf.parse(section)
+    section = without_secrets(section)
+    found: dict[str, Observation] = {}
+    names: dict[str, str] = {}
+    unread: list[int] = []
+    elided = exported = False
+    for index, line in enumerate(section.lines):
+        elided = elided or is_elision(line)
+        read = list(_settings(line))
+        exported = exported or bool(re.match(r"\s*(?:export|ENV|setenv|os\.)", line))
+        for name, value, how in read:
+            names[name] = value or ""
+            if is_kept(name):
+                found[name] = _setting(section, index, name, value, how)
+        if not read and line.strip() and not _form(line) and not continues(section.lines[:index], line):
+            unread.append(index)
+    found.update(_printed(section, found))
+    plain = unfiltered(section.command, "env") or unfiltered(section.command, "printenv") if section.command else True
+    whole = len(names) >= _WHOLE and bool({"PATH", "HOME"} & set(names)) and not (elided or exported) and plain
+    return _as_of(section, found, names, unread, whole=whole)
+
+
+def _as_of(section: Section, found: dict[str, Observation], names: dict[str, str], unread: list[int], *, whole: bool) -> Parsed:
+    """A whole dump names its host; one that Slurm passed on names the host it was submitted from, unless slurmd says where."""
+    slurm = any(name.startswith("SLURM_") for name in names)
+    host = names.get("SLURMD_NODENAME") or (None if slurm else names.get("HOSTNAME"))
+    if not whole or section.host or not host or not re.fullmatch(r"[A-Za-z][\w.-]{0,120}", host):
+        return Parsed(observations=tuple(found.values()), unread=tuple(unread), complete=whole)
+    named = [Observation(entity=o.entity, key=o.key, span=o.span, host=host, fields=o.fields) for o in found.values()]
+    seen = observe(section, 0, "Host", host=host, complete=["env"])
+    return Parsed(observations=(*named, seen), unread=tuple(unread))
+
+
+def _setting(section: Section, index: int, name: str, value: str | None, how: str) -> Observation:
+    standing: Standing = "live" if how == "shell" else "manifest"
+    return observe(section, index, "Setting", (name,), standing=standing, is_set=value is not None, text=value, origin=how)
+
+
+def _settings(line: str) -> Iterator[tuple[str, str | None, str]]:
+    """(name, value or None for unset, origin) of a line."""
+    if unset := _UNSET.match(line):
+        yield from ((name, None, "shell") for name in unset["names"].split())
+    elif python := _PYTHON.match(line):
+        yield python["name"], unquoted(python["value"]), "launcher"
+    elif export := _EXPORT.match(line):
+        yield from _exported(export["rest"], line, "manifest" if export["verb"] == "ENV" else "shell")
+    elif setenv := _SETENV.match(line):
+        yield setenv["name"], unquoted(setenv["value"]), "manifest" if "ENV " in line else "shell"
+    elif bare := _BARE.match(line):
+        yield bare["name"], unquoted(bare["value"]), "shell"
+    elif (dump := _ASSIGNMENT.match(line)) and not (is_kept(dump["name"]) and _is_prose(dump["value"])):
+        yield dump["name"], unquoted(dump["value"]), "shell"
+
+
+def _exported(rest: str, line: str, how: str) -> Iterator[tuple[str, str | None, str]]:
+    """``A=1 B=2`` up to a comment or the next command; ``ENV NAME value`` of a Dockerfile."""
+    if "=" not in rest.split(maxsplit=1)[0]:
+        old = _SETENV.match(line)
+        if old:
+            yield old["name"], unquoted(old["value"]), how
+        return
+    for word in words(rest):
+        name, equals, value = word.partition("=")
+        if not equals or not name.isidentifier():
+            break
+        yield name, value, how
+
+
+def _is_prose(value: str) -> bool:
+    """Two words or more without quotes: a sentence about the variable, or a command behind it; no dump prints NCCL's so."""
+    value = value.strip()
+    return len(value.split()) > 1 and value[:1] not in "\"'"
+
+
+def _printed(section: Section, found: dict[str, Observation]) -> dict[str, Observation]:
+    """``printenv NAME``: the only line is the value."""
+    asked = (section.command or "").split()
+    if found or len(asked) != 2 or asked[0] != "printenv" or not is_kept(asked[1]) or len(section.lines) != 1:  # noqa: PLR2004
+        return {}
+    value = section.lines[0].strip()
+    return {} if " " in value else {asked[1]: _setting(section, 0, asked[1], value, "shell")}

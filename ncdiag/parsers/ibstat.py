@@ -1,0 +1,139 @@
+"""``ibstat``: the RDMA devices of a host and the state of their ports.
+
+Format: rdma-core, infiniband-diags/ibstat.c (``ca_dump``, ``port_dump``): ``CA 'name'``, its values one tab deeper,
+``Port n:`` and the port's values another tab deeper. A paste may begin inside a block (the device is then `UNNAMED`),
+may have lost its indentation, and may hold ``ibwarn`` and ``ibpanic`` lines of libibumad.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers import _rdma, _shared
+from ncdiag.spans import Section
+
+KIND = "ibstat"
+COMMANDS = ("ibstat",)
+ANCHOR = (
+    r"CA '[^']{1,64}'\s*$"
+    r"|(?:CA type: |Number of ports: \d|Node GUID: 0x|System image GUID: 0x)\S*\s*$"
+    r"|Port \d{1,3}:\s*$"
+)
+_DEVICE = re.compile(r"\s*CA '([^']{1,64})'")
+_PORT = re.compile(r"\s*Port (\d{1,3}):\s*$")
+_VALUE = re.compile(
+    r"\s*(CA type|Number of ports|Firmware version|Hardware version|Node GUID|System image GUID|State|Physical state"
+    r"|Rate|Base lid|LMC|SM lid|Capability mask|Port GUID|Link layer):(.*)$"
+)
+_NOISE = re.compile(r"ib(?:warn|panic|error|debug): ")
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Values, ports, devices, blank lines and complaints of libibumad; the first device again is another host."""
+    if _DEVICE.match(line):
+        return line != lines[0]
+    known = _VALUE.match(line) or _PORT.match(line) or _NOISE.match(line)
+    return not line.strip() or known is not None or _shared.is_elision(line)
+
+
+def parse(section: Section) -> Parsed:
+    """An observation a device and a port; complete when every announced port was read to its end."""
+    reader = _Reader(section)
+    for index, line in enumerate(section.lines):
+        reader.take(index, line)
+    return reader.result()
+
+
+class _Reader:
+    """Collects the values of the block at hand; a new header closes it."""
+
+    def __init__(self, section: Section) -> None:
+        self.section = section
+        self.found: list[Observation] = []
+        self.unread: list[int] = []
+        self.device = _rdma.UNNAMED
+        self.port: int | None = None
+        self.start = 0
+        self.values: dict[str, str] = {}
+        self.announced = self.read = 0
+        self.whole = _shared.unfiltered(section.command, "ibstat")
+
+    def take(self, index: int, line: str) -> None:
+        device, port, value = _DEVICE.match(line), _PORT.match(line), _VALUE.match(line)
+        if device or port:
+            self._close()
+            self.start = index
+            if device:
+                self.device, self.port = device[1], None
+            elif port:
+                self.port = int(port[1])
+        elif value:
+            if not self.values and self.port is None and self.device == _rdma.UNNAMED:
+                self.start = index
+            self.values.setdefault(value[1], value[2].strip())
+        elif _NOISE.match(line):
+            self._complaint(index, line)
+        elif line.strip():
+            self.unread.append(index)
+            self.whole = self.whole and not _shared.is_elision(line)
+
+    def result(self) -> Parsed:
+        self._close()
+        whole = self.whole and bool(self.found) and self.read == self.announced
+        return Parsed(observations=tuple(self.found), unread=tuple(self.unread), complete=whole)
+
+    def _complaint(self, index: int, line: str) -> None:
+        """``ibpanic`` ends the program: what came before is not all."""
+        if line.startswith("ibpanic"):
+            self.whole = False
+            self.found.append(
+                observe(
+                    self.section, index, "Event", event="ibstat-failed", origin="rdma", level="ERROR", text=line.strip()
+                )
+            )
+
+    def _close(self) -> None:
+        if self.port is None:
+            self._close_device()
+        else:
+            self._close_port(self.port)
+        self.values = {}
+
+    def _close_device(self) -> None:
+        get = self.values.get
+        if self.device == _rdma.UNNAMED:
+            self.whole = False
+            if not self.values:
+                return
+        self.announced += _shared.number(get("Number of ports", "1")) or 0
+        self.found.append(
+            observe(
+                self.section,
+                self.start,
+                "Hca",
+                (self.device,),
+                board=get("CA type"),
+                firmware=get("Firmware version"),
+                node_guid=_rdma.guid(get("Node GUID", "")),
+            )
+        )
+
+    def _close_port(self, port: int) -> None:
+        get = self.values.get
+        self.read += "Link layer" in self.values or "Port GUID" in self.values
+        self.found.append(
+            observe(
+                self.section,
+                self.start,
+                "Port",
+                (self.device, port),
+                state=_rdma.port_state(get("State", "")),
+                physical_state=_rdma.physical_state(get("Physical state", "")),
+                rate_gbps=_shared.quantity(get("Rate", "")),
+                lid=_shared.number(get("Base lid", "")),
+                sm_lid=_shared.number(get("SM lid", "")),
+                link_layer=_rdma.link_layer(get("Link layer", "")),
+            )
+        )

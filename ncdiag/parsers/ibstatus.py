@@ -1,0 +1,71 @@
+"""``ibstatus``: the ports of the RDMA devices as /sys/class/infiniband has them.
+
+Format: rdma-core, infiniband-diags/scripts/ibstatus: a header a port, then ``name:`` and what the file of /sys holds.
+The default gid is entry 0 of the GID table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers import _rdma, _shared
+from ncdiag.spans import Section
+
+KIND = "ibstatus"
+COMMANDS = ("ibstatus",)
+ANCHOR = r"Infiniband device '[^']{1,64}' port \d{1,3} status:"
+_HEADER = re.compile(r"\s*Infiniband device '([^']{1,64})' port (\d{1,3}) status:")
+_VALUE = re.compile(r"\s*(default gid|base lid|sm lid|state|phys state|rate|link_layer):(.*)$")
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Values and further ports with blank lines between; the first port again is another host's output."""
+    if _HEADER.match(line):
+        return line != lines[0]
+    return not line.strip() or _VALUE.match(line) is not None or _shared.is_elision(line)
+
+
+def parse(section: Section) -> Parsed:
+    """An observation a port, and one of its GID 0; complete when no port was cut off and none left out."""
+    found: list[Observation] = []
+    unread: list[int] = []
+    whole = _shared.unfiltered(section.command, "ibstatus")
+    start, place, values = 0, ("", 0), dict[str, str]()
+    for index, line in enumerate(section.lines):
+        header, value = _HEADER.match(line), _VALUE.match(line)
+        if header:
+            found += _port(section, start, place, values)
+            whole = whole and (not place[0] or "rate" in values)
+            start, place, values = index, (header[1], int(header[2])), {}
+        elif value and place[0]:
+            values.setdefault(value[1], value[2].strip())
+        elif line.strip():
+            unread.append(index)
+            whole = False
+    found += _port(section, start, place, values)
+    return Parsed(observations=tuple(found), unread=tuple(unread), complete=whole and "rate" in values)
+
+
+def _port(section: Section, index: int, place: tuple[str, int], values: dict[str, str]) -> list[Observation]:
+    if not place[0]:
+        return []
+    get = values.get
+    port = observe(
+        section,
+        index,
+        "Port",
+        place,
+        state=_rdma.port_state(get("state", "")),
+        physical_state=_rdma.physical_state(get("phys state", "")),
+        rate_gbps=_shared.quantity(get("rate", "")),
+        rate_text=get("rate"),
+        lid=_shared.number(get("base lid", "")),
+        sm_lid=_shared.number(get("sm lid", "")),
+        link_layer=_rdma.link_layer(get("link_layer", "")),
+    )
+    address = _rdma.gid(get("default gid", ""))
+    if address is None:
+        return [port]
+    return [port, observe(section, index, "Gid", (*place, 0), address=address, ip=_rdma.mapped_ip(address))]

@@ -1,0 +1,129 @@
+"""Command lines that start a job: mpirun, mpiexec, horovodrun, torchrun, torch.distributed, srun, deepspeed, accelerate,
+docker and podman run, and nccl-tests with variables before them; over several lines, wrapped, several in one (srun torchrun).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ncdiag.facts.observe import Observation, Parsed
+from ncdiag.parsers._launch_words import Command, read_command
+from ncdiag.parsers._launchers import NCCL_TESTS, find
+from ncdiag.parsers._shell import KEPT_PATTERN, is_kept, without_secrets, words
+from ncdiag.spans import Section, Span, span
+
+KIND = "launch"
+COMMANDS: tuple[str, ...] = ()
+_MPI = r"(?:mpirun|mpiexec(?:\.hydra|\.mpich)?|orterun|prterun|horovodrun|srun)[ \t]+(?:-{1,2}[A-Za-z]|[–—]|\\|\$|\.{0,2}/|[A-Za-z_]\w*=)"
+_TORCH = r"(?:torchrun|deepspeed)[ \t]+(?:-{1,2}[A-Za-z]|[–—]|\\|\$|\S{1,200}\.py\b)"
+_MODULE = r"(?:python[\d.]{0,5}|accelerate)[ \t]+(?:launch[ \t]+\S|(?:-[A-Za-z]{1,3}[ \t]+)?(?:-[A-Za-z]{1,3}[ \t]+)?torch\.distributed\.(?:launch|run)\b)"
+_DOCKER = r"(?:docker|podman|nvidia-docker|nerdctl)[ \t]+(?:container[ \t]+)?run[ \t]+(?:-|\\)"
+_TESTS = rf"{NCCL_TESTS}[ \t]+-[a-zA-Z]"
+_PROGRAM = rf"(?:[\w./~$}}{{-]{{1,200}}/)?(?:{_MPI}|{_TORCH}|{_MODULE}|{_DOCKER}|{_TESTS})"
+ANCHOR = (
+    r"[ \t]{0,24}(?:(?:sudo|time|nohup|exec)[ \t]+(?:-E[ \t]+)?)?"
+    rf"(?:{_PROGRAM}|(?:{KEPT_PATTERN}|[A-Z][A-Z0-9_]{{1,60}})=\S{{0,2000}}[ \t].{{0,2000}}?"
+    rf"(?:[ \t/]{_MPI}|[ \t/]{_TORCH}|[ \t/]{_MODULE}|[ \t]{_DOCKER}|[ \t/]{_TESTS}|[ \t](?:\./|/|python[\d.]{{0,5}}[ \t])\S))"
+)
+
+_OPTION = re.compile(r"\s*(?:-{1,2}|[–—])[A-Za-z][\w.-]*(?:[ \t=]|$)")
+_PATH = re.compile(r"[ \t]+(?:\.{0,2}/\S|python[\d.]*[ \t])")
+_OPEN = re.compile(r"(?:\s-{1,2}(?:x|e|env|mca|H|host|hosts|np|n|hostfile)|[,=])\s*$")
+_BEGIN = re.compile(ANCHOR)
+_LAUNCHERS = ("mpirun", "mpiexec", "torchrun", "torch.distributed", "srun", "deepspeed", "accelerate", "horovodrun", "docker", "_perf")
+_LINES = 200
+_TEXT = 4000
+_DEPTH = 4
+"""Launchers in one line: docker, srun, mpirun, torchrun."""
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """The line behind a backslash, and wrapped lines: options, the value an option waits for, the program after options."""
+    if not lines or len(lines) > _LINES or not line.strip():
+        return bool(lines) and not line.strip() and lines[-1].rstrip().endswith("\\") and len(lines) <= _LINES
+    last = lines[-1].rstrip()
+    if last.endswith("\\"):
+        return True
+    if _BEGIN.match(line) and not _OPTION.match(line):
+        return False
+    if _OPTION.match(line):
+        return True
+    return _OPEN.search(last) is not None or (len(lines) > 1 and _PATH.match(line) is not None)
+
+
+def parse(section: Section) -> Parsed:
+    """A launch for each launcher of the line (the outermost first), and a setting for each variable that it sets."""
+    section = without_secrets(section)
+    lines = list(section.lines)
+    if section.command and not (lines and section.command in lines[0]):
+        lines.insert(0, section.command)
+    if not lines:
+        return Parsed()
+    text = " ".join(line.strip().removesuffix("\\").strip() for line in lines).lstrip("+ ")
+    place = section.span(0) if section.lines else span(section.source, section.first_line, text)
+    found = list(_commands(text))
+    observations = [o for command in found for o in _observations(section, place, command, text)]
+    unread = () if found else tuple(i for i, line in enumerate(section.lines) if line.strip())
+    return Parsed(observations=tuple(observations), unread=unread)
+
+
+def _commands(text: str) -> Iterator[Command]:
+    """The launchers of a command line, from the outside in; settings before one, or before what it starts, belong to it."""
+    tokens = words(text)
+    env: dict[str, str] = {}
+    position = depth = 0
+    while position < len(tokens) and depth < _DEPTH:
+        word = tokens[position]
+        here = find(tokens, position)
+        if here:
+            command, position = read_command(tokens, here)
+            inner, position = _assignments(tokens, position)
+            command.env = {**env, **command.env, **inner}
+            env, depth = {}, depth + 1
+            yield command
+            continue
+        found, behind = _assignments(tokens, position)
+        if behind > position:
+            env.update(found)
+            position = behind
+        elif " " in word and any(name in word for name in _LAUNCHERS):  # bash -c "..."
+            tokens[position : position + 1] = words(word)
+        elif env and not depth and not set(word) <= set(";&|"):
+            yield Command(program=word.rsplit("/", 1)[-1], env=env)
+            return
+        else:
+            position += 1
+
+
+def _assignments(tokens: Sequence[str], position: int) -> tuple[dict[str, str], int]:
+    """``A=1 B=2`` or ``env A=1 B=2`` from a position on, and the position behind them."""
+    found: dict[str, str] = {}
+    at = position + 1 if tokens[position : position + 1] == ["env"] else position
+    while at < len(tokens):
+        name, equals, value = tokens[at].partition("=")
+        if not equals or not name.isidentifier():
+            break
+        found[name] = value
+        at += 1
+    return found, at if found else position
+
+
+def _observations(section: Section, place: Span, command: Command, text: str) -> Iterator[Observation]:
+    fields: dict[str, Any] = {"program": command.program, "text": text[:_TEXT], **command.fields}
+    if section.host:
+        fields["host"] = section.host
+    kept = {name: value for name, value in command.env.items() if is_kept(name)}
+    fields.update(env=kept, forwarded=[name for name in dict.fromkeys(command.forwarded) if is_kept(name)])
+    if command.hosts:
+        fields["hosts"] = command.hosts
+    if command.mca:
+        fields["mca"] = command.mca
+    yield Observation(entity="Launch", span=place, standing="manifest", fields={k: v for k, v in fields.items() if v not in (None, {}, [])})
+    everywhere = command.spreads
+    for name, value in kept.items():
+        yield Observation(
+            entity="Setting", key=(name,), host=None if everywhere else section.host, span=place, standing="manifest",
+            fields={"is_set": True, "text": value, "origin": "launcher"},
+        )  # fmt: skip

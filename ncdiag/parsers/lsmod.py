@@ -1,0 +1,119 @@
+"""``lsmod``, ``cat /proc/modules`` and both behind grep: loaded kernel modules, and those known to be absent.
+
+Source of the format: kmod tools/lsmod.c (``Module  Size  Used by``) and kernel/module/procfs.c (name, size, users, state,
+address). An empty answer to ``lsmod | grep NAME`` is a fact: no module with that text in its line is loaded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers._shared import is_elision
+from ncdiag.parsers._shell import pipeline
+from ncdiag.spans import Section, span
+
+KIND = "lsmod"
+COMMANDS: tuple[str, ...] = ("lsmod", "cat /proc/modules", "grep /proc/modules")
+_KNOWN = (
+    r"(?:nvidia|nv_peer|nvme|ib_|iw_|mlx[45]|mlxfw|rdma|gdrdrv|efa|bnxt|irdma|i40iw|hns_roce|nouveau|amdgpu|xpmem|knem|cxi)\w*"
+)
+ANCHOR = (
+    r"\s{0,8}Module[ \t]+Size[ \t]+Used by"
+    rf"|\s{{0,8}}{_KNOWN}[ \t]+\d{{4,9}}[ \t]+-?\d{{1,5}}(?:[ \t]|$)(?:[ \t]*[\w,\[\]-]+)?(?:[ \t]+Live .{{0,80}})?[ \t]*$"
+)
+
+_HEADER = re.compile(r"\s*Module\s+Size\s+Used by\s*$")
+_ROW = re.compile(r"\s*(?P<name>[A-Za-z0-9_]{1,64})\s+(?P<size>\d{3,10})\s+(?P<used>-?\d{1,6})(?:\s+(?P<by>[\w,\[\]-]*))?(?:\s+Live\s.*)?\s*$")
+_WRAPPED = re.compile(r"\s*[\w,]+\s*$")
+_FAILED = re.compile(r".{0,80}\blsmod: .{0,40}not found")
+_LITERAL = re.compile(r"[\w-]+$")
+
+WATCHED = (
+    "nvidia_peermem", "nv_peer_mem", "nvidia", "nvidia_uvm", "nvidia_fs", "gdrdrv", "nouveau", "mlx5_core", "mlx5_ib", "ib_core",
+    "ib_uverbs", "ib_umad", "ib_ipoib", "rdma_ucm", "rdma_cm", "efa", "irdma", "bnxt_re",
+)  # fmt: skip
+"""Modules whose absence matters; a grep that would have shown one and did not makes it known absent."""
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Rows belong, and the rest of a list of users that was wrapped behind a comma."""
+    if _ROW.match(line) or _FAILED.match(line) or is_elision(line):
+        return True
+    return bool(lines) and lines[-1].rstrip().endswith(",") and _WRAPPED.match(line) is not None
+
+
+def parse(section: Section) -> Parsed:
+    """Modules with size and use count; complete when the listing begins with its header and was not filtered."""
+    found: list[Observation] = []
+    unread: list[int] = []
+    header = elided = failed = False
+    for index, line in enumerate(section.lines):
+        row = _ROW.match(line)
+        if row:
+            fields = {"size": int(row["size"]), "used_by": max(int(row["used"]), 0)}
+            found.append(observe(section, index, "KernelModule", (row["name"],), **fields))
+        elif _HEADER.match(line):
+            header = True
+        elif is_elision(line):
+            elided = True
+        elif _FAILED.match(line):
+            failed = True
+        elif line.strip() and not (index and section.lines[index - 1].rstrip().endswith(",")):
+            unread.append(index)
+    stages = pipeline(section.command)
+    sound = not unread and not elided and not failed
+    if sound and len(stages) > 1:
+        found += _absent(section, stages[1:], {o.key[0] for o in found})
+    whole = header or (bool(found) and bool(stages) and stages[0][0].endswith("cat"))
+    return Parsed(observations=tuple(found), unread=tuple(unread), complete=sound and whole and len(stages) < 2 and bool(found))  # noqa: PLR2004
+
+
+def _absent(section: Section, filters: Sequence[Sequence[str]], listed: set[object]) -> list[Observation]:
+    """What the filters would have shown and did not: one observation with the names of the absent modules."""
+    absent: set[str] | None = None
+    for stage in filters:
+        tested = _would_show(stage)
+        if tested is None:
+            return []
+        absent = tested if absent is None else absent & tested
+    names = sorted((absent or set()) - {str(name) for name in listed})
+    if not names:
+        return []
+    line = section.span(0) if section.lines else span(section.source, section.first_line, section.command or "")
+    return [Observation(entity="Host", host=section.host, span=line, fields={"absent_modules": names})]
+
+
+def _would_show(stage: Sequence[str]) -> set[str] | None:
+    """Module names that this grep passes; None when it is no grep that can be read (another program, -v, -c, patterns)."""
+    if stage[0].rsplit("/", 1)[-1] not in {"grep", "egrep", "fgrep"}:
+        return None
+    patterns: list[str] = []
+    flags, expect = "", False
+    for word in stage[1:]:
+        if expect:
+            patterns.append(word)
+            expect = False
+        elif word in {"-e", "--regexp"}:
+            expect = True
+        elif word.startswith("-"):
+            if word not in {"--color", "--color=auto"}:
+                flags += word.lstrip("-")
+        elif not patterns:
+            patterns.append(word)
+        else:
+            return None
+    if set(flags) - set("iEFwnP"):
+        return None
+    literals = [part for pattern in patterns for part in pattern.replace("\\|", "|").split("|") if part]
+    if not literals or not all(_LITERAL.match(part) for part in literals):
+        return None
+    names = {*WATCHED, *(part for part in literals if "-" not in part)}
+    if "w" in flags:
+        return names & set(literals)
+    if "i" in flags:
+        literals, lowered = [part.lower() for part in literals], {name: name.lower() for name in names}
+    else:
+        lowered = {name: name for name in names}
+    return {name for name in names if any(part in lowered[name] for part in literals)}

@@ -1,0 +1,110 @@
+"""``lspci`` with any number of ``-v``: devices, link width and speed now and at most, ACS controls; ``lspci -vvv | grep ACSCtl``.
+
+Source of the format: pciutils lspci.c, ls-caps.c (cap_express: ``LnkCap:``, ``LnkSta:``), ls-ecaps.c (cap_acs: ``ACSCtl:``).
+Without root the capabilities read ``<access denied>``, so that link and ACS stay unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.facts.scalars import bus_id
+from ncdiag.parsers._shared import is_elision, unfiltered
+from ncdiag.spans import Section
+
+KIND = "lspci"
+COMMANDS: tuple[str, ...] = ("lspci",)
+_BDF = r"(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]"
+ANCHOR = (
+    rf"{_BDF} (?:\"|(?:Class )?[A-Za-z0-9][\w ,/&.()-]{{1,60}}(?: \[[0-9a-f]{{4}}\])?: \S)"
+    r"|[ \t]{0,40}ACSCtl:[ \t]+SrcValid[+-][ \t]"
+)
+
+_DEVICE = re.compile(rf"(?P<bdf>{_BDF})\s+(?P<text>(?P<class>[^:\"]{{2,70}}?)(?: \[[0-9a-f]{{4}}\])?: \S.*)$")
+_LINK = re.compile(r"\s*Lnk(?P<what>Cap|Sta):\s")
+_SPEED = re.compile(r"Speed (\d{1,3}(?:\.\d)?)GT/s")
+_WIDTH = re.compile(r"Width x(\d{1,2})\b")
+_ACS = re.compile(r"\s*ACSCtl:\s+(?P<controls>(?:[A-Za-z]+[+-]\s*){1,9})")
+_REDIRECTS = re.compile(r"(?:SrcValid|ReqRedir|CmpltRedir|UpstreamFwd)\+")
+_NUMA = re.compile(r"\s*NUMA node: (\d{1,3})\s*$")
+_GROUP = re.compile(r"\s*IOMMU group: (\d{1,5})\s*$")
+_DRIVER = re.compile(r"\s*Kernel driver in use: ([\w-]{1,40})\s*$")
+_DETAIL = re.compile(
+    r"[ \t]|(?:Subsystem|Control|Status|Latency|Interrupt|NUMA node|IOMMU group|Region \d|Expansion ROM|Capabilities|Kernel (?:driver|modules)|"
+    r"Flags|Bus|Memory|I/O|Prefetchable|Physical Slot|DeviceName|Lnk\w+|Dev\w+|ACS\w+|AER\w+|[UC]E\w+|BridgeCtl|Secondary)[: ]"
+)
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Device lines, the details below them (also where a paste lost the indentation), blank lines between devices."""
+    if not line.strip():
+        return bool(lines) and bool(lines[-1].strip())
+    return bool(_DEVICE.match(line) or _DETAIL.match(line) or is_elision(line))
+
+
+def parse(section: Section) -> Parsed:
+    """Devices by bus id; ACS controls without a device (grep) make a fact of the host."""
+    devices: list[tuple[int, str, dict[str, Any]]] = []
+    loose: list[tuple[int, bool]] = []
+    unread: list[int] = []
+    elided = False
+    for index, line in enumerate(section.lines):
+        device = _DEVICE.match(line)
+        address = bus_id(device["bdf"]) if device else None
+        if device and address:
+            kind = device["class"].strip()
+            fields = {"description": device["text"].strip(), "device_class": kind, "is_bridge": kind.endswith("bridge")}
+            devices.append((index, address, fields))
+        elif devices:
+            _detail(line, devices[-1][2])
+        else:
+            acs = _ACS.match(line)
+            if acs:
+                loose.append((index, _redirects(acs["controls"])))
+            elif line.strip() and not _DETAIL.match(line):
+                unread.append(index)
+        elided = elided or is_elision(line)
+    found = [observe(section, index, "PciDevice", (address,), **fields) for index, address, fields in devices]
+    if loose:
+        found.append(_of_host(section, loose))
+    whole = bool(devices) and devices[0][1].endswith(":00:00.0") and not elided and not unread
+    return Parsed(observations=tuple(found), unread=tuple(unread), complete=whole and _all_devices(section.command))
+
+
+def _of_host(section: Section, loose: Sequence[tuple[int, bool]]) -> Observation:
+    """The first line with a control that is on, else the first."""
+    index, on = next(((i, state) for i, state in loose if state), loose[0])
+    return observe(section, index, "Host", acs_redirects=on)
+
+
+def _all_devices(command: str | None) -> bool:
+    return unfiltered(command, "lspci", ("-v", "-vv", "-vvv", "-nn", "-vvvv", "-D", "-k", "-nnk", "-vvnn"))
+
+
+def _detail(line: str, fields: dict[str, Any]) -> None:
+    """Take what an indented line tells of the device above it; the first of its kind counts."""
+    link = _LINK.match(line)
+    if link:
+        end = "_max" if link["what"] == "Cap" else ""
+        speed, width = _SPEED.search(line), _WIDTH.search(line)
+        if speed:
+            fields.setdefault(f"speed_gts{end}", float(speed[1]))
+        if width:
+            fields.setdefault(f"width{end}", int(width[1]))
+        return
+    acs = _ACS.match(line)
+    if acs:
+        fields.update(acs_controls=" ".join(acs["controls"].split()), acs_redirects=_redirects(acs["controls"]))
+        return
+    for name, pattern in (("numa_node", _NUMA), ("iommu_group", _GROUP), ("driver", _DRIVER)):
+        told = pattern.match(line)
+        if told:
+            fields.setdefault(name, told[1] if name == "driver" else int(told[1]))
+
+
+def _redirects(controls: str) -> bool:
+    """Is a control on that checks peer requests or sends them up to the root (PCI Express base specification, 6.12)?"""
+    return _REDIRECTS.search(controls) is not None

@@ -1,0 +1,71 @@
+"""``mlnx_qos``: what a RoCE interface trusts and which priorities have flow control (PFC).
+
+Format: NVIDIA's mlnx-tools, ``mlnx_qos -i <interface>``: ``DCBX mode``, ``Priority trust state``, ``dscp2prio mapping`` with a
+line a priority, ``PFC configuration`` with the rows ``priority``, ``enabled`` and ``buffer``, then the traffic classes, which
+are not read. The interface stands in the command only, or in the heading of a script; else it is `UNNAMED`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ncdiag.facts.observe import Parsed, observe
+from ncdiag.parsers import _shared
+from ncdiag.parsers._rdma import UNNAMED
+from ncdiag.spans import Section
+
+KIND = "mlnx_qos"
+COMMANDS = ("mlnx_qos",)
+ANCHOR = (
+    r"DCBX mode: (?:OS|Firmware) controlled|Priority trust state: (?:dscp|pcp|both)\s*$|PFC configuration:\s*$"
+    r"|mlnx_qos [^|]{0,80}DCBX mode: |=+ ?show configuration for device \S+ / \S"
+)
+_LINE = re.compile(
+    r"\s*(?:DCBX mode:|Priority trust state:|default priority:|dscp2prio mapping:|prio:\d|Receive buffer size|Cable len:"
+    r"|PFC configuration:|priority\s+\d|(?:enabled|buffer)\s+[\d\s]+$|tc: ?\d|priority:\s|Buffers total size|ECN Enabled )"
+)
+_INTERFACE = re.compile(r"\s-i\s*([\w.@-]{1,64}?)(?=DCBX mode|\s|$)")
+_HEADING = re.compile(r"=+ ?show configuration for device ([\w.@-]{1,64}) / ([\w.-]{1,64}?)=*\s*$")
+_DCBX = re.compile(r"DCBX mode: ?(OS controlled|Firmware controlled)")
+_TRUST = re.compile(r"Priority trust state: ?(dscp|pcp|both)")
+_ENABLED = re.compile(r"enabled\s{1,12}([01])" + r"\s{1,8}([01])" * 7)
+_DSCP = re.compile(r"prio:(\d) dscp:((?:\d\d,){1,64})")
+_LINE_LIMIT = 4096
+_PRIORITIES = 8
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """The lines that the tool prints, blank ones between; a second mode line is the next interface."""
+    if not line.strip() or _shared.is_elision(line):
+        return True
+    again = line.lstrip().startswith("DCBX mode:") and any("DCBX mode:" in old for old in lines[:2])
+    return len(line) < _LINE_LIMIT and _LINE.match(line) is not None and not again
+
+
+def parse(section: Section) -> Parsed:
+    """One observation of the interface."""
+    lines = [line if len(line) < _LINE_LIMIT else "" for line in section.lines]
+    text = "\n".join(lines)
+    heading = next((found for found in map(_HEADING.search, lines) if found), None)
+    named = _INTERFACE.search(f"{section.command or ''} ") or _INTERFACE.search(text)
+    dcbx, trust, enabled = _DCBX.search(text), _TRUST.search(text), _ENABLED.search(text)
+    if not (dcbx or trust or enabled):
+        return Parsed(unread=tuple(range(len(lines))))
+    name = heading[1] if heading else named[1] if named else UNNAMED
+    start = next((index for index, line in enumerate(lines) if line.strip()), 0)
+    found = observe(
+        section, start, "Interface", (name,), hca=heading[2] if heading else None, dcbx=dcbx[1] if dcbx else None,
+        trust=trust[1] if trust else None, dscp_default=_default_mapping(text),
+        pfc=[priority for priority, flag in enumerate(enabled.groups()) if flag == "1"] if enabled else None,
+    )  # fmt: skip
+    unread = [i for i, line in enumerate(section.lines) if line.strip() and i != start and not _LINE.match(line)]
+    return Parsed(observations=(found,), unread=tuple(unread))
+
+
+def _default_mapping(text: str) -> bool | None:
+    """Is DSCP / 8 the priority throughout? None when the mapping is not shown whole."""
+    mapping = {int(priority): codes for priority, codes in _DSCP.findall(text)}
+    if sorted(mapping) != list(range(_PRIORITIES)):
+        return None
+    return all({int(code) // 8 for code in codes.strip(",").split(",")} == {p} for p, codes in mapping.items())

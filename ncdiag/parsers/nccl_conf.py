@@ -1,0 +1,50 @@
+"""``/etc/nccl.conf`` and ``~/.nccl.conf``: settings that apply where the environment does not say otherwise.
+
+Read as NCCL reads it (src/misc/param.cc, setEnvFile): one NAME=value a line, ``#`` only in the first column, no quotes and no
+``export``; the rest of the line is the value, blanks and trailing comments with it; the first setting of a name wins.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers._shell import is_kept, without_secrets
+from ncdiag.spans import Section
+
+KIND = "nccl_conf"
+_FILES = ("/etc/nccl.conf", "~/.nccl.conf", "$HOME/.nccl.conf", "/root/.nccl.conf", "nccl.conf", ".nccl.conf", "./nccl.conf")
+COMMANDS: tuple[str, ...] = tuple(f"{tool} {name}" for name in _FILES for tool in ("cat", "more", "less")) + _FILES
+_PATH = r"(?:/etc/nccl\.conf|(?:~|\$HOME|/root|/home/[\w.-]{1,40})/\.nccl\.conf|\$NCCL_CONF_FILE)"
+ANCHOR = rf"(?:#[ \t]*)?(?:cat[ \t]+)?{_PATH}[ \t]*:?[ \t]*(?:$|[A-Z_]{{3,60}}=)"
+
+_HEADING = re.compile(rf"(?:#\s*)?(?:cat\s+)?{_PATH}\s*:?\s*")
+_SETTING = re.compile(r"(?P<name>[A-Za-z_]\w{0,100})=(?P<value>.*)$")
+_VALUE_LIMIT = 1023
+_ABSENT = re.compile(r"cat: \S*nccl\.conf'?: No such file or directory")
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Assignments, comments and blank lines belong."""
+    return bool(not line.strip() or line.startswith("#") or _SETTING.match(line) or _ABSENT.match(line))
+
+
+def parse(section: Section) -> Parsed:
+    """A setting for each name; the first one counts."""
+    section = without_secrets(section)
+    found: dict[str, Observation] = {}
+    unread: list[int] = []
+    for index, raw in enumerate(section.lines):
+        line = _HEADING.sub("", raw, count=1) if _HEADING.match(raw) else raw
+        if not line.strip() or line.startswith("#") or _ABSENT.match(line):
+            continue
+        setting = _SETTING.match(line)
+        if setting is None:
+            unread.append(index)
+        elif is_kept(setting["name"]) and setting["name"] not in found:
+            text = setting["value"][:_VALUE_LIMIT].rstrip("\r")
+            found[setting["name"]] = observe(
+                section, index, "Setting", (setting["name"],), standing="conf", is_set=True, text=text, origin="conf file"
+            )
+    return Parsed(observations=tuple(found.values()), unread=tuple(unread))

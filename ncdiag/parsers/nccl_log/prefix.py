@@ -1,0 +1,96 @@
+"""What stands before ``NCCL INFO``: who printed the line, and when.
+
+Every release prints ``host:pid:tid [dev] `` (src/debug.cc); WARN adds ``file:line``, since 2.26 a time before the host and
+since 2.30.7 ``(function)``. Launchers put their own tags in front, people cut pieces off: the host is looked for from the
+right, whatever stands left of it.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+
+import msgspec
+
+_CLOCK = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?:(Z)|([+-])(\d\d):?(\d\d))?"
+)
+_TAIL = re.compile(
+    r"""(?:(?P<host>(?=[^\s:]*[A-Za-z._-])[^\s:"'|<>()\[\],{}]{1,255}):(?P<pid>\d{1,10})(?::(?P<tid>\d{1,10}))?\s
+        |(?:(?<=\s)|^)(?P<bare>[A-Za-z][\w.-]{0,254})\s(?=\[))?
+        (?:\[(?P<dev>-?\w{1,16})\]\s)?
+        (?:\d{1,12}\.\d{1,9}\s)?
+        (?:(?P<file>[^\s:]{1,300}\.\w{1,4}):(?P<line>\d{1,6})\s)?
+        (?:\((?P<function>[^()]{1,200})\)\s)?$""",
+    re.VERBOSE,
+)
+_GLUE = re.compile(r"^.*(?:CUMEM|IPC|/read|/CE|GDRDMA|\(PCI\)|/Shared|/direct|pointer|memory|COMPLETE|START)(?=\w)")
+_DEVICES = 1024
+"""CUDA device numbers from here on are garbage (uninitialised memory in some releases)."""
+
+
+class Prefix(msgspec.Struct, frozen=True):
+    """The parts of a line's prefix; what it does not tell is None. ``time`` is seconds since the epoch (UTC assumed)."""
+
+    host: str | None = None
+    pid: int | None = None
+    tid: int | None = None
+    dev: int | None = None
+    time: float | None = None
+    file: str | None = None
+    line: int | None = None
+    function: str | None = None
+    has_clock: bool = False
+
+
+def parse_prefix(text: str, known_hosts: frozenset[str] | set[str] = frozenset()) -> Prefix:
+    """Read ``text``, all that stands on the line before ``NCCL``.
+
+    ``known_hosts`` helps where another process's text was glued to the host name (``...P2P/CUMEMnode1:42:43 [0] ``).
+    """
+    clock = _CLOCK.search(text)
+    found = _TAIL.search(_CLOCK.sub(" ", text) if clock else text)
+    if found is None:
+        return Prefix(time=_seconds(clock))
+    host, dev = found["host"] or found["bare"], found["dev"]
+    number = int(dev) if dev is not None and dev.isdigit() and len(dev) < len(str(_DEVICES)) + 1 else None
+    return Prefix(
+        host=_unglued(host, known_hosts) if host else None,
+        pid=int(found["pid"]) if found["pid"] else None,
+        tid=int(found["tid"]) if found["tid"] else None,
+        dev=number if number is not None and number < _DEVICES else None,
+        time=_seconds(clock),
+        file=short_path(found["file"]) if found["file"] else None,
+        line=int(found["line"]) if found["line"] else None,
+        function=found["function"],
+        has_clock=clock is not None and text[: clock.start()].endswith("[") and text[clock.end() :].startswith("]"),
+    )
+
+
+def short_path(path: str) -> str:
+    """The path below ``src/``: builds made elsewhere print where they were made."""
+    return path.rsplit("/src/", 1)[-1] if "/src/" in path else path
+
+
+def _unglued(host: str, known_hosts: frozenset[str] | set[str]) -> str:
+    if host in known_hosts:
+        return host
+    endings = [name for name in known_hosts if host.endswith(name)] if "/" in host else []
+    return max(endings, key=len) if endings else _GLUE.sub("", host) if "/" in host else host
+
+
+def _seconds(clock: re.Match[str] | None) -> float | None:
+    """Seconds since the epoch of a date and time; a time without a zone is taken as UTC."""
+    if clock is None:
+        return None
+    year, month, day, hour, minute, second = (int(clock[i]) for i in range(1, 7))
+    try:
+        seconds = float(calendar.timegm((year, month, day, hour, minute, second)))
+    except (ValueError, OverflowError):
+        return None
+    if clock[7]:
+        seconds += int(clock[7]) / 10 ** len(clock[7])
+    if clock[9]:
+        offset = int(clock[10]) * 3600 + int(clock[11]) * 60
+        seconds -= offset if clock[9] == "+" else -offset
+    return seconds

@@ -1,0 +1,321 @@
+"""One message, without its prefix, to what it tells: the forms of every release (NVIDIA/nccl tags v2.3.5 to v2.30.7).
+
+A `Reading` is plain data, so that equal messages of many ranks are read once.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from ncdiag.facts.scalars import nccl_bus_id
+from ncdiag.messages.match import Match, default_matcher
+from ncdiag.parsers.nccl_log.lines import ORIGINS
+
+CHOSEN, CARRIED, STARTED, LISTED = 4, 3, 2, 1
+"""How sure a line makes which network is used: it says so; a channel uses it; it was started; it listed its devices."""
+
+
+class Init(msgspec.Struct, frozen=True):
+    """A line of a communicator's life. ``pointer`` names it within its process, ``comm`` (commId) over all of them."""
+
+    rank: int
+    nranks: int
+    pointer: str
+    comm: str | None = None
+    cuda_dev: int | None = None
+    bus_id: str | None = None
+    parent: str | None = None
+    nhosts: int | None = None
+    state: str | None = None
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """What a message tells: values of the rank's fields, more entries of its lists, a setting, an event ...
+
+    ``versions`` bounds the release; ``for_sure`` is an exact version as printed.
+    """
+
+    fields: dict[str, Any] = {}
+    lists: dict[str, list[Any]] = {}
+    net: tuple[int, str] | None = None
+    setting: tuple[str, str] | None = None
+    init: Init | None = None
+    match: Match | None = None
+    fails: bool = False
+    versions: str = ""
+    for_sure: str = ""
+    library: str | None = None
+
+
+NOTHING = Reading()
+
+_ENTRY = re.compile(r"(?:\[(\d{1,4})\])?([^\s:\[\]<>]{1,32}):([^\s<>]{0,128})<(\d{0,5})>")
+_DEVICE = re.compile(r"(?:\[(\d{1,4})\] ?)?=?([^\s:\[\]{}=,]{1,128}):(\d{1,3})(?::[\d:p-]*)?/(IB|RoCE)((?:/\w+)*)")
+_MERGED = re.compile(r"\[(\d{1,4})\]=\{([^{}]{1,512})\}")
+
+
+def interfaces(text: str) -> list[dict[str, Any]]:
+    """``[0]eth0:10.0.0.1<0> [1]ib0:fe80::1%ib0<0>`` to interface facts; an address that is none is left out."""
+    found = []
+    for entry in _ENTRY.finditer(text):
+        item: dict[str, Any] = {"name": entry[2]}
+        ip = entry[3].split("%", 1)[0]
+        try:
+            item["addresses"] = [{"ip": str(ipaddress.ip_address(ip))}]
+        except ValueError:
+            pass
+        found.append(item)
+    return found
+
+
+def devices(text: str) -> list[dict[str, Any]]:
+    """``[0]mlx5_0:1/RoCE [1]mlx5_1:1/IB/SHARP`` to device facts; ports merged into one NIC (2.20 to 2.23) join with ``+``."""
+    found: list[dict[str, Any]] = []
+    for merged in _MERGED.finditer(text):
+        ports = list(_DEVICE.finditer(merged[2]))
+        if ports:
+            name = "+".join(port[2] for port in ports)
+            found.append({"index": int(merged[1]), "name": name, "port": int(ports[0][3]), "link_layer": ports[0][4]})
+    for device in _DEVICE.finditer(_MERGED.sub(" ", text)):
+        if device[1] is not None:
+            item = {"index": int(device[1]), "name": device[2], "port": int(device[3]), "link_layer": device[4]}
+            found.append(item | ({"sharp": True} if "/SHARP" in device[5] else {}))
+    return sorted(found, key=lambda item: item["index"])
+
+
+def _bootstrap(found: re.Match[str]) -> Reading:
+    listed = interfaces(found["what"])
+    versions = "<2.24" if found["colon"] == " :" else ">=2.24"
+    if found["what"].lstrip().startswith("[") and versions == "<2.24":
+        versions = ">=2.4,<2.8"
+    elif versions == "<2.24":
+        versions = ">=2.8,<2.24"
+    return Reading(fields={"bootstrap_interface": listed[0]} if listed else {}, versions=versions)
+
+
+def _socket(found: re.Match[str]) -> Reading:
+    listed = interfaces(found["what"])
+    return Reading(fields={"socket_interfaces": listed} if listed else {}, net=(LISTED, "Socket"), versions=">=2.4")
+
+
+def _old_interface(found: re.Match[str]) -> Reading:
+    return Reading(lists={"socket_interfaces": interfaces(found["what"])}, versions="<2.4")
+
+
+def _sideband(found: re.Match[str]) -> Reading:
+    item = {"name": found["what"].split(":", 1)[0]}
+    return Reading(fields={"oob_interface": item, "bootstrap_interface": item}, versions="<2.4", net=(STARTED, "IB"))
+
+
+def _ib(found: re.Match[str]) -> Reading:
+    listed, oob = devices(found["what"]), interfaces(found["oob"])
+    fields: dict[str, Any] = {"net_devices": listed, "relaxed_ordering": True if "[RO]" in found["what"] else None}
+    if oob:
+        fields["oob_interface"] = oob[0]
+    if "={" in found["what"]:
+        versions = ">=2.20,<2.24"
+    else:
+        versions = ">=2.12" if "[RO]" in found["what"] else ">=2.4"
+    return Reading(fields=_known(fields), net=(STARTED, "IB") if listed else None, versions=versions)
+
+
+def _gdr_hca(found: re.Match[str]) -> Reading:
+    if found["net"] == "Socket":
+        return NOTHING  # sockets never have it: the line says nothing
+    verdict = {"hca": found["hca"], "enabled": found["verdict"] == "Enabled", "reason": found["reason"]}
+    return Reading(lists={"gdr": [_known(verdict)]}, versions=">=2.5,<2.13" if found["reason"] else ">=2.13")
+
+
+def _gdr_pair(found: re.Match[str]) -> Reading:
+    if found["net"] == "Socket":
+        return NOTHING
+    verdict = {
+        "hca": found["hca"], "gpu": found["gpu"], "enabled": found["verdict"] == "Enabled", "reason": found["reason"],
+        "distance": _int(found["distance"]), "limit": _int(found["limit"]),
+    }  # fmt: skip
+    return Reading(lists={"gdr": [_known(verdict)]}, versions="<2.30")
+
+
+def _gid(found: re.Match[str]) -> Reading:
+    use = {
+        "device": int(found["dev"]), "port": int(found["port"]), "index": int(found["index"]),
+        "local_gid": _gid_text(found["high"], found["low"]),
+    }  # fmt: skip
+    return Reading(lists={"gids_used": [_known(use)]})
+
+
+def _gid_text(high: str, low: str) -> str | None:
+    """The two 64-bit halves are network order read as little-endian numbers: turn the bytes round again."""
+    try:
+        packed = int(high, 16).to_bytes(8, "little") + int(low, 16).to_bytes(8, "little")
+    except (ValueError, OverflowError):
+        return None
+    address = ipaddress.IPv6Address(packed)
+    return f"::ffff:{address.ipv4_mapped}" if address.ipv4_mapped else str(address)
+
+
+def _comm(found: re.Match[str]) -> Reading:
+    text = found.string
+    comm, parent = re.search(r" commId (0x[\w.]+)", text), re.search(r" parent (0x[\w.]+)", text)
+    device, bus = re.search(r" cudaDev (\d{1,4})", text), re.search(r" busId ([0-9a-f]{1,12})\b", text)
+    nodes, state = re.search(r" nNodes (\d{1,6})", text), None
+    if text.endswith("Init START"):
+        state = "started"
+    elif text.endswith(("Init COMPLETE", "- COMPLETE", "Destroy COMPLETE", "Finalize COMPLETE")):
+        state = "ready"
+    elif "cudaDev" not in text and nodes is None:
+        state = "started"  # 2.3: the line itself is the start
+    init = Init(
+        int(found["rank"]), int(found["nranks"]), found["pointer"], comm[1] if comm else None,
+        int(device[1]) if device else None, nccl_bus_id(int(bus[1], 16)) if bus else None,
+        parent[1] if parent else None, int(nodes[1]) if nodes else None, state,
+    )  # fmt: skip
+    match = default_matcher().match(text, ORIGINS, "INFO") if state is None or "Destroy" in text or "Final" in text else None
+    return Reading(init=init, match=match, versions=_init_versions(found["api"], text))
+
+
+def _init_versions(api: str | None, text: str) -> str:
+    if text.startswith("[Rank ") or "childCount" in text:
+        return ">=2.29"
+    if "splitCount" in text:
+        return ">=2.24,<2.29"
+    if "nRanks" in text:
+        return ">=2.20"
+    if api is None and text.endswith("Init START"):
+        return ">=2.18.3,<2.21"
+    if api is not None:
+        return ">=2.21"
+    return ""
+
+
+def _setting(found: re.Match[str]) -> Reading:
+    value = found["value"]
+    number = re.fullmatch(r"(-?\d{1,20})\.", value)
+    if number:
+        value = number[1]
+        if int(value) >= 1 << 63:
+            value = str(int(value) - (1 << 64))  # before 2.12.10 a negative number was printed as unsigned
+    return Reading(setting=(found["name"], value))
+
+
+def _plugin_setting(found: re.Match[str]) -> Reading:
+    return Reading(setting=("NCCL_NET_PLUGIN", found["value"]))
+
+
+def _network(found: re.Match[str]) -> Reading:
+    return Reading(net=(CHOSEN, found["name"]), match=default_matcher().match(found.string, ORIGINS, "INFO"))
+
+
+def _network_started(found: re.Match[str]) -> Reading:
+    return Reading(net=(STARTED, found["name"]))
+
+
+def _nic_distance(found: re.Match[str]) -> Reading:
+    return Reading(net=(CARRIED, found["name"]), versions=">=2.4,<2.5")
+
+
+def _old_interfaces(found: re.Match[str]) -> Reading:
+    return Reading(net=(LISTED, "Socket") if found["count"] != "0" else None, versions="<2.4")
+
+
+def _plugin(found: re.Match[str]) -> Reading:
+    match = default_matcher().match(found.string, ORIGINS, "INFO")
+    return Reading(fields={"net_plugin": found["name"]}, match=match)
+
+
+def _ofi(found: re.Match[str]) -> Reading:
+    match = default_matcher().match(found.string, "plugin")
+    return Reading(net=(STARTED, "AWS Libfabric"), match=match)
+
+
+def _version(found: re.Match[str]) -> Reading:
+    return Reading(for_sure=found["version"], library="NCCL")
+
+
+def _rccl_version(found: re.Match[str]) -> Reading:
+    return Reading(for_sure=found["version"], library="RCCL")
+
+
+def _returned(found: re.Match[str]) -> Reading:
+    at_top = found["thread"] is not None or found["file"].rsplit("/", 1)[-1].split(".")[0] in {"init", "group", "enqueue"}
+    in_progress = found["code"] == "7"
+    return Reading(
+        match=_echo(found), fails=at_top and not in_progress, versions=">=2.30.7" if found["function"] else ""
+    )
+
+
+def _echo(found: re.Match[str]) -> Match:
+    from ncdiag.messages.load import Message
+    from ncdiag.parsers.nccl_log.prefix import short_path
+
+    fields: dict[str, int | float | str] = {
+        "code": int(found["code"]), "source_file": short_path(found["file"]), "source_line": int(found["line"]),
+    }  # fmt: skip
+    if found["thread"]:
+        fields["thread"] = found["thread"]
+    return Match("error-return", ERROR_RETURN, fields)
+
+
+def _ring_order(found: re.Match[str]) -> Reading:
+    order = found["order"].split()
+    fields = {"channel": int(found["channel"]), "channels": _int(found["channels"]), "nranks": len(order)}
+    return Reading(fields={"nranks": len(order)}, match=Match("ring-order", RING_ORDER, _known(fields)))
+
+
+def _known(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _int(text: str | None) -> int | None:
+    return int(text) if text is not None else None
+
+
+Form = tuple[str, re.Pattern[str], Callable[[re.Match[str]], Reading]]
+
+_FORMS: tuple[Form, ...] = tuple(
+    (start, re.compile(pattern), read)
+    for start, pattern, read in (
+        ("Boo", r"Bootstrap(?P<colon> ?:) Using(?P<what> .*)", _bootstrap),
+        ("NET", r"NET/Socket ?: Using(?P<what> ?\[.*)", _socket),
+        ("NET", r"NET/Socket : (?P<count>\d+) interfaces found", _old_interfaces),
+        ("NET", r"NET : Using interface (?P<what>.*)", _old_interface),
+        ("NET", r"NET/IB ?: Using interface (?P<what>\S+) for sideband", _sideband),
+        ("NET", r"NET/IB ?: Using(?P<what> .*?) ?; OOB (?P<oob>.*)", _ib),
+        ("NET", r"NET/(?P<net>[^/]{1,40}?) : GPU Direct RDMA (?P<verdict>Enabled|Disabled) for HCA \d+ '(?P<hca>[^']*)'"
+                r"(?: \((?P<reason>[^()]*)\))?", _gdr_hca),
+        ("NET", r"NET/IB: .*?Dev (?P<dev>\d{1,4}) Port (?P<port>\d{1,3}) (?:qpn|qp_num) \d+ mtu \d+ .*?GID (?P<index>-?\d{1,6}) "
+                r"\((?P<high>[0-9A-Fa-f]{1,16})/(?P<low>[0-9A-Fa-f]{1,16})\)", _gid),
+        ("NET", r"NET/Plugin: Loaded net plugin (?P<name>.+?) \(v\d+\)", _plugin),
+        ("NET", r"NET/OFI (?!No NIC).*", _ofi),
+        ("P2P", r"P2P plugin (?P<name>\S+)", _plugin),
+        ("Usi", r"Using (?:network|internal Network) (?P<name>.+)", _network),
+        ("Ass", r"Assigned NET plugin (?P<name>.+?) to comm", _network),
+        ("Ini", r"Initialized NET plugin (?P<name>.+)", _network_started),
+        ("CUD", r"CUDA Dev \d+\[\d+\], (?P<name>.+?) NIC distance", _nic_distance),
+        ("Plu", r"Plugin name set by env to (?P<value>\S+)", _plugin_setting),
+        ("Cha", r"Channel (?P<channel>\d+)(?:/(?P<channels>\d+))? : +(?P<order>\d+(?: +\d+)+)$", _ring_order),
+    )
+)  # fmt: skip
+_GDR_PAIR = re.compile(
+    r"(?:NET/(?P<net>[^/]{1,40}?) : )?GPU Direct RDMA (?P<verdict>Enabled|Disabled) for (?:GPU )?(?P<gpu>\S+)(?: \(rank \d+\))? "
+    r"(?:/ HCA |- )(?P<hca>\S+)(?: '[^']*')? \((?:distance (?P<distance>\d{1,4}) [<>=]+ (?P<limit>\d{1,4})|(?P<reason>[^()]*))"
+)
+_COMM = re.compile(
+    r"(?:\[Rank \d+\] )?(?:(?P<api>nccl\w+) )?comm (?P<pointer>0x[\w.]*) rank (?P<rank>\d{1,9}) n[rR]anks (?P<nranks>\d{1,9})"
+)
+_SETTING = re.compile(r"(?P<name>[NR]CCL_\w{1,64}) set (?:(?:by|from) environment )?to (?P<value>.*)")
+_VERSION = re.compile(r"(?:NCCL )?version (?P<version>\d+\.\d+[\w.+-]*)")
+_RCCL = re.compile(r"RCCL version ?:? ?(?P<version>\d+\.\d+(?:\.\d+)?)")
+_RETURN = re.compile(
+    r"(?P<file>[^\s:]{1,300}):(?P<line>\d{1,6}) (?:\((?P<function>\w{1,100})\) )?-> (?P<code>\d{1,4})"
+    r"(?: \([^()]*\))?(?: \[(?P<thread>[^\]]{1,60})\])?\s*$"
+)
+_PAIRS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Reading]], ...] = (
+    (_COMM, _comm), (_SETTING, _setting), (_RETURN, _returned), (_GDR_PAIR, _gdr_pair), (_RCCL, _rccl_version),
+    (_VERSION, _version),
+)  # fmt: skip

@@ -1,0 +1,74 @@
+"""The ``Channel ... via`` lines: which transport joins which two ranks. There are too many to look at one by one."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+CHANNELS = re.compile(rb"\n([^\n ]*) \[(\d+)\] NCCL INFO (?:Channel|Ring) \d[\d/]* : ([^\n]*)")
+"""Host, pid and tid; device; the rest. Fast, and blind for lines with a launcher's prefix."""
+CHANNEL_STARTS = (b"NCCL INFO Channel ", b"NCCL INFO Ring ")
+ANY_CHANNEL = re.compile(rb"NCCL INFO (?:Channel|Ring|CollNet|Coll) \d[\d/]* : ([^\n]*)")
+
+_LINK = re.compile(
+    r"(?P<source>\d{1,9})(?:\[(?P<source_device>\w{1,16})\])?(?: -> (?P<target>\d{1,9})(?:\[\w{1,16}\])?)? "
+    r"(?:\[(?P<way>send|receive)\] )?via (?P<via>.*)"
+)
+_NET = re.compile(r"(NET|COLLNET)/([^/]{1,40})/(\d{1,4})")
+_P2P = re.compile(r"P2P/(?:IPC|CUMEM|MNNVL|direct pointer|indirect|common device)")
+_DEVICE_IS_BUS = 64
+"""Before 2.18.3 the number in brackets is a bus id, from then on a small device number."""
+
+
+class Link(msgspec.Struct, frozen=True):
+    """One end of a connection: the rank that printed the line, its peer, the transport and, for a network, the NIC."""
+
+    rank: int
+    peer: int | None
+    transport: str
+    net: str | None = None
+    nic: int | None = None
+    versions: str = ""
+
+
+def parse_link(text: str) -> Link | None:
+    """Read what follows ``Channel 00/0 : ``; None for a ring order and anything else."""
+    found = _LINK.match(text)
+    if found is None:
+        return None
+    source, target = int(found["source"]), int(found["target"]) if found["target"] else None
+    via = found["via"]
+    transport, net, nic = via, None, None
+    if "NET/" in via and (named := _NET.match(via)):
+        transport, nic = f"{named[1]}/{named[2]}", int(named[3])
+        net = named[2] if named[1] == "NET" else None
+        transport += "/GDRDMA" if "/GDRDMA" in via else ""
+    elif p2p := _P2P.match(via):
+        transport = p2p[0]
+    elif via.startswith(("SHM", "direct shared memory")):
+        transport = "SHM"
+    else:
+        transport = via.split("/", 1)[0][:40]
+    receives = found["way"] == "receive" and target is not None
+    rank, peer = (target, source) if receives and target is not None else (source, target)
+    return Link(rank, peer, transport, net, nic, _versions(found["source_device"], via))
+
+
+def _versions(device: str | None, via: str) -> str:
+    if via.startswith("direct shared memory"):
+        return "<2.13"
+    if via.startswith("SHM/"):
+        return ">=2.13"
+    if via.startswith(("P2P/CUMEM", "P2P/MNNVL")):
+        return ">=2.18"
+    if "GDRDMA(PCI)" in via:
+        return ">=2.26"
+    return ">=2.5,<2.18.3" if device is not None and _is_bus(device) else ""
+
+
+def _is_bus(device: str) -> bool:
+    try:
+        return int(device, 16) >= _DEVICE_IS_BUS * 4
+    except ValueError:
+        return False

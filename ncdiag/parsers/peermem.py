@@ -1,0 +1,84 @@
+"""``cat`` or ``ls`` below /sys/kernel/mm/memory_peers and /sys/module/nvidia_peermem: is a peer memory client registered?
+
+NCCL's own test (src/transport/net_ib.cc, ncclIbGdrSupport): one of memory_peers/nv_mem/version,
+memory_peers/nv_mem_nc/version and, in newer releases, /sys/module/nvidia_peermem/version exists.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ncdiag.facts.observe import Observation, Parsed
+from ncdiag.spans import Section, Span, span
+
+KIND = "peermem"
+_FOLDER = "/sys/kernel/mm/memory_peers"
+_MODULE = "/sys/module/nvidia_peermem"
+_PATHS = tuple(
+    f"{base}{end}"
+    for base in (_FOLDER, f"{_FOLDER}/nv_mem", f"{_FOLDER}/nv_mem_nc", _MODULE, "/sys/module/nv_peer_mem")
+    for end in ("", "/", "/version")
+)
+COMMANDS: tuple[str, ...] = tuple(
+    f"{tool} {path}" for path in _PATHS for tool in ("cat", "ls", "ls -l", "ls -la", "ls -al", "ls -d", "stat", "ll", "tree")
+)
+_PATH = r"/sys/(?:kernel/mm/memory_peers|module/(?:nvidia_peermem|nv_peer_mem))[\w/]*"
+ANCHOR = rf"(?:cat|ls|stat|head|find): (?:cannot (?:access|stat(?:x)?|open) )?'?{_PATH}'?(?: for reading)?: No such file or directory"
+
+_ERROR = re.compile(rf"{ANCHOR.replace(_PATH, f'(?P<path>{_PATH})', 1)}")
+_ASKED = re.compile(_PATH)
+_VERSION = re.compile(r"\s*\d[\w.-]{0,30}\s*$")
+_ENTRY = re.compile(r"(?:.*\s)?(?P<name>nv_mem_nc|nv_mem)/?\s*$")
+_NOISE = re.compile(r"\s*total \d+\s*$")
+NEEDED = frozenset({"memory_peers/nv_mem", "memory_peers/nv_mem_nc"})
+"""Entries of ``Host.complete`` that, seen absent together, mean that no client is registered."""
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Another complaint about such a path, a version, names of clients."""
+    return any(pattern.match(line) for pattern in (_ERROR, _VERSION, _ENTRY, _NOISE))
+
+
+def parse(section: Section) -> Parsed:
+    """``peermem_registered`` where it is sure, else the paths that are known to be absent, in ``Host.complete``."""
+    asked = _ASKED.search(section.command or "")
+    path = asked[0].rstrip("/") if asked else None
+    found: list[Observation] = []
+    unread: list[int] = []
+    for index, line in enumerate(section.lines):
+        error = _ERROR.match(line)
+        read = _missing(error["path"].rstrip("/")) if error else _present(path, line)
+        if read is not None:
+            found.append(_observation(section, section.span(index), read))
+        elif line.strip() and not _NOISE.match(line):
+            unread.append(index)
+    if path == _FOLDER and not found and not unread:
+        line_span = section.span(0) if section.lines else span(section.source, section.first_line, section.command or "")
+        found.append(_observation(section, line_span, {"peermem_registered": False}))
+    return Parsed(observations=tuple(found), unread=tuple(unread))
+
+
+def _observation(section: Section, where: Span, fields: dict[str, object]) -> Observation:
+    if fields.get("module"):
+        return Observation(entity="KernelModule", key=(str(fields["module"]),), host=section.host, span=where)
+    return Observation(entity="Host", host=section.host, span=where, fields=fields)
+
+
+def _missing(path: str) -> dict[str, object]:
+    """What the absence of a path says: no folder, no client; a module's absence is that of the module."""
+    if path == _FOLDER:
+        return {"peermem_registered": False}
+    if path.startswith("/sys/module/"):
+        return {"absent_modules": [path.split("/")[3]]}
+    return {"complete": [f"memory_peers/{path.split('/')[5]}"]}
+
+
+def _present(path: str | None, line: str) -> dict[str, object] | None:
+    """What the output of a command about ``path`` says; None when the line is no such output."""
+    entry = _ENTRY.match(line)
+    if entry and (path is None or path == _FOLDER or path.endswith(entry["name"])):
+        return {"peermem_registered": True} if path else None
+    if path is None or not (_VERSION.match(line) or line.strip() in {"version", path, f"{path}/"}):
+        return None
+    return {"module": path.split("/")[3]} if path.startswith("/sys/module/") else {"peermem_registered": True} if path != _FOLDER else None

@@ -1,0 +1,67 @@
+"""``rdma link``: the ports of all RDMA devices with state and net device.
+
+Format: iproute2, rdma/link.c: ``link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev eth0``; InfiniBand ports have
+``subnet_prefix``, ``lid``, ``sm_lid`` and ``lmc`` in front of the state. Older releases begin with ``0/1: mlx5_0/1:``.
+``-d`` adds lines of capabilities, which are not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers import _rdma, _shared
+from ncdiag.spans import Section
+
+KIND = "rdma_link"
+COMMANDS = ("rdma link", "rdma -d link", "rdma -dd link")
+_HEAD = r"(?:link |\d{1,5}/\d{1,3}: )[A-Za-z][\w.-]{0,63}/\d{1,3}:? "
+ANCHOR = _HEAD + r"(?:subnet_prefix|state) \S"
+_ROW = re.compile(r"\s*(?:link |\d{1,5}/\d{1,3}: )([A-Za-z][\w.-]{0,63})/(\d{1,3}):? ((?:subnet_prefix|state) .*)$")
+_DETAIL = re.compile(r"\s+(?:caps: <|netdev_index |sm_lid |lmc )")
+_LINE_LIMIT = 1024
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Further links and the capabilities that ``-d`` prints; the first link again is another host's output."""
+    if not line.strip() or _DETAIL.match(line) or _shared.is_elision(line):
+        return True
+    return _ROW.match(line) is not None and line != lines[0]
+
+
+def parse(section: Section) -> Parsed:
+    """An observation a port, and the device of its net device."""
+    found: list[Observation] = []
+    unread: list[int] = []
+    for index, line in enumerate(section.lines):
+        row = _ROW.match(line) if len(line) < _LINE_LIMIT else None
+        if row:
+            found += _link(section, index, row)
+        elif line.strip() and not _DETAIL.match(line):
+            unread.append(index)
+    bare = section.command is None or re.search(r"\blink( show)?\s*$", section.command) is not None
+    return Parsed(observations=tuple(found), unread=tuple(unread), complete=bool(found) and not unread and bare)
+
+
+def _link(section: Section, index: int, row: re.Match[str]) -> list[Observation]:
+    words = row[3].split()
+    values = dict(zip(words[::2], words[1::2], strict=False))
+    get = values.get
+    found = [
+        observe(
+            section,
+            index,
+            "Port",
+            (row[1], int(row[2])),
+            state=_rdma.port_state(get("state", "")),
+            physical_state=_rdma.physical_state(get("physical_state", "")),
+            netdev=get("netdev"),
+            lid=_shared.number(get("lid", "")),
+            sm_lid=_shared.number(get("sm_lid", "")),
+            link_layer="InfiniBand" if "subnet_prefix" in values else None,
+        )
+    ]
+    if "netdev" in values:
+        found.append(observe(section, index, "Interface", (values["netdev"],), hca=row[1]))
+    return found

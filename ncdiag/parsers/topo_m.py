@@ -1,0 +1,106 @@
+"""``nvidia-smi topo -m`` and ``-mp``: the matrix of GPUs and NICs with their distances, CPU and NUMA affinity, NIC legend.
+
+Source of the format: nvidia-smi (CUDA driver package, seen from release 384 to 570). Cells are divided by tabs, which pastes
+often turn into blanks; HCAs stand under their own names in old releases and as NIC0, NIC1 ... with a legend in new ones.
+A hidden CPU mask leaves an empty cell between two tabs. ``-mp`` leaves NVLink out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers._matrix import Row, Table, read_table, table_line
+from ncdiag.parsers._shared import is_elision
+from ncdiag.spans import Section
+
+KIND = "topo_m"
+COMMANDS: tuple[str, ...] = ("nvidia-smi topo -m", "nvidia-smi topo -mp", "nvidia-smi topo --matrix")
+_CELL = r"(?:X|NV\d{1,2}|PIX|PXB|PHB|NODE|SYS|SOC)"
+ANCHOR = (
+    r"(?:GPU|NVIDIA) Topology:[ \t]*$"
+    r"|\s{0,40}(?:\x1b?\[\d{1,2}m)?GPU\d+[ \t].{0,4000}CPU Affinity"
+    rf"|\s{{0,40}}GPU\d+[ \t]+{_CELL}[ \t]+{_CELL}(?:[ \t]|$)"
+)
+
+_ROW = re.compile(rf"\s*(?P<label>[A-Za-z][\w.:-]{{0,40}})(?P<cells>[ \t]+{_CELL}(?:[ \t].*)?)$")
+_CELLS = re.compile(rf"{_CELL}$")
+_LEGEND = re.compile(r"\s*(?:(?:NIC )?Legend:\s*$|(?:X|SYS|NODE|PHB|PXB|PIX|SOC|NV#|NV\d{1,2})\s+= )")
+_NIC = re.compile(r"\s*(?P<label>NIC\d{1,3})\s*:\s*(?P<hca>[A-Za-z][\w.-]{0,40})\s*$")
+_GPU = re.compile(r"GPU(\d{1,4})$")
+_HEADING = re.compile(r"\s*(?:GPU|NVIDIA) Topology:\s*$")
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Blank lines, one header, rows (also wrapped ones) and the two legends belong to the matrix."""
+    if not line.strip() or _LEGEND.match(line) or _NIC.match(line) or is_elision(line):
+        return True
+    return table_line(lines, line, _ROW, _CELLS)
+
+
+def parse(section: Section) -> Parsed:
+    """GPUs with their affinities, a link for each pair with a GPU, the labels of the NICs."""
+    table = read_table(section.lines, _ROW, _CELLS, ("CPU Affinity", "NUMA Affinity"))
+    unread = [i for i in table.others if not _known(section.lines[i])]
+    legend = {m["label"]: (m["hca"], i) for i in table.others if (m := _NIC.match(section.lines[i]))}
+    found = [*_gpus(section, table), *_nics(section, table, legend), *_links(section, table)]
+    gpu_labels = {label for label in table.labels if _GPU.match(label)}
+    whole = all(len(row.cells) >= len(table.labels) for row in table.rows)
+    complete = bool(gpu_labels) and table.header is not None and whole and gpu_labels <= {row.label for row in table.rows}
+    return Parsed(observations=tuple(found), unread=tuple(unread), complete=complete)
+
+
+def _known(line: str) -> bool:
+    return not line.strip() or bool(_LEGEND.match(line) or _NIC.match(line) or _HEADING.match(line) or is_elision(line))
+
+
+def _gpus(section: Section, table: Table) -> Iterator[Observation]:
+    rows = {row.label: row for row in table.rows}
+    for label in table.labels:
+        index = _GPU.match(label)
+        if index is None:
+            continue
+        row = rows.get(label)
+        if row is None:
+            yield observe(section, table.header or 0, "Gpu", (int(index[1]),))
+            continue
+        cpus, numa = row.extras.get("CPU Affinity"), row.extras.get("NUMA Affinity")
+        node = int(numa) if numa and re.fullmatch(r"\d{1,4}", numa) else None
+        yield observe(
+            section, row.line, "Gpu", (int(index[1]),), cpu_affinity=cpus, numa_affinity=numa, numa_node=node,
+        )  # fmt: skip
+
+
+def _nics(section: Section, table: Table, legend: dict[str, tuple[str, int]]) -> Iterator[Observation]:
+    """Labels of the NICs in the order of their columns, each with its HCA: None where neither name nor legend tells it."""
+    labels: dict[str, str | None] = {}
+    for label in table.labels:
+        if not _GPU.match(label):
+            labels[label] = legend[label][0] if label in legend else None if re.match(r"NIC\d+$", label) else label
+    if labels:
+        yield observe(section, table.header if table.header is not None else table.rows[0].line, "Host", nic_labels=labels)
+
+
+def _links(section: Section, table: Table) -> Iterator[Observation]:
+    """Each pair once. No NV# for a pair is "no NVLink" only where the output shows NVLink at all (not ``-mp``)."""
+    shows_nvlink = any(cell.startswith("NV") for row in table.rows for cell in row.cells)
+    seen: set[tuple[str, str]] = set()
+    for row, other, cell in _pairs(table):
+        gpus = bool(_GPU.match(row.label)), bool(_GPU.match(other))
+        if not any(gpus):
+            continue
+        a, b = sorted((row.label, other), key=table.labels.index)
+        if (a, b) in seen:
+            continue
+        seen.add((a, b))
+        count = int(cell[2:]) if cell.startswith("NV") else 0 if all(gpus) and shows_nvlink else None
+        yield observe(section, row.line, "TopoLink", (a, b), level=cell, nvlink_count=count)
+
+
+def _pairs(table: Table) -> Iterator[tuple[Row, str, str]]:
+    for row in table.rows:
+        for label, cell in zip(table.labels, row.cells, strict=False):
+            if label and label != row.label and cell != "X":
+                yield row, label, cell
+

@@ -1,0 +1,126 @@
+"""Resource limits: ``ulimit -a`` of bash, dash and zsh, ``ulimit -l`` alone, ``/proc/PID/limits``, ``prlimit``.
+
+Sources of the formats: bash builtins/ulimit.def, dash src/miscbltin.c, zsh Src/Builtins/rlimits.c, Linux fs/proc/base.c
+(proc_pid_limits), util-linux sys-utils/prlimit.c. Names are those of setrlimit(2) in lower case; sizes become bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers._shared import is_elision
+from ncdiag.spans import Section
+
+KIND = "ulimit"
+COMMANDS: tuple[str, ...] = ("ulimit", "prlimit", "cat /proc/self/limits", "limits")
+ANCHOR = (
+    r"[ \t]*(?:core file size|real-time non-blocking time|max locked memory|open files|data seg size|stack size|max user processes)"
+    r"[ \t]+\((?:[a-z0-9 -]+, )?-[a-zA-Z]\)"
+    r"|time\(seconds\)[ \t]+\S+[ \t]*$|locked memory\(kbytes\)[ \t]+\S+[ \t]*$"
+    r"|-[a-z]: [a-z -]{3,30}(?:\([a-z0-9 -]+\))?[ \t]+(?:\d+|unlimited)[ \t]*$"
+    r"|Limit[ \t]+Soft Limit[ \t]+Hard Limit|Max locked memory[ \t]+(?:\d+|unlimited)[ \t]"
+    r"|RESOURCE[ \t]+DESCRIPTION[ \t]+SOFT[ \t]+HARD"
+    r"|ulimit -[a-zA-Z][ \t]*[:=][ \t]*(?:\d+|unlimited)[ \t]*$"
+)
+
+_VALUE = r"(?P<value>\d{1,20}|unlimited)"
+_BASH = re.compile(rf"\s*(?P<label>[a-zA-Z][a-zA-Z -]{{2,40}}?)\s*\((?:(?P<unit>[a-z0-9 -]{{1,20}}), )?-(?P<letter>[a-zA-Z])\)\s+{_VALUE}\s*$")
+_DASH = re.compile(rf"\s*(?P<label>[a-z]+(?: memory)?)(?:\((?P<unit>[a-z0-9]+)\))?\s+{_VALUE}\s*$")
+_ZSH = re.compile(rf"\s*-(?P<letter>[a-zA-Z]): (?P<label>[a-z -]{{3,40}}?)\s*(?:\((?P<unit>[a-z0-9 -]{{1,20}})\))?\s+{_VALUE}\s*$")
+_PROC = re.compile(rf"\s*(?P<label>Max [a-z -]{{3,25}}?)\s+{_VALUE}\s+(?P<hard>\d{{1,20}}|unlimited)(?:\s+(?P<unit>[a-z]+))?\s*$")
+_PRLIMIT = re.compile(rf"\s*(?P<label>[A-Z]{{2,10}})\s+[a-zA-Z][a-zA-Z' -]{{3,50}}?\s+{_VALUE}\s+(?P<hard>\d{{1,20}}|unlimited)(?:\s+(?P<unit>[a-z]+))?\s*$")
+_ALONE = re.compile(rf"\s*(?:ulimit -(?P<letter>[a-zA-Z])\s*[:=]\s*)?{_VALUE}\s*$")
+_HEADER = re.compile(r"\s*(?:Limit\s+Soft Limit|RESOURCE\s+DESCRIPTION)")
+_ASKED = re.compile(r"ulimit\s+(?:-[HS]\s*)?-[HS]?(?P<letter>[a-zA-Z])\s*$")
+
+_LETTERS = {
+    "c": "core", "d": "data", "e": "nice", "f": "fsize", "i": "sigpending", "l": "memlock", "m": "rss", "n": "nofile", "p": "pipe",
+    "q": "msgqueue", "r": "rtprio", "R": "rttime", "s": "stack", "t": "cpu", "u": "nproc", "v": "as", "x": "locks",
+}  # fmt: skip
+_DASH_NAMES = {
+    "time": "cpu", "file": "fsize", "data": "data", "stack": "stack", "coredump": "core", "memory": "rss", "locked memory": "memlock",
+    "process": "nproc", "nofiles": "nofile", "vmemory": "as", "locks": "locks", "rtprio": "rtprio",
+}  # fmt: skip
+_PROC_NAMES = {
+    "Max cpu time": "cpu", "Max file size": "fsize", "Max data size": "data", "Max stack size": "stack", "Max core file size": "core",
+    "Max resident set": "rss", "Max processes": "nproc", "Max open files": "nofile", "Max locked memory": "memlock",
+    "Max address space": "as", "Max file locks": "locks", "Max pending signals": "sigpending", "Max msgqueue size": "msgqueue",
+    "Max nice priority": "nice", "Max realtime priority": "rtprio", "Max realtime timeout": "rttime",
+}  # fmt: skip
+_FACTORS = {"kbytes": 1024, "kb": 1024, "kilobytes": 1024, "512 bytes": 512, "mb": 1 << 20, "512-byte blocks": 512}
+_IN_KIB = frozenset({"l", "d", "s", "m", "v"})
+_BLOCKS = {"bash": 1024, "dash": 512, "zsh": 512}
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Lines of the layout that began the section belong."""
+    if is_elision(line) or (not lines and _ALONE.match(line)):
+        return True
+    first = next((text for text in lines if text.strip()), line)
+    if _ALONE.match(first):
+        return False
+    if _HEADER.match(first) or _PROC.match(first) or _PRLIMIT.match(first):
+        return bool(_PROC.match(line) or _PRLIMIT.match(line))
+    return bool(_BASH.match(line) or _ZSH.match(line) or (_DASH.match(first) and _DASH.match(line)))
+
+
+def parse(section: Section) -> Parsed:
+    """Soft limits by name; complete when the whole table is there (it holds memlock and at least ten lines)."""
+    found: list[Observation] = []
+    unread: list[int] = []
+    for index, line in enumerate(section.lines):
+        read = _read(line, section.command)
+        if read:
+            name, fields = read
+            found.append(observe(section, index, "Limit", (name,), **fields))
+        elif line.strip() and not _HEADER.match(line) and not is_elision(line):
+            unread.append(index)
+    names = {o.key[0] for o in found}
+    complete = not unread and "memlock" in names and len(names) >= 10  # noqa: PLR2004  (the shortest table has twelve)
+    return Parsed(observations=tuple(found), unread=tuple(unread), complete=complete)
+
+
+def _read(line: str, command: str | None) -> tuple[str, Mapping[str, int | bool | None]] | None:
+    """Name and fields of one limit."""
+    for layout, pattern in (("bash", _BASH), ("zsh", _ZSH)):
+        found = pattern.match(line)
+        if found:
+            name = _LETTERS.get(found["letter"])
+            return (name, _fields(found["value"], _factor(found["unit"], layout))) if name else None
+    found = _PROC.match(line)
+    if found and found["label"] in _PROC_NAMES:
+        return _PROC_NAMES[found["label"]], {**_fields(found["value"], 1), **_hard(found["hard"])}
+    found = _PRLIMIT.match(line)
+    if found:
+        return found["label"].lower(), {**_fields(found["value"], 1), **_hard(found["hard"])}
+    found = _DASH.match(line)
+    if found and found["label"] in _DASH_NAMES:
+        return _DASH_NAMES[found["label"]], _fields(found["value"], _factor(found["unit"], "dash"))
+    return _alone(line, command)
+
+
+def _alone(line: str, command: str | None) -> tuple[str, Mapping[str, int | bool | None]] | None:
+    """A value by itself: the command (``ulimit -l``) or the words before it say which limit it is."""
+    found, asked = _ALONE.match(line), _ASKED.search(command or "")
+    letter = found["letter"] or (asked["letter"] if asked else None) if found else None
+    if found is None or letter not in _LETTERS:
+        return None
+    return _LETTERS[letter], _fields(found["value"], 1024 if letter in _IN_KIB else 1)
+
+
+def _factor(unit: str | None, layout: str) -> int:
+    if unit == "blocks":
+        return _BLOCKS[layout]
+    return _FACTORS.get(unit or "", 1)
+
+
+def _fields(value: str, factor: int) -> dict[str, int | bool | None]:
+    if value == "unlimited":
+        return {"unlimited": True}
+    return {"soft": int(value) * factor, "unlimited": False}
+
+
+def _hard(value: str) -> dict[str, int | bool | None]:
+    return {"hard_unlimited": True} if value == "unlimited" else {"hard": int(value)}

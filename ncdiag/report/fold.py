@@ -1,0 +1,51 @@
+"""Folding: many hosts and ranks in few characters, ``node[1-3]`` and ``0-7,16``."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+
+from ncdiag.facts.scalars import ip_address
+
+_NUMBERED = re.compile(r"([^.]*?)(\d{1,9})([^.\d]*(?:\..*)?)")
+"""The last number of the first label of a host name: ``ip-10-0-3-17.ec2.internal`` is folded at 17, not at ec2."""
+
+
+def fold_ranks(ranks: Iterable[int]) -> str:
+    """``0-7,16`` for the rank numbers, each told once, in order."""
+    return _ranges(sorted(set(ranks)), 0)
+
+
+def fold_hosts(names: Iterable[str]) -> str:
+    """``node[1-3,7],login`` for host names, as ClusterShell and Slurm write it; addresses are not folded.
+
+    Zero-padded numbers keep their padding (``node[08-11]``); names without a number stand as they are, at the end.
+    """
+    groups: dict[tuple[str, int, str], list[int]] = defaultdict(list)
+    plain: list[str] = []
+    split = {name: None if ip_address(name) else _NUMBERED.fullmatch(name) for name in set(names)}
+    padded = {(m[1], len(m[2]), m[3]) for m in split.values() if m and len(m[2]) > 1 and m[2].startswith("0")}
+    for name, found in split.items():
+        if found is None:
+            plain.append(name)
+            continue
+        width = len(found[2]) if (found[1], len(found[2]), found[3]) in padded else 0
+        groups[found[1], width, found[3]].append(int(found[2]))
+    return ",".join([_folded(*key, sorted(numbers)) for key, numbers in sorted(groups.items())] + sorted(plain))
+
+
+def _folded(prefix: str, width: int, suffix: str, numbers: list[int]) -> str:
+    text = _ranges(numbers, width)
+    return f"{prefix}[{text}]{suffix}" if len(numbers) > 1 else f"{prefix}{text}{suffix}"
+
+
+def _ranges(numbers: list[int], width: int) -> str:
+    """Sorted, distinct numbers as ranges."""
+    pieces: list[list[int]] = []
+    for number in numbers:
+        if pieces and number == pieces[-1][-1] + 1:
+            pieces[-1] = [pieces[-1][0], number]
+        else:
+            pieces.append([number])
+    return ",".join("-".join(f"{end:0{width}d}" for end in piece) for piece in pieces)

@@ -1,0 +1,77 @@
+"""The report as an answer to paste into a ticket or a thread."""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.report import digest
+from ncdiag.report.model import Finding, Report
+from ncdiag.report.sanitize import one_line
+
+SHOWN_FINDINGS = 12
+_SPECIAL = re.compile(r"[\\`*{}\[\]<>#|~&!]|(?<!\w)_|_(?!\w)")
+_GAPS = re.compile(r"\n{3,}")
+_BACKTICKS = re.compile(r"`+")
+
+
+def render(report: Report, *, width: int = 80, colour: bool = False) -> str:  # noqa: ARG001  (every format takes them)
+    """Markdown in which text of the input can neither format, link, mention nor embed anything."""
+    lines = [f"**{digest.headline(report)}**", ""]
+    if report.summary.verdict == "nothing-understood":
+        lines += [digest.HELP_WHEN_NOTHING, ""]
+    found = digest.roots(report) or list(report.findings[:1])
+    for index, finding in enumerate(found[:SHOWN_FINDINGS]):
+        lines += ["**Also found**", ""] if index == 1 else []
+        lines += _finding(report, finding)
+    if len(found) > SHOWN_FINDINGS:
+        lines += [f"and {len(found) - SHOWN_FINDINGS} more", ""]
+    if report.unknown:
+        lines += ["**Could not be judged**", ""]
+        lines += [f"- {_inline(digest.ask(item))}" for item in report.unknown[: digest.SHOWN_ASKS]] + [""]
+    lines += [f"- Read: {_inline(line)}" for line in digest.was_read(report)]
+    lines += [f"- Sources disagree: {_inline(digest.disagreement(c))}" for c in report.conflicts[: digest.SHOWN_ASKS]]
+    if report.summary.not_looked_at:
+        lines.append(f"- Not looked at: {_inline('; '.join(report.summary.not_looked_at))}")
+    if digest.not_understood(report):
+        lines.append(f"- {digest.not_understood(report)}")
+    tool = report.tool
+    return _GAPS.sub("\n\n", "\n".join([*lines, "", f"({_inline(tool.name)} {_inline(tool.version)})", ""]))
+
+
+def _finding(report: Report, finding: Finding) -> list[str]:
+    lines = [f"### {_inline(finding.title)}", "", f"{_inline(digest.label(finding))}"]
+    if digest.where(finding):
+        lines[-1] += f" on {_inline(digest.where(finding))}"
+    if finding.why:
+        lines += ["", _inline(finding.why)]
+    lines.append("")
+    if finding.evidence:
+        lines += ["Evidence:", *_fenced([_evidence(item.source, item.line, item.text) for item in finding.evidence])]
+        lines += [digest.more_evidence(finding, len(finding.evidence)), ""]
+    for fix in finding.fixes:
+        lines += [f"**Fix**: {_inline(digest.fix_title(fix))}", ""]
+        for launcher, line in digest.paste_lines(fix):
+            lines += [f"{_inline(launcher)}:", *_fenced([line])]
+        lines += [f"- {label}: {_inline(text)}" for label, text in digest.fix_notes(fix)] + [""]
+    explained = digest.consequences(report, finding)
+    if explained:
+        lines += ["It explains:", *(f"- {_inline(f'{item.name}: {item.title}')}" for item in explained), ""]
+    lines += [f"- <{one_line(reference).replace('>', '%3E')}>" for reference in finding.references]
+    return [*lines, ""]
+
+
+def _evidence(source: str, line: int, text: str) -> str:
+    return f"{source}:{line}: {text}" if line else f"{source}: {text}"
+
+
+def _inline(text: str) -> str:
+    """Text of the input between other text: what Markdown or a forge would act on is escaped."""
+    return _SPECIAL.sub(r"\\\g<0>", one_line(text)).replace("@", "&#64;").replace("://", "&#58;//")
+
+
+def _fenced(lines: list[str]) -> list[str]:
+    """A code block whose fence is longer than any run of backticks in it."""
+    lines = [one_line(line) for line in lines]
+    longest = max((len(run) for line in lines for run in _BACKTICKS.findall(line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return ["", f"{fence}text", *lines, fence, ""]

@@ -1,0 +1,177 @@
+"""The report: what a diagnosis answers, in the shape in which it is printed as JSON.
+
+The field names are a promise to tools: they change only together with ``SCHEMA_VERSION``. Adding a field is allowed.
+Texts come from the input and are hostile; the renderers sanitise them, nobody else has to.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+SCHEMA_VERSION = 1
+EVIDENCE_LIMIT = 5
+"""Pieces of evidence that a finding shows; ``evidence_count`` tells how many there are."""
+
+Severity = Literal["error", "warning", "info"]
+Role = Literal["cause", "symptom"]
+Confidence = Literal["certain", "likely", "possible"]
+Verdict = Literal["root-cause", "symptom-only", "healthy-as-far-as-seen", "nothing-understood"]
+FixKind = Literal["env", "unset", "command", "config", "hardware", "ask_admin"]
+Risk = Literal["none", "low", "medium", "high"]
+ProofState = Literal["proved", "not-simulated", "refuted"]
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+"""Worst first."""
+
+
+class Part(msgspec.Struct, frozen=True):
+    """Base of the parts of a report."""
+
+
+class Tool(Part, frozen=True):
+    """The program that answered."""
+
+    name: str
+    version: str
+
+
+class SectionRef(Part, frozen=True):
+    """A stretch of an input that was recognised; lines count from 1 and both ends belong to it."""
+
+    kind: str
+    first_line: int
+    last_line: int
+    host: str | None = None
+
+
+class Input(Part, frozen=True):
+    """One source, with the lines it has and how many of them nobody understood.
+
+    ``notes`` are sentences about the reading: cut at the size limit, binary parts left out, unreadable.
+    """
+
+    source: str
+    sections: tuple[SectionRef, ...] = ()
+    lines: int = 0
+    unread_lines: int = 0
+    notes: tuple[str, ...] = ()
+
+
+class Summary(Part, frozen=True):
+    """The answer in one glance.
+
+    ``root_cause`` is the name of ``findings[0]`` when that is a cause. ``not_looked_at`` are phrases that name what
+    this input could not show. ``hosts`` is folded (``node[1-3]``); ``nhosts``, ``nranks`` and ``nccl_version`` (as
+    printed, or its range) are None when unknown.
+    """
+
+    verdict: Verdict
+    root_cause: str | None = None
+    errors: int = 0
+    warnings: int = 0
+    infos: int = 0
+    not_looked_at: tuple[str, ...] = ()
+    hosts: str = ""
+    nhosts: int | None = None
+    nranks: int | None = None
+    nccl_version: str | None = None
+
+
+class Evidence(Part, frozen=True):
+    """A line that a finding rests on; ``line`` counts from 1, 0 means a value read from the running system."""
+
+    source: str
+    line: int
+    text: str
+
+
+class Proof(Part, frozen=True):
+    """Whether NCCL's own choice, simulated with the fix applied, comes out right.
+
+    ``text`` says what NCCL would choose then, or why that could not be simulated.
+    """
+
+    state: ProofState
+    text: str
+
+
+class Fix(Part, frozen=True):
+    """A remedy.
+
+    ``env`` and ``unset`` are variables; ``commands`` maps a launcher (``export``, ``mpirun``, ``docker``) to the line
+    to paste; ``confirm`` says how to see that it worked; ``applies_to`` the NCCL versions it is for, when not all
+    (``>=2.21``).
+    """
+
+    kind: FixKind
+    text: str
+    scope: str = "all hosts"
+    risk: Risk = "low"
+    workaround: bool = False
+    env: dict[str, str] = {}
+    unset: tuple[str, ...] = ()
+    commands: dict[str, str] = {}
+    confirm: str | None = None
+    proof: Proof | None = None
+    applies_to: str | None = None
+
+
+class Finding(Part, frozen=True):
+    """A rule that fired.
+
+    ``hosts`` and ``ranks`` are folded (``node[1-3]``, ``0-7,16``), empty when the finding has none. ``explained_by``
+    and ``consequences`` are names of other findings; ``formerly`` older names of this one. ``evidence`` holds at most
+    ``EVIDENCE_LIMIT`` lines, ``evidence_count`` how many there are.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    role: Role
+    confidence: Confidence
+    title: str
+    why: str = ""
+    formerly: tuple[str, ...] = ()
+    hosts: str = ""
+    nhosts: int = 0
+    ranks: str = ""
+    nranks: int = 0
+    evidence: tuple[Evidence, ...] = ()
+    evidence_count: int = 0
+    fixes: tuple[Fix, ...] = ()
+    explained_by: tuple[str, ...] = ()
+    consequences: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+
+
+class Unknown(Part, frozen=True):
+    """A rule that could not be judged: ``missing`` facts, ``ask_for`` the commands whose output would settle it."""
+
+    code: str
+    name: str
+    missing: tuple[str, ...] = ()
+    ask_for: tuple[str, ...] = ()
+
+
+class Conflict(Part, frozen=True):
+    """Two sources disagree on a field; ``kept`` is None when they had equal standing and the field is unknown."""
+
+    entity: str
+    field: str
+    values: tuple[str, ...]
+    evidence: tuple[Evidence, ...] = ()
+    kept: str | None = None
+
+
+class Report(Part, frozen=True, kw_only=True):
+    """The whole answer. ``findings`` holds all that fired, roots first; ``findings[0]`` leads."""
+
+    schema_version: int = SCHEMA_VERSION
+    tool: Tool
+    inputs: tuple[Input, ...] = ()
+    summary: Summary
+    findings: tuple[Finding, ...] = ()
+    unknown: tuple[Unknown, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()

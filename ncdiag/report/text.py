@@ -1,0 +1,161 @@
+"""The report for a person at a terminal: the first screen answers what is broken and which line to paste.
+
+The page is laid out here, so that it reads the same with colour and without; rich only paints it, and only when asked.
+"""
+
+from __future__ import annotations
+
+import io
+import textwrap
+
+from ncdiag.report import digest
+from ncdiag.report.model import Finding, Report
+from ncdiag.report.sanitize import one_line
+
+MIN_WIDTH, MAX_WIDTH = 40, 110
+TEXT_LIMIT = 2000
+"""Characters of one text that are shown."""
+SHOWN_FINDINGS, SHOWN_CONSEQUENCES, SHOWN_EVIDENCE_OF_OTHERS = 12, 8, 2
+_COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
+
+Piece = tuple[str, str]
+"""Text and style; the style is empty for plain text."""
+
+
+class Page:
+    """Lines of styled pieces, wrapped at ``width`` columns. Every text is sanitised on its way in."""
+
+    def __init__(self, width: int) -> None:
+        """Start an empty page."""
+        self.width = max(MIN_WIDTH, min(width, MAX_WIDTH))
+        self.lines: list[list[Piece]] = []
+
+    def blank(self) -> None:
+        """An empty line, never two."""
+        if self.lines and self.lines[-1]:
+            self.lines.append([])
+
+    def put(self, text: str, style: str = "", *, first: str = "", rest: str | None = None, lead: str = "") -> None:
+        """Wrap ``text`` behind ``first``, its other lines behind ``rest`` (default: as many blanks)."""
+        text = one_line(text)
+        text = text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + " ..."
+        rest = " " * len(first) if rest is None else rest
+        room = max(self.width - max(len(first), len(rest)), MIN_WIDTH // 2)
+        wrapped = textwrap.wrap(text, room, break_on_hyphens=False) or [""]
+        for index, line in enumerate(wrapped):
+            self.lines.append([(rest if index else first, lead), (line, style)])
+
+    def verbatim(self, text: str, style: str, *, first: str) -> None:
+        """A line to paste: never wrapped."""
+        self.lines.append([(first, "dim"), (one_line(text), style)])
+
+    def plain(self) -> str:
+        """The page without styles, ending in a newline."""
+        return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in self.lines)
+
+    def painted(self) -> str:
+        """The page with the escapes of its styles."""
+        from rich.console import Console
+        from rich.text import Text
+
+        target = io.StringIO()
+        console = Console(file=target, force_terminal=True, color_system="standard", legacy_windows=False)
+        for line in self.lines:
+            console.print(Text.assemble(*line), soft_wrap=True, markup=False, highlight=False, emoji=False)
+        return target.getvalue()
+
+
+def render(report: Report, *, width: int = 80, colour: bool = False) -> str:
+    """The report as text of at most ``width`` columns, lines to paste excepted."""
+    page = Page(width)
+    _head(page, report)
+    _findings(page, report)
+    _tail(page, report)
+    return page.painted() if colour else page.plain()
+
+
+def _head(page: Page, report: Report) -> None:
+    for index, line in enumerate(digest.was_read(report)):
+        page.put(line, first="      " if index else "Read  ", lead="bold")
+    page.blank()
+    page.put(digest.headline(report).upper(), _COLOURS[report.findings[0].severity] if report.findings else "bold")
+    if report.summary.verdict == "nothing-understood":
+        page.put(digest.HELP_WHEN_NOTHING, first="  ")
+
+
+def _findings(page: Page, report: Report) -> None:
+    found = digest.roots(report) or list(report.findings[:1])
+    for index, finding in enumerate(found[:SHOWN_FINDINGS]):
+        if index == 1:
+            page.blank()
+            page.put("ALSO FOUND", "bold")
+        _finding(page, report, finding, full=index == 0)
+    if len(found) > SHOWN_FINDINGS:
+        page.put(f"and {len(found) - SHOWN_FINDINGS} more; --format json has them all", first="  ")
+
+
+def _finding(page: Page, report: Report, finding: Finding, *, full: bool) -> None:
+    page.put(digest.label(finding), _COLOURS[finding.severity], first="  ")
+    page.put(finding.title, "bold", first="  ")
+    if digest.where(finding):
+        page.put(digest.where(finding), first="  ")
+    if full and finding.why:
+        page.blank()
+        page.put(finding.why, first="  ")
+    if finding.evidence:
+        _evidence(page, finding, len(finding.evidence) if full else SHOWN_EVIDENCE_OF_OTHERS)
+    _fixes(page, finding)
+    _consequences(page, report, finding)
+    if full:
+        for reference in finding.references:
+            page.put(reference, "dim", first="  See ")
+    page.blank()
+
+
+def _evidence(page: Page, finding: Finding, shown: int) -> None:
+    page.blank()
+    page.put("Evidence", "bold", first="  ")
+    for item in finding.evidence[:shown]:
+        page.put(f"{item.source}:{item.line}" if item.line else item.source, "dim", first="    ")
+        page.put(item.text, first="    | ", rest="    | ", lead="dim")
+    if digest.more_evidence(finding, shown):
+        page.put(digest.more_evidence(finding, shown), first="    ")
+
+
+def _fixes(page: Page, finding: Finding) -> None:
+    for fix in finding.fixes:
+        page.blank()
+        page.put(digest.fix_title(fix), first="  Fix: ", rest="    ", lead="bold")
+        lines = digest.paste_lines(fix)
+        widest = max((len(launcher) for launcher, _ in lines), default=0)
+        for launcher, line in lines:
+            page.verbatim(line, "green", first=f"    {one_line(launcher):{widest}}  ")
+        for label, text in digest.fix_notes(fix):
+            page.put(text, first=f"    {label}: ", rest="      ", lead="bold")
+
+
+def _consequences(page: Page, report: Report, finding: Finding) -> None:
+    found = digest.consequences(report, finding)
+    if not found:
+        return
+    page.blank()
+    page.put("It explains", "bold", first="  ")
+    for item in found[:SHOWN_CONSEQUENCES]:
+        page.put(f"{item.name}: {item.title}", first="    ", rest="      ")
+    if len(found) > SHOWN_CONSEQUENCES:
+        page.put(f"and {len(found) - SHOWN_CONSEQUENCES} more", first="    ")
+
+
+def _tail(page: Page, report: Report) -> None:
+    page.blank()
+    if report.unknown:
+        page.put("COULD NOT BE JUDGED", "bold")
+        for unknown in report.unknown[: digest.SHOWN_ASKS]:
+            page.put(digest.ask(unknown), first="  ", rest="    ")
+        page.blank()
+    for conflict in report.conflicts[: digest.SHOWN_ASKS]:
+        page.put(digest.disagreement(conflict), first="Sources disagree: ", rest="  ", lead="bold")
+    if report.summary.not_looked_at:
+        page.put("; ".join(report.summary.not_looked_at), first="Not looked at: ", rest="  ", lead="bold")
+    if digest.not_understood(report):
+        page.put(digest.not_understood(report), "dim")

@@ -1,0 +1,238 @@
+"""Cut a mixture of pasted outputs into typed sections.
+
+The cutter sees only the lines that the NCCL log scanner does not take. Each parser says how a section of its kind begins
+(``ANCHOR``, or an echoed command of ``COMMANDS``) and whether a next line still belongs (``continues``); what no parser
+takes becomes ``text``, which the message catalogue reads. One line, one section; nothing is lost.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from ncdiag.parsers import Parser
+from ncdiag.sections import prompt
+from ncdiag.spans import Section
+
+TEXT_LIMIT = 64 << 20
+"""Characters outside of NCCL lines that are cut line by line; the rest is counted only."""
+TEXT_SECTION_LINES = 5000
+BLANKS_INSIDE = 2
+
+
+class _Open:
+    """The section being read."""
+
+    def __init__(self, kind: str, host: str | None, command: str | None, prefix: str) -> None:
+        self.kind, self.host, self.command, self.prefix = kind, host, command, prefix
+        self.lines: list[str] = []
+        self.numbers: list[int] = []
+
+
+class Cutter:
+    """Feed lines in order, then ask for the sections; ``skipped_lines`` counts what was over ``TEXT_LIMIT``."""
+
+    def __init__(self, source: str, parsers: Mapping[str, Parser], host: str | None = None) -> None:
+        """``host`` is what the name of the source said, if anything."""
+        self.source, self.parsers = source, parsers
+        self.sections: list[Section] = []
+        self.skipped_lines = 0
+        self._anchors = _joined(parsers)
+        self._commands = {command: p.kind for p in parsers.values() for command in p.commands}
+        self._open: _Open | None = None
+        self._host = host
+        self._text: _Open | None = None
+        self._room = TEXT_LIMIT
+        self._last_number = 0
+
+    def feed(self, lines: Iterable[tuple[int, str]]) -> None:
+        """Take (line number, text) pairs in rising order; a gap in the numbers means that other text stood between."""
+        for number, line in lines:
+            if self._room <= 0:
+                self.skipped_lines += 1
+                continue
+            self._room -= len(line) + 1
+            if number != self._last_number + 1:
+                self._close()
+            self._last_number = number
+            self._take(number, line)
+
+    def finish(self) -> list[Section]:
+        """Close what is open and return all sections in the order in which they began."""
+        self._close()
+        self._flush_text()
+        self.sections.sort(key=lambda section: section.first_line)
+        return self.sections
+
+    def _take(self, number: int, raw: str) -> None:
+        line = prompt.unquote(raw) if raw.startswith(">") else raw
+        if self._continue(number, line):
+            return
+        self._close()
+        if not line.strip() or line.lstrip().startswith("```"):
+            return
+        echo = prompt.prompt(line)
+        if echo and self._open_echo(number, echo):
+            return
+        if prompt.is_empty_prompt(line):
+            return
+        if not self._open_anchor(number, line) and not self._heading(line):
+            self._add_text(number, raw)
+
+    def _continue(self, number: int, line: str) -> bool:
+        """Add the line to the open section when it belongs there."""
+        section = self._open
+        if section is None:
+            return False
+        if section.prefix:
+            if section.prefix.isspace():
+                line = _dedent(line, len(section.prefix))
+            elif line.startswith(section.prefix):
+                line = line[len(section.prefix) :]
+            elif line.strip():
+                return False
+        if line.lstrip().startswith("```"):
+            return False
+        if not section.lines:  # behind an echoed command: the first line is its output unless it begins something else
+            if not line.strip():
+                return True
+            if prompt.prompt(line) or prompt.is_empty_prompt(line) or self._kind_of(line) not in {None, section.kind}:
+                return False
+        elif not self.parsers[section.kind].continues(section.lines, line):
+            return False
+        section.lines.append(line)
+        section.numbers.append(number)
+        return True
+
+    def _open_echo(self, number: int, echo: prompt.Echo) -> bool:
+        """Open a section behind an echoed command, or one that the command line itself is (a launch, an export)."""
+        if echo.certain and echo.host:
+            self._at_host(echo.host)
+        kind = self._kind_of(echo.command)
+        if kind is not None:
+            self._begin(kind, number, echo.command, echo.host, echo.command, "")
+            return True
+        kind = self._command_kind(echo.command)
+        if kind is not None:
+            self._open = _Open(kind, echo.host or self._host, echo.command, "")
+            self._open.numbers.append(number)
+            return True
+        return echo.certain
+
+    def _open_anchor(self, number: int, line: str) -> bool:
+        kind = self._kind_of(line)
+        if kind is not None:
+            self._begin(kind, number, line, None, None, "")
+            return True
+        stripped = line.lstrip()
+        indent = line[: len(line) - len(stripped)]
+        candidates = [(indent, None)] if indent else []
+        for prefix, host in candidates + prompt.prefixes(line):
+            rest = line[len(prefix) :]
+            kind = self._kind_of(rest)
+            if kind is not None:
+                self._begin(kind, number, rest, host, None, prefix)
+                return True
+        return False
+
+    def _heading(self, line: str) -> bool:
+        """A heading gives a host or announces a command; it is part of no section."""
+        head = prompt.header(line)
+        if head and (head[0] or head[1]):
+            host, what = head
+            kind = self._command_kind(what) if what else None
+            if host and self._command_kind(host) is None:
+                self._at_host(host)
+            elif host:
+                kind = self._command_kind(host)
+            if kind:
+                self._open = _Open(kind, self._host, what or host, "")
+            return True
+        name = prompt.title(line)
+        kind = self._command_kind(name) if name else None
+        if kind is None:
+            return False
+        self._open = _Open(kind, self._host, None, "")
+        return True
+
+    def _at_host(self, host: str) -> None:
+        """What follows comes from this host."""
+        if host != self._host:
+            self._flush_text()
+            self._host = host
+
+    def _begin(self, kind: str, number: int, line: str, host: str | None, command: str | None, prefix: str) -> None:
+        self._open = _Open(kind, host or self._host, command, prefix)
+        self._open.lines.append(line)
+        self._open.numbers.append(number)
+
+    def _close(self) -> None:
+        section, self._open = self._open, None
+        if section is None or (not section.lines and section.command is None):
+            return
+        echoed = len(section.numbers) > len(section.lines)
+        numbers = section.numbers[1:] if echoed and section.lines else section.numbers
+        while section.lines and not section.lines[-1].strip():
+            section.lines.pop()
+            numbers = numbers[:-1]
+        if not numbers:
+            return
+        consecutive = numbers[-1] - numbers[0] == len(numbers) - 1
+        self.sections.append(
+            Section(
+                kind=section.kind, source=self.source, first_line=numbers[0], lines=tuple(section.lines), host=section.host,
+                command=section.command, numbers=() if consecutive else tuple(numbers),
+            )  # fmt: skip
+        )
+
+    def _add_text(self, number: int, line: str) -> None:
+        if self._text is None:
+            self._text = _Open("text", self._host, None, "")
+        self._text.lines.append(line)
+        self._text.numbers.append(number)
+        if len(self._text.lines) >= TEXT_SECTION_LINES:
+            self._flush_text()
+
+    def _flush_text(self) -> None:
+        text, self._text = self._text, None
+        if text:
+            self.sections.append(
+                Section(
+                    kind="text", source=self.source, first_line=text.numbers[0], lines=tuple(text.lines),
+                    host=text.host, numbers=tuple(text.numbers),
+                )  # fmt: skip
+            )
+
+    def _kind_of(self, line: str) -> str | None:
+        found = self._anchors.match(line)
+        return found.lastgroup if found else None
+
+    def _command_kind(self, command: str) -> str | None:
+        """The kind whose command this is: the longest declared command that the line begins with (``sudo`` and paths aside)."""
+        words = re.sub(r"^(?:sudo|time|srun|exec|watch)\s+(?:-\S+\s+)*", "", command.strip()).split()
+        if not words:
+            return None
+        words[0] = words[0].rsplit("/", 1)[-1]
+        for length in range(min(len(words), 4), 0, -1):
+            kind = self._commands.get(" ".join(words[:length]))
+            if kind:
+                return kind
+        return None
+
+
+def _dedent(line: str, width: int) -> str:
+    """Remove up to ``width`` leading blanks."""
+    kept = line[:width].lstrip()
+    return kept + line[width:]
+
+
+def _joined(parsers: Mapping[str, Parser]) -> re.Pattern[str]:
+    """One pattern of all anchors; the group's name is the kind. Anchors hold no capturing groups (checked here)."""
+    parts = []
+    for parser in parsers.values():
+        if parser.anchor:
+            if re.compile(parser.anchor).groups:
+                msg = f"the ANCHOR of parser {parser.kind} has a capturing group"
+                raise ValueError(msg)
+            parts.append(f"(?P<{parser.kind}>{parser.anchor})")
+    return re.compile("|".join(parts) or r"(?!)")

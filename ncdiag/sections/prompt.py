@@ -1,0 +1,99 @@
+"""What surrounds a tool's output in a paste: shell prompts with the echoed command, file headers, quoting, launcher tags."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+_HOSTNAME = r"[A-Za-z0-9][\w.-]*"
+_PROMPT = re.compile(
+    rf"(?:\([\w.-]+\)\s*)?"  # (base)
+    rf"(?:\[?[A-Za-z_][\w.-]*@(?P<host>{_HOSTNAME})[: ]?[^\]$#>%]*\]?\s*[$#%>]|(?:sh|bash|zsh)-[\d.]+[$#]|(?P<bare>[$#%❯➜+]))"
+    r"\s+(?P<command>\S.*)$"
+)
+_EMPTY_PROMPT = re.compile(rf"(?:\([\w.-]+\)\s*)?\[?[A-Za-z_][\w.-]*@{_HOSTNAME}[: ]?[^\]$#>%]*\]?\s*[$#%>]\s*$")
+_HEADER = re.compile(
+    rf"(?:==> (?P<path>\S+) <==|[=\-#*_]{{2,}}\s*(?:host(?:name)?\s*[:=]?\s*|node\s*[:=]\s*)?(?P<name>{_HOSTNAME})"
+    r"(?:\s*[:/]\s*(?P<what>[^=*]+?))?\s*[=\-#*_]{2,}|(?:host(?:name)?|node)\s*[:=]\s*(?P<said>[A-Za-z0-9][\w.-]*))\s*:?$",
+    re.IGNORECASE,
+)
+_DECORATED = re.compile(r"[\s#*`>=:~-]*(?:output of|command)?[\s:`*]*(?P<command>[A-Za-z][\w./-]*(?: [\w./=|-]+){0,6}?)[\s`*:=~-]*$", re.IGNORECASE)
+_LAUNCHER = re.compile(
+    r"\[(?:\d+,\d+|[\w.-]+@\d+,\d+)\]<std(?:out|err)>:\s?"  # Open MPI and PRRTE
+    r"|\[(?:default|rank|Rank )\d+\]:\s?"  # torchrun, PyTorch
+    r"|\((?:\w+ )?(?:rank=\d+ )?pid=\d+(?:, ip=[\d.a-f:]+)?\)\s?"  # Ray
+    r"|\[pod/[^\]]+\]\s?"  # kubectl --prefix
+    r"|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+) std(?:out|err) [FP] "  # CRI
+)
+_HOST_PREFIX = re.compile(rf"(?P<host>{_HOSTNAME}): ")
+_RANK_LABEL = re.compile(r"\s{0,4}\d{1,6}: ")
+_QUOTE = re.compile(r"(?:> ?)+")
+
+
+class Echo(msgspec.Struct, frozen=True):
+    """A command as a shell echoed it: ``host`` from the prompt, None where the prompt names none."""
+
+    command: str
+    host: str | None
+    certain: bool
+    """False for a bare ``#`` or ``$``, which also begins comments and tables."""
+
+
+def prompt(line: str) -> Echo | None:
+    """Read a prompt with a command behind it."""
+    found = _PROMPT.match(line)
+    if not found or len(line) > 4096:  # noqa: PLR2004  (a prompt line; anything longer is data)
+        return None
+    host = found["host"]
+    return Echo(found["command"].strip(), short_host(host) if host else None, found["bare"] is None)
+
+
+def is_empty_prompt(line: str) -> bool:
+    """A prompt at which nothing was typed ends the output above it."""
+    return len(line) < 300 and _EMPTY_PROMPT.match(line) is not None  # noqa: PLR2004
+
+
+def header(line: str) -> tuple[str | None, str | None] | None:
+    """A line that only says whose or what output follows (``==> node1/ibstat.txt <==``, ``=== node1 ===``): (host, what)."""
+    if len(line) > 200:  # noqa: PLR2004
+        return None
+    found = _HEADER.match(line.strip())
+    if not found:
+        return None
+    if found["path"]:
+        parts = found["path"].split("/")
+        return (short_host(parts[-2]) if len(parts) > 1 else None), parts[-1].rsplit(".", 1)[0]
+    return short_host(found["name"] or found["said"]), found["what"]
+
+
+def title(line: str) -> str | None:
+    """A line that consists of a command alone, perhaps decorated as a heading (``## ibstat``, ``nvidia-smi topo -m:``)."""
+    found = _DECORATED.match(line) if len(line) < 120 else None  # noqa: PLR2004
+    return found["command"].strip() if found else None
+
+
+def unquote(line: str) -> str:
+    """Remove the ``> `` of a quoted mail or ticket."""
+    found = _QUOTE.match(line)
+    return line[found.end() :] if found else line
+
+
+def prefixes(line: str) -> list[tuple[str, str | None]]:
+    """Prefixes that a launcher may have put before the text, each with the host it names: candidates, longest first."""
+    found = _LAUNCHER.match(line)
+    if found:
+        return [(found[0], None)]
+    result: list[tuple[str, str | None]] = []
+    labelled = _HOST_PREFIX.match(line)
+    if labelled:
+        result.append((labelled[0], short_host(labelled["host"])))
+    number = _RANK_LABEL.match(line)
+    if number:
+        result.append((number[0], None))
+    return result
+
+
+def short_host(name: str) -> str:
+    """A host name without its domain, as NCCL prints it (src/misc/utils.cc, getHostName cuts at the first dot)."""
+    return name if re.fullmatch(r"[\d.]+", name) else name.split(".", 1)[0]

@@ -1,0 +1,208 @@
+"""Compressed files and archives as streams: nothing is unpacked to disk, and a compression bomb is stopped.
+
+What a file is is told by its first bytes, not by its name. A reader here is anything with ``read(size)``: short reads
+are allowed, ``b""`` is the end, trouble is an OSError (or one of `BROKEN`) whose text can be shown.
+"""
+
+from __future__ import annotations
+
+import importlib
+import lzma
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+HEAD_SIZE = 512
+"""Bytes that `kind_of` wants to see; the mark of a tar archive stands at offset 257."""
+
+FREE_OUTPUT = 256 << 20
+"""Bytes that come out of compressed data before its ratio is looked at."""
+
+RATIO_LIMIT = 200
+"""Output bytes for each input byte, beyond `FREE_OUTPUT`; honest logs reach 5 to 50."""
+
+MEMBER_LIMIT = 10_000
+"""Members of one archive that are read."""
+
+BROKEN = (OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
+"""What the standard library's decompressors and archive readers raise on damaged data."""
+
+_MAGIC = {b"\x1f\x8b\x08": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst", b"PK\x03\x04": "zip"}
+
+
+class Reader(Protocol):
+    """Bytes, piece by piece."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most ``size`` bytes, fewer at will, none at the end."""
+
+
+class Member:
+    """One entry of an archive: ``name`` within it, and either a ``reader`` or the ``reason`` why it is not read."""
+
+    def __init__(self, name: str, reader: Reader | None = None, reason: str = "") -> None:
+        """Keep the parts."""
+        self.name, self.reader, self.reason = name, reader, reason
+
+
+class BombError(OSError):
+    """Compressed data that grows beyond measure."""
+
+
+class Pushback:
+    """A stream whose beginning was already looked at."""
+
+    def __init__(self, head: bytes, rest: Reader) -> None:
+        """First ``head``, then ``rest``."""
+        self._head, self._rest = head, rest
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The head first."""
+        if self._head:
+            size = size if size >= 0 else len(self._head)
+            part, self._head = self._head[:size], self._head[size:]
+            return part
+        return self._rest.read(size)
+
+
+class _Counting:
+    """Passes on what it reads and counts it."""
+
+    def __init__(self, source: Reader) -> None:
+        self._source, self.count = source, 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        data = self._source.read(size)
+        self.count += len(data)
+        return data
+
+
+class _Bounded:
+    """The output of a decompressor, stopped when it grows beyond measure."""
+
+    def __init__(self, source: Reader, consumed: Callable[[], int]) -> None:
+        self._source, self._consumed, self._count = source, consumed, 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        data = self._source.read(size)
+        self._count += len(data)
+        if self._count > FREE_OUTPUT and self._count > RATIO_LIMIT * self._consumed():
+            msg = f"compressed data grows more than {RATIO_LIMIT}-fold, the first {self._count >> 20} MiB were read"
+            raise BombError(msg)
+        return data
+
+
+class _ShortReads:
+    """``read1`` for ``read``: what was decompressed before the damaged place is not lost with it."""
+
+    def __init__(self, source: Any) -> None:  # noqa: ANN401  (GzipFile, BZ2File, LZMAFile share no base with read1)
+        self._source = source
+
+    def read(self, size: int = -1, /) -> bytes:
+        data: bytes = self._source.read1(size)
+        return data
+
+
+def kind_of(head: bytes) -> str | None:
+    """``gz``, ``bz2``, ``xz``, ``zst``, ``zip`` or ``tar``; None when the bytes are those of no archive known here."""
+    if head[257:262] == b"ustar":
+        return "tar"
+    return next((kind for mark, kind in _MAGIC.items() if head.startswith(mark)), None)
+
+
+def decompressed(kind: str, source: Reader) -> Reader:
+    """What a gz, bz2, xz or zst stream holds. OSError when the module for it is not installed."""
+    counting = _Counting(source)
+    opened: Any
+    if kind == "zst":
+        opened = _zstandard(counting)
+    else:
+        module, opener = {"gz": ("gzip", "GzipFile"), "bz2": ("bz2", "BZ2File"), "xz": ("lzma", "LZMAFile")}[kind]
+        opened = getattr(importlib.import_module(module), opener)
+        opened = opened(fileobj=counting) if kind == "gz" else opened(counting)
+    return _Bounded(_ShortReads(opened), lambda: counting.count)
+
+
+def _zstandard(source: _Counting) -> Any:  # noqa: ANN401  (two modules, the same reader)
+    try:
+        module = importlib.import_module("compression.zstd")  # in the standard library since Python 3.14
+    except ImportError:
+        try:
+            module = importlib.import_module("zstandard")
+        except ImportError:
+            msg = "compressed with zstd, which needs the module zstandard (pip install zstandard)"
+            raise OSError(msg) from None
+        return module.ZstdDecompressor().stream_reader(source, read_across_frames=True)
+    return module.ZstdFile(source)
+
+
+def tar_members(source: Reader) -> Iterator[Member]:
+    """The members of a tar stream in their order; each has to be read before the next one is taken.
+
+    Names are shown and never opened, so it does not matter where absolute ones or links point to.
+    """
+    try:
+        with tarfile.open(fileobj=source, mode="r|") as archive:  # type: ignore[arg-type]  # it calls read() only
+            for number, member in enumerate(archive):
+                if number >= MEMBER_LIMIT:
+                    yield Member("", reason=f"only the first {MEMBER_LIMIT} members of the archive were read")
+                    return
+                if member.isdir():
+                    continue
+                if not member.isreg() or member.issparse():
+                    yield Member(member.name, reason=f"not read: {_oddity(member)} in an archive")
+                    continue
+                content = archive.extractfile(member)
+                if content is not None:
+                    yield Member(member.name, content)
+    except BROKEN as error:
+        yield Member("", reason=f"the archive is damaged: {reason_of(error)}")
+
+
+def _oddity(member: tarfile.TarInfo) -> str:
+    if member.issparse():
+        return "a sparse file"
+    return "a link" if member.issym() or member.islnk() else "a device or pipe"
+
+
+def zip_members(path: str) -> Iterator[Member]:
+    """The files of a zip archive on disk, in its order."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for number, entry in enumerate(archive.infolist()):
+                if number >= MEMBER_LIMIT:
+                    yield Member("", reason=f"only the first {MEMBER_LIMIT} members of the archive were read")
+                    return
+                mode = entry.external_attr >> 16
+                if entry.is_dir():
+                    continue
+                if entry.flag_bits & 1:
+                    yield Member(entry.filename, reason="not read: encrypted")
+                elif mode and not stat.S_ISREG(mode) and stat.S_IFMT(mode):
+                    yield Member(entry.filename, reason="not read: a link in an archive")
+                else:
+                    yield _zip_member(archive, entry)
+    except BROKEN as error:
+        yield Member("", reason=f"the archive is damaged: {reason_of(error)}")
+
+
+def _zip_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Member:
+    try:
+        opened = archive.open(entry)
+    except (*BROKEN, NotImplementedError) as error:
+        return Member(entry.filename, reason=reason_of(error))
+    size = entry.compress_size
+    return Member(entry.filename, _Bounded(_ShortReads(opened), lambda: size))
+
+
+def reason_of(error: BaseException) -> str:
+    """What happened, for the user: the system's own words where there are some."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    text = str(error).strip() or type(error).__name__
+    if isinstance(error, EOFError):
+        return "the compressed data ends too early"
+    return text[:1].lower() + text[1:]

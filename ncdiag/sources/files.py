@@ -1,0 +1,296 @@
+"""Files, folders, archives and standard input as sources of clean text.
+
+`open_sources` finds what there is to read and `TextSource.buffers` reads it; what is done to the bytes on the way is
+written in `ncdiag.sources.text`. What cannot be read is told in one sentence: an `InputError` when it was all that was
+asked for, an `Unreadable` in the stream of sources otherwise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import io
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from ncdiag.errors import InputError
+from ncdiag.sources import archives
+from ncdiag.sources.archives import BROKEN, HEAD_SIZE, Pushback, Reader, decompressed, kind_of, reason_of
+from ncdiag.sources.text import BUFFER_SIZE, clean_text, looks_binary
+
+FOLDER_LIMIT = 10_000
+"""Files of one folder, with its subfolders, that are read."""
+
+_SMALL = BUFFER_SIZE // 2  # pieces below this are joined, so that buffers are large behind a decompressor too
+_NULL = os.makedev(1, 3)  # /dev/null, the one character device besides a terminal that makes sense
+_STREAMS = frozenset({"gz", "bz2", "xz", "zst"})
+
+Opener = Callable[[], AbstractContextManager[Reader]]
+
+
+class Unreadable(msgspec.Struct, frozen=True):
+    """Something that was asked for or found and is not read: its ``name`` and the ``reason``, a part of a sentence."""
+
+    name: str
+    reason: str
+
+
+class TextSource:
+    """One text: ``name`` as the user gave it (``archive:member`` inside an archive) and its content as clean buffers.
+
+    ``path`` is the file that holds the bytes as they are (None for streams, compressed files and archive members).
+    ``notes`` has one sentence for everything that was changed or left out; it is filled when `buffers` has ended.
+    A stream or an archive's member can be read once, a member only before the next source is taken.
+    """
+
+    def __init__(self, name: str, opener: Opener, *, path: str | None = None) -> None:
+        """``opener`` gives the bytes from their beginning; what it or its reader raises becomes a note."""
+        self.name, self.path = name, path
+        self.notes: list[str] = []
+        self._opener = opener
+
+    @classmethod
+    def of_bytes(cls, name: str, data: bytes) -> TextSource:
+        """A source whose bytes are at hand: pasted text, the output of a command."""
+        return cls(name, lambda: io.BytesIO(data))
+
+    def buffers(self) -> Iterator[bytes]:
+        """Clean UTF-8 with LF line ends, in buffers of about 1 MiB that end at a line end. Bad input raises nothing."""
+        self.notes = []
+        yield from clean_text(self._pieces(), self.notes)
+
+    def _pieces(self) -> Iterator[bytes]:
+        held: list[bytes] = []
+        size = 0
+        try:
+            with self._opener() as reader:
+                while piece := reader.read(BUFFER_SIZE):
+                    held.append(piece)
+                    size += len(piece)
+                    if size >= _SMALL:
+                        yield held[0] if len(held) == 1 else b"".join(held)
+                        held, size = [], 0
+        except BROKEN as error:
+            self.notes.append(f"not read to its end: {reason_of(error)}")
+        yield b"".join(held)
+
+
+class _RefusedError(Exception):
+    """Carries the reason why a path cannot be read."""
+
+
+def open_sources(paths: Sequence[str], *, stdin: BinaryIO | None = None) -> Iterator[TextSource | Unreadable]:
+    """The sources behind ``paths``: files, folders (all files below, sorted, none hidden), archives, globs, ``-``.
+
+    Raises InputError when the only path given cannot be read; with several paths, that one is an `Unreadable`.
+    """
+    expanded = [match for path in paths for match in _expanded(path)]
+    for path in expanded:
+        try:
+            yield from _open(path, stdin)
+        except _RefusedError as refused:  # noqa: PERF203  (one bad path does not stop the others)
+            if len(expanded) == 1:
+                msg = f"cannot read {path}: {refused}"
+                raise InputError(msg) from None
+            yield Unreadable(path, str(refused))
+
+
+def _expanded(path: str) -> list[str]:
+    """What a quoted glob stands for; a file with such a name comes first."""
+    if path == "-" or not glob.has_magic(path) or os.path.lexists(path):
+        return [path]
+    return sorted(glob.glob(path)) or [path]  # noqa: PTH207  (Path.glob takes no absolute patterns)
+
+
+def _open(path: str, stdin: BinaryIO | None) -> Iterator[TextSource | Unreadable]:
+    if path == "-":
+        stream = stdin if stdin is not None else sys.stdin.buffer
+        yield from _stream("-", stream, contextlib.nullcontext())
+        return
+    try:
+        status = Path(path).stat()
+    except (OSError, ValueError) as error:
+        raise _RefusedError(reason_of(error)) from None
+    mode = status.st_mode
+    if stat.S_ISDIR(mode):
+        yield from _folder(path)
+    elif stat.S_ISREG(mode):
+        yield from _file(path)
+    elif stat.S_ISFIFO(mode) or (stat.S_ISCHR(mode) and (status.st_rdev == _NULL or _is_terminal(path))):
+        opened = _opened(path)
+        yield from _stream(path, opened, opened)
+    else:
+        raise _RefusedError("it is a socket" if stat.S_ISSOCK(mode) else "it is a device")
+
+
+def _opened(path: str) -> io.FileIO:
+    try:
+        return io.FileIO(path)
+    except OSError as error:
+        raise _RefusedError(reason_of(error)) from None
+
+
+def _is_terminal(path: str) -> bool:
+    with _opened(path) as opened:
+        return opened.isatty()
+
+
+def _folder(path: str) -> Iterator[TextSource | Unreadable]:
+    failures: list[OSError] = []
+    count = binary = 0
+    for place in _files_below(path, failures):
+        count += 1
+        if count > FOLDER_LIMIT:
+            yield Unreadable(path, f"only the first {FOLDER_LIMIT} files of the folder were read")
+            break
+        try:
+            if not stat.S_ISREG(Path(place).stat().st_mode):
+                yield Unreadable(place, "not read: no regular file")
+            elif _is_binary(place):
+                binary += 1
+            else:
+                yield from _file(place)
+        except _RefusedError as refused:
+            yield Unreadable(place, str(refused))
+        except OSError as error:
+            yield Unreadable(place, reason_of(error))
+    if binary:
+        yield Unreadable(path, f"{binary} binary {'file' if binary == 1 else 'files'} in the folder not read")
+    if not count:
+        raise _RefusedError(reason_of(failures[0]) if failures else "the folder holds no file that is not hidden")
+    for failure in failures:
+        yield Unreadable(str(failure.filename), reason_of(failure))
+
+
+def _files_below(path: str, failures: list[OSError]) -> Iterator[str]:
+    """Paths of all files that are not hidden, folder by folder, sorted; links to folders are not followed."""
+    for folder, below, files in os.walk(path, onerror=failures.append):
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        for name in sorted(files):
+            if not name.startswith("."):
+                yield f"{folder.rstrip('/')}/{name}"
+
+
+def _is_binary(path: str) -> bool:
+    with _opened(path) as opened:
+        head = opened.read(HEAD_SIZE * 8)
+    return kind_of(head) is None and looks_binary(head)
+
+
+def _file(path: str) -> Iterator[TextSource | Unreadable]:
+    """A regular file: text, compressed text or an archive."""
+    with _opened(path) as opened:
+        try:
+            head = opened.read(HEAD_SIZE)
+        except OSError as error:
+            raise _RefusedError(reason_of(error)) from None
+    kind = kind_of(head)
+    if kind is None:
+        yield TextSource(path, lambda: io.FileIO(path), path=path)
+    elif kind == "zip":
+        yield from _members(path, archives.zip_members(path))
+    elif kind == "tar":
+        with _opened(path) as opened:
+            yield from _members(path, archives.tar_members(opened))
+    elif _holds_tar(kind, path):
+        with _opened(path) as opened:
+            yield from _members(path, archives.tar_members(decompressed(kind, opened)))
+    else:
+        yield TextSource(path, lambda: _decompressed_file(kind, path))
+
+
+@contextlib.contextmanager
+def _decompressed_file(kind: str, path: str) -> Iterator[Reader]:
+    with io.FileIO(path) as raw:
+        yield decompressed(kind, raw)
+
+
+def _holds_tar(kind: str, path: str) -> bool:
+    try:
+        with _decompressed_file(kind, path) as inner:
+            return kind_of(_head(inner)) == "tar"
+    except BROKEN:
+        return False
+
+
+def _head(reader: Reader) -> bytes:
+    head = b""
+    while len(head) < HEAD_SIZE and (part := reader.read(HEAD_SIZE - len(head))):
+        head += part
+    return head
+
+
+def _stream(
+    name: str, stream: Reader, closing: AbstractContextManager[object]
+) -> Iterator[TextSource | Unreadable]:  # fmt: skip
+    """A stream, perhaps compressed, perhaps an archive: it can be read once."""
+    reader, kind = _recognised(stream)
+    if kind in _STREAMS:
+        try:
+            reader, kind = _recognised(decompressed(str(kind), reader))
+        except OSError as error:
+            raise _RefusedError(reason_of(error)) from None
+    if kind == "tar":
+        with closing:
+            yield from _members(name, archives.tar_members(reader))
+    elif kind == "zip":
+        msg = "a zip archive cannot be read from a stream; give the name of the file"
+        raise _RefusedError(msg)
+    else:
+        yield TextSource(name, _once(reader, closing))
+
+
+def _recognised(stream: Reader) -> tuple[Reader, str | None]:
+    """The stream, still from its beginning, and what it is; trouble is kept for the one who reads it."""
+    head = b""
+    try:
+        while len(head) < HEAD_SIZE and (part := stream.read(HEAD_SIZE - len(head))):
+            head += part
+    except BROKEN as error:
+        return Pushback(head, _Failed(error)), kind_of(head)
+    return Pushback(head, stream), kind_of(head)
+
+
+class _Failed:
+    """A stream that failed when its beginning was looked at fails again for its reader."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def read(self, _size: int, /) -> bytes:
+        raise self._error
+
+
+def _once(reader: Reader, closing: AbstractContextManager[object], kind: str | None = None) -> Opener:
+    """Opens a stream for its only reading, decompressing when ``kind`` says so."""
+    left = [reader]
+
+    @contextlib.contextmanager
+    def opener() -> Iterator[Reader]:
+        if not left:
+            msg = "a stream can be read only once"
+            raise OSError(msg)
+        with closing:
+            yield decompressed(kind, left.pop()) if kind else left.pop()
+
+    return opener
+
+
+def _members(name: str, members: Iterator[archives.Member]) -> Iterator[TextSource | Unreadable]:
+    for member in members:
+        label = f"{name}:{member.name}" if member.name else name
+        if member.reader is None:
+            yield Unreadable(label, member.reason)
+            continue
+        reader, kind = _recognised(member.reader)
+        if kind in {"tar", "zip"}:
+            yield Unreadable(label, "not read: an archive within an archive")
+        else:
+            yield TextSource(label, _once(reader, contextlib.nullcontext(), kind))

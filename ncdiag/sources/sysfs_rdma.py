@@ -1,0 +1,143 @@
+"""RDMA devices from ``/sys/class/infiniband``: HCAs, ports, GID tables, counters; no package and no root needed.
+
+Formats: kernel Documentation/ABI/stable/sysfs-class-infiniband. A GID slot that is empty, or whose interface belongs to
+another network namespace, answers EINVAL when its type or interface is read; that is unknown here, as it is to NCCL.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator
+
+from ncdiag.facts.observe import Observation
+from ncdiag.facts.scalars import bus_id
+from ncdiag.sources.tree import Tree
+
+DEVICES = "sys/class/infiniband"
+
+_STATES = {
+    "NOP": "nop", "DOWN": "down", "INIT": "init", "ARMED": "armed", "ACTIVE": "active", "ACTIVE_DEFER": "active_defer",
+}  # fmt: skip
+_RATE = re.compile(r"([\d.]+) Gb/sec")
+_EMPTY_GIDS = {ipaddress.IPv6Address("::"), ipaddress.IPv6Address("fe80::")}
+
+
+def rdma(tree: Tree) -> Iterator[Observation]:
+    """All RDMA devices; an absent folder in a readable /sys means that there are none."""
+    names = tree.names(DEVICES)
+    if names is None and (DEVICES in tree.refused or not tree.exists("sys/class")):
+        return
+    for name in names or ():
+        yield from _hca(tree, name)
+    yield tree.whole(DEVICES, "sysfs_infiniband")
+
+
+def _hca(tree: Tree, name: str) -> Iterator[Observation]:
+    base = f"{DEVICES}/{name}"
+    where = pci_address(tree, f"{base}/device")
+    yield tree.fact(base, "Hca", name, text=tree.target(f"{base}/device") or "", line=0, bus_id=where)
+    yield from _told(tree, f"{base}/fw_ver", "Hca", (name,), "firmware", tree.text(f"{base}/fw_ver"))
+    board = "hca_type" if tree.text(f"{base}/hca_type") else "board_id"
+    yield from _told(tree, f"{base}/{board}", "Hca", (name,), "board", tree.text(f"{base}/{board}"))
+    guid = tree.text(f"{base}/node_guid")
+    yield from _told(tree, f"{base}/node_guid", "Hca", (name,), "node_guid", guid and "0x" + guid.replace(":", ""))
+    node = tree.number(f"{base}/device/numa_node")
+    yield from _told(tree, f"{base}/device/numa_node", "Hca", (name,), "numa_node", None if node == -1 else node)
+    driver = tree.target(f"{base}/device/driver") or uevent(tree, f"{base}/device").get("DRIVER")
+    yield from _told(tree, f"{base}/device/driver", "Hca", (name,), "driver", driver, text=driver or "")
+    ports = [int(port) for port in tree.names(f"{base}/ports") or () if port.isdecimal()]
+    for number in ports:
+        yield from _port(tree, name, number)
+        netdev = _netdev(tree, name, number, alone=len(ports) == 1)
+        if netdev:
+            path, interface = netdev
+            yield tree.fact(path, "Port", name, number, text=interface, netdev=interface)
+            if tree.exists(f"sys/class/net/{interface}"):
+                yield tree.fact(path, "Interface", interface, text=interface, hca=name)
+
+
+def _told(  # noqa: PLR0913
+    tree: Tree, path: str, entity: str, key: tuple[str | int, ...], field: str, value: str | float | None,
+    *, text: str | None = None,
+) -> Iterator[Observation]:  # fmt: skip
+    """One field from one file, when the file tells it."""
+    if value is not None:
+        yield tree.fact(path, entity, *key, text=text, **{field: value})
+
+
+def _port(tree: Tree, hca: str, number: int) -> Iterator[Observation]:
+    base, key = f"{DEVICES}/{hca}/ports/{number}", (hca, number)
+    state = _STATES.get((tree.text(f"{base}/state") or "").partition(":")[2].strip().upper())
+    yield from _told(tree, f"{base}/state", "Port", key, "state", state)
+    physical = (tree.text(f"{base}/phys_state") or "").partition(":")[2].strip() or None
+    yield from _told(tree, f"{base}/phys_state", "Port", key, "physical_state", physical)
+    rate = _RATE.match(tree.text(f"{base}/rate") or "")
+    yield from _told(tree, f"{base}/rate", "Port", key, "rate_gbps", float(rate[1]) if rate else None)
+    layer = tree.text(f"{base}/link_layer")
+    yield from _told(tree, f"{base}/link_layer", "Port", key, "link_layer", layer)
+    for field in ("lid", "sm_lid"):
+        yield from _told(tree, f"{base}/{field}", "Port", key, field, tree.number(f"{base}/{field}", 0))
+    counters = {
+        name: value
+        for folder in ("counters", "hw_counters")
+        for name in tree.names(f"{base}/{folder}") or ()
+        if name != "lifespan" and (value := tree.number(f"{base}/{folder}/{name}")) is not None
+    }
+    if counters:
+        yield tree.fact(f"{base}/counters", "Port", *key, text="", line=0, counters=counters)
+    yield from _gids(tree, hca, number, layer)
+
+
+def _gids(tree: Tree, hca: str, number: int, layer: str | None) -> Iterator[Observation]:
+    """The entries of the table that hold a GID; ``gids_complete`` says that all indices were looked at."""
+    base = f"{DEVICES}/{hca}/ports/{number}"
+    indices = tree.names(f"{base}/gids")
+    if indices is None:
+        return
+    for index in (int(name) for name in indices if name.isdecimal()):
+        path, key = f"{base}/gids/{index}", (hca, number, index)
+        text = tree.text(path)
+        try:
+            address = ipaddress.IPv6Address(text or "")
+        except ValueError:
+            continue
+        if address in _EMPTY_GIDS:
+            continue
+        mapped = str(address.ipv4_mapped) if address.ipv4_mapped else None
+        yield tree.fact(path, "Gid", *key, text=text, address=text, ip=mapped)
+        kind = tree.text(f"{base}/gid_attrs/types/{index}")
+        if kind == "IB/RoCE v1":
+            kind = "IB" if layer == "InfiniBand" else "RoCE v1" if layer == "Ethernet" else None
+        yield from _told(tree, f"{base}/gid_attrs/types/{index}", "Gid", key, "type", kind)
+        device = f"{base}/gid_attrs/ndevs/{index}"
+        yield from _told(tree, device, "Gid", key, "netdev", tree.text(device))
+    yield tree.fact(f"{base}/gids", "Port", hca, number, text="", line=0, gids_complete=True)
+
+
+def _netdev(tree: Tree, hca: str, number: int, *, alone: bool) -> tuple[str, str] | None:
+    """(file, interface) of a port: the interface of its first GID, else that of the same PCI function.
+
+    Of several interfaces of one function, ``dev_port`` (counted from 0) tells which port they stand on.
+    """
+    path = f"{DEVICES}/{hca}/ports/{number}/gid_attrs/ndevs/0"
+    first = tree.text(path)
+    if first:
+        return path, first
+    folder = f"{DEVICES}/{hca}/device/net"
+    names = tree.names(folder) or []
+    mine = [name for name in names if tree.number(f"{folder}/{name}/dev_port") == number - 1]
+    if len(names) == 1 and alone:
+        mine = names
+    return (f"{folder}/{mine[0]}", mine[0]) if len(mine) == 1 else None
+
+
+def uevent(tree: Tree, path: str) -> dict[str, str]:
+    """The ``KEY=value`` lines of a device's uevent file."""
+    pairs = (line.partition("=") for line in tree.lines(f"{path}/uevent") or ())
+    return {key: value for key, equals, value in pairs if equals}
+
+
+def pci_address(tree: Tree, path: str) -> str | None:
+    """Bus id of the PCI function behind a ``device`` link, also where a recording turned the link into a folder."""
+    return bus_id(uevent(tree, path).get("PCI_SLOT_NAME") or tree.target(path) or "")

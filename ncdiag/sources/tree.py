@@ -1,0 +1,125 @@
+"""Small files under a root: ``/`` for this machine, a folder for a recorded one. The sysfs readers stand on this.
+
+A recorded tree is foreign data: links that lead out of it are not followed, what is read is bounded, a pipe does not block.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from ncdiag.facts.observe import Observation
+from ncdiag.spans import span
+
+READ_LIMIT = 1 << 20
+"""Bytes that are read of one file."""
+
+_NUMBERS = re.compile(r"(\d{1,18})")
+
+
+class Tree:
+    """A machine's files: ``root`` and the ``host`` that they speak of.
+
+    ``refused`` collects the files that exist and could not be read, with the reason; what is absent is not among them.
+    """
+
+    def __init__(self, root: Path, host: str) -> None:
+        """``root`` is ``/`` for this machine."""
+        self.root, self.host = root, host
+        self.live = str(root) == "/"
+        self.refused: dict[str, str] = {}
+        self._real = os.path.realpath(root)
+
+    def place(self, path: str) -> str:
+        """Where ``path`` (written without a leading slash) stands: the source of its spans."""
+        return f"/{path}" if self.live else str(self.root / path)
+
+    def data(self, path: str) -> bytes | None:
+        """Content of a file, None when it is absent or cannot be read."""
+        try:
+            descriptor = os.open(self._inside(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            try:
+                parts = []
+                left = READ_LIMIT
+                while left > 0 and (part := os.read(descriptor, left)):
+                    parts.append(part)
+                    left -= len(part)
+            finally:
+                os.close(descriptor)
+        except (OSError, ValueError) as error:
+            if not isinstance(error, FileNotFoundError | NotADirectoryError):
+                self.refused[path] = getattr(error, "strerror", None) or str(error)
+            return None
+        return b"".join(parts)
+
+    def text(self, path: str) -> str | None:
+        """Content of a file without white space around it; None when it is absent, unreadable or empty."""
+        data = self.data(path)
+        return None if data is None else data.decode("utf-8", "replace").replace("\0", " ").strip() or None
+
+    def lines(self, path: str) -> list[str] | None:
+        """Lines of a file; None when it is absent or unreadable."""
+        data = self.data(path)
+        return None if data is None else data.decode("utf-8", "replace").splitlines()
+
+    def number(self, path: str, base: int = 10) -> int | None:
+        """An integer from a file; None when it holds none. ``base`` 0 reads ``0x1f`` as well."""
+        try:
+            return int(self.text(path) or "", base)
+        except ValueError:
+            return None
+
+    def names(self, path: str) -> list[str] | None:
+        """Entries of a folder, ``mlx5_2`` before ``mlx5_10``; None when it does not exist or cannot be read."""
+        try:
+            return sorted(os.listdir(self._inside(path)), key=natural)
+        except (OSError, ValueError) as error:
+            if not isinstance(error, FileNotFoundError | NotADirectoryError):
+                self.refused[path] = getattr(error, "strerror", None) or str(error)
+            return None
+
+    def exists(self, path: str) -> bool:
+        """Is there a file, folder or link of that name?"""
+        return os.path.lexists(self.root / path)
+
+    def target(self, path: str) -> str | None:
+        """Last part of what a link points to, as written; None when it is no link."""
+        try:
+            return os.path.basename(os.readlink(self.root / path)) or None
+        except OSError:
+            return None
+
+    def fact(
+        self, path: str, entity: str, *key: str | int, text: str | None = None, line: int = 1, **fields: Any,  # noqa: ANN401
+    ) -> Observation:  # fmt: skip
+        """An observation read from ``path``, whose content ``text`` is where the caller has it at hand.
+
+        ``line`` 0 is for what is no line of a file: a folder, a link, a system call.
+        """
+        if text is None:
+            text = self.text(path) or ""
+        known = {name: value for name, value in fields.items() if value is not None}
+        where = span(self.place(path), line, text.split("\n", 1)[0])
+        return Observation(entity=entity, key=key, host=self.host, span=where, fields=known)
+
+    def whole(self, path: str, *kinds: str) -> Observation:
+        """Say that collections were seen whole (``Host.complete``)."""
+        return self.fact(path, "Host", text="", line=0, complete=list(kinds))
+
+    def _inside(self, path: str) -> str:
+        place = os.path.join(self._real, path)
+        if self.live:
+            return place
+        real = os.path.realpath(place)
+        if real != self._real and not real.startswith(self._real + "/"):
+            msg = "leads out of the recorded tree"
+            raise ValueError(msg)
+        return real
+
+
+def natural(text: str) -> list[tuple[int, str]]:
+    """Sort key that puts ``mlx5_2`` before ``mlx5_10``."""
+    parts = _NUMBERS.split(text)
+    return [(int(part), "") if index % 2 else (0, part) for index, part in enumerate(parts)]

@@ -1,0 +1,67 @@
+"""Where a piece of input stands: sources, spans and sections.
+
+Every other package imports this one; it imports nothing of ncdiag.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+SPAN_TEXT_LIMIT = 400
+"""Characters of a line that a span keeps; longer lines are cut with an ellipsis."""
+
+
+class Span(msgspec.Struct, frozen=True, order=True):
+    """One line of input that carries a fact: the unit of evidence.
+
+    ``line`` counts from 1; 0 means that the source has no lines (a value read by a system call).
+    ``text`` is the line as it stood, cut at ``SPAN_TEXT_LIMIT``; it is hostile and is sanitised by the reports.
+    """
+
+    source: str
+    line: int
+    text: str = ""
+
+
+def span(source: str, line: int, text: str) -> Span:
+    """Build a span, cutting an overlong line."""
+    if len(text) > SPAN_TEXT_LIMIT:
+        text = text[: SPAN_TEXT_LIMIT - 1] + "…"
+    return Span(source, line, text)
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True):
+    """A run of lines of one kind (``ibstat``, ``show_gids``, ``text`` ...) cut out of a source.
+
+    ``lines`` are decoded, without line ends, without terminal escapes and without launcher prefixes; ``first_line`` is the
+    number of ``lines[0]`` in the source, counting from 1. ``numbers`` gives the line numbers when the lines do not stand in
+    one block (program text between the lines of other ranks); empty means consecutive.
+    ``host`` is what the surroundings said (a shell prompt, a file header), None when they said nothing.
+    ``command`` is the echoed command line that printed the section, when there was one.
+    """
+
+    kind: str
+    source: str
+    first_line: int
+    lines: tuple[str, ...]
+    host: str | None = None
+    command: str | None = None
+    numbers: tuple[int, ...] = ()
+
+    def number(self, index: int) -> int:
+        """Line number in the source of ``lines[index]``."""
+        return self.numbers[index] if self.numbers else self.first_line + index
+
+    @property
+    def last_line(self) -> int:
+        """Number of the last line in the source."""
+        return self.number(len(self.lines) - 1) if self.lines else self.first_line
+
+    def span(self, index: int) -> Span:
+        """The span of ``lines[index]``."""
+        return span(self.source, self.number(index), self.lines[index])
+
+    @property
+    def text(self) -> str:
+        """The lines joined by newlines, for parsers that want the whole."""
+        return "\n".join(self.lines)

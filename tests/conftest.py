@@ -1,0 +1,85 @@
+"""What all tests share: the project's folders, the real program, expected files that can be rewritten."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parent.parent
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--update`` writes expected files anew; review the difference before it is kept."""
+    parser.addoption("--update", action="store_true", help="rewrite expected files from what came out")
+
+
+def required(name: str) -> bool:
+    """Must tests that need ``name`` run? NCDIAG_REQUIRE lists what this machine is promised to have."""
+    return name in os.environ.get("NCDIAG_REQUIRE", "").replace(",", " ").split()
+
+
+@pytest.fixture(scope="session")
+def project() -> Path:
+    """The root of the project."""
+    return PROJECT
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of shared specimens; the test is skipped where it is absent."""
+    found = Path(os.environ.get("NCDIAG_SHARED") or PROJECT.parent / "shared")
+    if not found.is_dir():
+        pytest.skip("no shared specimens (NCDIAG_SHARED names their folder)")
+    return found
+
+
+@pytest.fixture(scope="session")
+def need() -> Callable[[str, bool, str], None]:
+    """``need("nccl", available, reason)``: skip when it is not available, fail when it was promised."""
+
+    def check(name: str, available: object, reason: str) -> None:
+        if not available:
+            (pytest.fail if required(name) else pytest.skip)(f"{name}: {reason}")
+
+    return check
+
+
+@pytest.fixture
+def expect(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """``expect(path, text)``: the file holds exactly this text; with ``--update`` it is written instead."""
+
+    def check(path: Path, text: str) -> None:
+        if request.config.getoption("--update"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert path.exists(), f"{path} is missing; run pytest with --update and review it"
+        assert text == path.read_text(encoding="utf-8")
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def program() -> list[str]:
+    """The command that starts the installed program."""
+    script = Path(sys.executable).parent / "ncdiag"
+    return [str(script)] if script.exists() else [sys.executable, "-m", "ncdiag"]
+
+
+@pytest.fixture(scope="session")
+def ncdiag(program: list[str]) -> Callable[..., subprocess.CompletedProcess[bytes]]:
+    """``ncdiag("parse", path, input=b"...")``: run the installed program; bytes in and out."""
+
+    def run(*arguments: str | Path, env: dict[str, str] | None = None, **options: Any) -> Any:  # noqa: ANN401
+        defaults: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 60}
+        if "input" not in options:
+            defaults["stdin"] = subprocess.DEVNULL
+        command = [*program, *map(str, arguments)]
+        return subprocess.run(command, check=False, env={**os.environ, **(env or {})}, **(defaults | options))
+
+    return run

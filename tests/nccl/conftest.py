@@ -1,0 +1,125 @@
+"""Network namespaces and a real NCCL library for the tests that need them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import uuid
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ncdiag.facts.model import Address, Interface
+
+VERSION = os.environ.get("NCDIAG_NCCL_VERSION") or "2.18.3"
+WHEEL = f"nvidia-nccl-cu12=={VERSION}"
+ROOT = Path(__file__).parents[2]
+
+
+class Namespace:
+    """A network namespace with interfaces of its own; ``run`` prefixes a command so that it runs inside."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.far = f"{name}far"
+        self.inside = ("ip", "netns", "exec", name)
+
+    def build(self, *interfaces: tuple[str, str, str, tuple[str, ...]]) -> None:
+        """Make interfaces in this order: (name, kind veth or bridge, state up, dark or down, addresses)."""
+        sysctl = "net.ipv6.conf.default.addr_gen_mode=1"  # no link-local addresses but those that are asked for
+        subprocess.run([*self.inside, "sysctl", "-qw", sysctl], check=True, capture_output=True)
+        batch = ["link set lo up"]
+        far = []
+        for number, (name, kind, state, addresses) in enumerate(interfaces):
+            if kind == "lo":
+                continue
+            if kind == "veth":
+                batch.append(f"link add {name} type veth peer name p{number} netns {self.far}")
+                if state == "up":
+                    far.append(f"link set p{number} up")
+            else:
+                batch.append(f"link add {name} type bridge")
+            batch += [f"addr add {address} dev {name}{' nodad' if ':' in address else ''}" for address in addresses]
+            if state != "down":
+                batch.append(f"link set {name} up")
+        self._ip(self.name, batch)
+        self._ip(self.far, far)
+
+    @staticmethod
+    def _ip(namespace: str, lines: list[str]) -> None:
+        text = "\n".join(lines)
+        subprocess.run(["ip", "-n", namespace, "-batch", "-"], input=text, text=True, check=True, capture_output=True)
+
+    def interfaces(self) -> tuple[Interface, ...]:
+        """What `ip -j addr` says inside, in the kernel's order."""
+        done = subprocess.run(["ip", "-n", self.name, "-j", "addr"], check=True, capture_output=True, text=True)
+        return tuple(
+            Interface(
+                host=self.name, name=link["ifname"], ifindex=link["ifindex"],
+                up="UP" in link["flags"], operstate=link["operstate"].lower(),
+                addresses=tuple(Address(a["local"], a["prefixlen"]) for a in link["addr_info"]),
+            )
+            for link in json.loads(done.stdout) if link
+        )  # fmt: skip
+
+
+@pytest.fixture
+def namespace(need: Callable[[str, object, str], None]) -> Iterator[Callable[[], Namespace]]:
+    """A function that makes namespaces; skipped where they cannot be made."""
+    possible = shutil.which("ip") is not None and os.geteuid() == 0
+    need("netns", possible, "network namespaces take root and the ip command")
+    made: list[Namespace] = []
+
+    def make() -> Namespace:
+        space = Namespace(f"ncd{uuid.uuid4().hex[:7]}")
+        for name in (space.name, space.far):
+            done = subprocess.run(["ip", "netns", "add", name], check=False, capture_output=True, text=True)
+            need("netns", done.returncode == 0, f"no network namespaces here: {done.stderr.strip()}")
+        made.append(space)
+        return space
+
+    yield make
+    for space in made:
+        for name in (space.name, space.far):
+            subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)
+
+
+@pytest.fixture(scope="session")
+def nccl_library(need: Callable[[str, object, str], None]) -> Path:
+    """A real libnccl.so.2: the file named by NCDIAG_NCCL_LIB, or the wheel's, downloaded once into .cache/nccl."""
+    named = os.environ.get("NCDIAG_NCCL_LIB")
+    if named:
+        need("nccl", Path(named).is_file(), f"NCDIAG_NCCL_LIB names no file: {named}")
+        return Path(named)
+    folder = ROOT / ".cache" / "nccl" / VERSION
+    library = folder / "libnccl.so.2"
+    if not library.is_file():
+        need("nccl", not (problem := _download(folder)), problem)
+    return library
+
+
+def _download(folder: Path) -> str:
+    """Fetch the wheel and unpack the library; why that failed, empty when it did not."""
+    folder.mkdir(parents=True, exist_ok=True)
+    options = ["--no-deps", "--only-binary", ":all:", "--quiet", "--dest", str(folder)]
+    command = [sys.executable, "-m", "pip", "download", *options, WHEEL]
+    try:
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=200)
+    except subprocess.TimeoutExpired:
+        return f"{WHEEL} could not be downloaded in time"
+    wheels = list(folder.glob("*.whl"))
+    if done.returncode or not wheels:
+        return f"{WHEEL} cannot be downloaded here: {done.stderr.strip()[-200:]}"
+    with zipfile.ZipFile(wheels[0]) as wheel:
+        member = next(name for name in wheel.namelist() if name.endswith("/libnccl.so.2"))
+        part = folder / "libnccl.part"
+        with wheel.open(member) as source, part.open("wb") as target:
+            shutil.copyfileobj(source, target)
+        part.rename(folder / "libnccl.so.2")
+    wheels[0].unlink()
+    return ""

@@ -1,0 +1,120 @@
+"""Hand-built reports against expected files under fixtures/reports; ``pytest --update`` rewrites those."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import msgspec
+import pytest
+
+from ncdiag.errors import UsageError
+from ncdiag.report import digest, formats, renderer
+from ncdiag.report.model import Report
+from ncdiag.report.sanitize import one_line
+
+REPORTS = Path(__file__).resolve().parents[2] / "fixtures" / "reports"
+CASES = sorted(path.name.removesuffix(".report.json") for path in REPORTS.glob("*.report.json"))
+SUFFIX = {"text": "txt", "markdown": "md"}
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def load(name: str) -> Report:
+    """The report kept as ``<name>.report.json``; strict, so that the fixtures follow the model."""
+    return msgspec.json.decode((REPORTS / f"{name}.report.json").read_bytes(), type=Report)
+
+
+def test_there_are_reports() -> None:
+    assert {"veth", "hostile", "healthy", "nothing", "symptom"} <= set(CASES)
+
+
+@pytest.mark.parametrize("format_", sorted(SUFFIX))
+@pytest.mark.parametrize("name", CASES)
+def test_output_is_as_expected(name: str, format_: str, expect: Callable[[Path, str], None]) -> None:
+    expect(REPORTS / f"{name}.{SUFFIX[format_]}", renderer(format_)(load(name)))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_json_is_the_report_itself(name: str) -> None:
+    report = load(name)
+    text = renderer("json")(report)
+    jsonschema.validate(json.loads(text), msgspec.json.schema(Report))
+    assert msgspec.json.decode(text, type=Report) == report
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_format_is_safe_on_a_terminal(name: str) -> None:
+    for format_ in formats():
+        text = renderer(format_)(load(name))
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b-\u200f\ufeff]", text)
+        assert text.endswith("\n")
+
+
+@pytest.mark.parametrize("width", [20, 60, 80, 300])
+@pytest.mark.parametrize("name", CASES)
+def test_text_keeps_to_its_width(name: str, width: int) -> None:
+    report = load(name)
+    pasted = [line for finding in report.findings for fix in finding.fixes for _, line in digest.paste_lines(fix)]
+    for line in renderer("text")(report, width=width).splitlines():
+        assert len(line) <= max(width, 40) or any(line.endswith(one_line(paste)) for paste in pasted)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_colour_changes_nothing_but_the_colour(name: str) -> None:
+    plain, painted = (renderer("text")(load(name), colour=colour) for colour in (False, True))
+    assert [line.rstrip() for line in ANSI.sub("", painted).splitlines()] == plain.splitlines()
+    assert "\x1b[1;31m" in painted or not any(f.severity == "error" for f in load(name).findings)
+
+
+def test_text_of_the_input_is_never_markup() -> None:
+    for colour in (False, True):
+        text = renderer("text")(load("hostile"), colour=colour)
+        for piece in ("[send]", "[receive]", "[/foo]", "[bold red]", ":warning:"):
+            assert piece in text
+
+
+def test_nobody_forges_a_line() -> None:
+    text = renderer("text")(load("hostile"))
+    assert not [line for line in text.splitlines() if line.startswith(("ROOT CAUSE: all is well", "FORGED"))]
+    markdown = renderer("markdown")(load("hostile"))
+    assert not [line for line in markdown.splitlines() if line.startswith(("# FORGED", "FORGED", "<script"))]
+    assert not re.search(r"(?<!\\)<script", re.sub(r"(?s)(`{3,}).*?\n\1\n", "", markdown))
+
+
+def test_a_fence_cannot_be_closed_from_inside() -> None:
+    markdown = renderer("markdown")(load("hostile"))
+    fences = re.findall(r"(?m)^(`{3,})(?:text)?$", markdown)
+    assert fences
+    assert fences[::2] == fences[1::2]
+
+
+def test_lines_to_paste_are_whole() -> None:
+    report = load("veth")
+    text = renderer("text")(report, width=40)
+    for line in report.findings[0].fixes[0].commands.values():
+        assert any(shown.endswith(line) for shown in text.splitlines())
+
+
+def test_consequences_are_folded_under_their_cause() -> None:
+    report = load("veth")
+    assert [f.name for f in digest.roots(report)] == ["socket-virtual-ifname", "nccl-debug-trace"]
+    explained = [f.name for f in digest.consequences(report, report.findings[0])]
+    assert explained == ["socket-connect-timeout", "init-never-completes"]
+
+
+def test_a_cycle_of_explanations_ends() -> None:
+    report = load("veth")
+    first, second, *rest = report.findings
+    looped = msgspec.structs.replace(
+        report, findings=(msgspec.structs.replace(first, explained_by=(second.name,)), second, *rest)
+    )
+    assert renderer("text")(looped)
+
+
+@pytest.mark.parametrize("name", ["nonsense", "model", "fold", "../text", "os.path", ""])
+def test_what_is_no_format_is_refused_by_name(name: str) -> None:
+    with pytest.raises(UsageError, match="the formats are json, markdown, text"):
+        renderer(name)

@@ -1,0 +1,24 @@
+"""The truths of rdma_link specimens, from the merged facts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ncdiag.facts.model import Job
+from ncdiag.facts.view import View
+
+PHYSICAL = {"LinkUp": "LINK_UP", "Polling": "POLLING", "Disabled": "DISABLED"}
+
+
+def truths(job: Job) -> dict[str, Any]:
+    view = View(job)
+    hcas = [hca for host in job.hosts for hca in host.hcas]
+    links = [
+        {
+            "device": hca.name, "port": port.number, "state": (port.state or "").upper(),
+            "physical": PHYSICAL.get(port.physical_state or ""), "netdev": port.netdev,
+        }
+        for hca in hcas
+        for port in hca.ports
+    ]  # fmt: skip
+    return {"links": links, "soft_roce": any(view.get(hca, "is_soft_rdma") for hca in hcas)}

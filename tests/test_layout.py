@@ -1,0 +1,153 @@
+"""The tree is the architecture: imports go one way, modules stay small, nothing lies undiscovered."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parent.parent
+PACKAGE = PROJECT / "ncdiag"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+MAX_LINES = 400
+
+FACTS = {"spans", "errors", "facts"}
+KNOWLEDGE = FACTS | {"nccl", "messages"}
+READING = KNOWLEDGE | {"parsers", "sections", "sources"}
+ALLOWED = {
+    "spans": set(),
+    "errors": set(),
+    "facts": {"spans", "errors"},
+    "nccl": FACTS,
+    "messages": FACTS | {"nccl"},
+    "parsers": KNOWLEDGE,
+    "sections": {"spans", "errors", "parsers"},
+    "sources": FACTS | {"parsers"},
+    "read": READING,
+    "catalogue": KNOWLEDGE | {"engine"},
+    "engine": KNOWLEDGE,
+    "fixes": KNOWLEDGE | {"engine"},
+    "report": FACTS,
+    "diagnose": READING | {"read", "catalogue", "engine", "fixes", "report"},
+}
+"""What each part of ncdiag may import besides itself; commands and cli may import everything."""
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Names of the parts of ncdiag that a module imports, at any depth of its code."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == "ncdiag":
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path} has a relative import"
+            yield from _part(node.module or "")
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                yield from _part(alias.name)
+
+
+def _part(module: str) -> list[str]:
+    return module.split(".")[1:2] if module.startswith("ncdiag.") else []
+
+
+def project_files() -> list[Path]:
+    """Files that belong to the project: tracked, or new and not ignored."""
+    try:
+        listed = subprocess.run(
+            ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=PROJECT, capture_output=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no git checkout")
+    return [PROJECT / name for name in listed.stdout.decode().split("\0") if name and (PROJECT / name).is_file()]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_go_one_way(path: Path) -> None:
+    part = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    if part in {"__init__", "__main__", "cli", "commands"}:
+        return
+    assert part in ALLOWED, f"{part} is a new part of ncdiag: say in this test what it may import"
+    wrong = {
+        name for name in imports(path) if name != part and (PACKAGE / name).exists() | (PACKAGE / f"{name}.py").exists()
+    }
+    assert wrong <= ALLOWED[part]
+
+
+def test_the_walk_sees_imports_inside_functions() -> None:
+    assert {"diagnose", "report"} <= set(imports(PACKAGE / "__init__.py"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_modules_are_small(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) < MAX_LINES
+
+
+def test_rules_are_data() -> None:
+    rules = PROJECT / "rules"
+    assert {p.suffix for p in rules.rglob("*") if p.is_file()} == {".toml"}
+
+
+def names(folder: str, suffix: str = ".py") -> set[str]:
+    """Files of a folder of the package that somebody should discover."""
+    return {p.stem for p in (PACKAGE / folder).glob(f"*{suffix}") if not p.name.startswith("_")}
+
+
+def test_every_parser_is_discovered() -> None:
+    from ncdiag.parsers import discover
+
+    assert set(discover()) == names("parsers")
+
+
+def test_every_command_is_discovered() -> None:
+    from ncdiag.cli import command_names
+
+    assert set(command_names()) == names("commands")
+    for name in command_names():
+        assert hasattr(importlib.import_module(f"ncdiag.commands.{name}"), "app")
+
+
+def test_every_report_module_is_a_format_or_serves_one() -> None:
+    from ncdiag.report import formats
+
+    used = {
+        alias.name if node.module == "ncdiag.report" else (node.module or "").rpartition(".")[2]
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ncdiag.report")
+        for alias in node.names
+    }
+    assert {"text", "json", "markdown"} <= set(formats())
+    assert names("report") == set(formats()) | (used & names("report"))
+
+
+def test_every_module_imports() -> None:
+    for module in pkgutil.walk_packages([str(PACKAGE)], "ncdiag."):
+        if not module.name.endswith(("__main__", "._template")):
+            importlib.import_module(module.name)
+
+
+FOREIGN = re.compile("/" + "work/|/" + "root/|shared/" + r"exam|\.lib" + "rary/")
+"""Paths of one machine have no place in the project."""
+
+
+def test_no_path_of_one_machine_stands_in_the_project() -> None:
+    found = []
+    for path in project_files():
+        text = path.read_bytes().decode("utf-8", "replace")
+        found += [f"{path.relative_to(PROJECT)}: {m[0]}" for m in FOREIGN.finditer(text)]
+    assert not found
+
+
+def test_public_names_resolve() -> None:
+    import ncdiag
+
+    for name in ncdiag.__all__:
+        assert getattr(ncdiag, name) is not None
+    with pytest.raises(AttributeError):
+        _ = ncdiag.nonsense

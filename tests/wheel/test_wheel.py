@@ -1,0 +1,92 @@
+"""The built wheel diagnoses in an environment of its own, and so does an editable install."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Need = Callable[[str, object, str], None]
+
+
+def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run without anything of the calling environment that could lead back to the source tree."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "NCDIAG", "VIRTUAL_ENV"))}
+    return subprocess.run(
+        list(map(str, command)), cwd=cwd, env=env, capture_output=True, text=True, timeout=280, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def wheel(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("wheel")
+    built = run(
+        sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet", "-w", target, project,
+        cwd=target,
+    )  # fmt: skip
+    assert built.returncode == 0, built.stderr
+    (found,) = target.glob("ncdiag-*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a new virtual environment."""
+    folder = tmp_path_factory.mktemp("clean") / "venv"
+    venv.create(folder, with_pip=True)
+    return folder
+
+
+def install(clean: Path, need: Need, *what: str | Path) -> None:
+    done = run(clean / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", *what, cwd=clean)
+    need("wheel", done.returncode == 0, f"pip cannot install: {done.stderr.strip()[-300:]}")
+
+
+def diagnosed(clean: Path, project: Path) -> dict[str, object]:
+    """The summary of the shipped veth log, diagnosed far from the source tree."""
+    log = project / "fixtures" / "cases" / "veth" / "nccl.log"
+    done = run(clean / "bin" / "ncdiag", "parse", log, "--format", "json", cwd=clean)
+    assert done.returncode == 1, done.stderr
+    summary: dict[str, object] = json.loads(done.stdout)["summary"]
+    return summary
+
+
+def test_the_wheel_carries_package_and_rules(wheel: Path, project: Path) -> None:
+    inside = set(zipfile.ZipFile(wheel).namelist())
+    for folder, prefix in (("ncdiag", "ncdiag/"), ("rules", "ncdiag/_rules/")):
+        source = project / folder
+        expected = {prefix + str(p.relative_to(source)) for p in source.rglob("*") if p.is_file()}
+        missing = {name for name in expected if "__pycache__" not in name} - inside
+        assert not missing
+    assert any(name.startswith("ncdiag/_rules/") for name in inside)
+    assert not [name for name in inside if name.startswith(("tests/", "fixtures/"))]
+
+
+def test_the_wheel_diagnoses_in_a_clean_environment(wheel: Path, clean: Path, project: Path, need: Need) -> None:
+    install(clean, need, wheel)
+    assert diagnosed(clean, project)["root_cause"] == "socket-virtual-ifname"
+
+
+def test_an_editable_install_finds_the_rules(clean: Path, project: Path, need: Need) -> None:
+    install(clean, need, "--editable", project)
+    where = run(clean / "bin" / "python", "-c", "import ncdiag; print(ncdiag.__file__)", cwd=clean)
+    assert where.stdout.strip() == str(project / "ncdiag" / "__init__.py")
+    assert diagnosed(clean, project)["root_cause"] == "socket-virtual-ifname"
+
+
+def test_the_wheel_asks_for_nothing_undeclared(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    (metadata,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
+    text = archive.read(metadata).decode()
+    needed = {
+        line.split(":")[1] for line in text.splitlines() if line.startswith("Requires-Dist:") and "extra ==" not in line
+    }
+    names = {requirement.strip().split(">")[0].split("<")[0].split(";")[0].strip() for requirement in needed}
+    assert names == {"typer", "psutil", "netifaces-plus", "nvidia-ml-py", "rich", "msgspec", "tomli"}

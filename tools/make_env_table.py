@@ -1,0 +1,198 @@
+# ruff: noqa: INP001  (a script beside the package)
+"""Write ncdiag/nccl/env.toml from env_vars.json, the collected facts about the variables of NCCL and its neighbours.
+
+Usage: python tools/make_env_table.py env_vars.json > ncdiag/nccl/env.toml
+
+The input has, per variable, the releases that read it and each compiled-in default, taken from the NCCL release tags.
+The output keeps what the program needs, one line a variable.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+FIRST_PATCH = {
+    "2.3": 5, "2.4": 2, "2.5": 6, "2.6": 4, "2.7": 3, "2.8": 3, "2.9": 6, "2.10": 3, "2.11": 4, "2.12": 7, "2.13": 4,
+    "2.14": 3, "2.15": 1, "2.16": 2, "2.17": 1, "2.18": 1, "2.19": 1, "2.20": 3, "2.21": 5, "2.22": 3, "2.23": 4,
+    "2.24": 3, "2.25": 1, "2.26": 2, "2.27": 3, "2.28": 3, "2.29": 2, "2.30": 3, "2.31": 2, "2.32": 3,
+}  # fmt: skip
+"""The first published patch of each minor release: since that one is written as since the minor release."""
+
+OLDEST_PUBLIC = "2.3"
+LEVELS = {"NCCL_NET_GDR_LEVEL", "NCCL_P2P_LEVEL", "NCCL_IB_GDR_LEVEL"}
+COMPUTED = {"", -2}
+"""Compiled-in defaults that only say "work it out"; where the outcome is one known number, that is kept instead."""
+NOT_WORDS = {
+    "unset", "derived", "auto", "automatic", "built", "all", "unknown", "removed", "deprecated", "hardware", "try",
+}  # fmt: skip
+
+FOREIGN_PREFIXES = {
+    "NCCL_OFI_": "AWS OFI plugin", "NCCL_FASTRAK_": "Google FasTrak plugin",
+    "NCCL_GPUDIRECTTCPX_": "Google TCPX plugin", "NCCL_IBEXT_": "HPC-X plugin",
+    "NCCL_SHARP_": "HPC-X SHARP plugin", "NCCL_UCX_": "HPC-X UCX plugin",
+    "NCCL_SHIMNET_": "Google shim plugin", "NCCL_TESTS_": "nccl-tests", "NCCL_INSPECTOR_": "inspector plugin",
+    "NCCL_PROFILE_": "profiler plugin", "NCCL_EP_": "NCCL contrib", "NCCL_RESHARD_": "NCCL contrib",
+}  # fmt: skip
+FOREIGN_NAMES = {
+    "NCCL_PLUGIN_P2P": "HPC-X plugin", "NCCL_TUNER_CONFIG_PATH": "tuner plugin", "NCCL_TIMEOUT": "framework scripts",
+    "NCCL_SOCKET_IFNAMES": "third-party plugins", "NCCL_VERSION": "container images", "NCCL_ROOT": "build systems",
+    "NCCL_ROOT_DIR": "build systems", "NCCL_DIR": "build systems", "NCCL_INCLUDE_DIR": "build systems",
+    "NCCL_INCLUDE_DIRS": "build systems", "NCCL_LIB_DIR": "build systems", "NCCL_LIBRARY": "build systems",
+    "NCCL_LIBRARIES": "build systems", "NCCL_PREFIX": "build systems", "NCCL_INSTALL_PATH": "build systems",
+    "NCCL_HDR_PATH": "build systems", "NCCL_LINK": "build systems", "NCCL_CUDA_HOME": "build systems",
+}  # fmt: skip
+"""Names outside the input that are no spelling mistakes (NVIDIA's images set NCCL_VERSION, CMake users NCCL_ROOT)."""
+
+
+def release(tag: str | None) -> str | None:
+    """``v2.14.3-1`` as ``2.14`` (its first patch), ``v2.12.10-1`` as ``2.12.10``; None for the oldest releases."""
+    found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", tag or "")
+    if not found or found[1] == "1":
+        return None
+    minor = f"{found[1]}.{found[2]}"
+    return minor if int(found[3] or 0) <= FIRST_PATCH.get(minor, 0) else f"{minor}.{found[3]}"
+
+
+def default(text: str | None) -> int | str:
+    """The default as a number or a word; the empty text where it is unset, derived, or cannot be told in one word."""
+    text = (text or "").strip()
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    if found := re.match(r"(-?\d+)(?: \(|;)", text):
+        return int(found[1])
+    value = re.split(r", | \(| if | while |;", text)[0]
+    prose = " " in value and not value.startswith("[")
+    return "" if prose or value in NOT_WORDS or re.fullmatch(r"[A-Z]+_[A-Z_]+", value) else value
+
+
+def defaults(variable: dict[str, Any]) -> list[list[int | str]]:
+    """Pairs of first release and default, oldest first; the first one holds from the beginning."""
+    history = variable.get("default_history") or [{"since": None, "default": variable["default"]}]
+    final = default(variable["default"])
+    pairs: list[list[int | str]] = []
+    for number, entry in enumerate(history, start=1):
+        value = default(entry["default"])
+        if number == len(history) and value in COMPUTED and isinstance(final, int):
+            value = final
+        pair: list[int | str] = [release(entry["since"]) or "", value]
+        if not pairs or pairs[-1][1] != pair[1]:
+            pairs.append(pair)
+    pairs[0][0] = ""
+    return pairs
+
+
+def choices(values: str) -> list[int]:
+    """The numbers that ``0,1 (-2 auto)`` or ``0,1,(-2)`` admits; empty where the text names no closed set."""
+    plain = re.sub(r" \([a-z ]+\)", "", values).split(" (")[0].replace(" ", "")
+    if not re.fullmatch(r"\(?-?\d+\)?(,\(?-?\d+\)?)*", plain):
+        return []
+    extra = re.findall(r"\((-\d+) auto", values)
+    return sorted({int(n) for n in re.findall(r"-?\d+", plain)} | {int(n) for n in extra})
+
+
+def bounds(values: str) -> list[int]:
+    """``0-31`` as [0, 31]; empty for other texts."""
+    found = re.match(r"(\d+)-(\d+)(?:$|[ ,])", values)
+    return [int(found[1]), int(found[2])] if found else []
+
+
+def words(values: str) -> list[str]:
+    """The words that an enumeration admits."""
+    head = re.sub(r"\([^)]*(?:\)|$)", "", values.split(";", maxsplit=1)[0])
+    parts = [part.strip() for part in head.split(",")]
+    return parts if len(parts) > 1 and all(re.fullmatch(r"[A-Za-z]\w*", part) for part in parts) else []
+
+
+def value_fields(kind: str, values: str) -> dict[str, Any]:
+    """What the text about accepted values says, as data where it can be."""
+    fields: dict[str, Any] = {}
+    if kind in {"int", "bool", "size"}:
+        fields = {"choices": choices(values), "bounds": bounds(values)}
+    elif values:
+        fields = {"words": words(values) if kind == "enum" else [], "accepts": values}
+        fields["any_case"] = kind == "enum" and "any letter case" in values
+    return {name: value for name, value in fields.items() if value}
+
+
+def entry(variable: dict[str, Any]) -> dict[str, Any]:
+    """The fields of one variable that the program keeps."""
+    values = variable.get("values") or ""
+    history = defaults(variable)
+    kind = variable["type"]
+    if variable["name"] in LEVELS:
+        kind = "level"
+        history = [[since, "" if value in COMPUTED else value] for since, value in history]
+    elif kind == "enum" and (choices(values) or isinstance(history[-1][1], int)):
+        kind = "int"
+    since = release(variable["since"])
+    fields = {
+        "type": kind,
+        "since": since if since != OLDEST_PUBLIC else None,
+        "until": release(variable["removed"]),
+        "default": history if len(history) > 1 else history[0][1] if history[0][1] != "" else None,
+        **value_fields(kind, values),
+        "renamed": variable["replaced_by"],
+        "agree": variable["must_agree"] if isinstance(variable["must_agree"], bool) else None,
+        "means": variable["description"],
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def toml(value: Any) -> str:  # noqa: ANN401
+    """A value in TOML; JSON's notation of texts, numbers and lists of these is TOML's too."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {toml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(toml(item) for item in value) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def misspelt(data: dict[str, Any], owners: dict[str, str]) -> dict[str, dict[str, Any]]:
+    """Wrong names and the right ones; an empty list where nothing does what the name promises."""
+    found: dict[str, dict[str, Any]] = {}
+    for mistake in data["common_mistakes"]:
+        wrong = mistake["wrong"]
+        ours = owners.get(wrong) == "nccl"
+        if ours or "=" in wrong or mistake["kind"] not in {"misspelt name", "other tool's"} or " " in wrong:
+            continue
+        right = [name for name in re.findall(r"[A-Z][A-Z0-9_]{3,}", mistake["right"] or "") if name in owners]
+        found[wrong] = {"right": right, "why": mistake["why"]}
+    return found
+
+
+def write(data: dict[str, Any]) -> str:
+    """The whole file."""
+    owners = {variable["name"]: variable["family"] for variable in data["variables"]}
+    owners |= {"NCCL_MAX_P2P_PEERS": "nobody"}
+    lines = [
+        "# The variables that NCCL and its neighbours read, what they default to, since which release and until which.",
+        "# Generated by tools/make_env_table.py from env_vars.json; do not edit, change the generator or its input.",
+        f"# Facts from: {data['meta']['source']}",
+        "#",
+        "# type: int, bool and size go through strtoll; level is a path type; enum is one of `words`.",
+        '# default: one value, or [first release, value] pairs, oldest first; "" = unset or derived.',
+        "# since: first release that reads it (none: 2.3 or before); until: first release that does not.",
+        "# agree: must all ranks use the same value (left out: not known).",
+        "",
+    ]  # fmt: skip
+    for family in sorted(set(owners.values()) - {"nobody"}, key=lambda name: (name != "nccl", name)):
+        members = [v for v in data["variables"] if v["family"] == family and not v.get("not_a_variable")]
+        members.sort(key=lambda variable: str(variable["name"]))
+        lines.append(f'[variables."{family}"]')
+        lines += [f"{variable['name']} = {toml(entry(variable))}" for variable in members]
+        lines.append("")
+    lines.append("[misspelt] # wrong names that were seen, and the right ones (none: no variable does that)")
+    lines += [f"{name} = {toml(fields)}" for name, fields in sorted(misspelt(data, owners).items())]
+    lines += ["", "[foreign.prefixes] # names of others that begin like NCCL's"]
+    lines += [f"{name} = {toml(owner)}" for name, owner in FOREIGN_PREFIXES.items()]
+    lines += ["", "[foreign.names]"]
+    lines += [f"{name} = {toml(owner)}" for name, owner in FOREIGN_NAMES.items()]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(write(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))))
