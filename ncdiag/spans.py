@@ -37,7 +37,8 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     number of ``lines[0]`` in the source, counting from 1. ``numbers`` gives the line numbers when the lines do not stand in
     one block (program text between the lines of other ranks); empty means consecutive.
     ``host`` is what the surroundings said (a shell prompt, a file header), None when they said nothing.
-    ``command`` is the echoed command line that printed the section, when there was one.
+    ``command`` is the echoed command line that printed the section, when there was one; ``prefix`` the launcher tag that
+    was removed from each line (``[rank3]: ``).
     """
 
     kind: str
@@ -46,6 +47,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[str, ...]
     host: str | None = None
     command: str | None = None
+    prefix: str = ""
     numbers: tuple[int, ...] = ()
 
     def number(self, index: int) -> int:

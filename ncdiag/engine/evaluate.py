@@ -46,7 +46,7 @@ def program_of(rule: Rule) -> Program:
 
 
 def applicable_fixes(finding: Finding, view: View) -> list[tuple[Fix, Truth]]:
-    """The fixes of a finding that its facts admit; True beside those for all NCCL versions that are possible, else None.
+    """The fixes of a finding that its facts admit; True beside those for all NCCL versions possible, else None.
 
     Fixes for none of these versions, and those one of whose conditions is false, are left out.
     """

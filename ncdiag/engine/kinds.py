@@ -21,7 +21,7 @@ OPTIONAL_TABLES = frozenset({("Launch", "env"), ("Launch", "mca"), ("Rank", "tra
 
 
 class Scalar(msgspec.Struct, frozen=True):
-    """One of ``bool int float str version``, several for a union; the ``values`` of an enum; whether it names a host."""
+    """One of ``bool int float str version``, several for a union; the ``values`` of an enum; may name a host."""
 
     names: frozenset[str]
     values: frozenset[str] = frozenset()

@@ -421,7 +421,11 @@ class LaunchHost(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Launch(Fact):
-    """A command line that starts the job. ``env`` are the variables it sets, ``forwarded`` those it passes on by name."""
+    """A command line that starts the job. ``env`` are the variables it sets for the ranks, ``prefix_env`` those set
+    in front of the command (for the launcher itself), ``forwarded`` those it passes on by name.
+
+    ``memlock``, ``shm_size_bytes``, ``ipc`` and ``devices`` are a container's; program ``hostfile`` stands for a list of hosts.
+    """
 
     program: str
     text: str
@@ -429,6 +433,7 @@ class Launch(Fact):
     np: int | None = None
     hosts: tuple[LaunchHost, ...] = ()
     env: dict[str, str] = {}
+    prefix_env: dict[str, str] = {}
     forwarded: tuple[str, ...] = ()
     mca: dict[str, str] = {}
     nnodes: int | None = None
@@ -449,22 +454,51 @@ class Launch(Fact):
 
 
 class BenchmarkRow(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One size of an nccl-tests table: bytes, microseconds, GB/s (10^9), wrong elements (None for N/A)."""
+    """One size of an nccl-tests table: bytes, microseconds, GB/s (10^9), wrong elements (None for N/A).
+
+    ``error`` is the largest deviation that releases before 2.11 printed in place of ``wrong``.
+    """
 
     size: int
+    count: int | None = None
+    datatype: str | None = None
+    redop: str | None = None
+    root: int | None = None
     time_us: float | None = None
     algbw: float | None = None
     busbw: float | None = None
     wrong: int | None = None
+    error: float | None = None
+    in_place_time_us: float | None = None
+    in_place_algbw: float | None = None
+    in_place_busbw: float | None = None
+    in_place_wrong: int | None = None
+    in_place_error: float | None = None
+    iterations: int | None = None
 
 
 class Benchmark(Fact):
-    """An nccl-tests run; rows are out-of-place. Bandwidths in GB/s (10^9 bytes)."""
+    """An nccl-tests run; unmarked columns of its rows are out-of-place. Bandwidths in GB/s (10^9 bytes), sizes in bytes.
+
+    ``out_of_bounds`` counts wrong results; ``*_ok`` is the verdict printed behind a number (OK, FAILED). ``columns`` are the
+    names in the head of the table; ``unreadable_rows`` counts rows whose numbers were blanked out.
+    """
 
     program: str | None = None
     nranks: int | None = None
     nhosts: int | None = None
+    nthreads: int | None = None
+    gpus_per_process: int | None = None
+    min_bytes: int | None = None
+    max_bytes: int | None = None
+    iterations: int | None = None
+    validation: int | None = None
+    columns: tuple[str, ...] | None = None
     average_busbw: float | None = None
+    average_ok: bool | None = None
+    out_of_bounds: int | None = None
+    out_of_bounds_ok: bool | None = None
+    unreadable_rows: int = 0
     rows: tuple[BenchmarkRow, ...] = ()
 
 
@@ -493,11 +527,16 @@ class RankTableDevice(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RankTable(Fact):
-    """An HCCL rank table; ``problems`` are sentences about what breaks HCCL's own rules for it."""
+    """An HCCL rank table; ``problems`` are sentences about what breaks HCCL's own rules for it.
+
+    ``server_count`` is what the table declares, ``servers`` how many it lists.
+    """
 
     version: str | None = None
     status: str | None = None
+    valid_json: bool | None = None
     server_count: int | None = None
+    servers: int | None = None
     devices: tuple[RankTableDevice, ...] = ()
     problems: tuple[str, ...] = ()
 

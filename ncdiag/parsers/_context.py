@@ -1,4 +1,4 @@
-"""What stands before a program's own text on a line: launcher tags, log times, syslog heads. They tell rank, process and time.
+"""What stands before a program's own text on a line (launcher tags, log times, syslog heads): rank, process, time.
 
 Formats: PyTorch ``[rank3]:`` and ``[PG ID 0 PG GUID 0(default_pg) Rank 3]``; Open MPI ``[1,3]<stderr>:``; Ray and vLLM
 ``(VllmWorker rank=3 pid=15164)``; glog ``[E1002 18:16:40.662 file.cpp:632]``; Python logging; dmesg plain, ``-T``,
@@ -27,7 +27,8 @@ _PREFIX = re.compile(
     | \[?(?P<date>\d{4}-\d\d-\d\d)[T\ ](?P<clock>\d\d:\d\d:\d\d)(?P<fraction>[.,]\d{1,9})?(?P<zone>Z|[+-]\d\d:?\d\d)?
       (?:\ [A-Z]{2,3}\d{1,6}){0,4}\]?(?:\ (?P<iso_host>[\w.-]{1,100})\ kernel:)?
     | \[(?P<ctime>[A-Z][a-z]{2}\ [A-Z][a-z]{2}\ [\ \d]\d\ \d\d:\d\d:\d\d\ \d{4})\]
-    | (?:kern|user|mail|daemon|auth|syslog|lpr|news|authpriv|local\d)\s{0,6}:(?:emerg|alert|crit|err|warn|notice|info|debug)\s{0,4}:
+    | (?:kern|user|mail|daemon|auth|syslog|lpr|news|authpriv|local\d)\s{0,6}:
+      (?:emerg|alert|crit|err|warn|notice|info|debug)\s{0,4}:
     | <\d{1,3}>
     | \[\s{0,8}\d{1,9}\.\d{3,9}\]
     | [A-Z][a-z]{2}\s{1,2}\d{1,2}\ \d\d:\d\d:\d\d(?:\.\d{1,9})?\ (?P<log_host>[\w.-]{1,100})\ (?:kernel:)?

@@ -1,9 +1,8 @@
-"""Lines of program text to events: the message catalogue applied to a line, to what it quotes and to what it passes on."""
+"""Lines of program text to events: the message catalogue applied to a line, to what it quotes and what it passes on."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container
 from functools import lru_cache
 from typing import Any
 
@@ -20,14 +19,21 @@ PROGRAMS = frozenset({"torch", "mpi", "kernel", "cuda", "launcher", "libfabric",
 """Origins whose messages are found anywhere in a line."""
 LIBRARIES = frozenset({"nccl", "rccl", "plugin"})
 """Origins whose messages count only behind ``NCCL WARN``, behind ``Last error:``, or when they are the whole text."""
+_BARE = "bare"
+"""Origin of the texts that count only as a whole line, however short."""
 
-_MARKED = re.compile(r"(?:(?P<file>[\w./-]{1,128}):(?P<line>\d{1,6}) )?NCCL (?P<level>WARN|INFO|ERROR)\s+(?P<text>\S.*)")
-_OLD_MARKED = re.compile(r"(?:^|\s)(?P<file>[\w./-]{1,128}\.(?:cu|cc|h)):(?P<line>\d{1,6}) (?P<level>WARN)\s+(?P<text>\S.*)")
+_MARKED = re.compile(
+    r"(?:(?P<file>[\w./-]{1,128}):(?P<line>\d{1,6}) )?NCCL (?P<level>WARN|INFO|ERROR)\s+(?P<text>\S.*)"
+)
+_OLD_MARKED = re.compile(  # up to 2.4 the lines of some wrappers lacked the word NCCL
+    r"(?:^|\s)(?P<file>[\w./-]{1,128}\.(?:cu|cc|h)):(?P<line>\d{1,6}) (?P<level>WARN)\s+(?P<text>\S.*)"
+)
 _QUOTED = re.compile(r"\"([^\"]{12,300})\"|`([^`]{12,300})`|\u201c([^\u201d]{12,300})\u201d")
 _EXCEPTION = re.compile(r"((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Exit|Interrupt))(?:: ?(.*))?$")
 _TELLING = 30
 """Literal characters from which an NCCL message is told from prose even when other text stands behind it."""
 _PASSED_ON = frozenset({"cause", "symptom"})
+_PEERS = ("peer", "peer_address", "peer_host", "peer_rank")
 
 
 class Found(msgspec.Struct):
@@ -42,7 +48,7 @@ class Found(msgspec.Struct):
     line: int | None = None
 
 
-def find(text: str, origins: Container[str] = PROGRAMS) -> list[Found]:
+def find(text: str) -> list[Found]:
     """All events of one line without its prefixes; empty when no program printed it."""
     matcher = default_matcher()
     marked = _MARKED.search(text) or _OLD_MARKED.search(text)
@@ -50,12 +56,15 @@ def find(text: str, origins: Container[str] = PROGRAMS) -> list[Found]:
         known = _library(matcher, marked)
         if known:
             return [known]
-    match = matcher.find(text, origins)
+    match = matcher.find(text, PROGRAMS)
     if match:
         return [_found(match), *_passed_on(matcher, match)]
     whole = matcher.match(text, LIBRARIES)
     if whole and (_is_whole(whole.message, text) or _weight(whole.message) >= _TELLING):
         return [_found(whole)]
+    bare = matcher.match(text, _BARE)
+    if bare and bare.message.text == text:
+        return [msgspec.structs.replace(_found(bare), origin="app")]
     return _quoted(matcher, text)
 
 
@@ -127,8 +136,11 @@ def _weight(message: Message) -> int:
 
 
 def _is_whole(message: Message, text: str) -> bool:
-    """Does the message say all of ``text``, in enough words of its own?"""
-    return _weight(message) >= _TELLING // 2 and _pattern(message.text).fullmatch(text.rstrip(" .")) is not None
+    """Tell whether the message says all of ``text``, in enough words of its own."""
+    if _weight(message) < _TELLING // 2:
+        return False
+    pattern, bare = _pattern(message.text), text.rstrip(" .")
+    return any(pattern.fullmatch(form) for form in (text, bare, bare + "."))
 
 
 class Collector:
@@ -153,7 +165,7 @@ class Collector:
         if held is not None:
             self._events[key] = msgspec.structs.replace(held, fields={**held.fields, "count": held.fields["count"] + 1})
             return
-        peer = fields.get("peer_address") or fields.get("peer_host") or fields.get("peer_rank")
+        peer = next((fields[name] for name in _PEERS if name in fields), None)
         self._events[key] = observe(
             self._section, index, "Event", host=self._section.host or host, event=found.event, origin=found.origin,
             kind=found.kind, level=found.level, text=shown, rank=rank, pid=_integer(fields.get("pid"), context.pid),
@@ -178,5 +190,6 @@ def _facts(section: Section, index: int, found: Found, context: _context.Context
     if isinstance(version, str) and version[:1].isdigit():
         return [observe(section, index, "Host", host=host, nccl_version=version.rstrip(".,;"))]
     if found.event == "iommu-domain" and found.fields.get("domain_type") in {"Translated", "Passthrough"}:
-        return [observe(section, index, "Host", host=host, iommu_translating=found.fields["domain_type"] == "Translated")]
+        translating = found.fields["domain_type"] == "Translated"
+        return [observe(section, index, "Host", host=host, iommu_translating=translating)]
     return []

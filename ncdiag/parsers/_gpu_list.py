@@ -23,32 +23,32 @@ def belongs(line: str) -> bool:
 
 def read(section: Section, program: str) -> Parsed:
     """GPUs with their UUIDs and, where links are listed, how many are active and at which rates (GB/s)."""
-    gpus: list[tuple[int, dict[str, object]]] = []
+    gpus: list[tuple[int, int, dict[str, object]]] = []
     links: list[list[float | None]] = []
     unread: list[int] = []
     elided = False
     for index, line in enumerate(section.lines):
         gpu, link = _GPU.match(line), _LINK.match(line)
         if gpu:
-            gpus.append((index, {"index": int(gpu["index"]), "model": gpu["model"].strip(), "uuid": gpu["uuid"]}))
+            gpus.append((index, int(gpu["index"]), {"model": gpu["model"].strip(), "uuid": gpu["uuid"]}))
             links.append([])
         elif link and gpus:
             links[-1].append(float(link["rate"]) if link["rate"] else None)
         elif _NONE.match(line) and gpus:
-            gpus[-1][1].update(nvlinks=0)
+            gpus[-1][2].update(nvlinks=0)
         elif _MIG.match(line) and gpus:
-            gpus[-1][1].update(mig=True)
+            gpus[-1][2].update(mig=True)
         elif is_elision(line):
             elided = True
         elif line.strip():
             unread.append(index)
     found: list[Observation] = []
-    for (index, fields), rates in zip(gpus, links, strict=True):
+    for (index, number, fields), rates in zip(gpus, links, strict=True):
         if rates:
             active = [rate for rate in rates if rate is not None]
             fields.update(nvlinks=len(active), nvlinks_inactive=len(rates) - len(active), nvlink_rates=sorted(set(active)))
-        found.append(observe(section, index, "Gpu", (int(str(fields["index"])),), **fields))
-    numbers = [fields["index"] for _, fields in gpus]
+        found.append(observe(section, index, "Gpu", (number,), **fields))
+    numbers = [number for _, number, _ in gpus]
     whole = bool(gpus) and not unread and not elided and numbers == list(range(len(gpus)))
-    complete = whole and (section.command is None or (unfiltered(section.command, program, ("-L", "nvlink", "-s")) is True))
+    complete = whole and (section.command is None or (unfiltered(section.command, program, ("-L", "nvlink", "-s"))))
     return Parsed(observations=tuple(found), unread=tuple(unread), complete=complete)

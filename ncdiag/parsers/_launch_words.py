@@ -18,6 +18,7 @@ _BRACKET = re.compile(r"(?P<stem>[\w.-]{0,60})\[(?P<ranges>[\d,-]{1,200})\](?P<e
 _PPR = re.compile(r"ppr:(\d{1,4}):node")
 _HOSTS_LIMIT = 4096
 _NUMBER = re.compile(r"\d{1,9}$")
+_KEEPING = frozenset({"mpirun", "mpiexec", "orterun", "prterun", *CONTAINERS})
 _SPREADING = frozenset({"mpirun", "mpiexec", "mpiexec.hydra", "mpiexec.mpich", "orterun", "prterun", "horovodrun", "srun", "deepspeed"})
 
 
@@ -30,6 +31,13 @@ class Command(msgspec.Struct):
     forwarded: list[str] = []
     hosts: list[dict[str, Any]] = []
     mca: dict[str, str] = {}
+    prefix_env: dict[str, str] = {}
+
+    def started_with(self, before: dict[str, str]) -> None:
+        """Take the variables set before the launcher: some pass them on, Open MPI needs -x for each, a container -e."""
+        self.prefix_env = before
+        if self.program not in _KEEPING:
+            self.env = {**before, **self.env}
 
     @property
     def spreads(self) -> bool:

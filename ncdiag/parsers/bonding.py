@@ -1,8 +1,8 @@
 """``/proc/net/bonding/<bond>``: mode, members and their links.
 
-Format: Linux, drivers/net/bonding/bond_procfs.c. The file does not name its own bond: the name comes from the command that
-printed it (``cat /proc/net/bonding/bond0``), else the bond is called after its first member. MII status ``up`` is a live link; a member's
-permanent address is not the one that it uses, so it is not read.
+Format: Linux, drivers/net/bonding/bond_procfs.c. The file does not name its own bond: the name comes from the command
+that printed it (``cat /proc/net/bonding/bond0``), else the bond is called after its first member. MII status ``up`` is
+a live link; a member's permanent address is not the one that it uses, so it is not read.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _KNOWN = frozenset({
     "Aggregator selection policy (ad_select)", "System MAC address", "Active Aggregator Info", "Aggregator ID",
     "Number of ports", "Actor Key", "Partner Key", "Partner Mac Address", "Slave Interface", "Speed", "Duplex",
     "Link Failure Count", "Permanent HW addr", "Slave queue ID", "Actor Churn State", "Partner Churn State",
-    "Actor Churned Count", "Partner Churned Count", "system priority", "system mac address", "port key", "port priority",
-    "port number", "port state", "oper key",
+    "Actor Churned Count", "Partner Churned Count", "system priority", "system mac address", "port key",
+    "port priority", "port number", "port state", "oper key",
 })  # fmt: skip
 _LINE_LIMIT = 512
 

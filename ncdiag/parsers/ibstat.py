@@ -104,9 +104,9 @@ class _Reader:
     def _close_device(self) -> None:
         get = self.values.get
         if self.device == _rdma.UNNAMED:
-            self.whole = False
             if not self.values:
                 return
+            self.whole = False
         self.announced += _shared.number(get("Number of ports", "1")) or 0
         self.found.append(
             observe(
@@ -122,6 +122,7 @@ class _Reader:
 
     def _close_port(self, port: int) -> None:
         get = self.values.get
+        self.whole = self.whole and self.device != _rdma.UNNAMED
         self.read += "Link layer" in self.values or "Port GUID" in self.values
         self.found.append(
             observe(

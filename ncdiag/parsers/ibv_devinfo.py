@@ -2,8 +2,8 @@
 
 Format: rdma-core, libibverbs/examples/devinfo.c: ``hca_id:``, the device's values one tab deeper, ``port:`` two tabs,
 its values three. With -v a list of capabilities follows (not read) and ``GID[  n]:``, with ``, RoCE v1`` or
-``, RoCE v2`` behind the address in newer releases. Text that begins inside a block belongs to the device `UNNAMED`; values of a port
-whose ``port:`` line is missing are not read.
+``, RoCE v2`` behind the address in newer releases. Text that begins inside a block belongs to the device `UNNAMED`;
+values of a port whose ``port:`` line is missing are not read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Network interfaces and their addresses, as ``ip addr``, ``ip link`` or ``ifconfig`` show them, in all their layouts.
 
 One module a layout does the reading: `_ip_text`, `_ip_json`, `_ifconfig`. The list is complete when it holds the
-loopback interface, which every network namespace has, and the command was not asked for less: a plain ``ifconfig`` leaves
-out what is down, so that it is complete only with ``-a``, or when something that is down shows that ``-a`` was given.
+loopback interface, which every network namespace has, and the command was not asked for less: a plain ``ifconfig``
+leaves out what is down, so that it is complete only with ``-a``, or when something that is down shows that ``-a`` was
+given.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ ANCHOR = (
     rf"|\d{{1,9}}: [^\s:@<]{{1,64}}(?:@[^\s:@<]{{1,64}})?\s+inet6? (?:{_IPV4}|[0-9a-f:]{{2,39}})/\d"
     r"|[^\s:@<]{1,64}(?:@[^\s:@<]{1,64})?\s+(?:UP|DOWN|UNKNOWN)\s+"
     rf"(?:{_IPV4}/\d|[0-9a-f]{{1,4}}:[0-9a-f:]{{1,36}}/\d|(?:[0-9a-f]{{2}}:){{5,19}}[0-9a-f]{{2}} <)"
-    rf"|{_ifconfig.ANCHOR}|{_ip_json.ANCHOR}"
+    rf"|{_ifconfig.ANCHOR}|{_ip_json.ANCHOR}|Message truncated\s*$"
 )
 _Start = Callable[[int, re.Match[str]], Draft]
 _Body = Callable[[Draft, str], bool]

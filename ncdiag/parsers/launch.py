@@ -32,6 +32,7 @@ _OPTION = re.compile(r"\s*(?:-{1,2}|[–—])[A-Za-z][\w.-]*(?:[ \t=]|$)")
 _PATH = re.compile(r"[ \t]+(?:\.{0,2}/\S|python[\d.]*[ \t])")
 _OPEN = re.compile(r"(?:\s-{1,2}(?:x|e|env|mca|H|host|hosts|np|n|hostfile)|[,=])\s*$")
 _BEGIN = re.compile(ANCHOR)
+_TEST = re.compile(rf"{NCCL_TESTS}$")
 _LAUNCHERS = ("mpirun", "mpiexec", "torchrun", "torch.distributed", "srun", "deepspeed", "accelerate", "horovodrun", "docker", "_perf")
 _LINES = 200
 _TEXT = 4000
@@ -77,10 +78,13 @@ def _commands(text: str) -> Iterator[Command]:
     while position < len(tokens) and depth < _DEPTH:
         word = tokens[position]
         here = find(tokens, position)
+        if here and depth and _TEST.match(here[0]):
+            return  # what the launcher starts, no launcher itself
         if here:
             command, position = read_command(tokens, here)
             inner, position = _assignments(tokens, position)
-            command.env = {**env, **command.env, **inner}
+            command.env.update(inner)
+            command.started_with(env)
             env, depth = {}, depth + 1
             yield command
             continue
@@ -91,7 +95,7 @@ def _commands(text: str) -> Iterator[Command]:
         elif " " in word and any(name in word for name in _LAUNCHERS):  # bash -c "..."
             tokens[position : position + 1] = words(word)
         elif env and not depth and not set(word) <= set(";&|"):
-            yield Command(program=word.rsplit("/", 1)[-1], env=env)
+            yield Command(program=word.rsplit("/", 1)[-1], env=env, prefix_env=env)
             return
         else:
             position += 1
@@ -115,14 +119,12 @@ def _observations(section: Section, place: Span, command: Command, text: str) ->
     if section.host:
         fields["host"] = section.host
     kept = {name: value for name, value in command.env.items() if is_kept(name)}
-    fields.update(env=kept, forwarded=[name for name in dict.fromkeys(command.forwarded) if is_kept(name)])
-    if command.hosts:
-        fields["hosts"] = command.hosts
-    if command.mca:
-        fields["mca"] = command.mca
+    prefix = {name: value for name, value in command.prefix_env.items() if is_kept(name)}
+    fields.update(env=kept, prefix_env=prefix, forwarded=[name for name in dict.fromkeys(command.forwarded) if is_kept(name)])
+    fields.update(hosts=command.hosts, mca=command.mca)
     yield Observation(entity="Launch", span=place, standing="manifest", fields={k: v for k, v in fields.items() if v not in (None, {}, [])})
-    everywhere = command.spreads
-    for name, value in kept.items():
+    for name, value in {**prefix, **kept}.items():
+        everywhere = command.spreads and name in kept
         yield Observation(
             entity="Setting", key=(name,), host=None if everywhere else section.host, span=place, standing="manifest",
             fields={"is_set": True, "text": value, "origin": "launcher"},

@@ -109,7 +109,7 @@ def _would_show(stage: Sequence[str]) -> set[str] | None:
     literals = [part for pattern in patterns for part in pattern.replace("\\|", "|").split("|") if part]
     if not literals or not all(_LITERAL.match(part) for part in literals):
         return None
-    names = {*WATCHED, *(part for part in literals if "-" not in part)}
+    names = {*WATCHED, *(part for part in literals if "-" not in part and not any(part in name for name in WATCHED))}
     if "w" in flags:
         return names & set(literals)
     if "i" in flags:

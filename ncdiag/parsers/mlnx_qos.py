@@ -1,8 +1,9 @@
 """``mlnx_qos``: what a RoCE interface trusts and which priorities have flow control (PFC).
 
-Format: NVIDIA's mlnx-tools, ``mlnx_qos -i <interface>``: ``DCBX mode``, ``Priority trust state``, ``dscp2prio mapping`` with a
-line a priority, ``PFC configuration`` with the rows ``priority``, ``enabled`` and ``buffer``, then the traffic classes, which
-are not read. The interface stands in the command only, or in the heading of a script; else it is `UNNAMED`.
+Format: NVIDIA's mlnx-tools, ``mlnx_qos -i <interface>``: ``DCBX mode``, ``Priority trust state``, ``dscp2prio mapping``
+with a line a priority, ``PFC configuration`` with the rows ``priority``, ``enabled`` and ``buffer``, then the traffic
+classes, which are not read. The interface stands in the command only, or in the heading of a script; else it is
+`UNNAMED`.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ ANCHOR = (
     r"|mlnx_qos [^|]{0,80}DCBX mode: |=+ ?show configuration for device \S+ / \S"
 )
 _LINE = re.compile(
-    r"\s*(?:DCBX mode:|Priority trust state:|default priority:|dscp2prio mapping:|prio:\d|Receive buffer size|Cable len:"
-    r"|PFC configuration:|priority\s+\d|(?:enabled|buffer)\s+[\d\s]+$|tc: ?\d|priority:\s|Buffers total size|ECN Enabled )"
+    r"\s*(?:DCBX mode:|Priority trust state:|default priority:|dscp2prio mapping:|prio:\d|Receive buffer size"
+    r"|Cable len:|PFC configuration:|priority\s+\d|(?:enabled|buffer)\s+[\d\s]+$|tc: ?\d|priority:\s"
+    r"|Buffers total size|ECN Enabled )"
 )
 _INTERFACE = re.compile(r"\s-i\s*([\w.@-]{1,64}?)(?=DCBX mode|\s|$)")
 _HEADING = re.compile(r"=+ ?show configuration for device ([\w.@-]{1,64}) / ([\w.-]{1,64}?)=*\s*$")

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
-from ncdiag.facts.observe import Observation, Parsed
+from ncdiag.facts.observe import Observation, Parsed, Standing
 from ncdiag.spans import Section, Span, span
 
 KIND = "peermem"
@@ -31,8 +32,6 @@ _ASKED = re.compile(_PATH)
 _VERSION = re.compile(r"\s*\d[\w.-]{0,30}\s*$")
 _ENTRY = re.compile(r"(?:.*\s)?(?P<name>nv_mem_nc|nv_mem)/?\s*$")
 _NOISE = re.compile(r"\s*total \d+\s*$")
-NEEDED = frozenset({"memory_peers/nv_mem", "memory_peers/nv_mem_nc"})
-"""Entries of ``Host.complete`` that, seen absent together, mean that no client is registered."""
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
@@ -41,17 +40,17 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """``peermem_registered`` where it is sure, else the paths that are known to be absent, in ``Host.complete``."""
+    """``peermem_registered`` and, from the paths of modules, which are loaded and which are not."""
     asked = _ASKED.search(section.command or "")
     path = asked[0].rstrip("/") if asked else None
     found: list[Observation] = []
     unread: list[int] = []
     for index, line in enumerate(section.lines):
         error = _ERROR.match(line)
-        read = _missing(error["path"].rstrip("/")) if error else _present(path, line)
-        if read is not None:
+        read = _missing(error["path"].rstrip("/").removesuffix("/version")) if error else _present(path, line)
+        if read:
             found.append(_observation(section, section.span(index), read))
-        elif line.strip() and not _NOISE.match(line):
+        elif read is None and line.strip() and not _NOISE.match(line):
             unread.append(index)
     if path == _FOLDER and not found and not unread:
         line_span = section.span(0) if section.lines else span(section.source, section.first_line, section.command or "")
@@ -59,22 +58,22 @@ def parse(section: Section) -> Parsed:
     return Parsed(observations=tuple(found), unread=tuple(unread))
 
 
-def _observation(section: Section, where: Span, fields: dict[str, object]) -> Observation:
-    if fields.get("module"):
-        return Observation(entity="KernelModule", key=(str(fields["module"]),), host=section.host, span=where)
-    return Observation(entity="Host", host=section.host, span=where, fields=fields)
+def _observation(section: Section, where: Span, fields: dict[str, Any]) -> Observation:
+    if "module" in fields:
+        return Observation(entity="KernelModule", key=(fields["module"],), host=section.host, span=where)
+    # that a client is registered outweighs that the file of another one is missing
+    standing: Standing = "conf" if fields.get("peermem_registered") is False else "live"
+    return Observation(entity="Host", host=section.host, span=where, fields=fields, standing=standing)
 
 
-def _missing(path: str) -> dict[str, object]:
-    """What the absence of a path says: no folder, no client; a module's absence is that of the module."""
-    if path == _FOLDER:
-        return {"peermem_registered": False}
+def _missing(path: str) -> dict[str, Any]:
+    """What the absence of a path says; that of nv_mem_nc alone says nothing, for older modules register only nv_mem."""
     if path.startswith("/sys/module/"):
         return {"absent_modules": [path.split("/")[3]]}
-    return {"complete": [f"memory_peers/{path.split('/')[5]}"]}
+    return {} if path.endswith("/nv_mem_nc") else {"peermem_registered": False}
 
 
-def _present(path: str | None, line: str) -> dict[str, object] | None:
+def _present(path: str | None, line: str) -> dict[str, Any] | None:
     """What the output of a command about ``path`` says; None when the line is no such output."""
     entry = _ENTRY.match(line)
     if entry and (path is None or path == _FOLDER or path.endswith(entry["name"])):

@@ -1,8 +1,8 @@
 """Routing tables: ``ip route``, ``route -n`` and ``netstat -rn``.
 
-Format: iproute2, ip/iproute.c (``print_route``: ``destination via gateway dev interface ... metric n``, nexthops of one route
-on lines below it); net-tools, lib/inet_gr.c (columns under ``Destination Gateway Genmask Flags``). Destinations become CIDR
-texts or ``default``. The answer to ``ip route get`` is no route of the table and is not read.
+Format: iproute2, ip/iproute.c (``print_route``: ``destination via gateway dev interface ... metric n``, nexthops of one
+route on lines below it); net-tools, lib/inet_gr.c (columns under ``Destination Gateway Genmask Flags``). Destinations
+become CIDR texts or ``default``. The answer to ``ip route get`` is no route of the table and is not read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from ncdiag.spans import Section
 
 KIND = "routes"
 COMMANDS = (
-    "ip route", "ip r", "ip ro", "ip -4 route", "ip -4 r", "ip -6 route", "ip -6 r", "route", "netstat -rn", "netstat -nr",
+    "ip route", "ip r", "ip ro", "ip -4 route", "ip -4 r", "ip -6 route", "ip -6 r", "route", "netstat -rn",
+    "netstat -nr",
 )  # fmt: skip
 _ADDRESS = r"(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{1,4}:[0-9a-f:]{1,36})"
 _TYPES = r"(?:unicast |unreachable |blackhole |prohibit |local |broadcast |multicast |anycast |throw )?"
@@ -84,7 +85,9 @@ def _is_route(line: str) -> bool:
     if not found:
         return False
     rest = found["rest"] or ""
-    return not rest.strip() or re.match(r"\s+(?:via|dev|proto|scope|metric|src|table|nhid|equalize)\s", rest) is not None
+    return (
+        not rest.strip() or re.match(r"\s+(?:via|dev|proto|scope|metric|src|table|nhid|equalize)\s", rest) is not None
+    )
 
 
 def _words(section: Section, index: int, to: str, text: str) -> Observation:
@@ -117,7 +120,7 @@ def _cidr(text: str) -> str:
     return "default" if network.prefixlen == 0 else str(network)
 
 
-def _observed(
+def _observed(  # noqa: PLR0913, PLR0917  (a route's own parts)
     section: Section, index: int, to: str, interface: str | None, gateway: str | None, metric: int | None
 ) -> Observation:  # fmt: skip
     return observe(section, index, "Route", (to, interface), gateway=gateway, metric=metric)

@@ -70,9 +70,10 @@ def parse(section: Section) -> Parsed:
                 unread.append(index)
     whole = None if count is None else count[1] == len(rows)
     found = list(_observations(section, rows, whole))
-    if count is not None and _shared.unfiltered(section.command, "show_gids"):
+    everything = _shared.unfiltered(section.command, "show_gids")
+    if count is not None and everything:
         found.append(observe(section, count[0], "Host", gid_count=count[1]))
-    return Parsed(observations=tuple(found), unread=tuple(dict.fromkeys(unread)), complete=bool(whole))
+    return Parsed(observations=tuple(found), unread=tuple(dict.fromkeys(unread)), complete=bool(whole) and everything)
 
 
 def _pieces(line: str) -> list[str]:

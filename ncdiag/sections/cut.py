@@ -181,7 +181,7 @@ class Cutter:
         self.sections.append(
             Section(
                 kind=section.kind, source=self.source, first_line=numbers[0], lines=tuple(section.lines), host=section.host,
-                command=section.command, numbers=() if consecutive else tuple(numbers),
+                command=section.command, prefix=section.prefix, numbers=() if consecutive else tuple(numbers),
             )  # fmt: skip
         )
 

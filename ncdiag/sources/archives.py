@@ -145,7 +145,8 @@ def tar_members(source: Reader) -> Iterator[Member]:
     Names are shown and never opened, so it does not matter where absolute ones or links point to.
     """
     try:
-        with tarfile.open(fileobj=source, mode="r|") as archive:  # type: ignore[arg-type]  # it calls read() only
+        stream: Any = source  # tarfile calls nothing but read()
+        with tarfile.open(fileobj=stream, mode="r|") as archive:
             for number, member in enumerate(archive):
                 if number >= MEMBER_LIMIT:
                     yield Member("", reason=f"only the first {MEMBER_LIMIT} members of the archive were read")

@@ -1,14 +1,13 @@
-"""Network interfaces and routes from ``/sys/class/net`` and ``/proc/net``, in the kernel's order (by ifindex).
+"""Network interfaces and routes from ``/sys/class/net`` and ``/proc/net``, in the kernel's order.
 
 The order matters: NCCL takes the first interface that fits (src/misc/socket.cc, findInterfaces walks getifaddrs).
-Formats: kernel Documentation/ABI/testing/sysfs-class-net; flags and ARPHRD types from include/uapi/linux/if.h, if_arp.h.
+Formats: kernel Documentation/ABI/testing/sysfs-class-net; flags and types from include/uapi/linux/if.h and if_arp.h.
 """
 
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from ncdiag.facts.observe import Observation
 from ncdiag.sources.sysfs_rdma import uevent
@@ -18,30 +17,37 @@ INTERFACES = "sys/class/net"
 
 _UP = 0x1  # IFF_UP
 _REACHES = ("up", "unknown")  # netif_oper_up: IFF_RUNNING is shown in these states (net/core/dev.c, dev_get_flags)
-_TYPES = {  # ARPHRD_*
-    "772": "loopback", "32": "ipoib", "768": "tunnel", "769": "tunnel", "776": "tunnel", "778": "tunnel", "823": "tunnel",
-    "512": "tunnel", "65534": "tunnel", "801": "wireless", "802": "wireless", "803": "wireless",
-}  # fmt: skip
-_DEVTYPES = {
-    "vlan": "vlan", "bridge": "bridge", "bond": "bond", "wlan": "wireless", "vxlan": "tunnel", "geneve": "tunnel",
-    "gre": "tunnel", "gretap": "tunnel", "ip6gre": "tunnel", "ip6gretap": "tunnel", "wireguard": "tunnel", "ppp": "tunnel",
-    "gtp": "tunnel", "erspan": "tunnel", "macvlan": "virtual", "macvtap": "virtual", "ipvlan": "virtual", "netkit": "veth",
-}  # fmt: skip
+_TYPES = {"772": "loopback", "32": "ipoib"} | dict.fromkeys(("801", "802", "803"), "wireless")  # ARPHRD_*
+_TYPES |= dict.fromkeys(("512", "768", "769", "776", "778", "823", "65534"), "tunnel")  # ppp, ipip, sit, gre, tun
+_DEVTYPES = {"vlan": "vlan", "bridge": "bridge", "bond": "bond", "wlan": "wireless", "netkit": "veth"}
+_DEVTYPES |= dict.fromkeys(("macvlan", "macvtap", "ipvlan"), "virtual")
+_DEVTYPES |= dict.fromkeys(
+    ("vxlan", "geneve", "gre", "gretap", "ip6gre", "ip6gretap", "erspan", "wireguard", "ppp", "gtp"), "tunnel"
+)
 
 
-def interfaces(tree: Tree) -> Iterator[Observation]:
-    """All interfaces without their addresses, which `ncdiag.sources.sockets` adds."""
-    for _, name in ordered(tree) or ():
+def interfaces(tree: Tree, order: Iterable[str] = ()) -> Iterator[Observation]:
+    """All interfaces without their addresses, which `ncdiag.sources.sockets` adds; those of ``order`` first."""
+    for name in ordered(tree, order) or ():
         yield from _interface(tree, name)
 
 
-def ordered(tree: Tree) -> list[tuple[int, str]] | None:
-    """(ifindex, name) of all interfaces in the kernel's order; None when the folder cannot be read."""
+def ordered(tree: Tree, order: Iterable[str] = ()) -> list[str] | None:
+    """Names of all interfaces in the kernel's order; None when the folder cannot be read.
+
+    ``order`` is that of getifaddrs where it is known. Else ifindex stands in for it, which is the same on Linux 6.9 and
+    later and up to ifindex 255; older kernels list addresses by ifindex modulo 256 (net/ipv4/devinet.c, inet_dump_ifaddr).
+    """
     names = tree.names(INTERFACES)
     if names is None:
         return None
-    numbered = [(tree.number(f"{INTERFACES}/{name}/ifindex"), name) for name in names if _is_interface(tree, name)]
-    return sorted((1 << 31 if index is None else index, name) for index, name in numbered)
+    first = {name: place for place, name in enumerate(order)}
+    numbered = []
+    for name in names:
+        if _is_interface(tree, name):
+            index = tree.number(f"{INTERFACES}/{name}/ifindex")
+            numbered.append((first.get(name, len(first)), 1 << 31 if index is None else index, name))
+    return [name for *_, name in sorted(numbered)]
 
 
 def _is_interface(tree: Tree, name: str) -> bool:
@@ -49,32 +55,25 @@ def _is_interface(tree: Tree, name: str) -> bool:
 
 
 def _interface(tree: Tree, name: str) -> Iterator[Observation]:
-    base = f"{INTERFACES}/{name}"
-
-    def told(file: str, text: str | None = None, **fields: Any) -> Iterator[Observation]:  # noqa: ANN401
-        if any(value is not None for value in fields.values()):
-            yield tree.fact(f"{base}/{file}", "Interface", name, text=text, **fields)
-
+    base, key = f"{INTERFACES}/{name}", ("Interface", name)
     evidence, kind = kind_of_interface(tree, name)
-    yield tree.fact(f"{base}/{evidence}" if evidence else base, "Interface", name, text=name, line=0, kind=kind)
-    yield from told("ifindex", ifindex=tree.number(f"{base}/ifindex"))
-    flags = tree.number(f"{base}/flags", 0)
+    yield tree.fact(f"{base}/{evidence}".rstrip("/"), *key, text=name, line=0, kind=kind)
+    yield from tree.told(f"{base}/ifindex", *key, ifindex=tree.number(f"{base}/ifindex"))
+    flags, state = tree.number(f"{base}/flags", 0), tree.text(f"{base}/operstate")
     up = None if flags is None else bool(flags & _UP)
-    yield from told("flags", up=up)
-    state = tree.text(f"{base}/operstate")
-    yield from told(
-        "operstate", operstate=state, running=None if None in (state, up) else bool(up) and state in _REACHES
-    )
-    yield from told("mtu", mtu=tree.number(f"{base}/mtu"))
+    running = None if up is None or state is None else up and state in _REACHES
+    yield from tree.told(f"{base}/flags", *key, up=up)
+    yield from tree.told(f"{base}/operstate", *key, operstate=state, running=running)
+    yield from tree.told(f"{base}/mtu", *key, mtu=tree.number(f"{base}/mtu"))
     speed = tree.number(f"{base}/speed")  # -1 or EINVAL where the device has none, or is down
-    yield from told("speed", speed_mbps=speed if speed and speed > 0 else None)
-    yield from told("address", mac=tree.text(f"{base}/address"))
+    yield from tree.told(f"{base}/speed", *key, speed_mbps=speed if speed and speed > 0 else None)
+    yield from tree.told(f"{base}/address", *key, mac=tree.text(f"{base}/address"))
     master = tree.target(f"{base}/master")
-    yield from told("master", text=master, master=master)
+    yield from tree.told(f"{base}/master", *key, text=master, master=master)
     slaves = (tree.text(f"{base}/bonding/slaves") or "").split()
-    yield from told("bonding/slaves", slaves=slaves or None)
-    ports = tree.names(f"{base}/brif")
-    yield from told("brif", text=" ".join(ports or ()), slaves=ports or None)
+    yield from tree.told(f"{base}/bonding/slaves", *key, slaves=slaves or None)
+    ports = tree.names(f"{base}/brif") or []
+    yield from tree.told(f"{base}/brif", *key, text=" ".join(ports), slaves=ports or None)
 
 
 def kind_of_interface(tree: Tree, name: str) -> tuple[str, str]:
@@ -106,59 +105,58 @@ def _paired(tree: Tree, base: str) -> tuple[str, str]:
 
 
 def routes(tree: Tree) -> Iterator[Observation]:
-    """Routes of the main table that are up, IPv4 then IPv6; default routes as ``default``."""
-    tables = [("proc/net/route", _route4), ("proc/net/ipv6_route", _route6)]
+    """Routes of the main table that are up; the default ones as ``default`` and ``::/0``.
+
+    Of several to one destination over one interface, that of the lowest metric, which the kernel takes.
+    """
     seen = 0
-    for path, read in tables:
+    for path, read in (("proc/net/route", _route4), ("proc/net/ipv6_route", _route6)):
         lines = tree.lines(path)
         seen += lines is not None
+        best: dict[tuple[str, str], tuple[int, int, str | None]] = {}
         for index, line in enumerate(lines or ()):
-            fields = read(line.split())
-            if fields:
-                destination, interface = fields.pop("destination"), fields.pop("interface")
-                yield tree.fact(path, "Route", destination, interface, text=line, line=index + 1, **fields)
-    if seen == len(tables):
+            route = read(line.split())
+            if route:
+                key, metric, gateway = route
+                best[key] = min(best.get(key, (metric, index, gateway)), (metric, index, gateway), key=lambda r: r[:2])
+        for key, (metric, index, gateway) in best.items():
+            text = (lines or [])[index]
+            yield tree.fact(path, "Route", *key, text=text, line=index + 1, metric=metric, gateway=gateway)
+    if seen == 2:  # noqa: PLR2004  (both tables)
         yield tree.whole("proc/net", "routes")
 
 
 _ROUTE_UP, _ROUTE_REJECT = 0x1, 0x200
+_Route = tuple[tuple[str, str], int, str | None]  # (destination, interface), metric, gateway
 
 
-def _route4(words: list[str]) -> dict[str, Any] | None:
-    """Columns of /proc/net/route: Iface Destination Gateway Flags RefCnt Use Metric Mask ...; addresses in host order."""
+def _route4(words: list[str]) -> _Route | None:
+    """Columns of /proc/net/route: Iface Destination Gateway Flags RefCnt Use Metric Mask; addresses in host order."""
     try:
         interface, flags, metric = words[0], int(words[3], 16), int(words[6])
         destination, gateway, mask = (_ipv4(words[column]) for column in (1, 2, 7))
         network = ipaddress.IPv4Network(f"{destination}/{mask}")
-    except (ValueError, IndexError):
+    except (ValueError, IndexError, OverflowError):
         return None
     if not flags & _ROUTE_UP or flags & _ROUTE_REJECT:
         return None
-    return _route(interface, str(network), "0.0.0.0/0", str(gateway) if int(gateway) else None, metric)
+    name = str(network) if network.prefixlen else "default"
+    return (name, interface), metric, str(gateway) if int(gateway) else None
 
 
 def _ipv4(text: str) -> ipaddress.IPv4Address:
     return ipaddress.IPv4Address(int(text, 16).to_bytes(4, "little"))
 
 
-def _route6(words: list[str]) -> dict[str, Any] | None:
-    """Columns of /proc/net/ipv6_route: network, prefix, source, prefix, gateway, metric, refcount, use, flags, interface."""
+def _route6(words: list[str]) -> _Route | None:
+    """Columns of /proc/net/ipv6_route: network, length, source, length, gateway, metric, refs, use, flags, name."""
     try:
         network = ipaddress.IPv6Network((int(words[0], 16), int(words[1], 16)))
-        gateway, metric, flags, interface = (
-            ipaddress.IPv6Address(int(words[4], 16)),
-            int(words[5], 16),
-            int(words[8], 16),
-            words[9],
-        )
+        gateway, interface = ipaddress.IPv6Address(int(words[4], 16)), words[9]
+        metric, flags = int(words[5], 16), int(words[8], 16)
     except (ValueError, IndexError):
         return None
-    local = network.prefixlen == network.max_prefixlen or network.is_multicast
-    if not flags & _ROUTE_UP or flags & _ROUTE_REJECT or local or interface == "lo":
+    own = network.prefixlen == network.max_prefixlen or network.is_multicast or interface == "lo"
+    if own or not flags & _ROUTE_UP or flags & _ROUTE_REJECT:
         return None
-    return _route(interface, str(network), "::/0", str(gateway) if int(gateway) else None, metric)
-
-
-def _route(interface: str, network: str, everything: str, gateway: str | None, metric: int) -> dict[str, Any]:
-    destination = "default" if network == everything else network
-    return {"destination": destination, "interface": interface, "gateway": gateway, "metric": metric}
+    return (str(network), interface), metric, str(gateway) if int(gateway) else None

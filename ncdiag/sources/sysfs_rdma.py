@@ -19,7 +19,7 @@ DEVICES = "sys/class/infiniband"
 _STATES = {
     "NOP": "nop", "DOWN": "down", "INIT": "init", "ARMED": "armed", "ACTIVE": "active", "ACTIVE_DEFER": "active_defer",
 }  # fmt: skip
-_RATE = re.compile(r"([\d.]+) Gb/sec")
+_RATE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) Gb/sec")
 _EMPTY_GIDS = {ipaddress.IPv6Address("::"), ipaddress.IPv6Address("fe80::")}
 
 
@@ -34,18 +34,18 @@ def rdma(tree: Tree) -> Iterator[Observation]:
 
 
 def _hca(tree: Tree, name: str) -> Iterator[Observation]:
-    base = f"{DEVICES}/{name}"
+    base, key = f"{DEVICES}/{name}", ("Hca", name)
     where = pci_address(tree, f"{base}/device")
-    yield tree.fact(base, "Hca", name, text=tree.target(f"{base}/device") or "", line=0, bus_id=where)
-    yield from _told(tree, f"{base}/fw_ver", "Hca", (name,), "firmware", tree.text(f"{base}/fw_ver"))
+    yield tree.fact(base, *key, text=tree.target(f"{base}/device") or "", line=0, bus_id=where)
+    yield from tree.told(f"{base}/fw_ver", *key, firmware=tree.text(f"{base}/fw_ver"))
     board = "hca_type" if tree.text(f"{base}/hca_type") else "board_id"
-    yield from _told(tree, f"{base}/{board}", "Hca", (name,), "board", tree.text(f"{base}/{board}"))
+    yield from tree.told(f"{base}/{board}", *key, board=tree.text(f"{base}/{board}"))
     guid = tree.text(f"{base}/node_guid")
-    yield from _told(tree, f"{base}/node_guid", "Hca", (name,), "node_guid", guid and "0x" + guid.replace(":", ""))
-    node = tree.number(f"{base}/device/numa_node")
-    yield from _told(tree, f"{base}/device/numa_node", "Hca", (name,), "numa_node", None if node == -1 else node)
+    yield from tree.told(f"{base}/node_guid", *key, node_guid=guid and "0x" + guid.replace(":", ""))
+    node = tree.number(f"{base}/device/numa_node")  # -1: the firmware does not tell
+    yield from tree.told(f"{base}/device/numa_node", *key, numa_node=None if node == -1 else node)
     driver = tree.target(f"{base}/device/driver") or uevent(tree, f"{base}/device").get("DRIVER")
-    yield from _told(tree, f"{base}/device/driver", "Hca", (name,), "driver", driver, text=driver or "")
+    yield from tree.told(f"{base}/device/driver", *key, text=driver, driver=driver)
     ports = [int(port) for port in tree.names(f"{base}/ports") or () if port.isdecimal()]
     for number in ports:
         yield from _port(tree, name, number)
@@ -57,27 +57,18 @@ def _hca(tree: Tree, name: str) -> Iterator[Observation]:
                 yield tree.fact(path, "Interface", interface, text=interface, hca=name)
 
 
-def _told(  # noqa: PLR0913
-    tree: Tree, path: str, entity: str, key: tuple[str | int, ...], field: str, value: str | float | None,
-    *, text: str | None = None,
-) -> Iterator[Observation]:  # fmt: skip
-    """One field from one file, when the file tells it."""
-    if value is not None:
-        yield tree.fact(path, entity, *key, text=text, **{field: value})
-
-
 def _port(tree: Tree, hca: str, number: int) -> Iterator[Observation]:
-    base, key = f"{DEVICES}/{hca}/ports/{number}", (hca, number)
+    base, key = f"{DEVICES}/{hca}/ports/{number}", ("Port", hca, number)
     state = _STATES.get((tree.text(f"{base}/state") or "").partition(":")[2].strip().upper())
-    yield from _told(tree, f"{base}/state", "Port", key, "state", state)
+    yield from tree.told(f"{base}/state", *key, state=state)
     physical = (tree.text(f"{base}/phys_state") or "").partition(":")[2].strip() or None
-    yield from _told(tree, f"{base}/phys_state", "Port", key, "physical_state", physical)
+    yield from tree.told(f"{base}/phys_state", *key, physical_state=physical)
     rate = _RATE.match(tree.text(f"{base}/rate") or "")
-    yield from _told(tree, f"{base}/rate", "Port", key, "rate_gbps", float(rate[1]) if rate else None)
+    yield from tree.told(f"{base}/rate", *key, rate_gbps=float(rate[1]) if rate else None)
     layer = tree.text(f"{base}/link_layer")
-    yield from _told(tree, f"{base}/link_layer", "Port", key, "link_layer", layer)
-    for field in ("lid", "sm_lid"):
-        yield from _told(tree, f"{base}/{field}", "Port", key, field, tree.number(f"{base}/{field}", 0))
+    yield from tree.told(f"{base}/link_layer", *key, link_layer=layer)
+    yield from tree.told(f"{base}/lid", *key, lid=tree.number(f"{base}/lid", 0))
+    yield from tree.told(f"{base}/sm_lid", *key, sm_lid=tree.number(f"{base}/sm_lid", 0))
     counters = {
         name: value
         for folder in ("counters", "hw_counters")
@@ -85,7 +76,7 @@ def _port(tree: Tree, hca: str, number: int) -> Iterator[Observation]:
         if name != "lifespan" and (value := tree.number(f"{base}/{folder}/{name}")) is not None
     }
     if counters:
-        yield tree.fact(f"{base}/counters", "Port", *key, text="", line=0, counters=counters)
+        yield tree.fact(f"{base}/counters", *key, text="", line=0, counters=counters)
     yield from _gids(tree, hca, number, layer)
 
 
@@ -96,7 +87,7 @@ def _gids(tree: Tree, hca: str, number: int, layer: str | None) -> Iterator[Obse
     if indices is None:
         return
     for index in (int(name) for name in indices if name.isdecimal()):
-        path, key = f"{base}/gids/{index}", (hca, number, index)
+        path, key = f"{base}/gids/{index}", ("Gid", hca, number, index)
         text = tree.text(path)
         try:
             address = ipaddress.IPv6Address(text or "")
@@ -105,13 +96,13 @@ def _gids(tree: Tree, hca: str, number: int, layer: str | None) -> Iterator[Obse
         if address in _EMPTY_GIDS:
             continue
         mapped = str(address.ipv4_mapped) if address.ipv4_mapped else None
-        yield tree.fact(path, "Gid", *key, text=text, address=text, ip=mapped)
+        yield tree.fact(path, *key, text=text, address=text, ip=mapped)
         kind = tree.text(f"{base}/gid_attrs/types/{index}")
         if kind == "IB/RoCE v1":
             kind = "IB" if layer == "InfiniBand" else "RoCE v1" if layer == "Ethernet" else None
-        yield from _told(tree, f"{base}/gid_attrs/types/{index}", "Gid", key, "type", kind)
+        yield from tree.told(f"{base}/gid_attrs/types/{index}", *key, type=kind)
         device = f"{base}/gid_attrs/ndevs/{index}"
-        yield from _told(tree, device, "Gid", key, "netdev", tree.text(device))
+        yield from tree.told(device, *key, netdev=tree.text(device))
     yield tree.fact(f"{base}/gids", "Port", hca, number, text="", line=0, gids_complete=True)
 
 

@@ -1,12 +1,13 @@
 """Small files under a root: ``/`` for this machine, a folder for a recorded one. The sysfs readers stand on this.
 
-A recorded tree is foreign data: links that lead out of it are not followed, what is read is bounded, a pipe does not block.
+A recorded tree is foreign data: links that lead out of it are not followed, reading is bounded, a pipe does not block.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -74,20 +75,20 @@ class Tree:
     def names(self, path: str) -> list[str] | None:
         """Entries of a folder, ``mlx5_2`` before ``mlx5_10``; None when it does not exist or cannot be read."""
         try:
-            return sorted(os.listdir(self._inside(path)), key=natural)
+            return sorted(os.listdir(self._inside(path)), key=natural)  # noqa: PTH208  (names are wanted)
         except (OSError, ValueError) as error:
             if not isinstance(error, FileNotFoundError | NotADirectoryError):
                 self.refused[path] = getattr(error, "strerror", None) or str(error)
             return None
 
     def exists(self, path: str) -> bool:
-        """Is there a file, folder or link of that name?"""
+        """Tell whether there is a file, folder or link of that name."""
         return os.path.lexists(self.root / path)
 
     def target(self, path: str) -> str | None:
         """Last part of what a link points to, as written; None when it is no link."""
         try:
-            return os.path.basename(os.readlink(self.root / path)) or None
+            return (self.root / path).readlink().name or None
         except OSError:
             return None
 
@@ -104,12 +105,19 @@ class Tree:
         where = span(self.place(path), line, text.split("\n", 1)[0])
         return Observation(entity=entity, key=key, host=self.host, span=where, fields=known)
 
+    def told(
+        self, path: str, entity: str, *key: str | int, text: str | None = None, **fields: Any,  # noqa: ANN401
+    ) -> Iterator[Observation]:  # fmt: skip
+        """The fact, or nothing when the file tells none of the fields."""
+        if any(value is not None for value in fields.values()):
+            yield self.fact(path, entity, *key, text=text, **fields)
+
     def whole(self, path: str, *kinds: str) -> Observation:
         """Say that collections were seen whole (``Host.complete``)."""
         return self.fact(path, "Host", text="", line=0, complete=list(kinds))
 
     def _inside(self, path: str) -> str:
-        place = os.path.join(self._real, path)
+        place = f"{self._real.rstrip('/')}/{path}"
         if self.live:
             return place
         real = os.path.realpath(place)

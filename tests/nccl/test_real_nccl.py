@@ -12,6 +12,7 @@ from ncdiag.facts.model import Interface
 from ncdiag.nccl import library
 from ncdiag.nccl.selection import sockets
 
+
 class Namespace(Protocol):
     """What the fixture makes: see conftest.py."""
 

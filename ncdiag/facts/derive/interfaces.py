@@ -1,7 +1,7 @@
 """What a kernel interface is, from what a tool said or else from its name, and whether NCCL could talk over it.
 
-Names follow the defaults of systemd.net-naming-scheme(7), Docker, libvirt, the common Kubernetes network plugins and the
-kernel's tunnel drivers.
+Names follow the defaults of systemd.net-naming-scheme(7), Docker, libvirt, the common Kubernetes network plugins and
+the kernel's tunnel drivers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ _NAMES: tuple[tuple[str, InterfaceKind], ...] = (
     (r"veth|cali[0-9a-f]|lxc[0-9a-f]{5}|lxc_health$|azv[0-9a-f]|eni[0-9a-f]{11}$|pod-id-link|nsx-|ve-", "veth"),
     (r"docker|br-[0-9a-f]{12}$|virbr|cni|podman\d|lxcbr|lxdbr|cbr\d|weave$|nerdctl\d|kind$|incusbr", "bridge"),
     (r"br\d|br-|vmbr|ovs|xenbr", "bridge"),
-    (r"flannel|vxlan|tunl\d|tun\d|tap|wg|tailscale|utun|ppp\d|gre|sit\d|ip6tnl|ip6gre|ip_vti|ip6_vti|erspan|genev", "tunnel"),
+    (
+        r"flannel|vxlan|tunl\d|tun\d|tap|wg|tailscale|utun|ppp\d|gre|sit\d|ip6tnl|ip6gre|ip_vti|ip6_vti|erspan|genev",
+        "tunnel",
+    ),
     (r"cilium_vxlan|cilium_geneve|zt[0-9a-z]{8}|nebula|ipip|cloudbr|vpn", "tunnel"),
     (r"cilium|kube-|nodelocaldns|dummy|ifb\d|antrea|ovn-|genev_sys|vnet\d|macvtap|vrf", "virtual"),
     (r"wl[anpsox]|wlan", "wireless"),
@@ -54,7 +57,7 @@ def is_virtual(interface: Interface, view: View) -> bool | None:
 
 @derived
 def is_loopback(interface: Interface, view: View) -> bool | None:
-    """Is it the loopback interface, by kind or by an address in 127.0.0.0/8?"""
+    """Is it the loopback interface, by kind or by an address of the loopback network? None if untold."""
     kind = view.get(interface, "likely_kind")
     if kind is not None:
         return bool(kind == "loopback")
@@ -90,7 +93,7 @@ def is_link_local(interface: Interface, view: View) -> bool | None:
 
 @derived
 def usable(interface: Interface, view: View) -> bool | None:
-    """Could it reach another host: up, with carrier, not loopback, with an address beyond its own link?"""
+    """Could it reach another host: up, with carrier, not loopback, an address beyond its own link? None if untold."""
     if view.get(interface, "is_loopback") or interface.up is False or interface.running is False:
         return False
     if interface.addresses == () or view.get(interface, "is_link_local"):

@@ -8,7 +8,7 @@ from typing import Any
 
 from ncdiag.facts.fold import fold_hosts, fold_numbers
 from ncdiag.facts.model import Difference, Job, Rank
-from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.scalars import Version, ip_address
 from ncdiag.facts.view import View, derived
 from ncdiag.spans import Span
 
@@ -57,6 +57,7 @@ def differences(job: Job, view: View) -> tuple[Difference, ...]:
     for name in sorted(names):
         found += _difference(job, "setting", name, _setting_reader(name))
     found += _host_settings(job, view)
+    found += _told_versions(job)
     return tuple(found)
 
 
@@ -113,3 +114,17 @@ def _who(ranks: list[Rank]) -> str:
     numbers = [r.rank for r in ranks if r.rank is not None]
     hosts = fold_hosts(sorted({r.host for r in ranks}))
     return f"ranks {fold_numbers(numbers)} on {hosts}" if numbers else hosts
+
+
+def _told_versions(job: Job) -> list[Difference]:
+    """The two versions of NCCL's own message about them (src/init.cc, 2.23 and later)."""
+    result = []
+    for event in job.events:
+        if event.event == "version-mismatch":
+            fields = event.fields
+            groups = {
+                str(Version.from_code(int(fields[f"{which}_version"] or 0))): f"rank {fields[f'{which}_rank']}"
+                for which in ("first", "second")
+            }
+            result.append(Difference(what="nccl_version", name="nccl_version", groups=groups, provenance=event.provenance))
+    return result

@@ -28,7 +28,7 @@ def is_roce(port: Port, view: View) -> bool | None:  # noqa: ARG001
 
 @derived
 def rocev2_ipv4_index(port: Port, view: View) -> int | None:  # noqa: ARG001
-    """The lowest index of type RoCE v2 with an IPv4 address; None when there is none or a lower one may not be shown."""
+    """The lowest index of type RoCE v2 with an IPv4 address; None without one, or when a lower one may exist unseen."""
     known = {gid.index for gid in port.gids if gid.type is not None}
     for gid in sorted(port.gids, key=lambda g: g.index):
         if gid.type == "RoCE v2" and gid.ip is not None:

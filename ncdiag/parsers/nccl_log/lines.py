@@ -40,7 +40,7 @@ def split_lines(buffer: bytes) -> list[tuple[int, bytes]]:
 
 
 PREFIXED = re.compile(
-    r"""(?:\[[^\]\n]{1,40}\]\s)?[^\s:"'|<>()\[\],{}]{1,255}:\d{1,10}:\d{1,10}\s(?:\[-?\w{1,16}\]\s)?"""
+    r"""(?:\[[^\]\n]{1,40}\]\s)?[^\s:/"'|<>()\[\],{}]{1,255}:\d{1,10}:\d{1,10}\s(?:\[-?\w{1,16}\]\s)?"""
     r"""(?:[^\s:]{1,300}:\d{1,6}\s)?(?:\([^()]{1,200}\)\s)?NCCL\s(?:INFO|WARN|ATTN|TRACE|CALL|ABORT)"""
 )
 """The beginning of another NCCL line inside a line: two processes wrote into one pipe."""

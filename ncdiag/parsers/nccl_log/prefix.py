@@ -16,7 +16,7 @@ _CLOCK = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?:(Z)|([+-])(\d\d):?(\d\d))?"
 )
 _TAIL = re.compile(
-    r"""(?:(?P<host>(?=[^\s:]*[A-Za-z._-])[^\s:"'|<>()\[\],{}]{1,255}):(?P<pid>\d{1,10})(?::(?P<tid>\d{1,10}))?\s
+    r"""(?:(?P<host>(?=[^\s:]*[A-Za-z._-])[^\s:/"'|<>()\[\],{}]{1,255}):(?P<pid>\d{1,10})(?::(?P<tid>\d{1,10}))?\s
         |(?:(?<=\s)|^)(?P<bare>[A-Za-z][\w.-]{0,254})\s(?=\[))?
         (?:\[(?P<dev>-?\w{1,16})\]\s)?
         (?:\d{1,12}\.\d{1,9}\s)?
@@ -24,7 +24,11 @@ _TAIL = re.compile(
         (?:\((?P<function>[^()]{1,200})\)\s)?$""",
     re.VERBOSE,
 )
-_GLUE = re.compile(r"^.*(?:CUMEM|IPC|/read|/CE|GDRDMA|\(PCI\)|/Shared|/direct|pointer|memory|COMPLETE|START)(?=\w)")
+_GLUE = re.compile(
+    r"(?:P2P/(?:IPC|CUMEM|MNNVL)|/(?:read|CE|GDRDMA|Shared|direct)|\(PCI\)|shared memory|direct pointer"
+    r"|NET/[^/\s]{1,40}/\d{1,4}(?=[A-Za-z])|-> \d{1,2}(?=[A-Za-z])|COMPLETE|START|\+cuda\d{1,2}\.\d)"
+    r"(?=\w[^\s:/]{0,255}:\d{1,10}:\d{1,10} )"
+)
 _DEVICES = 1024
 """CUDA device numbers from here on are garbage (uninitialised memory in some releases)."""
 
@@ -43,19 +47,24 @@ class Prefix(msgspec.Struct, frozen=True):
     has_clock: bool = False
 
 
-def parse_prefix(text: str, known_hosts: frozenset[str] | set[str] = frozenset()) -> Prefix:
-    """Read ``text``, all that stands on the line before ``NCCL``.
+def unglued(text: str) -> str:
+    """Put a blank where another process's line was glued behind a message: ``...P2P/CUMEMnode1:42:43 [0] NCCL INFO``."""
+    return _GLUE.sub(r"\g<0> ", text)
 
-    ``known_hosts`` helps where another process's text was glued to the host name (``...P2P/CUMEMnode1:42:43 [0] ``).
-    """
-    clock = _CLOCK.search(text)
+
+def parse_prefix(text: str) -> Prefix:
+    """Read ``text``, all that stands on the line before ``NCCL``."""
+    text = unglued(text)
+    clock = None
+    for clock in _CLOCK.finditer(text):
+        pass
     found = _TAIL.search(_CLOCK.sub(" ", text) if clock else text)
     if found is None:
         return Prefix(time=_seconds(clock))
     host, dev = found["host"] or found["bare"], found["dev"]
     number = int(dev) if dev is not None and dev.isdigit() and len(dev) < len(str(_DEVICES)) + 1 else None
     return Prefix(
-        host=_unglued(host, known_hosts) if host else None,
+        host=host,
         pid=int(found["pid"]) if found["pid"] else None,
         tid=int(found["tid"]) if found["tid"] else None,
         dev=number if number is not None and number < _DEVICES else None,
@@ -70,13 +79,6 @@ def parse_prefix(text: str, known_hosts: frozenset[str] | set[str] = frozenset()
 def short_path(path: str) -> str:
     """The path below ``src/``: builds made elsewhere print where they were made."""
     return path.rsplit("/src/", 1)[-1] if "/src/" in path else path
-
-
-def _unglued(host: str, known_hosts: frozenset[str] | set[str]) -> str:
-    if host in known_hosts:
-        return host
-    endings = [name for name in known_hosts if host.endswith(name)] if "/" in host else []
-    return max(endings, key=len) if endings else _GLUE.sub("", host) if "/" in host else host
 
 
 def _seconds(clock: re.Match[str] | None) -> float | None:

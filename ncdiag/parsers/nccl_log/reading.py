@@ -13,11 +13,14 @@ from typing import Any
 import msgspec
 
 from ncdiag.facts.scalars import nccl_bus_id
-from ncdiag.messages.match import Match, default_matcher
+from ncdiag.messages.match import default_matcher
 from ncdiag.parsers.nccl_log.lines import ORIGINS
+from ncdiag.parsers.nccl_log.prefix import short_path
 
 CHOSEN, CARRIED, STARTED, LISTED = 4, 3, 2, 1
 """How sure a line makes which network is used: it says so; a channel uses it; it was started; it listed its devices."""
+IN_PROGRESS = "7"
+"""The result code that is no error (nccl.h, ncclInProgress)."""
 
 
 class Init(msgspec.Struct, frozen=True):
@@ -34,6 +37,15 @@ class Init(msgspec.Struct, frozen=True):
     state: str | None = None
 
 
+class Told(msgspec.Struct, frozen=True):
+    """An event, as the catalogue or the form of the line names it."""
+
+    event: str
+    origin: str
+    kind: str | None
+    fields: dict[str, Any] = {}
+
+
 class Reading(msgspec.Struct, frozen=True):
     """What a message tells: values of the rank's fields, more entries of its lists, a setting, an event ...
 
@@ -45,7 +57,7 @@ class Reading(msgspec.Struct, frozen=True):
     net: tuple[int, str] | None = None
     setting: tuple[str, str] | None = None
     init: Init | None = None
-    match: Match | None = None
+    told: Told | None = None
     fails: bool = False
     versions: str = ""
     for_sure: str = ""
@@ -175,8 +187,8 @@ def _comm(found: re.Match[str]) -> Reading:
         int(device[1]) if device else None, nccl_bus_id(int(bus[1], 16)) if bus else None,
         parent[1] if parent else None, int(nodes[1]) if nodes else None, state,
     )  # fmt: skip
-    match = default_matcher().match(text, ORIGINS, "INFO") if state is None or "Destroy" in text or "Final" in text else None
-    return Reading(init=init, match=match, versions=_init_versions(found["api"], text))
+    told = _told(text, "INFO")[0] if not text.endswith(("Init START", "Init COMPLETE")) else None
+    return Reading(init=init, told=told, versions=_init_versions(found["api"], text))
 
 
 def _init_versions(api: str | None, text: str) -> str:
@@ -208,7 +220,7 @@ def _plugin_setting(found: re.Match[str]) -> Reading:
 
 
 def _network(found: re.Match[str]) -> Reading:
-    return Reading(net=(CHOSEN, found["name"]), match=default_matcher().match(found.string, ORIGINS, "INFO"))
+    return Reading(net=(CHOSEN, found["name"]), told=_told(found.string, "INFO")[0])
 
 
 def _network_started(found: re.Match[str]) -> Reading:
@@ -224,13 +236,11 @@ def _old_interfaces(found: re.Match[str]) -> Reading:
 
 
 def _plugin(found: re.Match[str]) -> Reading:
-    match = default_matcher().match(found.string, ORIGINS, "INFO")
-    return Reading(fields={"net_plugin": found["name"]}, match=match)
+    return Reading(fields={"net_plugin": found["name"]}, told=_told(found.string, "INFO")[0])
 
 
 def _ofi(found: re.Match[str]) -> Reading:
-    match = default_matcher().match(found.string, "plugin")
-    return Reading(net=(STARTED, "AWS Libfabric"), match=match)
+    return Reading(net=(STARTED, "AWS Libfabric"), told=_told(found.string, "INFO")[0])
 
 
 def _version(found: re.Match[str]) -> Reading:
@@ -242,29 +252,21 @@ def _rccl_version(found: re.Match[str]) -> Reading:
 
 
 def _returned(found: re.Match[str]) -> Reading:
-    at_top = found["thread"] is not None or found["file"].rsplit("/", 1)[-1].split(".")[0] in {"init", "group", "enqueue"}
-    in_progress = found["code"] == "7"
+    fields = {"code": int(found["code"]), "source_file": short_path(found["file"]), "source_line": int(found["line"])}
+    function = found["file"].rsplit("/", 1)[-1].split(".")[0]
+    at_top = found["thread"] is not None or function in {"init", "group", "enqueue"}
+    told = Told("error-return", "nccl", "echo", fields)
     return Reading(
-        match=_echo(found), fails=at_top and not in_progress, versions=">=2.30.7" if found["function"] else ""
+        told=told,
+        fails=at_top and found["code"] not in {"0", IN_PROGRESS},
+        versions=">=2.30.7" if found["function"] else "",
     )
 
 
-def _echo(found: re.Match[str]) -> Match:
-    from ncdiag.messages.load import Message
-    from ncdiag.parsers.nccl_log.prefix import short_path
-
-    fields: dict[str, int | float | str] = {
-        "code": int(found["code"]), "source_file": short_path(found["file"]), "source_line": int(found["line"]),
-    }  # fmt: skip
-    if found["thread"]:
-        fields["thread"] = found["thread"]
-    return Match("error-return", ERROR_RETURN, fields)
-
-
 def _ring_order(found: re.Match[str]) -> Reading:
-    order = found["order"].split()
-    fields = {"channel": int(found["channel"]), "channels": _int(found["channels"]), "nranks": len(order)}
-    return Reading(fields={"nranks": len(order)}, match=Match("ring-order", RING_ORDER, _known(fields)))
+    nranks = len(found["order"].split())
+    fields = {"channel": int(found["channel"]), "channels": _int(found["channels"]), "nranks": nranks}
+    return Reading(fields={"nranks": nranks}, told=Told("ring-order", "nccl", "fact", _known(fields)))
 
 
 def _known(fields: dict[str, Any]) -> dict[str, Any]:
@@ -319,3 +321,41 @@ _PAIRS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Reading]], ...] =
     (_COMM, _comm), (_SETTING, _setting), (_RETURN, _returned), (_GDR_PAIR, _gdr_pair), (_RCCL, _rccl_version),
     (_VERSION, _version),
 )  # fmt: skip
+
+
+def read(text: str, level: str, file: str | None = None) -> Reading:
+    """What one message tells; ``text`` stands behind ``NCCL <level> ``. Never raises."""
+    text = text.strip()
+    if level == "INFO":
+        for start, pattern, form in _FORMS:
+            if text.startswith(start) and (found := pattern.match(text)):
+                return form(found)
+        for pattern, form in _PAIRS:
+            if found := pattern.match(text):
+                return form(found)
+    told, versions = _told(text, level, file)
+    library = "RCCL" if told is not None and (told.origin == "rccl" or told.event.startswith("rccl")) else None
+    if "librccl" in text or (file is not None and ("rccl" in file or file.endswith(".cpp"))):
+        library = "RCCL"
+    return Reading(told=told, versions=versions, library=library, **_from_fields(text, told))
+
+
+def _told(text: str, level: str, file: str | None = None) -> tuple[Told | None, str]:
+    """The event of a text and the releases that print it. A warning that the catalogue lacks is an event as well."""
+    match = default_matcher().match(text, ORIGINS, None if level not in {"INFO", "WARN"} else level, file)
+    if match is None and level == "WARN":
+        match = default_matcher().match(text, ORIGINS, None, file)  # levels change between releases
+    if match is not None:
+        return Told(match.event, match.message.origin, match.message.kind, match.fields), match.message.versions
+    return (None, "") if level == "INFO" else (Told("unknown-warn", "nccl", None), "")
+
+
+def _from_fields(text: str, told: Told | None) -> dict[str, Any]:
+    """The facts that a recognised message holds beside its event: the GIDs in use, the network."""
+    more: dict[str, Any] = {}
+    if text.startswith("NET/IB") and told is not None and told.event in {"ib-completion-error", "collective-mismatch"}:
+        more["net"] = (STARTED, "IB")
+    if told is not None and "local_gid" in told.fields:
+        names = {"hca": "hca", "port": "port", "gid_index": "index", "local_gid": "local_gid", "remote_gid": "remote_gid"}
+        more["lists"] = {"gids_used": [{new: told.fields[old] for old, new in names.items() if old in told.fields}]}
+    return more

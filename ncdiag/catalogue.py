@@ -1,0 +1,126 @@
+"""The rule book as the program uses it: checked once, compiled, and read in a few milliseconds.
+
+``python -m ncdiag.catalogue build FOLDER`` writes the files that a wheel carries.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import msgspec
+
+from ncdiag import __version__, compiled
+from ncdiag.engine.schema import Rule
+from ncdiag.engine.scope import Names
+from ncdiag.errors import NcdiagError, UsageError
+
+_CODE_FOLDERS = ("engine", "facts", "facts/derive", "nccl/derive")
+"""Compiled rules are out of date when one of these changes: they hold what the fields of facts looked like."""
+
+
+PARSED_EVENTS: dict[str, dict[str, str]] = {
+    "error-return": {"code": "int", "source_file": "str", "source_line": "int"},
+    "ibstat-failed": {},
+    "python-exception": {"exception": "str", "error": "str", "process_group": "str"},
+    "ring-order": {"channel": "int", "channels": "int", "nranks": "int"},
+    "torch-last-error": {"error": "str"},
+    "unknown-warn": {},
+}
+"""Events that parsers tell by the form of a line, without a message of the catalogue, and their fields."""
+
+_PARSED_HOLES = {name: frozenset({kind}) for fields in PARSED_EVENTS.values() for name, kind in fields.items()}
+
+
+def rules(extra_dirs: Iterable[Path] = ()) -> tuple[Rule, ...]:
+    """All rules by code, without their examples; ``extra_dirs`` are private packs (``<area>/<name>.toml``).
+
+    Raises DefinitionError for a rule that is wrong or whose code or name is taken, UsageError where no folder is.
+    """
+    found = _pack("rules", rules_dir())
+    for number, folder in enumerate(extra_dirs):
+        if not folder.is_dir():
+            msg = f"{folder} is no folder of rules"
+            raise UsageError(msg)
+        found += _pack(f"pack{number}", folder.resolve())
+    if found and extra_dirs:
+        from ncdiag.engine.load import check_unique
+
+        check_unique(found)
+        found = tuple(sorted(found, key=lambda rule: rule.code))
+    return found
+
+
+def rules_dir() -> Path:
+    """The folder of the shipped rules: beside the package in a checkout, inside it once installed."""
+    beside = compiled.PACKAGE.parent / "rules"
+    return beside if compiled.is_checkout() and beside.is_dir() else compiled.PACKAGE / "_rules"
+
+
+def names() -> Names:
+    """What the rules may name beside the facts: variables, events and their fields."""
+    from ncdiag.messages.load import load_messages
+    from ncdiag.messages.match import Matcher
+    from ncdiag.messages.template import HOLES
+    from ncdiag.nccl.environment import table
+
+    messages, known = load_messages(samples=False), table()
+    holes = {name: _python_type(HOLES[kind].convert) for name, kind in Matcher(messages).hole_types().items()}
+    return Names(
+        settings=frozenset(known.variables) | frozenset(known.misspelt),
+        events=frozenset(message.event for message in messages) | frozenset(PARSED_EVENTS),
+        holes={name: frozenset({kind}) for name, kind in holes.items()} | _PARSED_HOLES,
+    )
+
+
+def _python_type(convert: Callable[[str], object]) -> str:
+    """The type of a hole's converted value."""
+    return type(convert("0")).__name__
+
+
+def _pack(name: str, folder: Path) -> tuple[Rule, ...]:
+    """The rules of one folder. A pack is never shipped, so its name is its own."""
+    from ncdiag.engine.load import load_folder, rule_files
+
+    sources = rule_files(folder) if folder.is_dir() else []
+    return compiled.load(name, [*sources, *_code()], lambda: _bare(load_folder(folder, names())), tuple[Rule, ...])
+
+
+def _bare(found: Iterable[Rule]) -> tuple[Rule, ...]:
+    return tuple(msgspec.structs.replace(rule, examples=()) for rule in found)
+
+
+def _code() -> list[Path]:
+    return [path for folder in _CODE_FOLDERS for path in sorted((compiled.PACKAGE / folder).glob("*.py"))]
+
+
+def build(folder: Path) -> None:
+    """Write all that a wheel carries compiled into ``folder``: the rules, the messages and the table of variables."""
+    from ncdiag.engine.load import load_folder
+    from ncdiag.messages.load import load_messages
+    from ncdiag.nccl import environment
+
+    contents = {
+        "rules": _bare(load_folder(rules_dir(), names())),
+        "messages": load_messages(samples=False),
+        "variables": environment.build(),
+    }
+    for name, content in contents.items():
+        compiled.write(folder / f"{name}.msgpack", __version__, content)
+
+
+def _main(arguments: list[str]) -> int:
+    if len(arguments) != 2 or arguments[0] != "build":  # noqa: PLR2004  (a word and a folder)
+        sys.stderr.write("usage: python -m ncdiag.catalogue build FOLDER\n")
+        return UsageError.exit_code
+    try:
+        build(Path(arguments[1]))
+    except NcdiagError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main(sys.argv[1:]))

@@ -1,0 +1,102 @@
+"""Definitions compiled once: what takes long to read from TOML is kept as one msgpack file.
+
+A wheel carries the files under ``ncdiag/_compiled``. A checkout and private packs keep theirs in the user's cache
+folder, under a key made of the names, times and sizes of the files they come from, code included, and of the version. A cache that cannot be read or written is as good as none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from ncdiag import __version__
+
+T = TypeVar("T")
+
+PACKAGE = Path(__file__).parent
+SHIPPED = PACKAGE / "_compiled"
+"""Where a wheel has its compiled files (`ncdiag.catalogue.build` writes them)."""
+
+_KEPT = 8
+"""Files of one name that stay in the cache: checkouts and packs in use at the same time."""
+
+
+def load(name: str, sources: Sequence[Path], build: Callable[[], T], kind: Any) -> T:  # noqa: ANN401
+    """``build()``, or what an earlier call for the same ``sources`` built.
+
+    ``kind`` is the type that msgspec decodes; ``sources`` are all files on which the result depends. Raises what
+    ``build`` raises, and nothing of its own.
+    """
+    if not is_checkout():
+        shipped: T | None = read(SHIPPED / f"{name}.msgpack", __version__, kind)
+        if shipped is not None:
+            return shipped
+    path = _cache_file(name, sources)
+    found: T | None = None if path is None else read(path, path.stem, kind)
+    if found is None:
+        found = build()
+        if path is not None:
+            with contextlib.suppress(OSError):
+                write(path, path.stem, found)
+                _prune(path.parent, name)
+    return found
+
+
+def is_checkout() -> bool:
+    """True in a source tree, where definitions change under the program; its files are newer than any shipped ones."""
+    return (PACKAGE.parent / "pyproject.toml").exists()
+
+
+def read(path: Path, stamp: str, kind: Any) -> Any:  # noqa: ANN401
+    """What ``write`` wrote with the same stamp; None when there is no such file, it is damaged or somebody else's."""
+    try:
+        with path.open("rb") as file:
+            if path.parent != SHIPPED and os.fstat(file.fileno()).st_uid != os.getuid():
+                return None
+            written, content = msgspec.msgpack.decode(file.read(), type=tuple[str, msgspec.Raw])
+        return msgspec.msgpack.decode(content, type=kind) if written == stamp else None
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def write(path: Path, stamp: str, content: Any) -> None:  # noqa: ANN401
+    """Put a file in place at once, readable by its owner alone; OSError when that cannot be done."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    data = msgspec.msgpack.encode((stamp, content))
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.stem}-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(temporary).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(temporary).unlink()
+        raise
+
+
+def _cache_file(name: str, sources: Iterable[Path]) -> Path | None:
+    """The cache file for these sources; None when one of them cannot be looked at or there is no home."""
+    digest = hashlib.blake2b(f"{__version__} {sys.version_info[:2]}".encode(), digest_size=16)
+    try:
+        for source in sources:
+            state = source.stat()
+            digest.update(f"{source}\0{state.st_mtime_ns}\0{state.st_size}\n".encode(errors="surrogateescape"))
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    except (OSError, RuntimeError, ValueError):
+        return None
+    return Path(base) / "ncdiag" / f"{name}-{digest.hexdigest()}.msgpack"
+
+
+def _prune(folder: Path, name: str) -> None:
+    """Drop the oldest files of one name."""
+    files = sorted(folder.glob(f"{name}-*.msgpack"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in files[_KEPT:]:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,216 @@
+"""Root cause first: which finding explains which, in what order they are told, and what would settle what is open.
+
+Edges are the rules' ``explains``. One holds where cause and symptom touch (`Where.touches`), and across hosts when the
+symptom is remote: its event names a peer, or one of the two rules says that its effect reaches the job. The peer must
+then be unknown or belong to the cause's hosts.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from ncdiag.engine.peers import Peers
+from ncdiag.engine.results import Diagnosis, Finding, Unknown, Verdict
+from ncdiag.engine.schema import Rule
+from ncdiag.facts.view import View
+
+SEVERITIES = ("error", "warning", "info")
+MAX_ASKS = 3
+"""Outputs that a report asks for at most: a longer list is not read."""
+
+_DEFAULT_SKEW = 2.0
+"""Seconds by which the clocks of two hosts may differ when nothing is known of them (NTP keeps them closer)."""
+
+Edges = dict[int, set[int]]
+
+
+def conclude(verdicts: Iterable[Verdict], view: View, *, understood: bool = True) -> Diagnosis:
+    """Order the findings of all verdicts, say what explains what, and name what is worth asking for.
+
+    ``understood`` False says that no input was understood, so that nothing found means nothing.
+    """
+    held = list(verdicts)
+    findings = [finding for verdict in held for finding in verdict.findings]
+    findings = _Order(findings, view).told()
+    root = findings[0] if findings else None
+    verdict: Literal["root-cause", "symptom-only", "healthy-as-far-as-seen", "nothing-understood"]
+    if root is None or _weight(root, findings) == SEVERITIES.index("info"):
+        verdict = "healthy-as-far-as-seen" if understood or root else "nothing-understood"
+    else:
+        verdict = "root-cause" if root.rule.role == "cause" else "symptom-only"
+    return Diagnosis(
+        verdict=verdict,
+        root_cause=root.rule.name if root and verdict == "root-cause" else None,
+        findings=tuple(findings),
+        unknown=shortlist(held, findings),
+    )
+
+
+def _weight(finding: Finding, findings: Sequence[Finding]) -> int:
+    """The severity of the worst that a finding explains, itself included: 0 is an error."""
+    names = {finding.rule.name, *finding.consequences}
+    return min(SEVERITIES.index(f.rule.severity) for f in findings if f.rule.name in names)
+
+
+class _Order:
+    """Works out the order of findings. They are known by their index."""
+
+    def __init__(self, findings: list[Finding], view: View) -> None:
+        self.findings = findings
+        self.peers = Peers(view.job)
+        self.named = _aliases(finding.rule for finding in findings)
+        self.explained = {
+            self.named[n] for f in findings for n in f.rule.explains if self.named.get(n, f.rule.name) != f.rule.name
+        }
+        self.periods = _periods(findings, view)
+        self.edges = self._acyclic(self._edges())
+        self.reached = {index: _reachable(self.edges, index) for index in range(len(findings))}
+
+    def told(self) -> list[Finding]:
+        """The findings with their edges, roots first."""
+        incoming: dict[int, list[int]] = defaultdict(list)
+        for cause, symptoms in self.edges.items():
+            for symptom in symptoms:
+                incoming[symptom].append(cause)
+        order = sorted(range(len(self.findings)), key=lambda i: (bool(incoming[i]), *self._key(i)))
+        return [
+            msgspec.structs.replace(
+                self.findings[i],
+                explained_by=self._names(incoming[i]),
+                consequences=self._names(self.reached[i]),
+            )
+            for i in order
+        ]
+
+    def _names(self, indices: Iterable[int]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.findings[i].rule.name for i in sorted(indices, key=self._plain_key)))
+
+    def _key(self, index: int) -> tuple[Any, ...]:
+        """Severity of the worst that it explains, a symptom after what could explain it, then the plain order."""
+        worst = min(SEVERITIES.index(self.findings[i].rule.severity) for i in (index, *self.reached[index]))
+        return self._is_suspect(index), worst, self.findings[index].rule.role == "symptom", *self._plain_key(index)
+
+    def _is_suspect(self, index: int) -> bool:
+        """A symptom that a rule that fired would explain, be it elsewhere: never told as the cause."""
+        rule = self.findings[index].rule
+        return rule.role == "symptom" and rule.name in self.explained
+
+    def _plain_key(self, index: int) -> tuple[Any, ...]:
+        """Severity, earliest time, lower layer, rule rank; the rest only keeps the order the same from run to run."""
+        finding = self.findings[index]
+        rule, where = finding.rule, finding.where
+        severity = SEVERITIES.index(rule.severity)
+        return severity, self.periods[index], rule.layer, rule.rank, rule.code, where.order or 0, finding.title
+
+    def _edges(self) -> Edges:
+        by_name: dict[str, list[int]] = defaultdict(list)
+        for index, finding in enumerate(self.findings):
+            by_name[finding.rule.name].append(index)
+        edges: Edges = defaultdict(set)
+        for index, cause in enumerate(self.findings):
+            for name in {self.named.get(name, "") for name in cause.rule.explains} - {cause.rule.name}:
+                others = (i for i in by_name.get(name, ()) if i != index)
+                edges[index] |= {i for i in others if self._holds(cause, self.findings[i])}
+        return edges
+
+    def _holds(self, cause: Finding, symptom: Finding) -> bool:
+        if cause.where.touches(symptom.where):
+            return True
+        peers = symptom.where.peers
+        if not peers and "job" not in (cause.rule.effect, symptom.rule.effect):
+            return False
+        hosts = [self.peers.host(peer) for peer in peers]
+        return not hosts or any(host is None or host in cause.where.hosts for host in hosts)
+
+    def _acyclic(self, edges: Edges) -> Edges:
+        """Rules that explain each other: the one told first explains the other."""
+        reached = {index: _reachable(edges, index) for index in edges}
+        rank = {i: n for n, i in enumerate(sorted(range(len(self.findings)), key=self._cycle_key))}
+        return {
+            cause: {s for s in symptoms if cause not in reached.get(s, ()) or rank[cause] < rank[s]}
+            for cause, symptoms in edges.items()
+        }
+
+    def _cycle_key(self, index: int) -> tuple[Any, ...]:
+        return self.findings[index].rule.role == "symptom", *self._plain_key(index)
+
+
+def _reachable(edges: Edges, start: int) -> set[int]:
+    found: set[int] = set()
+    ahead = list(edges.get(start, ()))
+    while ahead:
+        index = ahead.pop()
+        if index not in found:
+            found.add(index)
+            ahead += edges.get(index, ())
+    return found - {start}
+
+
+def _aliases(rules: Iterable[Rule]) -> dict[str, str]:
+    """The name of each rule by all the names that it has or had."""
+    return {name: rule.name for rule in rules for name in (rule.name, *rule.formerly)}
+
+
+def _periods(findings: Sequence[Finding], view: View) -> list[int]:
+    """The earliest times as small numbers, the same for times that clocks which differ cannot tell apart.
+
+    A finding without a time rests on how a host is set up, which was so before the job began.
+    """
+    hosts = {host for finding in findings for host in finding.where.hosts}
+    tolerance = _skew(view) if len(hosts) > 1 else 0.0
+    times = sorted({finding.where.time for finding in findings if finding.where.time is not None})
+    periods: dict[float, int] = {}
+    begin, number = float("-inf"), 0
+    for time in times:
+        if time - begin > tolerance:
+            begin, number = time, number + 1
+        periods[time] = number
+    return [periods[f.where.time] if f.where.time is not None else 0 for f in findings]
+
+
+def _skew(view: View) -> float:
+    """How far the hosts' clocks are apart, in seconds: the derived fact where it is known."""
+    try:
+        found = view.get(view.job, "clock_skew")
+    except AttributeError:
+        return _DEFAULT_SKEW
+    return abs(float(found)) if isinstance(found, int | float) else _DEFAULT_SKEW
+
+
+def shortlist(verdicts: Iterable[Verdict], findings: Sequence[Finding]) -> tuple[Unknown, ...]:
+    """The rules that could not be judged and matter: they would explain a symptom that fired, or are true in part.
+
+    At most `MAX_ASKS` different outputs are asked for, first those that would decide the most open causes; rules that
+    name no output come last, as many at most.
+    """
+    symptoms = {name for f in findings if f.rule.role == "symptom" for name in (f.rule.name, *f.rule.formerly)}
+    unknown = [verdict for verdict in verdicts if verdict.outcome == "unknown"]
+    explaining = {verdict.rule.name: bool(symptoms & set(verdict.rule.explains)) for verdict in unknown}
+    opened = [verdict for verdict in unknown if explaining[verdict.rule.name] or verdict.held_clauses]
+    weights = _ask_weights(opened, explaining)
+    asks = sorted(weights, key=lambda ask: (weights[ask], ask))[:MAX_ASKS]
+    opened.sort(key=lambda v: (not explaining[v.rule.name], SEVERITIES.index(v.rule.severity), v.rule.code))
+    asked = [_unknown(v, asks) for v in opened if any(ask.ask_for in asks for ask in v.rule.asks)]
+    return tuple(asked + [_unknown(v, ()) for v in opened if not v.rule.asks][:MAX_ASKS])
+
+
+def _ask_weights(opened: Iterable[Verdict], explaining: Mapping[str, bool]) -> dict[str, tuple[int, int]]:
+    """Minus the numbers of open causes that each output would decide: those that explain a symptom, and all."""
+    weights: dict[str, tuple[int, int]] = {}
+    for verdict in opened:
+        for ask_for in dict.fromkeys(ask.ask_for for ask in verdict.rule.asks):
+            explain, every = weights.get(ask_for, (0, 0))
+            is_cause = verdict.rule.role == "cause"
+            weights[ask_for] = explain - (is_cause and explaining[verdict.rule.name]), every - is_cause
+    return weights
+
+
+def _unknown(verdict: Verdict, asks: Iterable[str]) -> Unknown:
+    rule = verdict.rule
+    wanted = [ask for ask in rule.asks if ask.ask_for in asks]
+    missing = [ask.missing for ask in wanted] or [*verdict.missing, *verdict.open_clauses]
+    return Unknown(rule.code, rule.name, tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(a.ask_for for a in wanted)))

@@ -1,0 +1,82 @@
+"""Rules tried on their own examples: what `ncdiag rules test` and the project's tests say about a rule file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeVar
+
+import msgspec
+
+from ncdiag.engine.evaluate import judge, program_of, trace
+from ncdiag.engine.schema import Example, Rule
+from ncdiag.facts.model import Job
+from ncdiag.facts.view import View
+
+T = TypeVar("T")
+FactsOf = Callable[[Mapping[str, tuple[str, ...]], "str | None"], Job]
+"""The texts of an example by section kind, and its host, through the real parsers to the facts."""
+
+
+def problems(rules: Iterable[Rule], facts_of: FactsOf, view_of: Callable[[Job], View] = View) -> list[str]:
+    """What is wrong with the rules, one sentence each, the rule's name in front; an empty list when all is well."""
+    return [f"{rule.name}: {problem}" for rule in rules for problem in _problems(rule, facts_of, view_of)]
+
+
+def _problems(rule: Rule, facts_of: FactsOf, view_of: Callable[[Job], View]) -> Iterator[str]:
+    outcomes = {example.outcome for example in rule.examples}
+    for wanted, what in (("fired", "one that fires"), ("clear", "a near miss that stays clear")):
+        if wanted not in outcomes:
+            yield f"has no example with outcome {wanted!r}: write {what}"
+    if not rule.fixes:
+        yield "has no fix"
+    if not rule.references:
+        yield "has no reference"
+    rule = msgspec.structs.replace(rule, program=program_of(rule))
+    tried = [(example, view_of(facts_of(example.sections, example.host))) for example in rule.examples]
+    wrong = [(example, view) for example, view in tried if not _as_stated(rule, example, view)]
+    for example, view in wrong:
+        yield f"example {example.name!r} should be {example.outcome}: {_told(rule, view)}"
+    if not wrong:
+        for text, without in _with_a_clause_less(rule):
+            if all(_as_stated(without, example, view) for example, view in tried):
+                yield f"the clause {text!r} is not needed: every example comes out the same without it"
+
+
+def outcome(rule: Rule, view: View) -> str:
+    """What an example calls the outcome: a rule that does not apply is clear."""
+    found = judge([rule], view)[0].outcome
+    return "clear" if found == "not applicable" else found
+
+
+def _as_stated(rule: Rule, example: Example, view: View) -> bool:
+    return outcome(rule, view) == example.outcome
+
+
+def _told(rule: Rule, view: View) -> str:
+    """The outcome with what each instance had to say."""
+    verdict = judge([rule], view)[0]
+    parts = [f"it is {verdict.outcome}"]
+    if verdict.missing:
+        parts.append(f"missing {', '.join(verdict.missing)}")
+    words = {True: "true", False: "false", None: "unknown"}
+    for seen in trace(rule, view, limit=3):
+        names = ", ".join(f"{name} = {label}" for name, label in seen.names.items()) or "the job"
+        results = [f"{text} is {words[result]}" for text, result in seen.when]
+        results += [f"unless {text} is {words[result]}" for text, result in seen.unless]
+        parts.append(f"for {names}: {'; '.join(results)}")
+    return ". ".join(parts)
+
+
+def _with_a_clause_less(rule: Rule) -> Iterator[tuple[str, Rule]]:
+    """The rule without each of its conditions and guards in turn."""
+    program = program_of(rule)
+    for index, text in enumerate(rule.when):
+        less = msgspec.structs.replace(program, when=_without(program.when, index))
+        yield text, msgspec.structs.replace(rule, when=_without(rule.when, index), program=less)
+    for index, text in enumerate(rule.unless):
+        less = msgspec.structs.replace(program, unless=_without(program.unless, index))
+        yield text, msgspec.structs.replace(rule, unless=_without(rule.unless, index), program=less)
+
+
+def _without(items: tuple[T, ...], index: int) -> tuple[T, ...]:
+    return items[:index] + items[index + 1 :]

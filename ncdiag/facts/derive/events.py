@@ -1,0 +1,150 @@
+"""Derived facts about what happened: who crashed first, what an event says about its process or host."""
+
+from __future__ import annotations
+
+from ncdiag.facts.derive.rdma import ranks_of
+from ncdiag.facts.model import Difference, Event, Host, Job, Rank, RankTable
+from ncdiag.facts.view import View, derived
+
+CRASHES = {
+    "worker-crashed", "worker-killed", "worker-bus-error", "worker-failed", "mpi-rank-signal", "mpi-signal", "segfault", "segfault-in-nccl",
+    "oom-kill", "container-oom-killed", "cuda-illegal-access", "cuda-launch-failure", "cuda-memory-error", "torch-dataloader-killed",
+    "torch-dataloader-bus-error", "host-memory-exhausted",
+}  # fmt: skip
+"""Events in which a process of the job ended or was ended."""
+
+MAY_DIFFER = (
+    "NCCL_SOCKET_IFNAME", "NCCL_IB_HCA", "NCCL_TOPO_FILE", "NCCL_GRAPH_FILE", "NCCL_HOSTID", "NCCL_COMM_ID", "NCCL_CONF_FILE",
+    "NCCL_IB_GID_INDEX", "NCCL_TOPO_DUMP_FILE", "NCCL_GRAPH_DUMP_FILE",
+)  # fmt: skip
+"""Variables that may have another value on each host."""
+
+
+@derived
+def first_crashes(job: Job, view: View) -> tuple[Event, ...]:  # noqa: ARG001
+    """The first event in which a process ended, by its time where the lines have one, else by its place in the input."""
+    crashes = [e for e in job.events if e.event in CRASHES]
+    if not crashes:
+        return ()
+    timed = [e for e in crashes if e.time is not None]
+    key = (lambda e: e.time) if len(timed) == len(crashes) else (lambda e: e.order)
+    return (min(crashes, key=key),)
+
+
+@derived
+def is_crash(event: Event, view: View) -> bool:  # noqa: ARG001
+    """Did a process of the job end here?"""
+    return event.event in CRASHES
+
+
+@derived
+def who(event: Event, view: View) -> str:  # noqa: ARG001
+    """``Rank 3 on n2``, as far as it is known."""
+    name = f"Rank {event.rank}" if event.rank is not None else "A rank"
+    host = event.host or event.fields.get("on_host")
+    return f"{name} on {host}" if host else name
+
+
+@derived
+def is_no_such_device(event: Event, view: View) -> bool:  # noqa: ARG001
+    """ibv_modify_qp answered ENODEV: the address of the queue pair belongs to no interface of this network namespace."""
+    return event.event == "ib-modify-qp-failed" and (
+        event.fields.get("errno") == 19 or event.fields.get("error") == "No such device"  # noqa: PLR2004  (ENODEV)
+    )
+
+
+@derived
+def is_cuda_memory_failure(event: Event, view: View) -> bool:  # noqa: ARG001
+    """NCCL's own CUDA call failed for lack of memory."""
+    return event.event in {"cuda-failure", "cuda-alloc-failed"} and event.fields.get("error") == "out of memory"
+
+
+@derived
+def must_agree(difference: Difference, view: View) -> bool:  # noqa: ARG001
+    """Is it something on which all ranks have to agree (not the version, which has a rule of its own)?"""
+    if difference.what == "setting":
+        return (
+            difference.name.startswith("NCCL_")
+            and difference.name not in MAY_DIFFER
+            and not difference.name.startswith("NCCL_DEBUG")
+        )
+    return difference.what == "net"
+
+
+@derived
+def lacks_verbs_files(host: Host, view: View) -> bool | None:  # noqa: ARG001
+    """Is /dev/infiniband missing or without uverbs files?"""
+    if host.infiniband_devices is None:
+        return None
+    return not any(name.startswith("uverbs") for name in host.infiniband_devices)
+
+
+@derived
+def uses_shm(rank: Rank, view: View) -> bool | None:  # noqa: ARG001
+    """Does the rank talk to another of its host through shared memory?"""
+    if rank.transports is None:
+        return None
+    return any(name.startswith("SHM") or "shared memory" in name for name in rank.transports)
+
+
+@derived
+def has_near_gpus(host: Host, view: View) -> bool | None:  # noqa: ARG001
+    """Are all pairs of GPUs joined by NVLink or below one PCIe switch (so that none has a reason to use shared memory)?"""
+    pairs = [link for link in host.links if link.a.startswith("GPU") and link.b.startswith("GPU") and link.level]
+    if not pairs:
+        return None
+    return all(link.level in {"PIX", "PXB"} or (link.level or "").startswith("NV") for link in pairs)
+
+
+@derived
+def fabric_manager_down(host: Host, view: View) -> bool | None:
+    """Does CUDA wait for Fabric Manager, or is the service down on a machine whose GPUs are joined by NVSwitch?"""
+    if any(e.event == "cuda-fabric-not-ready" and e.host in {host.name, None} for e in view.job.events):
+        return True
+    service = next((s for s in host.services if s.name.removesuffix(".service") == "nvidia-fabricmanager"), None)
+    if service is None or service.active is None:
+        return None
+    if service.active:
+        return False
+    return any((link.nvlink_count or 0) >= 12 for link in host.links) or None  # noqa: PLR2004  (12 links and more: A100 and later behind NVSwitch)
+
+
+@derived
+def lacks_needed_plugin(host: Host, view: View) -> bool | None:
+    """Did a plugin that this machine needs fail: the OFI plugin started and found nothing, or a plugin was named and not found?"""
+    events = {e.event for e in view.job.events if e.host in {host.name, None}}
+    ranks = ranks_of(host, view)
+    if any(r.net not in {None, "Socket", "IB"} for r in ranks):
+        return False
+    if events & {"ofi-no-provider", "ofi-init-failed", "ofi-option-failed"}:
+        return True
+    named = view.setting(host, "NCCL_NET_PLUGIN")
+    if named is not None and named.is_set and named.text not in {None, "", "none"}:
+        return bool(events & {"plugin-load-failed", "plugin-not-found", "plugin-init-failed"}) or None
+    return False if ranks else None
+
+
+@derived
+def pci_paths_missing(host: Host, view: View) -> bool:
+    """Did NCCL find no PCI bus folder in /sys?"""
+    found = [e for e in view.job.events if e.event == "pci-path-missing" and e.host in {host.name, None}]
+    return any(str(e.fields.get("path", "")).startswith("/sys/class/pci_bus/") for e in found)
+
+
+@derived
+def nccl_text(host: Host, view: View) -> str:
+    """The NCCL version of the host for people."""
+    version = view.version(host)
+    return str(version) if version else "(version unknown)"
+
+
+@derived
+def is_invalid(table: RankTable, view: View) -> bool:  # noqa: ARG001
+    """Does the rank table break a rule of HCCL?"""
+    return bool(table.problems)
+
+
+@derived
+def problem_text(table: RankTable, view: View) -> str:  # noqa: ARG001
+    """Its problems, at most three."""
+    return "; ".join(table.problems[:3])

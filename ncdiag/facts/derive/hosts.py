@@ -1,0 +1,93 @@
+"""Facts of a host that several tool outputs tell together: peer memory, /dev/shm, locked memory, ACS."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import Host, Limit, Mount, TopoLink
+from ncdiag.facts.view import View, derived
+
+PEERMEM_MODULES = ("nvidia_peermem", "nv_peer_mem")
+"""The module of the GPU driver and its predecessor; either lets a NIC reach GPU memory (NVIDIA GPUDirect RDMA guide)."""
+SHM = "/dev/shm"  # noqa: S108
+
+
+@derived
+def peermem_loaded(host: Host, view: View) -> bool | None:  # noqa: ARG001
+    """Is a peer memory module loaded? False only when the module list was seen whole or both are known absent."""
+    if any(module.name in PEERMEM_MODULES for module in host.modules):
+        return True
+    absent = set(host.absent_modules or ())
+    return False if "lsmod" in host.complete or absent.issuperset(PEERMEM_MODULES) else None
+
+
+@derived
+def shm_bytes(host: Host, view: View) -> int | None:  # noqa: ARG001
+    """Size of /dev/shm in bytes."""
+    mount = _shm(host)
+    return mount.size_bytes if mount else None
+
+
+@derived
+def shm_available_bytes(host: Host, view: View) -> int | None:  # noqa: ARG001
+    """Bytes left in /dev/shm."""
+    mount = _shm(host)
+    return mount.available_bytes if mount else None
+
+
+def _shm(host: Host) -> Mount | None:
+    return next((mount for mount in host.mounts if mount.path == SHM), None)
+
+
+@derived
+def memlock_bytes(host: Host, view: View) -> int | None:  # noqa: ARG001
+    """Limit of locked memory in bytes; None when it is unlimited or unknown."""
+    limit = _memlock(host)
+    return limit.soft if limit else None
+
+
+@derived
+def memlock_unlimited(host: Host, view: View) -> bool | None:  # noqa: ARG001
+    """Is locked memory unlimited?"""
+    limit = _memlock(host)
+    return limit.unlimited if limit else None
+
+
+def _memlock(host: Host) -> Limit | None:
+    return next((limit for limit in host.limits if limit.name == "memlock"), None)
+
+
+@derived
+def nofile(host: Host, view: View) -> int | None:  # noqa: ARG001
+    """Limit of open files; None when it is unlimited or unknown."""
+    return next((limit.soft for limit in host.limits if limit.name == "nofile"), None)
+
+
+@derived
+def has_acs_redirect(host: Host, view: View) -> bool | None:  # noqa: ARG001
+    """Does some PCI device redirect peer traffic upstream? False when ACS lines were seen and all are off."""
+    states = [device.acs_redirects for device in host.pci] + [host.acs_redirects]
+    if True in states:
+        return True
+    return False if False in states else None
+
+
+@derived
+def has_infiniband_devices(host: Host, view: View) -> bool | None:  # noqa: ARG001
+    """Are there device files that a program can open (/dev/infiniband/uverbs*)? None when the folder was not listed."""
+    names = host.infiniband_devices
+    return None if names is None else any(name.startswith("uverbs") for name in names)
+
+
+@derived
+def is_gpu_pair(link: TopoLink, view: View) -> bool:  # noqa: ARG001
+    """Does the link join two GPUs?"""
+    return link.a.startswith("GPU") and link.b.startswith("GPU")
+
+
+@derived
+def hca(link: TopoLink, view: View) -> str | None:
+    """The RDMA device at one end of the link: its own name, or the one that the legend of ``topo -m`` gives; None unknown."""
+    label = next((end for end in (link.b, link.a) if not end.startswith("GPU")), None)
+    host = view.host(link.host)
+    if label is None or host is None:
+        return None
+    return (host.nic_labels or {}).get(label)

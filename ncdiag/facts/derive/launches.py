@@ -1,0 +1,48 @@
+"""Facts of a launch line: its slots, whether it names several hosts, the shared memory of its container."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import Launch
+from ncdiag.facts.view import View, derived
+
+CONTAINER_PROGRAMS = ("docker run", "podman run", "nvidia-docker run", "nerdctl run")
+CONTAINER_SHM = 64 << 20
+"""/dev/shm of a container without --shm-size and --ipc=host (Docker reference, docker run)."""
+
+
+@derived
+def slots(launch: Launch, view: View) -> int | None:  # noqa: ARG001
+    """Sum of the slots of the hosts named; None when one of them has none written."""
+    counts = [host.slots for host in launch.hosts]
+    known = [count for count in counts if count is not None]
+    return sum(known) if counts and len(known) == len(counts) else None
+
+
+@derived
+def is_multi_host(launch: Launch, view: View) -> bool | None:  # noqa: ARG001
+    """Does the line start processes on several hosts? None when it does not say."""
+    if launch.program == "hostfile" and not any(host.slots for host in launch.hosts):
+        return None  # a list of names may be any list
+    if launch.hosts:
+        return len({host.name for host in launch.hosts}) > 1
+    return launch.nnodes > 1 if launch.nnodes is not None else None
+
+
+@derived
+def sets_nccl(launch: Launch, view: View) -> bool:  # noqa: ARG001
+    """Does the line set or pass on a variable of NCCL?"""
+    return any(name.startswith("NCCL_") for name in (*launch.env, *launch.forwarded))
+
+
+@derived
+def is_container(launch: Launch, view: View) -> bool:  # noqa: ARG001
+    """Does the line start a container?"""
+    return launch.program in CONTAINER_PROGRAMS
+
+
+@derived
+def container_shm_bytes(launch: Launch, view: View) -> int | None:  # noqa: ARG001
+    """/dev/shm that the container gets, in bytes; None when it shares the host's or is no container."""
+    if launch.program not in CONTAINER_PROGRAMS or launch.ipc == "host":
+        return None
+    return launch.shm_size_bytes if launch.shm_size_bytes is not None else CONTAINER_SHM

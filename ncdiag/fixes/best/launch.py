@@ -1,0 +1,76 @@
+"""Container sizes, numbers of processes and variables."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import Host, Launch, Setting
+from ncdiag.facts.view import View
+from ncdiag.fixes.values import Bindings, Value, best, bound
+from ncdiag.nccl import environment
+
+
+@best
+def shm_size(view: View, bindings: Bindings) -> Value:
+    """The size of /dev/shm for docker's --shm-size: 1 GiB for each GPU or rank of the host, at least 1 GiB.
+
+    Rests on NVIDIA's advice of 1 GiB for NCCL in containers (NCCL user guide, troubleshooting, Docker) and on NCCL's buffers
+    of about 10 MB for each channel and peer, which grow with the ranks of the host.
+    """
+    concerned = bound(bindings, Host)
+    counts = []
+    for host in [concerned] if concerned is not None else view.job.hosts:
+        ranks = sum(rank.host == host.name for rank in view.job.ranks)
+        counts.append(max(len(host.gpus), ranks))
+    most = max(counts, default=0)
+    if most == 0:
+        reason = "1 GiB is what NVIDIA advises; how many GPUs share it was not seen"
+        return Value(text="1g", reason=reason, ask_for=("nvidia-smi -L",))
+    return Value(text=f"{most}g", reason=f"1 GiB for each of {most} ranks or GPUs on a host")
+
+
+@best
+def np(view: View, bindings: Bindings) -> Value:
+    """The number of processes that the launch line's hosts have slots for."""
+    launch = bound(bindings, Launch) or next((one for one in view.job.launches if one.hosts), None)
+    if launch is None or not launch.hosts:
+        return Value(reason="the launch line names no hosts", ask_for=("the launch command and its host file",))
+    found = launch.provenance.get("hosts") or launch.provenance.get("")
+    spans = (found,) if found else ()
+    slots = [host.slots for host in launch.hosts]
+    if None not in slots:
+        total = sum(count for count in slots if count is not None)
+        return Value(text=str(total), reason=f"the slots of its {len(slots)} hosts", spans=spans)
+    gpus = [len(host.gpus) if (host := view.host(named.name)) else 0 for named in launch.hosts]
+    if all(gpus):
+        return Value(text=str(sum(gpus)), reason="one process for each GPU of its hosts", spans=spans)
+    return Value(reason="the hosts are given without slots", spans=spans, ask_for=("nvidia-smi -L (on every host)",))
+
+
+@best
+def variable_suggestion(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
+    """The variable that a misspelt one was meant to be."""
+    setting = bound(bindings, Setting)
+    if setting is None:
+        return Value(reason="no variable is at hand")
+    names = environment.suggest(setting.name)
+    if not names:
+        return Value(reason=f"no variable of NCCL has a name like {setting.name}")
+    more = f" (or {', '.join(names[1:3])})" if names[1:] else ""
+    return Value(text=names[0], reason=f"the nearest name that NCCL reads{more}")
+
+
+@best
+def default_for(view: View, bindings: Bindings) -> Value:
+    """The default of a variable in the NCCL version at hand."""
+    setting = bound(bindings, Setting)
+    variable = environment.variables().get(setting.name) if setting is not None else None
+    if setting is None or variable is None:
+        return Value(reason="no variable that is known is at hand")
+    version = view.version(setting)
+    value = variable.default_at(version)
+    if value is not None:
+        at = f" of NCCL {version}" if version is not None else ""
+        return Value(text=str(value), reason=f"the default{at}")
+    if len(variable.defaults) > 1:
+        reason = "the default changed between the releases that are possible"
+        return Value(reason=reason, ask_for=("NCCL_DEBUG=VERSION output",))
+    return Value(reason=f"{variable.name} is unset by default")

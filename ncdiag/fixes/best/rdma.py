@@ -1,0 +1,159 @@
+"""GID index, device list and peer-memory module."""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.facts.model import Gid, Host, Port, Setting
+from ncdiag.facts.scalars import Version
+from ncdiag.facts.view import View
+from ncdiag.fixes import seen
+from ncdiag.fixes.values import Bindings, Value, best, bound
+from ncdiag.spans import Span
+
+OWN_MODULE_DRIVER = Version(470, 0)
+"""The first driver branch that brings nvidia_peermem along (NVIDIA driver 470 release notes, GPUDirect RDMA)."""
+
+
+@best
+def gid_index(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
+    """The GID index whose entry is RoCE v2 with an IPv4 address on every active RoCE port of every host.
+
+    Several such indices: the one whose addresses lie in one network on all hosts, else the lowest.
+    """
+    ports = _roce_ports(view)
+    blind = _hosts_without_table(view)
+    if not ports:
+        return Value(reason="no GID table of an active RoCE port was seen", ask_for=blind or ("show_gids (on every host)",))
+    good = {(port.host, port.hca, port.number): _good_entries(port) for port in ports}
+    common = set.intersection(*(set(entries) for entries in good.values()))
+    if common:
+        index = min(common, key=lambda i: (not _one_network([entries[i] for entries in good.values()], view), i))
+        chosen = [entries[index] for entries in good.values()]
+        told = ", ".join(f"{gid.host} {gid.hca} {gid.ip}" for gid in chosen[:4])
+        reason = f"entry {index} is RoCE v2 with an IPv4 address on every RoCE port seen: {told}"
+        return Value(text=str(index), reason=reason, spans=_spans(chosen), ask_for=blind)
+    each = ", ".join(f"{host} {hca}: {min(entries) if entries else 'none'}" for (host, hca, _), entries in good.items())
+    lacking = tuple(f"show_gids (on {host}, whole)" for (host, _, _), entries in good.items() if not entries)
+    return Value(
+        reason=f"no one index is RoCE v2 with an IPv4 address everywhere ({each}); NCCL 2.21 and later choose for each port",
+        ask_for=tuple(dict.fromkeys((*lacking, *blind))),
+    )  # fmt: skip
+
+
+def _roce_ports(view: View) -> list[Port]:
+    """The RoCE ports with a GID table that carry data: those that NCCL listed, else the active ones."""
+    listed = {(r.host, d.name, d.port or 1) for r in view.job.ranks for d in r.net_devices or () if d.link_layer == "RoCE"}
+    ports = [
+        port for host in view.job.hosts for hca in host.hcas for port in hca.ports
+        if port.gids and view.get(port, "is_roce") is not False and view.get(port, "is_active") is not False
+    ]  # fmt: skip
+    named = [port for port in ports if (port.host, port.hca, port.number) in listed]
+    return named or ports
+
+
+def _good_entries(port: Port) -> dict[int, Gid]:
+    return {gid.index: gid for gid in port.gids if gid.type == "RoCE v2" and gid.ip is not None}
+
+
+def _one_network(gids: list[Gid], view: View) -> bool:
+    """Do the interfaces' networks say that all the addresses are in one?"""
+    first = gids[0].ip
+    for host in view.job.hosts:
+        for interface in host.interfaces:
+            for address in interface.addresses or ():
+                if address.ip == first and address.prefix_len is not None:
+                    others = [type(address)(gid.ip) for gid in gids[1:] if gid.ip]
+                    return all(seen.same_network(address, other) for other in others)
+    return False
+
+
+def _hosts_without_table(view: View) -> tuple[str, ...]:
+    known = {host.name for host in view.job.hosts if any(p.gids for d in host.hcas for p in d.ports)}
+    missing = [f"show_gids (on {name})" for name in seen.hosts(view) if name not in known]
+    if seen.unseen(view):
+        missing.append("show_gids (on the other hosts of the job)")
+    return tuple(missing)
+
+
+@best
+def hca_list(view: View, bindings: Bindings) -> Value:
+    """The active RDMA devices of the highest rate, by exact name, for NCCL_IB_HCA; the same list for all hosts."""
+    concerned = bound(bindings, Host)
+    hosts = [host for host in view.job.hosts if host.hcas and (concerned is None or host.name == concerned.name)]
+    lists = {host.name: _fastest(host, view) for host in hosts}
+    lists = {name: ports for name, ports in lists.items() if ports}
+    if not lists:
+        return Value(reason="no active RDMA port with its rate was seen", ask_for=("ibstat (on every host)",))
+    texts = {name: "=" + ",".join(dict.fromkeys(port.hca for port in ports)) for name, ports in lists.items()}
+    spans = tuple(dict.fromkeys(span for ports in lists.values() for port in ports for span in _port_spans(port)))
+    blind = tuple(f"ibstat (on {name})" for name in seen.hosts(view) if name not in lists and concerned is None)
+    if len(set(texts.values())) > 1:
+        each = ", ".join(f"{name}: {text}" for name, text in sorted(texts.items())[:8])
+        reason = f"the devices have other names on other hosts; set it on each host: {each}"
+        return Value(reason=reason, spans=spans, ask_for=blind)
+    rate = next(iter(lists.values()))[0].rate_gbps
+    speed = f" at {rate:g} Gbit/s" if rate is not None else ""
+    text = next(iter(texts.values()))
+    return Value(text=text, reason=f"the active RDMA ports{speed} on {', '.join(sorted(lists)[:4])}", spans=spans, ask_for=blind)
+
+
+def _fastest(host: Host, view: View) -> list[Port]:
+    """The active ports of the highest rate; all active ones where no rate is known. InfiniBand before Ethernet of equal rate."""
+    active = [port for port in view.get(host, "active_ports") or () if _is_hardware(host, port, view)]
+    top = max((port.rate_gbps for port in active if port.rate_gbps is not None), default=None)
+    ports = [port for port in active if port.rate_gbps == top] if top is not None else active
+    layers = {port.link_layer for port in ports}
+    if {"InfiniBand", "Ethernet"} <= layers:
+        ports = [port for port in ports if port.link_layer == "InfiniBand"]
+    return sorted(ports, key=lambda port: [int(w) if w.isdigit() else w for w in re.findall(r"\d+|\D+", port.hca)])
+
+
+def _is_hardware(host: Host, port: Port, view: View) -> bool:
+    device = next((hca for hca in host.hcas if hca.name == port.hca), None)
+    return device is None or not view.get(device, "is_soft_rdma")
+
+
+@best
+def hca_exact(view: View, bindings: Bindings) -> Value:
+    """NCCL_IB_HCA as it is set, with the names read exactly: ``mlx5_1`` as ``=mlx5_1``, ``^mlx5_1`` as ``^=mlx5_1``."""
+    setting = bound(bindings, Setting)
+    if setting is None or setting.name != "NCCL_IB_HCA":
+        setting = view.setting(view.job, "NCCL_IB_HCA")
+    if setting is None or not setting.text:
+        return Value(reason="the value of NCCL_IB_HCA is not known", ask_for=("env | grep NCCL",))
+    sign = "^" if setting.text.startswith("^") else ""
+    rest = setting.text.removeprefix("^").removeprefix("=")
+    items = [item for item in rest.split(",") if item.split(":")[0]]
+    if not items:
+        return Value(reason=f"{setting.text!r} names no device", ask_for=("ibstat",))
+    found = setting.provenance.get("text") or setting.provenance.get("")
+    text = f"{sign}={','.join(items)}"
+    return Value(text=text, reason="the same list with = in front", spans=(found,) if found else ())
+
+
+@best
+def peermem_module(view: View, bindings: Bindings) -> Value:
+    """The kernel module that lets RDMA NICs reach GPU memory: nvidia_peermem with drivers from 470 on, else nv_peer_mem."""
+    concerned = bound(bindings, Host)
+    hosts = [concerned] if concerned is not None else list(view.job.hosts)
+    texts = {host.driver or next((gpu.driver for gpu in host.gpus if gpu.driver), None) for host in hosts} - {None}
+    drivers = sorted(v for v in (Version.parse(str(text)) for text in texts) if v is not None)
+    if not drivers:
+        reason = "part of the driver since branch 470; older drivers need nv_peer_mem. The driver's version was not seen"
+        return Value(text="nvidia_peermem", reason=reason, ask_for=("nvidia-smi",))
+    if drivers[0] >= OWN_MODULE_DRIVER:
+        return Value(text="nvidia_peermem", reason=f"driver {drivers[0].major} brings it along")
+    if drivers[-1] < OWN_MODULE_DRIVER:
+        return Value(text="nv_peer_mem", reason=f"driver {drivers[-1].major} is older than 470, which brought nvidia_peermem")
+    return Value(reason="the hosts have drivers from before and after 470; set it on each host", ask_for=("nvidia-smi",))
+
+
+def _spans(gids: list[Gid]) -> tuple[Span, ...]:
+    found = [gid.provenance.get("index") or gid.provenance.get("") for gid in gids]
+    return tuple(dict.fromkeys(span for span in found if span))
+
+
+def _port_spans(port: Port) -> tuple[Span, ...]:
+    found = port.provenance.get("rate_gbps") or port.provenance.get("state") or port.provenance.get("")
+    return (found,) if found else ()

@@ -1,0 +1,149 @@
+"""The interface that all hosts of the job should use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ncdiag.facts.model import Address, Interface
+from ncdiag.facts.view import View
+from ncdiag.fixes import seen
+from ncdiag.fixes.values import Bindings, Value, best
+from ncdiag.nccl import versions
+from ncdiag.spans import Span
+
+
+class _Candidate(msgspec.Struct, frozen=True):
+    """An interface that may be it, with the address that NCCL would take and its rank among its host's (lower is better)."""
+
+    interface: Interface
+    address: Address
+    order: tuple[bool, int, bool, int, int]
+
+
+@best
+def shared_interface(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
+    """The interface that every host has in the network they share, written for NCCL_SOCKET_IFNAME.
+
+    ``=name`` where the version reads that form (2.5 and later), a list where hosts have different names. Physical, bond and
+    IPoIB interfaces come before others, then what reaches a known peer, what has the default route, what is fastest.
+    """
+    names = seen.hosts(view)
+    found = {name: _candidates(seen.interfaces(name, view), view) for name in names}
+    blind = tuple(f"ip addr (on {name})" for name, some in found.items() if not some)
+    if seen.unseen(view):
+        blind += ("ip addr (on the other hosts of the job)",)
+    with_some = {name: some for name, some in found.items() if some}
+    if not with_some:
+        reason = "no interface with an address that other hosts can reach was seen"
+        return Value(reason=reason, ask_for=blind or ("ip addr (on every host)",))
+    chosen, reason = _choose(with_some, view)
+    text, problem = _render({name: one.interface.name for name, one in chosen.items()}, view)
+    spans = tuple(dict.fromkeys(span for one in chosen.values() for span in _spans(one.interface)))
+    if text is None:
+        return Value(reason=problem, spans=spans, ask_for=blind)
+    return Value(text=text, reason=reason, spans=spans, ask_for=blind)
+
+
+def _candidates(host: seen.Seen, view: View) -> tuple[_Candidate, ...]:
+    """The interfaces of a host that could carry the traffic, best first; doubtful ones only where no other is left."""
+    peers = _peers(view, host.host)
+    sure: list[_Candidate] = []
+    doubtful: list[_Candidate] = []
+    for position, interface in enumerate(host.interfaces):
+        suits = seen.suits(interface, view, host.interfaces)
+        address = seen.address(interface, view)
+        if suits is False or address is None:
+            continue
+        kind = view.get(interface, "likely_kind")
+        order = (
+            not any(seen.same_network(address, peer) for peer in peers),
+            seen.PREFERENCE.get(kind, 5),
+            not _has_default_route(interface, view),
+            -(interface.speed_mbps or 0),
+            position,
+        )
+        (sure if suits else doubtful).append(_Candidate(interface, address, order))
+    return tuple(sorted(sure or doubtful, key=lambda candidate: candidate.order))
+
+
+def _peers(view: View, host: str) -> list[Address]:
+    """Addresses of other hosts that the job tries to reach."""
+    advertised = view.get(view.job, "advertised") or ()
+    found = {item.ip for item in advertised if item.ip and item.host != host and item.role == "peer"}
+    found |= {launch.master_addr for launch in view.job.launches if launch.master_addr}
+    return [Address(ip) for ip in found]
+
+
+def _has_default_route(interface: Interface, view: View) -> bool:
+    host = view.host(interface.host)
+    routes = host.routes if host else ()
+    return any(route.destination == "default" and route.interface == interface.name for route in routes)
+
+
+def _choose(found: dict[str, tuple[_Candidate, ...]], view: View) -> tuple[dict[str, _Candidate], str]:
+    """One interface a host: in one network where the hosts share one, else under one name, else the best of each."""
+    if len(found) > 1:
+        shared = [chosen for anchor in next(iter(found.values())) if (chosen := _in_network(anchor, found))]
+        if shared:
+            chosen = min(shared, key=lambda some: max(one.order[:4] for one in some.values()))
+            return chosen, f"all hosts seen have it in the network of {_told(chosen)}"
+        for anchor in next(iter(found.values())):
+            named = {
+                host: next((c for c in some if c.interface.name == anchor.interface.name), None)
+                for host, some in found.items()
+            }
+            if all(named.values()):
+                same = {host: one for host, one in named.items() if one is not None}
+                return same, f"all hosts seen have it, with addresses that have to be routed: {_told(same)}"
+    chosen = {host: some[0] for host, some in found.items()}
+    rest = [c.interface.name for some in found.values() for c in some[1:] if len(found) == 1]
+    also = f" (also possible: {', '.join(rest)})" if rest else ""
+    alone = " of the only host seen" if len(found) == 1 and view.get(view.job, "is_multi_host") else ""
+    return chosen, f"its address{alone} is one that other hosts can reach: {_told(chosen)}{also}"
+
+
+def _in_network(anchor: _Candidate, found: dict[str, tuple[_Candidate, ...]]) -> dict[str, _Candidate] | None:
+    """For each host its best interface in the network of ``anchor``; None when a host has none there for sure."""
+    chosen = {}
+    for host, some in found.items():
+        inside = [c for c in some if c is anchor or seen.same_network(anchor.address, c.address)]
+        if not inside:
+            return None
+        chosen[host] = inside[0]
+    return chosen
+
+
+def _told(chosen: dict[str, _Candidate]) -> str:
+    parts = []
+    for host, one in sorted(chosen.items())[:4]:
+        length = f"/{one.address.prefix_len}" if one.address.prefix_len is not None else ""
+        parts.append(f"{host} {one.interface.name} {one.address.ip}{length}")
+    return ", ".join(parts) + (" ..." if len(chosen) > len(parts) else "")
+
+
+def _render(names: dict[str, str], view: View) -> tuple[str | None, str]:
+    """The value for all hosts, or None and the reason why there is no such value."""
+    wanted = list(dict.fromkeys(names.values()))
+    listing = {host: [i.name for i in seen.interfaces(host, view).interfaces] for host in names}
+    exact = versions.agreed(view.version(), (versions.EXACT_NAMES,), lambda version: version >= versions.EXACT_NAMES)
+    if exact is None:  # a plain name works in every release where no other name begins with it
+        exact = not all(_picks(listing[host], wanted, names[host], exact=False) for host in names)
+    if all(_picks(listing[host], wanted, names[host], exact=exact) for host in names):
+        return ("=" if exact else "") + ",".join(wanted), ""
+    each = ", ".join(f"{host}: {'=' if exact else ''}{name}" for host, name in sorted(names.items())[:8])
+    return None, f"no one value selects the right interface on every host; set it on each host: {each}"
+
+
+def _picks(present: Sequence[str], wanted: Sequence[str], right: str, *, exact: bool) -> bool:
+    """Does the list select this interface and no other of the host?"""
+    return all(
+        name == right for name in present if any(name == one if exact else name.startswith(one) for one in wanted)
+    )
+
+
+def _spans(interface: Interface) -> tuple[Span, ...]:
+    found = interface.provenance.get("addresses") or interface.provenance.get("")
+    return (found,) if found else ()
+

@@ -1,0 +1,1 @@
+"""One simulation a module: interfaces, GID indices."""

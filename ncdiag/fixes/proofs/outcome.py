@@ -1,0 +1,55 @@
+"""What a simulation is given and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from ncdiag.facts.view import View
+from ncdiag.nccl.derive.filters import settings_of
+
+State = Literal["proved", "not-simulated", "refuted"]
+
+
+class Change(msgspec.Struct, frozen=True):
+    """The variables that a fix sets and removes."""
+
+    env: dict[str, str]
+    unset: tuple[str, ...] = ()
+
+    def applied(self, settings: Mapping[str, str]) -> dict[str, str]:
+        """The settings with the change applied."""
+        kept = {name: value for name, value in settings.items() if name not in self.unset}
+        return {**kept, **self.env}
+
+
+class HostProof(msgspec.Struct, frozen=True):
+    """What would happen on one host ("" for a statement about the job); ``ask_for`` would settle what was not simulated."""
+
+    host: str
+    state: State
+    text: str
+    ask_for: tuple[str, ...] = ()
+
+
+class Proof(msgspec.Struct, frozen=True):
+    """What would happen on all hosts; ``state`` is the worst of theirs."""
+
+    state: State
+    text: str
+    hosts: tuple[HostProof, ...] = ()
+    ask_for: tuple[str, ...] = ()
+
+
+def settings(view: View, name: str, change: Change) -> dict[str, str]:
+    """The NCCL variables in force on a host after the change."""
+    host = view.host(name)
+    return change.applied(settings_of(host, view) if host is not None else {})
+
+
+def release(view: View, name: str) -> str:
+    """``NCCL 2.18.3`` as known for a host, ``NCCL`` where the version is not known."""
+    version = view.version(view.host(name))
+    return "NCCL" if version is None else f"NCCL {version}"

@@ -1,0 +1,148 @@
+"""Which interface NCCL picks on each host once NCCL_SOCKET_IFNAME or its neighbours are changed."""
+
+from __future__ import annotations
+
+import itertools
+
+import msgspec
+
+from ncdiag.facts.model import Address, Interface
+from ncdiag.facts.view import View
+from ncdiag.fixes import seen
+from ncdiag.fixes.proofs.outcome import Change, HostProof, release, settings
+from ncdiag.nccl import versions
+from ncdiag.nccl.selection import sockets
+from ncdiag.nccl.selection.names import NameList
+
+VARIABLES = frozenset({"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY", "NCCL_COMM_ID"})
+
+_LEFT_OUT = ("docker", "lo", "virbr")
+"""Beginnings of names that a list printed by NCCL does not show, because its default leaves them to the last."""
+
+
+class _Picked(msgspec.Struct, frozen=True):
+    host: str
+    address: Address | None
+
+
+def prove(view: View, change: Change) -> tuple[HostProof, ...]:
+    """The choice of every host with the change applied, and whether the chosen addresses fit together."""
+    picked: list[_Picked] = []
+    proofs = [_host(view, name, change, picked) for name in seen.hosts(view)]
+    missing = seen.unseen(view)
+    if missing:
+        text = "the interfaces of the other hosts were not seen"
+        proofs.append(HostProof("", "not-simulated", text, ("ip addr (on the other hosts)",)))
+    if all(proof.state == "proved" for proof in proofs) and (together := _together(picked)) is not None:
+        proofs.append(together)
+    return tuple(proofs)
+
+
+def _host(view: View, name: str, change: Change, picked: list[_Picked]) -> HostProof:
+    host = seen.interfaces(name, view)
+    ask = (f"ip addr (on {name})",)
+    if host.origin == "none":
+        return HostProof(name, "not-simulated", f"{name}'s interfaces were not seen", ask)
+    known = _with_loopback(host)
+    after = settings(view, name, change)
+    version = view.version(view.host(name))
+    choice = sockets.bootstrap(known, after, version)
+    hidden = _may_be_hidden(view, host, after)
+    if not choice.known:
+        why = next((str(reason) for reason in choice.reasons if "not" in reason.text), "something was not seen")
+        return HostProof(name, "not-simulated", f"what {release(view, name)} on {name} picks is not certain ({why})", ask)
+    if choice.error is not None:
+        if host.origin == "log":
+            text = f"none of the interfaces that {name}'s log lists fits"
+            return HostProof(name, "not-simulated", text, ask)
+        return HostProof(name, "refuted", f"with this, {release(view, name)} on {name} stops: {choice.error}")
+    data = sockets.net_socket(known, after, version) if _carries_data(view, name) else choice
+    problem = _problem(view, known, choice, data if data.known else choice, after)
+    if problem:
+        return HostProof(name, "refuted", f"with this, {release(view, name)} on {name} {problem}")
+    if hidden:
+        return HostProof(name, "not-simulated", f"{name}'s log does not show {hidden}", ask)
+    first = choice.interfaces[0]
+    chosen = next(interface for interface in known if interface.name == first.name)
+    picked.append(_Picked(name, seen.address(chosen, view)))
+    of = " of the interfaces in its log" if host.origin == "log" else ""
+    return HostProof(name, "proved", f"with this, {release(view, name)} on {name} picks {first.name} ({first.address}){of}")
+
+
+def _with_loopback(host: seen.Seen) -> tuple[Interface, ...]:
+    """A list from a log never has lo, yet every Linux host has it, as the first interface."""
+    if host.origin == "all" or any(interface.name == "lo" for interface in host.interfaces):
+        return host.interfaces
+    lo = Interface(
+        host=host.host, name="lo", kind="loopback", up=True, running=True, addresses=(Address("127.0.0.1", 8),), ifindex=1
+    )
+    return (lo, *host.interfaces)
+
+
+def _may_be_hidden(view: View, host: seen.Seen, after: dict[str, str]) -> str:
+    """What the interfaces of a log leave open for this list of names; empty when nothing that matters can be hidden."""
+    wanted = after.get("NCCL_SOCKET_IFNAME", "")
+    if host.origin == "all" or "NCCL_COMM_ID" in after:
+        return "" if host.origin == "all" else "all interfaces"
+    version = view.version(view.host(host.host))
+    names = NameList.parse(wanted, version.low if version else versions.as_range(None).low)
+    if names.exact and not names.exclude and names.items:
+        return ""  # a name is there once
+    ranks = [rank for rank in view.job.ranks if rank.host == host.host]
+    listed = any(rank.socket_interfaces for rank in ranks)
+    before = settings(view, host.host, Change({}))
+    automatic = "NCCL_SOCKET_IFNAME" not in before and not any(i.name.startswith("ib") for i in host.interfaces)
+    if not (listed and automatic):
+        return "all interfaces"
+    touched = names.exclude or any(
+        item.name.startswith(left) or left.startswith(item.name) for item in names.items for left in _LEFT_OUT
+    )
+    return f"interfaces such as {', '.join(_LEFT_OUT)}" if touched else ""
+
+
+def _carries_data(view: View, name: str) -> bool:
+    """Does the TCP transport carry data on this host, as far as is known?"""
+    ranks = [rank for rank in view.job.ranks if rank.host == name]
+    return not any(rank.net not in {None, "Socket"} or (rank.net is None and rank.net_devices) for rank in ranks)
+
+
+def _problem(
+    view: View, known: tuple[Interface, ...], choice: sockets.Choice, data: sockets.Choice, after: dict[str, str]
+) -> str:
+    """What is wrong with the interfaces that NCCL then takes; empty when nothing is."""
+    by_name = {interface.name: interface for interface in known}
+    first = choice.names[0]
+    wanted = after.get("NCCL_SOCKET_IFNAME", "")
+    if wanted and wanted[0] not in "^=" and "NCCL_COMM_ID" not in after:
+        meant = [part for part in wanted.split(",") if part in by_name]
+        if meant and first not in meant:
+            return f"picks {first}: {wanted} is read as the beginning of names, and {first} stands before {meant[0]}"
+    if view.get(view.job, "is_multi_host") is False:
+        return ""
+    for number, name in enumerate(dict.fromkeys([first, *data.names])):
+        interface = by_name[name]
+        if seen.suits(interface, view, known) is False:
+            verb = "picks" if number == 0 else f"picks {first} but sends data over"
+            return f"{verb} {name} ({view.get(interface, 'ip')}), which other hosts cannot reach"
+        if number and wanted and wanted[0] not in "^=" and name not in wanted.split(","):
+            mine, other = seen.address(by_name[first], view), seen.address(interface, view)
+            if mine and other and first in wanted.split(",") and seen.same_network(mine, other) is False:
+                return f"picks {first} and also {name}, in another network: {wanted} is read as the beginning of names"
+    return ""
+
+
+def _together(picked: list[_Picked]) -> HostProof | None:
+    """Do the addresses of all hosts fit together? None when nothing speaks against it."""
+    for one, other in itertools.pairwise(picked):
+        if one.address is None or other.address is None:
+            continue
+        if one.address.ip == other.address.ip:
+            text = f"{one.host} and {other.host} would both announce {one.address.ip}"
+            return HostProof("", "refuted", text)
+        if seen.same_network(one.address, other.address) is False:
+            text = (
+                f"{one.host} ({one.address.ip}) and {other.host} ({other.address.ip}) are in different networks; "
+                "whether one reaches the other was not seen"
+            )
+            return HostProof("", "not-simulated", text, (f"ip route get {other.address.ip} (on {one.host})",))
+    return None

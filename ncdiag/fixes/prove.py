@@ -1,0 +1,54 @@
+"""Run NCCL's choice again with a fix applied, on every host that is known.
+
+``proved``: on all of them NCCL then picks what the fix means. ``refuted``: on one of them it does not, and the fix must not
+be offered. ``not-simulated``: something was not seen, or the variable is not one that the simulation covers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ncdiag.facts.view import View
+from ncdiag.fixes.proofs import gids, sockets
+from ncdiag.fixes.proofs.outcome import Change, HostProof, Proof, State
+
+_WORST: tuple[State, ...] = ("refuted", "not-simulated", "proved")
+_SHOWN = 6
+
+_SIMULATIONS: tuple[tuple[frozenset[str], Callable[[View, Change], tuple[HostProof, ...]]], ...] = (
+    (sockets.VARIABLES, sockets.prove),
+    (gids.VARIABLES, gids.prove),
+)
+
+
+def prove(view: View, env: Mapping[str, str] | None = None, unset: Sequence[str] = ()) -> Proof:
+    """The proof of setting ``env`` and removing ``unset`` on all hosts; what changes nothing is not simulated."""
+    change = Change(dict(env or {}), tuple(unset))
+    names = [*change.env, *change.unset]
+    parts: list[HostProof] = []
+    for variables, simulate in _SIMULATIONS:
+        if not variables.isdisjoint(names):
+            parts += simulate(view, change)
+    others = [name for name in names if not any(name in variables for variables, _ in _SIMULATIONS)]
+    if others or not parts:
+        what = ", ".join(others) if others else "a change outside NCCL's variables"
+        parts.append(HostProof("", "not-simulated", f"the effect of {what} is not simulated"))
+    return _joined(parts)
+
+
+def _joined(parts: Sequence[HostProof]) -> Proof:
+    """The worst state of all hosts; the hosts of that state are told first, then the others."""
+    ordered = sorted(parts, key=lambda part: _WORST.index(part.state))
+    texts = list(dict.fromkeys(part.text for part in ordered))
+    more = f"; and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
+    ask_for = tuple(dict.fromkeys(ask for part in ordered for ask in part.ask_for))
+    text = "; ".join(texts[:_SHOWN]) + more
+    if ask_for:
+        text += f": paste {_listed(ask_for)}"
+    return Proof(ordered[0].state, text, tuple(parts), ask_for)
+
+
+def _listed(asks: Sequence[str]) -> str:
+    shown = [f"`{command}`" + (f" ({rest}" if rest else "") for command, _, rest in (a.partition(" (") for a in asks[:4])]
+    return " and ".join(shown) + (" ..." if len(asks) > len(shown) else "")
+

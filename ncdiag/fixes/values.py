@@ -1,0 +1,87 @@
+"""``best.*``: the values of fixes, computed from facts and never taken from folklore.
+
+Each is a function in a module of `ncdiag.fixes.best`, registered under its own name with `best`. A value that cannot be
+computed says why and names the command whose output would settle it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from ncdiag.facts.view import View
+from ncdiag.spans import Span
+
+Bindings = Mapping[str, Any]
+"""The facts that the rule's names are bound to."""
+
+
+class Value(msgspec.Struct, frozen=True, kw_only=True):
+    """A computed value. ``text`` None: it cannot be computed; ``ask_for`` are the commands whose output would settle it.
+
+    ``reason`` says in a sentence what it rests on, ``spans`` where that was read. A value that holds for what was seen and
+    may not hold for hosts that were not seen has a text and something to ask for.
+    """
+
+    text: str | None = None
+    reason: str = ""
+    spans: tuple[Span, ...] = ()
+    ask_for: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text or ""
+
+
+Compute = Callable[[View, Bindings], Value]
+_REGISTRY: dict[str, Compute] = {}
+_LOADED: list[bool] = []
+
+
+def best(function: Compute) -> Compute:
+    """Register ``def name(view: View, bindings: Bindings) -> Value`` as ``best.name``."""
+    name = getattr(function, "__name__", "")
+    if name in _REGISTRY:
+        msg = f"best.{name} is defined twice"
+        raise ValueError(msg)
+    _REGISTRY[name] = function
+    return function
+
+
+def registry() -> Mapping[str, Compute]:
+    """All computations by name; imports the modules of `ncdiag.fixes.best` on first use."""
+    if not _LOADED:
+        package = importlib.import_module("ncdiag.fixes.best")
+        for module in pkgutil.iter_modules(package.__path__):
+            importlib.import_module(f"{package.__name__}.{module.name}")
+        _LOADED.append(True)
+    return _REGISTRY
+
+
+class Values:
+    """The values for one job, each computed once for the same bound facts; what the engine fills ``{best.NAME}`` with."""
+
+    def __init__(self, view: View) -> None:
+        """Remember the job's view."""
+        self.view = view
+        self._cache: dict[tuple[str, tuple[int, ...]], tuple[tuple[Any, ...], Value]] = {}
+
+    def __call__(self, name: str, bindings: Bindings) -> str | None:
+        """The text of ``best.name``, None when it cannot be computed."""
+        return self.compute(name, bindings).text
+
+    def compute(self, name: str, bindings: Bindings) -> Value:
+        """``best.name`` with its reason; KeyError for a name that does not exist."""
+        bound = tuple(bindings[key] for key in sorted(bindings))
+        key = name, tuple(map(id, bound))
+        if key not in self._cache:  # the facts are kept, so that their ids stay their own
+            self._cache[key] = bound, registry()[name](self.view, bindings)
+        return self._cache[key][1]
+
+
+def bound(bindings: Bindings, kind: type[Any]) -> Any:  # noqa: ANN401
+    """The first bound fact of a type, None when the rule binds none."""
+    return next((fact for fact in bindings.values() if isinstance(fact, kind)), None)

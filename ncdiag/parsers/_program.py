@@ -1,0 +1,104 @@
+"""Read lines that programs print: prefix, catalogue, repeats. Shared by several parsers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers import _context, _events
+from ncdiag.spans import Section
+
+NOISE = re.compile(
+    r"frame #\d+: |Exception raised from \S+ at |#\d+ \S+ (?:from|in|at) |#\d+ +0x[0-9a-f]+ "
+    r"|[-=_*~#+|^\s.{}\[\](),;:]+$|debug[123]: |[\w ]{0,30}:?\s*\d{1,3}%\||ProcessGroupNCCL preparing to dump debug"
+    r"|CUDA kernel errors might be asynchronous|For debugging consider passing (?:CUDA|HIP|AMD)_|First PG on this rank"
+    r"|Compile with `TORCH_USE_|Device-side assertion tracking was not|Stack trace of the failed collective:"
+    r'|File "[^"]+", line \d+|Traceback \(most recent call last\):|During handling of the above exception, another'
+    r"|The above exception was the direct cause|\[\S+:\d+\] (?:\[ ?\d+\]|\*\*\*) |Set the environment variable HYDRA_"
+    r"|Warning: Permanently added .{1,200} to the list of known hosts|\[\S+:\d+\] \d+ more process(?:es)? ha"
+    r"|(?:\[\d+\] )?(?:NCCL INFO )?[\w/]{1,60}\.(?:cc|cu|h):\d+ -> \d"
+)
+"""What stands around errors and says nothing: stack frames, rules of dashes, progress bars, ssh's debug lines."""
+
+_LAST_ERROR = "Last error:"
+_TAGGED = 120
+"""Characters of ``Last error:`` with a tag of the launcher (``worker-1: ``) before it."""
+
+
+def known(line: str) -> bool:
+    """Tell whether a line without event is known chatter."""
+    return NOISE.match(_context.split(line)[1]) is not None
+
+
+def read(section: Section, is_known: Callable[[str], bool] = known, *, exceptions: bool = True) -> Parsed:
+    """The events of a section; a line without one is unread unless ``is_known(line)``.
+
+    ``exceptions``: a line that looks like the last one of a Python traceback becomes an event of its own.
+    """
+    collector = _events.Collector(section)
+    timeouts = _Timeouts(section)
+    shared = _context.split(section.prefix)[0] if section.prefix else None
+    unread: list[int] = []
+    expects_error, head = False, ""
+    for index, line in enumerate(section.lines):
+        context, text = _context.split(line)
+        if not text:
+            continue
+        if shared is not None:
+            context.rank = shared.rank if context.rank is None else context.rank
+            context.pid = shared.pid if context.pid is None else context.pid
+        if expects_error and head:
+            text = text.removeprefix(head)
+        told = expects_error or (text.startswith(_LAST_ERROR) and text != _LAST_ERROR)
+        expects_error = text.endswith(_LAST_ERROR) and len(text) < _TAGGED
+        head = text.removesuffix(_LAST_ERROR) if expects_error else ""
+        found = [] if expects_error else _of_line(text, told=told, exceptions=exceptions)
+        for event in found:
+            collector.add(index, event, context, text)
+            timeouts.see(index, event, context)
+        if not found and not expects_error and not is_known(line):
+            unread.append(index)
+    return Parsed(observations=(*collector.observations(), *timeouts.observations()), unread=tuple(unread))
+
+
+def _of_line(text: str, *, told: bool, exceptions: bool) -> list[_events.Found]:
+    if told:
+        return _events.last_error(text.removeprefix(_LAST_ERROR).lstrip())
+    found = _events.find(text)
+    if not found and exceptions:
+        exception = _events.exception(text)
+        return [exception] if exception else []
+    return found
+
+
+class _Timeouts:
+    """The collectives that the watchdog gave up, with how far the process group had come where a later line tells."""
+
+    _FIELDS = ("sequence", "operation", "numel_in", "numel_out", "timeout_ms", "ran_ms")
+
+    def __init__(self, section: Section) -> None:
+        self._section = section
+        self._found: list[tuple[int, _context.Context, dict[str, Any]]] = []
+        self._last: dict[tuple[int | None, object], int] = {}
+
+    def see(self, index: int, event: _events.Found, context: _context.Context) -> None:
+        """Take an event that speaks of a timeout."""
+        fields = event.fields
+        place = context.rank, fields.get("sequence")
+        if event.event == "torch-watchdog-timeout":
+            self._last[place] = len(self._found)
+            self._found.append((index, context, {name: fields.get(name) for name in self._FIELDS}))
+        elif event.event == "torch-work-failed":
+            state = {name: fields.get(name) for name in ("last_enqueued", "last_completed")}
+            state["process_group"] = context.process_group
+            if place in self._last:
+                self._found[self._last[place]][2].update(state)
+            else:
+                self._last[place] = len(self._found)
+                self._found.append((index, context, {"sequence": fields.get("sequence"), **state}))
+
+    def observations(self) -> list[Observation]:
+        """One Timeout for each watchdog line, in order."""
+        return [observe(self._section, i, "Timeout", rank=context.rank, **fields) for i, context, fields in self._found]

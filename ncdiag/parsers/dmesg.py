@@ -1,0 +1,35 @@
+"""The kernel's log: ``dmesg`` (plain, -T, --decode, --time-format iso), ``journalctl -k``, kern.log and syslog.
+
+Prefix formats: util-linux sys-utils/dmesg.c; systemd's short and short-iso output; RFC 3164 heads of rsyslog.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ncdiag.facts.observe import Parsed
+from ncdiag.parsers import _program
+from ncdiag.spans import Section
+
+KIND = "dmesg"
+COMMANDS = ("dmesg", "journalctl")
+ANCHOR = (
+    r"(?:<\d{1,3}>)?\[\s{0,8}\d{1,9}\.\d{6}\] |\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\] "
+    r"|(?:kern|user|daemon|auth|syslog|authpriv)\s{0,6}:(?:emerg|alert|crit|err|warn|notice|info|debug)\s{0,4}: "
+    r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:,\d{6}[+-]\d\d:\d\d "
+    r"|[.,]?\d{0,9}[+-]\d\d:?\d\d [\w.-]{1,64} [\w.-]{1,48}(?:\[\d{1,9}\])?: )"
+    r"|[A-Z][a-z]{2}\s{1,2}\d{1,2} \d\d:\d\d:\d\d [\w.-]{1,64} [\w./@-]{1,64}(?:\[\d{1,9}\])?: "
+)
+
+_HEAD = re.compile(ANCHOR)
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Lines with a kernel log's head, with single blank lines between them."""
+    return _HEAD.match(line) is not None or (not line.strip() and bool(lines[-1].strip()))
+
+
+def parse(section: Section) -> Parsed:
+    """The events of the catalogue; everything else that a kernel says is known and of no matter."""
+    return _program.read(section, lambda line: _HEAD.match(line) is not None, exceptions=False)

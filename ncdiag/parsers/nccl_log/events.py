@@ -1,0 +1,65 @@
+"""The events of a log: equal ones are counted, and only so many different ones of one name are kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ncdiag.facts.observe import Observation
+from ncdiag.parsers.nccl_log.prefix import Prefix
+from ncdiag.parsers.nccl_log.ranks import Key
+from ncdiag.parsers.nccl_log.reading import Told
+from ncdiag.spans import Span
+
+KEPT = {"harmless": 500, "fact": 2000}
+"""Different events of one name that are kept, by kind; memory must not grow with the log."""
+KEPT_OTHERWISE = 5000
+
+
+class Events:
+    """Events in the order in which they first appeared."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._first: dict[tuple[Any, ...], tuple[Key, Told, str, str, Prefix, Span]] = {}
+        self._counts: Counter[tuple[Any, ...]] = Counter()
+        self._kept: Counter[str] = Counter()
+        self._last: dict[str, tuple[Any, ...]] = {}
+
+    def add(self, key: Key, told: Told, text: str, level: str, prefix: Prefix, span: Span) -> None:  # noqa: PLR0913
+        """Take one event; over the limit it only raises the count of the last one kept under its name."""
+        place = (told.event, *key[:2], text)
+        if place not in self._first:
+            if self._kept[told.event] >= KEPT.get(told.kind or "", KEPT_OTHERWISE):
+                self._counts[self._last[told.event]] += 1
+                return
+            self._first[place] = key, told, text, level, prefix, span
+            self._kept[told.event] += 1
+            self._last[told.event] = place
+        self._counts[place] += 1
+
+    def unknown_lines(self) -> list[int]:
+        """Line numbers of the warnings that no message of the catalogue fits."""
+        return [span.line for _, told, _, _, _, span in self._first.values() if told.event == "unknown-warn"]
+
+    def observations(self, rank_of: Callable[[Key], int | None]) -> Iterator[Observation]:
+        """One observation for each event kept."""
+        for place, (key, told, text, level, prefix, span) in self._first.items():
+            fields: dict[str, Any] = {
+                "event": told.event, "origin": told.origin, "level": level, "kind": told.kind, "text": text,
+                "time": prefix.time, "order": span.line, "rank": rank_of(key), "pid": key[1],
+                "peer": _host_part(told.fields.get("peer")),
+                "file": prefix.file or told.fields.get("source_file"), "line": prefix.line or told.fields.get("source_line"),
+                "count": self._counts[place], "fields": told.fields,
+            }  # fmt: skip
+            fields = {name: value for name, value in fields.items() if value is not None}
+            yield Observation(entity="Event", host=key[0], span=span, fields=fields, standing="process")
+
+
+def _host_part(peer: object) -> str | None:
+    """``10.0.0.1<45678>`` or ``10.0.0.1:45678`` without the TCP port."""
+    if not isinstance(peer, str):
+        return None
+    host = peer.split("<", 1)[0]
+    return host if host != peer else peer.rsplit(":", 1)[0]

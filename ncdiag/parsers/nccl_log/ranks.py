@@ -1,0 +1,263 @@
+"""What was read of each process, and how it becomes observations of ranks.
+
+A record belongs to one (host, pid, device). Lines of helper threads carry another device number than the rank's own, and
+one process may drive several GPUs: at the end the records of a process are put together by its Init lines.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ncdiag.facts.observe import Observation
+from ncdiag.facts.scalars import VersionRange
+from ncdiag.parsers.nccl_log.dialect import narrowed
+from ncdiag.parsers.nccl_log.reading import CARRIED, Init, Reading
+from ncdiag.parsers.nccl_log.transports import Link
+from ncdiag.spans import Span
+
+LIST_LIMIT = 256
+"""Different entries of a list (GIDs, GDR verdicts) that are kept for one process."""
+
+Key = tuple[str | None, int | None, int | None]
+"""Host, pid, CUDA device; None where the line does not tell."""
+
+
+class Record:
+    """What the lines of one (host, pid, device) told. ``fields`` holds values with the span of the line."""
+
+    def __init__(self, key: Key, span: Span) -> None:
+        """Start empty; ``span`` is the first line seen."""
+        self.key, self.span = key, span
+        self.fields: dict[str, tuple[Any, Span]] = {}
+        self.lists: dict[str, list[tuple[Any, Span]]] = defaultdict(list)
+        self.settings: dict[str, tuple[str, Span]] = {}
+        self.comms: dict[str, Init] = {}
+        self.net: tuple[int, str, Span] | None = None
+        self.transports: Counter[str] = Counter()
+        self.nics: set[int] = set()
+        self.link_ranks: set[int] = set()
+        self.state: tuple[str, Span] | None = None
+        self.exact: tuple[str, Span] | None = None
+        self.bounds: VersionRange | None = None
+        self.world: tuple[Init, Span] | None = None
+        self.link_net: str | None = None
+
+    def take(self, reading: Reading, span: Span) -> None:
+        """Add what one line told. The first value of a field stays; lists grow."""
+        for name, value in reading.fields.items():
+            self.fields.setdefault(name, (value, span))
+        for name, items in reading.lists.items():
+            held = self.lists[name]
+            for item in items:
+                if len(held) < LIST_LIMIT and all(item != old for old, _ in held):
+                    held.append((item, span))
+        if reading.setting is not None:
+            self.settings.setdefault(reading.setting[0], (reading.setting[1], span))
+        if reading.net is not None and (self.net is None or reading.net[0] > self.net[0]):
+            self.net = (*reading.net, span)
+        if reading.for_sure and self.exact is None:
+            self.exact = reading.for_sure, span
+        if reading.fails:
+            self.state = "failed", span
+        self.bounds = narrowed(self.bounds, reading.versions)
+
+    def take_init(self, init: Init, span: Span) -> Init:
+        """Add a line of a communicator's life; the widest communicator gives the rank its number."""
+        held = self.comms.get(init.pointer)
+        if held is not None and held.rank == init.rank:
+            init = Init(
+                init.rank, init.nranks, init.pointer, init.comm or held.comm, _either(init.cuda_dev, held.cuda_dev),
+                init.bus_id or held.bus_id, init.parent or held.parent, _either(init.nhosts, held.nhosts),
+                init.state or held.state,
+            )  # fmt: skip
+        self.comms[init.pointer] = init
+        if self.world is None or init.nranks > self.world[0].nranks or init.pointer == self.world[0].pointer:
+            self.world = init, self.world[1] if self.world and init.pointer == self.world[0].pointer else span
+            if init.state is not None:
+                self.state = init.state, span
+        return init
+
+    def take_link(self, link: Link, count: int) -> None:
+        """Add ``count`` equal channel lines."""
+        self.transports[link.transport] += count
+        self.link_ranks.add(link.rank)
+        if link.nic is not None:
+            self.nics.add(link.nic)
+        self.link_net = self.link_net or link.net
+        self.bounds = narrowed(self.bounds, link.versions)
+
+    def network(self) -> tuple[int, str, Span] | None:
+        """The network and how sure that is; the lines that announce one win over its channels."""
+        if self.link_net is not None and (self.net is None or self.net[0] < CARRIED):
+            return CARRIED, self.link_net, self.span
+        return self.net
+
+    def told_anything(self) -> bool:
+        """Did the lines tell more than that somebody printed them."""
+        return bool(self.key[1] is not None or self.fields or self.lists or self.settings or self.network() or self.comms)
+
+    @property
+    def rank(self) -> int | None:
+        """The number of the rank: from its Init lines, else from its channels when they agree."""
+        if self.world is not None:
+            return self.world[0].rank
+        return next(iter(self.link_ranks)) if len(self.link_ranks) == 1 else None
+
+    @property
+    def is_rank(self) -> bool:
+        """Does this record stand for a rank of its own, or for a helper thread or a whole process."""
+        return self.world is not None or len(self.link_ranks) == 1
+
+
+def _either(new: int | None, old: int | None) -> int | None:
+    return old if new is None else new
+
+
+class Outcome:
+    """The ranks of one source, ready to be told: records of one process put together."""
+
+    def __init__(self, records: Iterable[Record], library: str, exact: tuple[str, Span] | None, bounds: VersionRange | None) -> None:
+        """``exact`` and ``bounds`` are what the source as a whole says about the version."""
+        self.library, self.exact, self.bounds = library, exact, bounds
+        processes: dict[tuple[str | None, int | None], list[Record]] = defaultdict(list)
+        for record in records:
+            processes[record.key[:2]].append(record)
+        self.groups: list[tuple[Record, list[Record]]] = []
+        self.shared: dict[tuple[str | None, int | None], bool] = {}
+        for process, members in processes.items():
+            self.shared[process] = sum(record.is_rank for record in members) > 1
+            self.groups += _grouped(members)
+        self.rank_of: dict[Key, int | None] = {}
+        for main, others in self.groups:
+            for record in (main, *others):
+                self.rank_of.setdefault(record.key, main.rank)
+
+    def observations(self) -> Iterator[Observation]:
+        """Ranks and settings. One observation for each line that gave fields of a rank."""
+        told: set[tuple[str | None, int | None, str]] = set()
+        for main, others in self.groups:
+            members = [main, *others]
+            yield from self._rank(main, members)
+            yield from _settings(main, members, told)
+
+    def _rank(self, main: Record, members: list[Record]) -> Iterator[Observation]:
+        by_span: dict[Span, dict[str, Any]] = defaultdict(dict)
+        for record in reversed(members):
+            for name, (value, span) in record.fields.items():
+                _put(by_span, name, value, span)
+        _lists(by_span, members)
+        nets = [net for record in members if (net := record.network()) is not None]
+        net = max(nets, key=lambda net: net[0], default=None)
+        if net is not None:
+            _put(by_span, "net", net[1], net[2])
+        alone = [record for record in members if record is main or not self.shared[record.key[:2]]]
+        counts: Counter[str] = Counter()
+        for record in alone:
+            counts.update(record.transports)
+        first = by_span[main.span]
+        first["library"] = self.library
+        if main.rank is not None:
+            first["rank"] = main.rank
+        if counts:
+            first["transports"] = dict(counts)
+        nics = sorted(set().union(*(r.nics for r in alone)))
+        if nics:
+            first["nics_used"] = nics
+        if main.world is not None:
+            _put_world(by_span, main)
+        state = next((r.state for r in members if r.state is not None), None)
+        failed = next((r.state for r in members if r.state is not None and r.state[0] == "failed"), None)
+        if state is not None:
+            word, span = failed or state
+            _put(by_span, "state", word, span)
+        version = self._version(members)
+        if version is not None:
+            _put(by_span, "nccl_version", version[0], version[1] or main.span)
+        host, pid, dev = main.key
+        device = main.world[0].cuda_dev if main.world is not None and main.world[0].cuda_dev is not None else dev
+        for span, fields in sorted(by_span.items(), key=lambda item: item[0].line):
+            yield Observation(
+                entity="Rank", key=(pid, device), host=host, span=span, fields=fields, standing="process"
+            )
+
+    def _version(self, members: list[Record]) -> tuple[VersionRange, Span | None] | None:
+        exact = next((r.exact for r in members if r.exact is not None), None)
+        if exact is not None:
+            version = VersionRange.exact(exact[0])
+            return None if version is None else (version, exact[1])
+        own: VersionRange | None = None
+        if self.library == "NCCL":
+            for record in members:
+                if record.bounds is not None:
+                    own = record.bounds if own is None else own.intersect(record.bounds) or own
+        whole = VersionRange.exact(self.exact[0]) if self.exact else None
+        if self.exact is not None and whole is not None and (own is None or own.low <= whole.low <= own.high):
+            return whole, self.exact[1]
+        if self.library == "NCCL" and self.bounds is not None:
+            own = self.bounds if own is None else own.intersect(self.bounds) or own
+        return None if own is None else (own, None)
+
+
+def _grouped(members: list[Record]) -> list[tuple[Record, list[Record]]]:
+    """The ranks of one process, each with the records that tell of it as well."""
+    ranks = [record for record in members if record.is_rank]
+    rest = [record for record in members if not record.is_rank]
+    if members[0].key[1] is None:
+        return [(record, []) for record in members] if len(members) == len(ranks) or not ranks else [(r, rest) for r in ranks]
+    if ranks:
+        return [(record, rest) for record in ranks]
+    return [(record, [other for other in members if other is not record and other.key[2] is None]) for record in members]
+
+
+def _put(by_span: dict[Span, dict[str, Any]], name: str, value: Any, span: Span) -> None:  # noqa: ANN401
+    """Set a field once over all spans: what is put later replaces what was put before."""
+    for fields in by_span.values():
+        fields.pop(name, None)
+    by_span[span][name] = value
+
+
+def _put_world(by_span: dict[Span, dict[str, Any]], main: Record) -> None:
+    if main.world is None:
+        return
+    init, span = main.world
+    world = {"nranks": init.nranks, "communicator": init.comm, "cuda_dev": init.cuda_dev, "bus_id": init.bus_id}
+    for name, value in world.items():
+        if value is not None:
+            _put(by_span, name, value, span)
+
+
+def _lists(by_span: dict[Span, dict[str, Any]], members: list[Record]) -> None:
+    """Lists are told where their first entry stood; GIDs get the name of their device."""
+    names = {item["index"]: item["name"] for r in members for item in r.fields.get("net_devices", ([], r.span))[0]}
+    merged: dict[str, list[tuple[Any, Span]]] = defaultdict(list)
+    for record in members:
+        for name, items in record.lists.items():
+            merged[name] += [pair for pair in items if all(pair[0] != old for old, _ in merged[name])]
+    for name, items in merged.items():
+        values = [_with_device(value, names) if name == "gids_used" else value for value, _ in items]
+        _put(by_span, name, values, items[0][1])
+        if name == "socket_interfaces" and not any("bootstrap_interface" in fields for fields in by_span.values()):
+            by_span[items[0][1]]["bootstrap_interface"] = values[0]
+
+
+def _with_device(use: dict[str, Any], names: dict[int, str]) -> dict[str, Any]:
+    if "device" not in use:
+        return use
+    name = names.get(use["device"])
+    rest = {key: value for key, value in use.items() if key != "device"}
+    return rest if name is None or "+" in name else {"hca": name, **rest}
+
+
+def _settings(
+    main: Record, members: list[Record], told: set[tuple[str | None, int | None, str]]
+) -> Iterator[Observation]:
+    """The echoes of one process, each name once; the merger gives them to the ranks of the process."""
+    host, pid, _ = main.key
+    for record in members:
+        for name, (text, span) in record.settings.items():
+            if (host, pid, name) not in told:
+                told.add((host, pid, name))
+                fields = {"text": text, "is_set": True, "origin": "log echo"}
+                yield Observation(entity="Setting", key=(name, pid), host=host, span=span, fields=fields, standing="process")

@@ -1,0 +1,216 @@
+"""Output of nccl-tests and rccl-tests (src/common.cu, 2.0 to 2.17): header, device list, table, summary.
+
+The table's head names the columns; releases differ in them (``error`` became ``#wrong``, ``redop`` and ``root`` are there
+for some collectives only, some builds add ``#iters``). A row without a head above it is read by its number of columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.facts.scalars import bus_id
+from ncdiag.parsers import _shared
+from ncdiag.spans import Section
+
+KIND = "nccl_tests"
+COMMANDS = tuple(
+    f"{name}_perf"
+    for name in (
+        "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "alltoall", "sendrecv", "gather", "scatter",
+        "hypercube",
+    )
+)  # fmt: skip
+INTERLEAVED = True
+_TYPES = r"(?:u?int(?:8|32|64)|float|double|half|bfloat16|char|f(?:p)?8e[45]m[23]|fp8_e[45]m[23])"
+ANCHOR = (
+    r"#?\s*nThread \d+ nGpus \d+ |#? ?Collective test starting: |# +Using devices|#?\s*Rank\s+\d+ +(?:Group\s+\d+ +)?Pid\s+\d+ on "
+    rf"|#?\s*size\s+count\s+type\s|#?\s*out-of-place\s+in-place|\s{{0,20}}\d{{1,14}}\s+\d{{1,14}}\s+{_TYPES}\s"
+)
+
+_HEADER = re.compile(
+    r"#?\s*nThread (?P<nthreads>\d{1,6}) nGpus (?P<gpus_per_process>\d{1,6}) minBytes (?P<min_bytes>\d{1,15}) "
+    r"maxBytes (?P<max_bytes>\d{1,15}) .*?iters: (?P<iterations>\d{1,9})(?: agg iters: \d+)? validation: (?P<validation>\d{1,6})"
+)
+_SHORT_HEADER = re.compile(r"#?\s*nThread (?P<nthreads>\d{1,6}) nGpus (?P<gpus_per_process>\d{1,6}) ")
+_PROGRAM = re.compile(r"\b((?:[a-z]+_){1,3}perf)\b")
+_RANK = re.compile(
+    r"#?\s*Rank\s+(?P<rank>\d{1,7})\s+(?:Group\s+\d{1,7}\s+)?Pid\s+(?P<pid>\d{1,9})\s+on\s+(?P<host>[\w.-]{1,128})\s+"
+    r"device\s+(?P<device>\d{1,4})\s+\[(?P<bus>[\w:.]{1,20})\](?:\s+(?P<model>\S.{0,100}))?"
+)
+_COLUMNS = re.compile(r"#?\s*(size\s+count\s+type\s.*)")
+_OUT_OF_BOUNDS = re.compile(r"#?\s*Out of bounds values\s*:\s*(\d{1,15})\s*(OK|FAILED)?")
+_AVERAGE = re.compile(r"#?\s*Avg bus bandwidth\s*:\s*([\d.]{1,20}|\S+)\s*(OK|FAILED)?")
+_ROW = re.compile(rf"\s*\d{{1,14}}\s+\d{{1,14}}\s+{_TYPES}\s")
+_CHATTER = re.compile(r"#?\s*(?:$|Using devices|out-of-place|\(B\)|Collective test (?:starting|concluded)|Reporting )")
+_KNOWN_HEAD = ("size", "count", "type")
+_MEASURES = {"time": "time_us", "algbw": "algbw", "busbw": "busbw", "#wrong": "wrong", "error": "error"}
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Lines of comment, rows, and lines that say that some were left out."""
+    return (
+        line.lstrip().startswith("#") or not line.strip() or _shared.is_elision(line) or _ROW.match(line) is not None
+        or _RANK.match(line) is not None or _SHORT_HEADER.match(line) is not None or _CHATTER.match(line) is not None
+    )  # fmt: skip
+
+
+def parse(section: Section) -> Parsed:
+    """One Benchmark for each head or table, and the ranks and GPUs of the device list."""
+    runs = _Runs(section)
+    unread = [i for i, line in enumerate(section.lines) if not runs.take(i, line) and not _shared.is_elision(line)]
+    return Parsed(observations=runs.observations(), unread=tuple(unread))
+
+
+class _Run:
+    """One run of a test while it is being read."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.fields: dict[str, Any] = {}
+        self.rows: list[dict[str, Any]] = []
+        self.ranks: dict[int, str] = {}
+        self.unreadable = 0
+
+    def observation(self, section: Section) -> Observation:
+        """The Benchmark of this run; ranks that are not listed from 0 on without a gap leave nranks unknown."""
+        fields = dict(self.fields)
+        if self.ranks and set(self.ranks) == set(range(len(self.ranks))):
+            fields["nranks"], fields["nhosts"] = len(self.ranks), len(set(self.ranks.values()))
+        return observe(section, self.index, "Benchmark", rows=self.rows, unreadable_rows=self.unreadable, **fields)
+
+
+class _Runs:
+    """All runs of a section."""
+
+    def __init__(self, section: Section) -> None:
+        self._section = section
+        self._runs: list[_Run] = []
+        self._devices: list[Observation] = []
+        program = _PROGRAM.search(section.command or "")
+        self._program = program[1] if program else None
+
+    def observations(self) -> tuple[Observation, ...]:
+        """Benchmarks first."""
+        told = [run for run in self._runs if run.rows or run.fields or run.ranks or run.unreadable]
+        return (*(run.observation(self._section) for run in told), *self._devices)
+
+    def take(self, index: int, line: str) -> bool:
+        """Read one line; False when it says nothing that is known."""
+        if _ROW.match(line):
+            return self._row(index, line)
+        if header := (_HEADER.match(line) or _SHORT_HEADER.match(line)):
+            run = self._begin(index)
+            run.fields |= {name: int(value) for name, value in header.groupdict().items()}
+        elif rank := _RANK.match(line):
+            self._device(index, rank)
+        elif columns := _COLUMNS.match(line):
+            self._columns(index, columns[1].split())
+        elif bounds := _OUT_OF_BOUNDS.match(line):
+            self._put(index, out_of_bounds=int(bounds[1]), out_of_bounds_ok=_verdict(bounds[2]))
+        elif average := _AVERAGE.match(line):
+            self._put(index, average_busbw=_float(average[1]), average_ok=_verdict(average[2]))
+        elif "Collective test starting" in line:
+            found = _PROGRAM.search(line)
+            self._program = found[1] if found else self._program
+        else:
+            return _CHATTER.match(line) is not None
+        return True
+
+    def _begin(self, index: int) -> _Run:
+        run = _Run(index)
+        if self._program:
+            run.fields["program"] = self._program
+        self._runs.append(run)
+        return run
+
+    def _current(self, index: int) -> _Run:
+        return self._runs[-1] if self._runs else self._begin(index)
+
+    def _put(self, index: int, **fields: float | bool | None) -> None:
+        self._current(index).fields |= {name: value for name, value in fields.items() if value is not None}
+
+    def _columns(self, index: int, names: list[str]) -> None:
+        """A second head after rows or a summary begins another run."""
+        run = self._current(index)
+        if run.rows or run.unreadable or "average_busbw" in run.fields:
+            run = self._begin(index)
+        run.fields["columns"] = names
+
+    def _device(self, index: int, found: re.Match[str]) -> None:
+        host = found["host"].split(".", 1)[0]
+        rank, device = int(found["rank"]), int(found["device"])
+        run = self._current(index)
+        if run.rows or rank in run.ranks:
+            run = self._begin(index)
+        run.ranks[rank] = host
+        address = bus_id(found["bus"])  # releases before 2.12 print the bus number alone ([0x1a]), which names no domain
+        self._devices.append(
+            observe(self._section, index, "Rank", (int(found["pid"]), device), host=host, rank=rank, bus_id=address)
+        )
+        if found["model"]:
+            key = address if address else device
+            self._devices.append(observe(self._section, index, "Gpu", (key,), host=host, model=found["model"].strip()))
+
+    def _row(self, index: int, line: str) -> bool:
+        words = line.split()
+        run = self._current(index)
+        names = run.fields.get("columns")
+        if names is None or len(names) != len(words):
+            names = _guessed(words)
+        if names is None:
+            return False
+        row = _values(names, words)
+        if row.get("time_us") is None and row.get("in_place_time_us") is None:
+            run.unreadable += 1
+        else:
+            run.rows.append(row)
+        return True
+
+
+def _guessed(words: Sequence[str]) -> list[str] | None:
+    """Column names of a row that stands below no head."""
+    four = ["time", "algbw", "busbw", "#wrong"]
+    middle = {11: [], 12: ["root" if words[3].lstrip("-").isdigit() else "redop"], 13: ["redop", "root"]}
+    extra = middle.get(len(words))
+    return None if extra is None else [*_KNOWN_HEAD, *extra, *four, *four]
+
+
+def _values(names: Sequence[str], words: Sequence[str]) -> dict[str, Any]:
+    """The row as fields of a BenchmarkRow; the second set of measures is the in-place one."""
+    row: dict[str, Any] = {}
+    seen: set[str] = set()
+    for name, word in zip(names, words, strict=True):
+        field = _MEASURES.get(name)
+        if field is not None:
+            place = f"in_place_{field}" if name in seen else field
+            seen.add(name)
+            row[place] = _shared.number(word) if field == "wrong" else _float(word)
+        elif name in _PLAIN:
+            target, convert = _PLAIN[name]
+            row[target] = convert(word)
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _text(word: str) -> str | None:
+    return None if word == "none" else word
+
+
+_PLAIN: Mapping[str, Any] = {
+    "size": ("size", _shared.number), "count": ("count", _shared.number), "type": ("datatype", _text),
+    "redop": ("redop", _text), "root": ("root", _shared.number), "#iters": ("iterations", _shared.number),
+}  # fmt: skip
+
+
+def _float(word: str) -> float | None:
+    try:
+        value = float(word)
+    except ValueError:
+        return None
+    return value if value == value and abs(value) != float("inf") else None  # noqa: PLR0124  (NaN is unequal to itself)
+
+
+def _verdict(word: str | None) -> bool | None:
+    return None if word is None else word == "OK"

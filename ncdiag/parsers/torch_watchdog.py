@@ -1,0 +1,29 @@
+"""Lines of PyTorch's NCCL watchdog, each with its glog head (c10d/ProcessGroupNCCL.cpp, 1.8 to 2.9)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ncdiag.facts.observe import Parsed
+from ncdiag.parsers import _program
+from ncdiag.spans import Section
+
+KIND = "torch_watchdog"
+COMMANDS: tuple[str, ...] = ()
+ANCHOR = (
+    r"(?:\[\d{1,9}\] )?(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?(?:\[rank\d{1,7}\]:)?"
+    r"\[[EWIF](?:\d{3,4} [\d:.]{8,20})? ProcessGroupNCCL\.cpp:\d{1,5}\]"
+)
+
+_HEAD = re.compile(ANCHOR)
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """More lines of the watchdog, with the stack frames between them."""
+    return _HEAD.match(line) is not None or _program.known(line)
+
+
+def parse(section: Section) -> Parsed:
+    """Events and Timeouts; what the watchdog says besides is unread."""
+    return _program.read(section)

@@ -1,0 +1,57 @@
+"""Python tracebacks (Lib/traceback.py, 3.6 to 3.13), plain, behind a logger's head or a launcher's tag, or cut.
+
+The last line tells the exception: those of torch.distributed carry NCCL's return code and version, and the lines
+``ncclXxx: ...`` and ``Last error:`` that PyTorch puts behind them (c10d/NCCLUtils.hpp, getNcclErrorDetailStr).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ncdiag.facts.observe import Parsed
+from ncdiag.parsers import _context, _program
+from ncdiag.spans import Section
+
+KIND = "traceback"
+COMMANDS: tuple[str, ...] = ()
+_START = r"Traceback \(most recent call last\):"
+ANCHOR = rf'(?:(?:[\[(]|[A-Z]{{4,8}} )[^\n]{{0,200}}?[:\]] )?{_START}|\s{{1,8}}File "[^"\n]{{1,400}}", line \d+, in '
+
+_HEADER = re.compile(rf".{{0,240}}{_START}")
+_CHAIN = re.compile(r"During handling of the above exception|The above exception was the direct cause")
+_MORE = re.compile(
+    r"nccl\w{1,40}: |Last error:|CUDA kernel errors might be|For debugging consider passing|Compile with `TORCH_USE_"
+)
+_LAST_ERROR = re.compile(r"Last error:$")
+_FRAME_INDENT = re.compile(r"[^\S\n]{2,}|\t")
+
+
+def _body(line: str) -> tuple[bool, str]:
+    """Is the line indented behind its prefixes, and its text."""
+    text = _context.split(line)[1]
+    before = line[: max(line.find(text), 0)] if text else line
+    return _FRAME_INDENT.search(before[-8:]) is not None, text
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Frames, then the exception's line, then what PyTorch adds to it; chained tracebacks as well."""
+    last = next((item for item in reversed(lines[-2:]) if item.strip()), "")
+    if not line.strip():
+        return bool(lines[-1].strip())
+    indented, text = _body(line)
+    was_indented, last_text = _body(last)
+    if _HEADER.match(text):
+        return _CHAIN.match(last_text) is not None
+    if indented or _CHAIN.match(text) or _MORE.match(text):
+        return True
+    return was_indented or _HEADER.match(last_text) is not None or _LAST_ERROR.match(last_text) is not None
+
+
+def parse(section: Section) -> Parsed:
+    """The exceptions' lines as events; frames and the code under them are known."""
+
+    def is_known(line: str) -> bool:
+        return _body(line)[0] or _program.known(line) or _HEADER.match(line) is not None
+
+    return _program.read(section, is_known)
