@@ -1,7 +1,8 @@
 """Definitions compiled once: what takes long to read from TOML is kept as one msgpack file.
 
 A wheel carries the files under ``ncdiag/_compiled``. A checkout and private packs keep theirs in the user's cache
-folder, under a key made of the names, times and sizes of the files they come from, code included, and of the version. A cache that cannot be read or written is as good as none.
+folder, under a key made of the names, times and sizes of the files they come from, code included, and of the version.
+A cache that cannot be read or written is as good as none.
 """
 
 from __future__ import annotations

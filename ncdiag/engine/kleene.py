@@ -6,7 +6,7 @@ set), and `Interval`, a count of which only bounds are known. Nothing here raise
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import msgspec
@@ -167,12 +167,12 @@ def substring(a: Any, b: Any) -> Truth:  # noqa: ANN401
 
 def is_key(a: Any, b: Any) -> Truth:  # noqa: ANN401
     """Look for the key ``a`` in the table ``b``, which was read whole."""
-    return a in b if isinstance(b, Container) and a is not None else None
+    return a in b if isinstance(a, str) and isinstance(b, dict) else None
 
 
 def perhaps_key(a: Any, b: Any) -> Truth:  # noqa: ANN401
     """Look for the key ``a`` in the table ``b``, where a missing one means only that nobody read it."""
-    return True if isinstance(b, Container) and a is not None and a in b else None
+    return True if isinstance(a, str) and isinstance(b, dict) and a in b else None
 
 
 COMPARISONS: dict[str, Callable[[Any, Any], Truth]] = {

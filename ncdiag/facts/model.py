@@ -309,6 +309,7 @@ class NetDevice(Fact):
     name: str
     port: int | None = None
     link_layer: Literal["IB", "RoCE"] | None = None
+    sharp: bool | None = None
 
 
 class GidUse(Fact):
@@ -337,6 +338,7 @@ class Rank(Fact):
 
     ``rank`` is None for a process whose number no line told. ``transports`` counts connections by transport
     (``P2P/IPC``, ``NET/IB``, ``NET/IB/GDRDMA``, ``SHM``). ``state``: started, ready, failed or silent.
+    ``nics_used`` are NCCL's numbers of the NICs that its channels named; ``relaxed_ordering`` is the ``[RO]`` of its list.
     """
 
     host: HostName
@@ -358,6 +360,8 @@ class Rank(Fact):
     gids_used: tuple[GidUse, ...] = ()
     gdr: tuple[GdrVerdict, ...] = ()
     transports: dict[str, int] | None = None
+    nics_used: tuple[int, ...] | None = None
+    relaxed_ordering: bool | None = None
     settings: dict[str, Setting] = {}
     link_layers: tuple[str, ...] | None = None
 

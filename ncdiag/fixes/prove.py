@@ -1,7 +1,7 @@
 """Run NCCL's choice again with a fix applied, on every host that is known.
 
-``proved``: on all of them NCCL then picks what the fix means. ``refuted``: on one of them it does not, and the fix must not
-be offered. ``not-simulated``: something was not seen, or the variable is not one that the simulation covers.
+``proved``: on all of them NCCL then picks what the fix means. ``refuted``: on one of them it does not, and the fix
+must not be offered. ``not-simulated``: something was not seen, or the variable is not one that the simulation covers.
 """
 
 from __future__ import annotations
@@ -49,6 +49,9 @@ def _joined(parts: Sequence[HostProof]) -> Proof:
 
 
 def _listed(asks: Sequence[str]) -> str:
-    shown = [f"`{command}`" + (f" ({rest}" if rest else "") for command, _, rest in (a.partition(" (") for a in asks[:4])]
+    """``ip addr`` (on node2): the command alone stands in quotes."""
+    shown = []
+    for command, _, where in (ask.partition(" (") for ask in asks[:4]):
+        shown.append(f"`{command}` ({where}" if where else f"`{command}`")
     return " and ".join(shown) + (" ..." if len(asks) > len(shown) else "")
 

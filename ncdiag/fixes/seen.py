@@ -55,7 +55,7 @@ def interfaces(name: str, view: View) -> Seen:
 
 
 def _kernel_order(host: Host) -> tuple[Interface, ...]:
-    """By interface index where every one is known, since a log read before `ip addr` may have named some out of order."""
+    """By interface index where every one is known: a log read before `ip addr` may have named some out of order."""
     if all(interface.ifindex is not None for interface in host.interfaces):
         return tuple(sorted(host.interfaces, key=lambda interface: interface.ifindex or 0))
     return host.interfaces
@@ -77,8 +77,8 @@ def suits(interface: Interface, view: View, others: tuple[Interface, ...]) -> bo
         return False
     virtual = view.get(interface, "is_virtual")
     if virtual:
-        rivals = [i for i in others if i.name != interface.name and not view.get(i, "is_loopback") and i.addresses != ()]
-        return not rivals
+        rivals = [i for i in others if i.name != interface.name and i.addresses != ()]
+        return all(view.get(rival, "is_loopback") for rival in rivals)
     known = virtual is False and view.get(interface, "ip") is not None
     return True if known else None
 

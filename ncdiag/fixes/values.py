@@ -21,10 +21,11 @@ Bindings = Mapping[str, Any]
 
 
 class Value(msgspec.Struct, frozen=True, kw_only=True):
-    """A computed value. ``text`` None: it cannot be computed; ``ask_for`` are the commands whose output would settle it.
+    """A computed value.
 
-    ``reason`` says in a sentence what it rests on, ``spans`` where that was read. A value that holds for what was seen and
-    may not hold for hosts that were not seen has a text and something to ask for.
+    ``text`` None: it cannot be computed; ``ask_for`` are the commands whose output would settle it.
+    ``reason`` says in a sentence what it rests on, ``spans`` where that was read. A value that holds for what was
+    seen and may not hold for hosts that were not seen has a text and something to ask for.
     """
 
     text: str | None = None
@@ -62,7 +63,7 @@ def registry() -> Mapping[str, Compute]:
 
 
 class Values:
-    """The values for one job, each computed once for the same bound facts; what the engine fills ``{best.NAME}`` with."""
+    """The values for one job, each computed once for the same bound facts; the engine fills ``{best.NAME}`` with them."""
 
     def __init__(self, view: View) -> None:
         """Remember the job's view."""

@@ -1,4 +1,4 @@
-"""The environment variables of NCCL and its neighbours: which exist, since when, their defaults, and how NCCL reads a value.
+"""The variables of NCCL and its neighbours: which exist, since when, their defaults, and how NCCL reads a value.
 
 The table is `env.toml` beside this module; its header says what it was generated from.
 """
@@ -36,9 +36,9 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One variable. ``owner`` is the program that reads it, ``nccl`` for NCCL itself.
 
     ``since`` is the first release that reads it (None: from 2.3 or before), ``until`` the first that does not.
-    ``defaults`` are pairs of first release and value, oldest first; the value "" stands for unset or worked out at run time.
-    ``choices`` and ``bounds`` say which numbers make sense, ``words`` which words; ``accepts`` says it in prose.
-    ``renamed`` is what to use instead; ``agree`` tells whether all ranks must use the same value.
+    ``defaults`` are pairs of first release and value, oldest first; the value "" stands for unset or worked out at
+    run time. ``choices`` and ``bounds`` say which numbers make sense, ``words`` which words; ``accepts`` says it in
+    prose. ``renamed`` is what to use instead; ``agree`` tells whether all ranks must use the same value.
     """
 
     name: str
@@ -108,9 +108,9 @@ class Table(msgspec.Struct, frozen=True):
 class Resolved(msgspec.Struct, frozen=True):
     """What NCCL makes of a variable, under the field names of a Setting.
 
-    ``number`` is what its strtoll reads, ``effective`` the value in force. ``valid`` is False when NCCL does not read the
-    text as its writer must have meant it: a word or tail where a number belongs, a number out of range, an unknown word, a
-    variable that this version does not read. None when that cannot be told.
+    ``number`` is what its strtoll reads, ``effective`` the value in force. ``valid`` is False when NCCL does not read
+    the text as its writer must have meant it: a word or tail where a number belongs, a number out of range, an
+    unknown word, a variable that this version does not read. None when that cannot be told.
     """
 
     number: int | None = None
@@ -215,9 +215,9 @@ def suggest(name: str) -> list[str]:
 
 
 def is_foreign(name: str) -> bool:
-    """Does the name belong to another program although it may look like NCCL's (old PyTorch names, plugins, build systems)?
+    """Tell whether a name belongs to another program although it may look like NCCL's.
 
-    False for NCCL's own variables and for names that nobody is known to read.
+    That is so for old names of PyTorch, for plugins and for build systems. False for NCCL's own variables and for names that nobody is known to read.
     """
     known = table()
     if name in known.variables:

@@ -1,7 +1,7 @@
 """Ask a real NCCL library which interface it would choose. No GPU is needed.
 
-``ncclGetUniqueId`` runs NCCL's whole choice of the bootstrap interface and prints it. It is called in a child process of
-its own group, so that a crash or a hang of the library does no harm.
+``ncclGetUniqueId`` runs NCCL's whole choice of the bootstrap interface and prints it. It is called in a child process
+of its own group, so that a crash or a hang of the library does no harm.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ _BOOTSTRAP = re.compile(r"Bootstrap ?: Using (?:\[0\])?([^:\s]+):([0-9A-Fa-f:.]+
 class LibraryAnswer(msgspec.Struct, frozen=True):
     """What the library said.
 
-    ``interface`` and ``address`` are those of its ``Bootstrap : Using`` line, None when it printed none. ``result`` is the
-    ncclResult_t of ncclGetUniqueId, None when it did not return. ``log`` is all that it printed; ``problem`` says in a
+    ``interface`` and ``address`` are those of its ``Bootstrap : Using`` line, None when it printed none. ``result`` is
+    the ncclResult_t of ncclGetUniqueId, None when it did not return. ``log`` is all that it printed; ``problem`` says in a
     sentence why there is no answer (not loadable, crashed, ran out of time), None when the call came back.
     """
 
@@ -66,8 +66,8 @@ def ask(
 ) -> LibraryAnswer:  # fmt: skip
     """Load the library at ``path`` in a child process and let it choose its bootstrap interface.
 
-    ``env`` are the NCCL variables to set; those of this process do not reach the child, conf files do. ``inside`` is put
-    in front of the command, for instance ``("ip", "netns", "exec", "node1")``. Raises nothing: failures are in ``problem``.
+    ``env`` are the NCCL variables to set; those of this process do not reach the child, conf files do. ``inside`` is
+    put in front of the command, for instance ``("ip", "netns", "exec", "node1")``. Raises nothing: see ``problem``.
     """
     clean = {name: value for name, value in os.environ.items() if not name.startswith("NCCL_")}
     logging = {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT,BOOTSTRAP,ENV,NET"}
@@ -135,8 +135,8 @@ def _read(child: subprocess.Popen[bytes], deadline: float) -> tuple[bytes, bool]
 def find_libraries(environment: Mapping[str, str] | None = None) -> tuple[Path, ...]:
     """The files named libnccl.so* that a program here could load, in the order of the search, each file once.
 
-    Looked at: LD_LIBRARY_PATH, the folders of /etc/ld.so.conf and the usual ones, and ``nvidia/nccl/lib`` of this Python's
-    package folders (where the wheels nvidia-nccl-cu11, -cu12 and -cu13 put it).
+    Looked at: LD_LIBRARY_PATH, ``nvidia/nccl/lib`` of this Python's package folders, the folders of /etc/ld.so.conf and
+    the usual ones (package folders are where the wheels nvidia-nccl-cu11, -cu12 and -cu13 put it).
     """
     env = os.environ if environment is None else environment
     found: dict[Path, Path] = {}

@@ -27,5 +27,5 @@ def parse_number(text: str | None) -> int | None:
 
 
 def is_plain(text: str) -> bool:
-    """Is the text a number that NCCL reads as its writer must have meant it: no word, no tail, no leading zero?"""
+    """Tell whether NCCL reads the text as its writer must have meant it: no word, no tail, no leading zero."""
     return _WHOLE.fullmatch(text.strip()) is not None

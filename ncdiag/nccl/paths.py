@@ -1,8 +1,8 @@
 """Path types: how NCCL names and numbers distances between GPUs, NICs and CPUs, and how it reads a level.
 
 The numbers changed with the releases: a distance of 5 is PXN in 2.17 and P2C in 2.30. Never compare numbers between
-versions; turn them into names first. From the PATH_* definitions of every tag (src/graph/topo.h, src/include/graph.h; the
-two oldest rows from ``pathDists``).
+versions; turn them into names first. From the PATH_* definitions of every tag (src/graph/topo.h, src/include/graph.h;
+the two oldest rows from ``pathDists``).
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ def is_within(name: str, level: str, version: Version | VersionRange | None) -> 
 def parse_level(text: str, version: Version | VersionRange | None) -> str | None:
     """What NCCL_NET_GDR_LEVEL or NCCL_P2P_LEVEL says in that version, as the farthest path type that it admits.
 
-    None when NCCL ignores the text, which it does without a message: lower case, NODE, NV12, a trailing blank. Digits are
-    read on the old scale 0 LOC, 1 PIX, 2 PXB, 3 PHB, 4 and more SYS. None also when the possible versions do not agree.
-    Source: src/graph/paths.cc:243-283 (v2.30.7-1); up to 2.5 NCCL_PARAM with the test ``distance < level``.
+    None when NCCL ignores the text, which it does without a message: lower case, NODE, NV12, a trailing blank. Digits
+    are read on the old scale 0 LOC, 1 PIX, 2 PXB, 3 PHB, 4 and more SYS. None also when the possible versions do not
+    agree. Source: src/graph/paths.cc:243-283 (v2.30.7-1); up to 2.5 NCCL_PARAM with the test ``distance < level``.
     """
     return versions.agreed(version, CHANGES, lambda exact: _level(text, exact))
 
@@ -85,8 +85,9 @@ def _level(text: str, version: Version) -> str | None:
 def default_gdr_level(version: Version | VersionRange | None, *, c2c: bool = True) -> str | None:
     """The farthest GPU-NIC path with GPUDirect RDMA when the user says nothing; None when the versions do not agree.
 
-    ``c2c`` is NCCL_NET_GDR_C2C, on by default since 2.27. Source: src/graph/paths.cc (``distance < level`` with PHB up to
-    2.5, PXB from 2.6.4, P2C or PXB from 2.29.2). 2.3 tested inside net_ib.cu (two bridges at most); told as PXB.
+    ``c2c`` is NCCL_NET_GDR_C2C, on by default since 2.27. Source: src/graph/paths.cc (``distance < level`` with PHB
+    up to 2.5, PXB from 2.6.4, P2C or PXB from 2.29.2). 2.3 tested inside net_ib.cu (two bridges at most); told as
+    PXB.
     """
 
     def level(exact: Version) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def distance(left: str, right: str, limit: int) -> int | None:
-    """Edits (insert, delete, replace, swap of two neighbours) between two names; None when there are more than ``limit``.
+    """Edits between two names (insert, delete, replace, swap of neighbours); None when there are more than ``limit``.
 
     Optimal string alignment; the lengths of the names bound the work, and a row beyond the limit ends it.
     """

@@ -1,7 +1,7 @@
 """What changed in which NCCL release, as far as the program depends on it.
 
-Read from the release tags of github.com/NVIDIA/nccl. A change that came with the first published patch of a minor release
-(2.28.3) is dated to the minor release (2.28.0), so that a version known only as "2.28" has it.
+Read from the release tags of github.com/NVIDIA/nccl. A change that came with the first published patch of a minor
+release (2.28.3) is dated to the minor release (2.28.0), so that a version known only as "2.28" has it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BOOTSTRAP_LIST = Version(2, 4, 8)
 """The bootstrap has an interface choice of its own and prints it (src/bootstrap.cc:31, v2.4.8-1)."""
 
 COMM_ID_DECIDES = Version(2, 8)
-"""With NCCL_COMM_ID the bootstrap takes the interface in its subnet and nothing else (src/bootstrap.cc:22, v2.8.3-1)."""
+"""With NCCL_COMM_ID the bootstrap takes the interface in its subnet, no other (src/bootstrap.cc:22, v2.8.3-1)."""
 
 GID_CHOICE = Version(2, 21)
 """NCCL chooses the GID index of a RoCE port itself (src/transport/net_ib.cc:292, v2.21.5-1)."""
@@ -36,7 +36,7 @@ CONF_COMMENTS = Version(2, 26)
 """A ``#`` in the first column makes a comment of a conf file's line (src/misc/param.cc:25, v2.26.2-1)."""
 
 RUNNING_ONLY = Version(2, 28)
-"""Interfaces without IFF_RUNNING are skipped and virbr is left to the last (src/misc/socket.cc:129 and 355, v2.28.3-1)."""
+"""Interfaces without IFF_RUNNING are skipped, virbr comes last (src/misc/socket.cc:129 and 355, v2.28.3-1)."""
 
 CONF_HOME_VARIABLE = Version(2, 30)
 """~ of ~/.nccl.conf is $HOME, not the passwd entry, and carriage returns are cut (src/misc/param.cc:27, v2.30.3-1)."""
@@ -54,11 +54,12 @@ DIALECTS: Mapping[str, VersionRange] = {
     "bootstrap blank colon": VersionRange(Version(2, 8), _TAG_BEFORE[Version(2, 24)]),
     "bootstrap colon": VersionRange(Version(2, 24), NEWEST),
 }
-"""What the form of a log line says about the version, by the name of the form (src/debug.cc and src/bootstrap.cc, all tags).
+"""What the form of a log line says about the version, by the name of the form (src/debug.cc and src/bootstrap.cc, all
+tags).
 
-``warn ...``: the prefix of a WARN line; a time is printed by default since 2.26 and can be switched off, so its absence is
-a hint only where NCCL_DEBUG_TIMESTAMP_* is not set. ``bootstrap ...``: ``Bootstrap : Using [0]eth0`` (list),
-``Bootstrap : Using eth0`` (blank colon), ``Bootstrap: Using eth0`` (colon).
+``warn ...``: the prefix of a WARN line; a time is printed by default since 2.26 and can be switched off, so its
+absence is a hint only where NCCL_DEBUG_TIMESTAMP_* is not set. ``bootstrap ...``: ``Bootstrap : Using [0]eth0``
+(list), ``Bootstrap : Using eth0`` (blank colon), ``Bootstrap: Using eth0`` (colon).
 """
 
 T = TypeVar("T")

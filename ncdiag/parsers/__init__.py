@@ -22,6 +22,8 @@ class Parser(msgspec.Struct, frozen=True):
     anchor: str
     continues: Callable[[Sequence[str], str], bool]
     parse: Callable[[Section], Parsed]
+    interleaved: bool = False
+    """NCCL log lines may stand between the lines of a section (``INTERLEAVED = True`` in the module)."""
 
 
 @cache
@@ -36,5 +38,6 @@ def discover() -> Mapping[str, Parser]:
         if missing or info.name != module.KIND:
             reason = f"lacks {', '.join(missing)}" if missing else f"has KIND {module.KIND!r}"
             raise DefinitionError(reason, file=f"ncdiag/parsers/{info.name}.py", hint="see ncdiag/parsers/_template.py")
-        found[info.name] = Parser(module.KIND, module.COMMANDS, module.ANCHOR, module.continues, module.parse)
+        interleaved = getattr(module, "INTERLEAVED", False)
+        found[info.name] = Parser(module.KIND, module.COMMANDS, module.ANCHOR, module.continues, module.parse, interleaved)
     return found

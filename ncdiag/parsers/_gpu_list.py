@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.parsers._shared import is_elision, unfiltered
@@ -12,18 +13,20 @@ GPU = r"GPU \d{1,3}: [^(]{1,100}\(UUID: "
 
 _GPU = re.compile(r"\s*GPU (?P<index>\d{1,3}): (?P<model>[^(]{1,100}?)\s*\(UUID: (?P<uuid>[\w*-]{1,60})")
 _MIG = re.compile(r"\s*MIG \S+\s+Device\s+\d+: \(UUID: ")
-_LINK = re.compile(r"\s*Link (?P<link>\d{1,2}): (?:(?P<rate>\d{1,4}(?:\.\d{1,4})?) GB/s|<?(?P<off>inactive|Inactive)>?)\s*$")
+_LINK = re.compile(
+    r"\s*Link (?P<link>\d{1,2}): (?:(?P<rate>\d{1,4}(?:\.\d{1,4})?) GB/s|<?(?P<off>inactive|Inactive)>?)\s*$"
+)
 _NONE = re.compile(r"\s*(?:NVML: )?Unable to retrieve NVLink information as all links are in[aA]ctive")
 
 
 def belongs(line: str) -> bool:
-    """Is it a line of one of the two outputs?"""
+    """Whether it is a line of one of the two outputs."""
     return bool(_GPU.match(line) or _MIG.match(line) or _LINK.match(line) or _NONE.match(line) or is_elision(line))
 
 
 def read(section: Section, program: str) -> Parsed:
     """GPUs with their UUIDs and, where links are listed, how many are active and at which rates (GB/s)."""
-    gpus: list[tuple[int, int, dict[str, object]]] = []
+    gpus: list[tuple[int, int, dict[str, Any]]] = []
     links: list[list[float | None]] = []
     unread: list[int] = []
     elided = False
@@ -46,7 +49,9 @@ def read(section: Section, program: str) -> Parsed:
     for (index, number, fields), rates in zip(gpus, links, strict=True):
         if rates:
             active = [rate for rate in rates if rate is not None]
-            fields.update(nvlinks=len(active), nvlinks_inactive=len(rates) - len(active), nvlink_rates=sorted(set(active)))
+            fields.update(
+                nvlinks=len(active), nvlinks_inactive=len(rates) - len(active), nvlink_rates=sorted(set(active))
+            )
         found.append(observe(section, index, "Gpu", (number,), **fields))
     numbers = [number for _, number, _ in gpus]
     whole = bool(gpus) and not unread and not elided and numbers == list(range(len(gpus)))

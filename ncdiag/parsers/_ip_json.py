@@ -14,9 +14,12 @@ from typing import Any
 from ncdiag.parsers._interface import HARDWARE_BUSES, KINDS, LINK_TYPES, Draft
 from ncdiag.spans import Section
 
-ANCHOR = r"\[\s*\{\s*\"ifindex\":|\"ifindex\":\s*\d+,\s*$"
+ANCHOR = r"\[\s*\{\s*\"ifindex\":|\[ \{\s*$|\"ifindex\":\s*\d+,\s*$"
 _START = re.compile(r"\s*(?:\[\s*(?:\{|$)|\"ifindex\")")
-_JSON_LINE = re.compile(r"\s*(?:[\[\]{}]|\"[\w@.:/-]*\"|-?\d|true|false|null)")
+_JSON_LINE = re.compile(
+    r"\s*(?:[{}\]][\s,\[\]{}]*$|\[\s*(?:[\"{\]]|$)|\"[^\"]*\"\s*(?:[:,]|$)"
+    r"|(?:-?[\d.]+|true|false|null),?\s*$)"
+)
 _LAST = re.compile(r"(?:\]|\s{0,4}\} ?\])\s*$")
 _BETWEEN = re.compile(r"[\s,]*")
 _TEXT_LIMIT = 8 << 20
@@ -27,9 +30,10 @@ def starts(line: str) -> bool:
     return _START.match(line) is not None
 
 
-def continues(last: str, line: str) -> bool:
-    """A line of JSON, as long as the last one did not close the list."""
-    return not _LAST.match(last) and not last.rstrip().endswith("}]") and _JSON_LINE.match(line) is not None
+def continues(first: str, last: str, line: str) -> bool:
+    """A line of JSON, as long as the last one did not close the list; without its first bracket the text decides alone."""
+    closed = not first.lstrip().startswith('"') and (_LAST.match(last) or last.rstrip().endswith("}]"))
+    return not closed and _JSON_LINE.match(line) is not None
 
 
 def read(section: Section) -> tuple[list[Draft], bool]:
@@ -65,8 +69,8 @@ def _end(text: str, position: int) -> int:
 
 def _draft(line: int, value: dict[str, Any]) -> Draft | None:
     name = value.get("ifname")
-    if not isinstance(name, str) or not name:
-        return None
+    if not isinstance(name, str) or not name or not {"flags", "addr_info"} & value.keys():
+        return None  # the RDMA devices of ``rdma -j`` have an ifname as well
     draft = Draft(line, name, body=1)
     get = value.get
     draft.set("ifindex", _whole(get("ifindex")))

@@ -59,7 +59,7 @@ def brief(line: int, found: re.Match[str]) -> Draft:
         draft.set("running", _CARRIER.get(found["state"]))
         words = (found["rest"] or "").split()
         for position, word in enumerate(words):
-            if "/" in word and (position == 0 or words[position - 1] != "peer"):
+            if ("." in word or ":" in word) and (position == 0 or words[position - 1] != "peer"):
                 _address(draft, ["inet", *words[position : position + 3]])
     draft.body += 1
     return draft

@@ -1,4 +1,4 @@
-"""From the words of one launcher's command to the fields of a Launch (`ncdiag.parsers._launchers` says what they mean)."""
+"""From the words of a launcher's command to the fields of a Launch (`ncdiag.parsers._launchers` has the tables)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ _HOST = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]{0,120})(?:[:@](?P<slots>\d{1,4})
 _BRACKET = re.compile(r"(?P<stem>[\w.-]{0,60})\[(?P<ranges>[\d,-]{1,200})\](?P<end>[\w.-]{0,60})$")
 _PPR = re.compile(r"ppr:(\d{1,4}):node")
 _HOSTS_LIMIT = 4096
+_JOINED = re.compile(r"-(?P<option>[a-zA-Z])(?P<value>\d{1,6})$")  # srun -N2
 _NUMBER = re.compile(r"\d{1,9}$")
 _KEEPING = frozenset({"mpirun", "mpiexec", "orterun", "prterun", *CONTAINERS})
-_SPREADING = frozenset({"mpirun", "mpiexec", "mpiexec.hydra", "mpiexec.mpich", "orterun", "prterun", "horovodrun", "srun", "deepspeed"})
+_SPREADING = frozenset(
+    {"mpirun", "mpiexec", "mpiexec.hydra", "mpiexec.mpich", "orterun", "prterun", "horovodrun", "srun", "deepspeed"}
+)
 
 
 class Command(msgspec.Struct):
@@ -41,7 +44,7 @@ class Command(msgspec.Struct):
 
     @property
     def spreads(self) -> bool:
-        """Does it start processes on other hosts, so that its variables hold there as well?"""
+        """Whether it starts processes on other hosts, so that its variables hold there as well."""
         return self.program in _SPREADING
 
 
@@ -61,6 +64,9 @@ def read_command(words: list[str], place: tuple[str, Launcher, int]) -> tuple[Co
             position += 1
             continue
         option, equals, value = word.lstrip("-").partition("=")
+        joined = _JOINED.match(word)
+        if joined and joined["option"] in launcher.options:
+            option, equals, value = joined["option"], "=", joined["value"]
         known = _known(option, launcher)
         position += 1
         waits = False
@@ -198,7 +204,7 @@ def _endpoint(command: Command, value: str) -> None:
 
 
 def _master(command: Command, field: str, value: str) -> None:
-    """torchrun and its kin hand address and port on as MASTER_ADDR and MASTER_PORT."""
+    """Take an address or port, which torchrun and its kin hand on as MASTER_ADDR and MASTER_PORT."""
     if value and "$" not in value:
         command.env.setdefault(field.upper(), value)
         if field == "master_addr":
@@ -212,6 +218,21 @@ def _ulimit(command: Command, value: str) -> None:
     if name == "memlock" and limit:
         soft = limit.split(":")[0]
         command.fields["memlock"] = "unlimited" if soft == "-1" else soft
+
+
+def _shm_size(command: Command, value: str) -> None:
+    command.fields["shm_size_bytes"] = size_bytes(value)
+
+
+def _master_text(field: str) -> Callable[[Command, str], None]:
+    def put(command: Command, value: str) -> None:
+        _master(command, field, value)
+
+    return put
+
+
+def _ignored(command: Command, value: str) -> None:
+    """Read over an option that tells nothing about NCCL."""
 
 
 def _text(field: str) -> Callable[[Command, str], None]:
@@ -229,10 +250,11 @@ def _list(field: str) -> Callable[[Command, str], None]:
 
 
 _HANDLERS: dict[str, Callable[[Command, str], None]] = {
-    "x": _variable, "export": _variables, "forward_list": _variables, "hosts": _hosts, "mpi_args": _mpi_args, "map_by": _map_by,
+    "x": _variable, "export": _variables, "forward_list": _variables, "hosts": _hosts, "mpi_args": _mpi_args,
+    "map_by": _map_by,
     "endpoint": _endpoint, "ulimit": _ulimit, "ipc": _text("ipc"), "network": _text("network"), "image": _text("image"),
     "gpus": _text("gpus"), "hostfile": _text("hostfile"), "device": _list("devices"), "cap_add": _list("cap_add"),
-    "shm_size": lambda command, value: command.fields.update(shm_size_bytes=size_bytes(value)),
-    "master_addr": lambda command, value: _master(command, "master_addr", value),
-    "master_port": lambda command, value: _master(command, "master_port", value), "ignored": lambda command, value: None,
+    "shm_size": _shm_size,
+    "master_addr": _master_text("master_addr"),
+    "master_port": _master_text("master_port"), "ignored": _ignored,
 }  # fmt: skip

@@ -1,8 +1,8 @@
-"""The options of the launchers that matter to NCCL: which field of a Launch each one fills, and how many words it takes.
+"""The options of launchers that matter to NCCL: which field of a Launch each one fills, how many words it takes.
 
-Sources: Open MPI 3 to 5 mpirun(1), MPICH hydra mpiexec -help, Horovod horovod/runner/launch.py, PyTorch torch/distributed/run.py,
-Slurm srun(1), DeepSpeed launcher/runner.py, Hugging Face accelerate commands/launch.py, Docker ``docker run`` reference.
-Dashes are not told apart: pastes turn ``--mca`` into ``-mca`` or a typographic dash.
+Sources: Open MPI 3 to 5 mpirun(1), MPICH hydra mpiexec -help, Horovod horovod/runner/launch.py, PyTorch
+torch/distributed/run.py, Slurm srun(1), DeepSpeed launcher/runner.py, Hugging Face accelerate commands/launch.py,
+Docker ``docker run`` reference. Dashes are not told apart: pastes turn ``--mca`` into ``-mca`` or a typographic dash.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import msgspec
 
 
 class Launcher(msgspec.Struct, frozen=True):
-    """What a launcher understands: ``options`` map a name to the field it fills, ``flags`` take no value, ``values`` one."""
+    """What a launcher understands: ``options`` map a name to the field it fills, ``flags`` take no value,
+    ``values`` one.
+    """
 
     options: Mapping[str, str]
     flags: frozenset[str] = frozenset()
@@ -29,25 +31,33 @@ def _set(text: str) -> frozenset[str]:
 
 _MPI = Launcher(
     options={
-        "np": "np", "n": "np", "c": "np", "H": "hosts", "host": "hosts", "hosts": "hosts", "x": "x", "mca": "mca", "gmca": "mca",
-        "prtemca": "mca", "pmixmca": "mca", "N": "nproc_per_node", "npernode": "nproc_per_node", "ppn": "nproc_per_node",
-        "perhost": "nproc_per_node", "env": "env_pair", "genv": "env_pair", "envlist": "forward_list", "genvlist": "forward_list",
-        "hostfile": "hostfile", "machinefile": "hostfile", "default-hostfile": "hostfile", "f": "hostfile", "map-by": "map_by",
+        "np": "np", "n": "np", "c": "np", "H": "hosts", "host": "hosts", "hosts": "hosts", "x": "x", "mca": "mca",
+        "gmca": "mca",
+        "prtemca": "mca", "pmixmca": "mca", "N": "nproc_per_node", "npernode": "nproc_per_node",
+        "ppn": "nproc_per_node",
+        "perhost": "nproc_per_node", "env": "env_pair", "genv": "env_pair", "envlist": "forward_list",
+        "genvlist": "forward_list",
+        "hostfile": "hostfile", "machinefile": "hostfile", "default-hostfile": "hostfile", "f": "hostfile",
+        "map-by": "map_by",
     },
     flags=_set(
-        "allow-run-as-root oversubscribe nooversubscribe report-bindings tag-output display-map display-allocation v verbose q "
-        "quiet nolocal novm bynode bycore byslot bind-to-core bind-to-socket bind-to-none use-hwthread-cpus merge-stderr-to-stdout "
+        "allow-run-as-root oversubscribe nooversubscribe report-bindings tag-output display-map display-allocation v "
+        "verbose q "
+        "quiet nolocal novm bynode bycore byslot bind-to-core bind-to-socket bind-to-none use-hwthread-cpus "
+        "merge-stderr-to-stdout "
         "timestamp-output enable-recovery genvall envall envnone genvnone display-topo do-not-launch xterm noprefix mxm"
     ),
     values=_set(
-        "bind-to rank-by wdir wd cd path prefix output-filename stdin app am tune rf rankfile display timeout pernode tmpdir tv "
+        "bind-to rank-by wdir wd cd path prefix output-filename stdin app am tune rf rankfile display timeout "
+        "pernode tmpdir tv "
         "launcher iface rmk bootstrap cpu-set launch-agent plm output report-uri personality"
     ),
 )  # fmt: skip
 _HOROVOD = Launcher(
     options={
         "np": "np", "num-proc": "np", "H": "hosts", "hosts": "hosts", "hostfile": "hostfile", "mpi-args": "mpi_args",
-        "network-interface": "network", "network-interfaces": "network", "nics": "network", "host-discovery-script": "ignored",
+        "network-interface": "network", "network-interfaces": "network", "nics": "network",
+        "host-discovery-script": "ignored",
     },
     flags=_set("gloo mpi jsrun verbose autotune disable-cache mpi-threads-disable no-stall-check check-build tcp"),
     values=_set("p ssh-port min-np max-np slots-per-host start-timeout output-filename log-level"),
@@ -67,8 +77,10 @@ _SLURM = Launcher(
     },
     flags=_set("l label overlap exclusive u unbuffered K v Q quiet verbose pty no_container_mount_home O overcommit contiguous s h"),
     values=_set(
-        "p partition A account t time J job_name c cpus_per_task G gpus gres gpus_per_node gpus_per_task mem cpu_bind mem_bind mpi o "
-        "output e error q qos x exclude D chdir C constraint distribution m container_mounts container_name container_workdir "
+        "p partition A account t time J job_name c cpus_per_task G gpus gres gpus_per_node gpus_per_task mem "
+        "cpu_bind mem_bind mpi o "
+        "output e error q qos x exclude D chdir C constraint distribution m container_mounts container_name "
+        "container_workdir "
         "reservation jobid wait kill_on_bad_exit k"
     ),
 )  # fmt: skip
@@ -90,11 +102,13 @@ _ACCELERATE = Launcher(
 )  # fmt: skip
 _DOCKER = Launcher(
     options={
-        "e": "x", "env": "x", "shm-size": "shm_size", "ipc": "ipc", "net": "network", "network": "network", "ulimit": "ulimit",
+        "e": "x", "env": "x", "shm-size": "shm_size", "ipc": "ipc", "net": "network", "network": "network",
+        "ulimit": "ulimit",
         "device": "device", "privileged": "privileged", "gpus": "gpus", "cap-add": "cap_add", "hostname": "ignored",
     },
     flags=_set(
-        "i t d it ti itd dit td di rm privileged init read-only no-healthcheck oom-kill-disable P publish-all detach interactive tty "
+        "i t d it ti itd dit td di rm privileged init read-only no-healthcheck oom-kill-disable P publish-all detach "
+        "interactive tty "
         "sig-proxy disable-content-trust q quiet help dti tid nv nvccli writable contain cleanenv fakeroot"
     ),
     value_by_default=True,

@@ -1,4 +1,4 @@
-"""Square matrices of device labels as nvidia-smi topo prints them, with tabs or blanks, cut, wrapped or without a header."""
+"""Square matrices of device labels as nvidia-smi topo prints them: tabs or blanks, cut, wrapped, without a header."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ class Row(msgspec.Struct):
 
 
 class Table(msgspec.Struct):
-    """A matrix. ``labels`` name the columns (``""`` where a headerless matrix does not tell), ``others`` are foreign lines."""
+    """A matrix. ``labels`` name the columns (``""`` where a headerless matrix does not tell), ``others`` are
+    foreign lines.
+    """
 
     header: int | None
     labels: list[str]
@@ -38,7 +40,7 @@ def clean(line: str) -> str:
 
 
 def table_line(lines: Sequence[str], line: str, row: re.Pattern[str], cell: re.Pattern[str]) -> bool:
-    """Does ``line`` go on with the matrix that ``lines`` began: a row, the header when none was yet, a wrapped piece?"""
+    """Whether ``line`` goes on with the matrix that ``lines`` began: a row, its only header, a wrapped piece."""
     line = clean(line)
     if len(lines) > ROW_LIMIT:
         return False
@@ -77,7 +79,9 @@ def read_table(lines: Sequence[str], row: re.Pattern[str], cell: re.Pattern[str]
     rows = [_read_row(index, text, row, cell, labels, head_text, extras) for index, text in found]
     if not labels:
         labels = _labels_by_diagonal(rows)
-    good = [r for r in rows if r.label in labels and ("X" not in r.cells or r.cells.index("X") == labels.index(r.label))]
+    good = [
+        r for r in rows if r.label in labels and ("X" not in r.cells or r.cells.index("X") == labels.index(r.label))
+    ]
     others += [r.line for r in rows if r not in good]
     return Table(header, labels, good, sorted(others))
 
@@ -107,13 +111,15 @@ def _columns(plain: Sequence[str]) -> int | None:
 
 
 def _is_wrap(last: str, line: str, columns: int | None, row: re.Pattern[str], cell: re.Pattern[str]) -> bool:
-    """Is the line the end of the one above, broken by a narrow terminal?"""
+    """Whether the line is the end of the one above, broken by a narrow terminal."""
     words = line.split()
     if columns is None or len(words) > ROW_LIMIT or not words:
         return False
-    if _HEAD.match(last):
-        return "Affinity" not in last and all(_LABEL.match(word) for word in words) and any(_EXTRA.match(word) for word in words)
     above = _row(last, row, cell)
+    if above is None and _HEAD.match(last):
+        return (
+            "Affinity" not in last and all(_LABEL.match(word) for word in words) and any(_EXTRA.match(w) for w in words)
+        )
     if above is None or not all(cell.match(word) or _EXTRA.match(word) for word in words):
         return False
     cells = sum(1 for word in above["cells"].split() if cell.match(word))
@@ -122,7 +128,13 @@ def _is_wrap(last: str, line: str, columns: int | None, row: re.Pattern[str], ce
 
 
 def _read_row(  # noqa: PLR0913, PLR0917
-    index: int, text: str, row: re.Pattern[str], cell: re.Pattern[str], labels: list[str], head: str, extras: Sequence[str]
+    index: int,
+    text: str,
+    row: re.Pattern[str],
+    cell: re.Pattern[str],
+    labels: list[str],
+    head: str,
+    extras: Sequence[str],
 ) -> Row:
     found = _row(text, row, cell)
     assert found is not None  # noqa: S101  (the caller kept rows only)
@@ -149,7 +161,12 @@ def _extras(text: str, end: int, head: str, names: Sequence[str]) -> dict[str, s
             return {name: field.strip() for name, field in zip(names, fields, strict=False)}
         first = head.find(behind[0])
         place = end + len(rest) - len(rest.lstrip())
-        if first >= 0 and len(behind) > 1 and "\t" not in text and abs(place - head.find(behind[1])) < abs(place - first):
+        if (
+            first >= 0
+            and len(behind) > 1
+            and "\t" not in text
+            and abs(place - head.find(behind[1])) < abs(place - first)
+        ):
             values.insert(0, "")
     return dict(zip(names, values, strict=False))
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import msgspec
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.parsers import _context, _events
@@ -71,6 +73,16 @@ def _of_line(text: str, *, told: bool, exceptions: bool) -> list[_events.Found]:
         exception = _events.exception(text)
         return [exception] if exception else []
     return found
+
+
+def leftovers(section: Section, indices: Sequence[int]) -> Parsed:
+    """What the catalogue makes of the lines that a parser did not understand; ``unread`` are indices into ``section``."""
+    lines, numbers = tuple(section.lines[i] for i in indices), tuple(section.number(i) for i in indices)
+    if not lines:
+        return Parsed()
+    rest = msgspec.structs.replace(section, lines=lines, numbers=numbers, first_line=numbers[0])
+    parsed = read(rest)
+    return Parsed(observations=parsed.observations, unread=tuple(indices[i] for i in parsed.unread))
 
 
 class _Timeouts:

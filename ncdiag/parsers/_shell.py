@@ -1,4 +1,4 @@
-"""What parsers of environments and command lines share: words, assignments, which variables are kept, what is secret."""
+"""What parsers of environments and command lines share: words, which variables are kept, what is secret."""
 
 from __future__ import annotations
 
@@ -14,20 +14,17 @@ LINE_LIMIT = 1 << 16
 HIDDEN = "***"
 
 _FAMILIES = (
-    "NCCL RCCL HCCL ASCEND OFI FI UCX UCC UCS OMPI PMIX PMI PRTE HYDRA MPICH I_MPI TORCH PYTORCH CUDA NVIDIA NVSHMEM GLOO "
-    "HOROVOD SLURM HSA ROCR HIP ROCM RDMAV IBV MLX5 MLX4 SHARP EFA"
-).split()
-_FAMILY = re.compile(rf"(?:{'|'.join(_FAMILIES)})_[A-Z0-9_a-z]{{1,100}}$")
-_NAMES = frozenset(
-    "MASTER_ADDR MASTER_PORT WORLD_SIZE RANK LOCAL_RANK LOCAL_WORLD_SIZE NNODES NODE_RANK GROUP_RANK LD_LIBRARY_PATH "
-    "LD_PRELOAD OMP_NUM_THREADS KUBERNETES_SERVICE_HOST SLURMD_NODENAME".split()
+    r"(?:NCCL|RCCL|HCCL|ASCEND|OFI|FI|UCX|UCC|UCS|OMPI|PMIX|PMI|PRTE|HYDRA|MPICH|I_MPI|TORCH|PYTORCH|CUDA|NVIDIA|NVSHMEM"
+    r"|GLOO|HOROVOD|SLURM|HSA|ROCR|HIP|ROCM|RDMAV|IBV|MLX5|MLX4|SHARP|EFA)"
 )
-KEPT_PATTERN = (
-    rf"(?:(?:{'|'.join(_FAMILIES)})_[A-Z0-9_]{{1,100}}|MASTER_(?:ADDR|PORT)|(?:LOCAL_)?(?:WORLD_SIZE|RANK)|NNODES|NODE_RANK"
-    r"|LD_LIBRARY_PATH|LD_PRELOAD|OMP_NUM_THREADS)"
+_OTHERS = (
+    r"(?:MASTER_(?:ADDR|PORT)|(?:LOCAL_)?(?:WORLD_SIZE|RANK)|NNODES|(?:NODE|GROUP)_RANK|LD_LIBRARY_PATH|LD_PRELOAD"
+    r"|OMP_NUM_THREADS|KUBERNETES_SERVICE_HOST|SLURMD_NODENAME)"
 )
+KEPT_PATTERN = rf"(?:{_FAMILIES}_[A-Z0-9_]{{1,100}}|{_OTHERS})"
 """The names that are kept, as a pattern for anchors."""
 
+_KEPT = re.compile(rf"{KEPT_PATTERN}$")
 _SECRET = re.compile(r"KEY|TOKEN|PASS|SECRET|CREDENTIAL|COOKIE|JWT")
 _HARMLESS = re.compile(r"IB_PKEY|MR_KEY_SIZE|TOKENIZER")
 _ASSIGNED = re.compile(r"(?<![\w-])(?P<name>[A-Za-z_]\w*)(?P<sep>\s?[=:]\s?)(?P<value>\"[^\"]*\"|'[^']*'|[^\s\"']+)")
@@ -37,12 +34,12 @@ _TYPOGRAPHY = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "�
 
 
 def is_kept(name: str) -> bool:
-    """Is this a variable of NCCL, of a framework or of a launcher, and no secret?"""
-    return (name in _NAMES or _FAMILY.match(name) is not None) and not is_secret(name)
+    """Whether this is a variable of NCCL, of a framework or of a launcher, and no secret."""
+    return _KEPT.match(name) is not None and not is_secret(name)
 
 
 def is_secret(name: str) -> bool:
-    """Does the name of a variable or option promise a key, token, password or the like?"""
+    """Whether the name of a variable or option promises a key, token, password or the like."""
     return _SECRET.search(_HARMLESS.sub("", name.upper())) is not None
 
 
@@ -67,7 +64,9 @@ def without_secrets(section: Section) -> Section:
 
 
 def words(text: str) -> list[str]:
-    """The words of a command line, quotes removed; ``;``, ``|`` and ``&`` stand alone. Unbalanced quotes are taken as text."""
+    """The words of a command line, quotes removed; ``;``, ``|`` and ``&`` stand alone. Unbalanced quotes are taken
+    as text.
+    """
     text = re.sub(r"\\(?:\s|$)", " ", text[:LINE_LIMIT].translate(_TYPOGRAPHY))
     lexer = shlex.shlex(text, posix=True, punctuation_chars=";|&")
     lexer.whitespace_split = True
@@ -75,7 +74,7 @@ def words(text: str) -> list[str]:
     try:
         return list(lexer)
     except ValueError:
-        return [word.strip("\"'") for word in text.split()]
+        return text.replace('"', "").replace("'", "").split()
 
 
 def unquoted(value: str) -> str:

@@ -41,11 +41,16 @@ def parse(section: Section) -> Parsed:
 
 def _is_kernel_line(line: str) -> bool:
     words = line.split()
-    return any(word.startswith(("BOOT_IMAGE=", "root=", "initrd=", "console=")) or word in {"ro", "quiet"} for word in words[:64])
+    return any(
+        word.startswith(("BOOT_IMAGE=", "root=", "initrd=", "console=")) or word in {"ro", "quiet"}
+        for word in words[:64]
+    )
 
 
 def translating(text: str) -> bool | None:
-    """Does the IOMMU translate device addresses under this kernel line? False: off or passed through. None: not said."""
+    """Does the IOMMU translate device addresses under this kernel line? False: off or passed through. None: not
+    said.
+    """
     on = False
     for word in text.split():
         name, _, value = word.partition("=")

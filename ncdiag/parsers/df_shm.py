@@ -1,6 +1,7 @@
 """``df`` with any unit: mounted file systems with their sizes; /dev/shm is the one NCCL depends on.
 
-Source of the format: GNU coreutils src/df.c, BusyBox coreutils/df.c. Without a header and suffix the unit is df's own, 1 KiB.
+Source of the format: GNU coreutils src/df.c, BusyBox coreutils/df.c. Without a header and suffix the unit is df's
+own, 1 KiB.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Environments: ``env`` dumps, ``export`` and ``setenv`` lines, ``set -x`` traces, bare NAME=value lines, Dockerfile ENV,
-``os.environ`` in Python. Only variables of NCCL, of frameworks and of launchers are kept; secrets never are.
+"""Environments: ``env`` dumps, ``export`` lines, traces, bare NAME=value lines, Dockerfiles, ``os.environ``.
 
-A whole dump (eight variables or more, PATH or HOME among them) makes the variables that are not in it known to be unset.
+Only variables of NCCL, of frameworks and of launchers are kept; secrets never are.
+
+A whole dump (eight variables or more, PATH or HOME among them) makes the variables that are not in it known to be
+unset.
 """
 
 from __future__ import annotations
@@ -16,11 +18,24 @@ from ncdiag.parsers._shell import KEPT_PATTERN, is_kept, unquoted, without_secre
 from ncdiag.spans import Section
 
 KIND = "env"
-COMMANDS: tuple[str, ...] = ("env", "printenv", "export", "export -p", "declare -x", "declare -p", "set", "environ", "environment")
+COMMANDS: tuple[str, ...] = (
+    "env",
+    "printenv",
+    "export",
+    "export -p",
+    "declare -x",
+    "declare -p",
+    "set",
+    "environ",
+    "environment",
+)
 _LEAD = r"[ \t]{0,24}(?:\+{1,3}[ \t]+)?"
 _VERB = r"(?:export|declare -x|typeset -x|setenv|ENV|unset|set)"
 _VALUE = r"(?:\"[^\"]*\"|'[^']*'|[^\s\"';&|]*)"
-_USUAL = r"(?:SHELL|PATH|HOME|HOSTNAME|USER|LOGNAME|PWD|OLDPWD|LANG|TERM|SHLVL|LS_COLORS|MAIL|EDITOR|VIRTUAL_ENV|CONDA_\w+|XDG_\w+|SSH_\w+|PYTHON\w*|DEBIAN_FRONTEND)"
+_USUAL = (
+    r"(?:SHELL|PATH|HOME|HOSTNAME|USER|LOGNAME|PWD|OLDPWD|LANG|TERM|SHLVL|LS_COLORS|MAIL|EDITOR|VIRTUAL_ENV|CONDA_\w+"
+    r"|XDG_\w+|SSH_\w+|PYTHON\w*|DEBIAN_FRONTEND)"
+)
 ANCHOR = (
     rf"{_LEAD}{_VERB}[ \t]+(?:-[gx][ \t]+)?{KEPT_PATTERN}(?:[= ]|[ \t]*$)"
     rf"|{_LEAD}(?:[-*•][ \t]+)?{KEPT_PATTERN}[ \t]?=[ \t]?{_VALUE},?[ \t]*(?:[#(;].*)?$"
@@ -29,11 +44,17 @@ ANCHOR = (
 )
 
 _ASSIGNMENT = re.compile(r"\s*(?:\+{1,3}\s+)?(?P<name>[A-Za-z_][\w.%()]{0,120})=(?P<value>.*)$")
-_EXPORT = re.compile(r"\s*(?:\+{1,3}\s+)?(?P<verb>export|declare -x|typeset -x|ENV|set)\s+(?:-[gx]\s+)?(?P<rest>[A-Za-z_]\w*(?:[= ].*)?)$")
+_EXPORT = re.compile(
+    r"\s*(?:\+{1,3}\s+)?(?P<verb>export|declare -x|typeset -x|ENV|set)\s+(?:-[gx]\s+)?(?P<rest>[A-Za-z_]\w*(?:[= ].*)?)$"
+)
 _SETENV = re.compile(r"\s*(?:setenv|ENV)\s+(?P<name>[A-Za-z_]\w{0,120})\s+(?P<value>\S.*)$")
 _UNSET = re.compile(r"\s*(?:\+{1,3}\s+)?unset\s+(?P<names>[A-Za-z_][\w ]{0,300})$")
-_PYTHON = re.compile(rf"\s*os\.environ(?:\[|\.setdefault\()[\"'](?P<name>{KEPT_PATTERN})[\"'](?:\]\s*=|,)\s*(?:str\()?(?P<value>\"[^\"]*\"|'[^']*'|\d+)")
-_BARE = re.compile(rf"\s*(?:\+{{1,3}}\s+)?(?:[-*•]\s+)?(?P<name>{KEPT_PATTERN})\s?=\s?(?P<value>{_VALUE}),?\s*(?:[#(;].*)?$")
+_PYTHON = re.compile(
+    rf"\s*os\.environ(?:\[|\.setdefault\()[\"'](?P<name>{KEPT_PATTERN})[\"'](?:\]\s*=|,)\s*(?:str\()?(?P<value>\"[^\"]*\"|'[^']*'|\d+)"
+)
+_BARE = re.compile(
+    rf"\s*(?:\+{{1,3}}\s+)?(?:[-*•]\s+)?(?P<name>{KEPT_PATTERN})\s?=\s?(?P<value>{_VALUE}),?\s*(?:[#(;].*)?$"
+)
 _FUNCTION_END = re.compile(r"\}$|[ \t]+\S")
 _LAUNCH = re.compile(launch.ANCHOR)
 _WHOLE = 8
@@ -79,8 +100,12 @@ def parse(section: Section) -> Parsed:
     return _as_of(section, found, names, unread, whole=whole)
 
 
-def _as_of(section: Section, found: dict[str, Observation], names: dict[str, str], unread: list[int], *, whole: bool) -> Parsed:
-    """A whole dump names its host; one that Slurm passed on names the host it was submitted from, unless slurmd says where."""
+def _as_of(
+    section: Section, found: dict[str, Observation], names: dict[str, str], unread: list[int], *, whole: bool
+) -> Parsed:
+    """A whole dump names its host; one that Slurm passed on names the host it was submitted from, unless slurmd
+    says where.
+    """
     slurm = any(name.startswith("SLURM_") for name in names)
     host = names.get("SLURMD_NODENAME") or (None if slurm else names.get("HOSTNAME"))
     if not whole or section.host or not host or not re.fullmatch(r"[A-Za-z][\w.-]{0,120}", host):
@@ -92,7 +117,9 @@ def _as_of(section: Section, found: dict[str, Observation], names: dict[str, str
 
 def _setting(section: Section, index: int, name: str, value: str | None, how: str) -> Observation:
     standing: Standing = "live" if how == "shell" else "manifest"
-    return observe(section, index, "Setting", (name,), standing=standing, is_set=value is not None, text=value, origin=how)
+    return observe(
+        section, index, "Setting", (name,), standing=standing, is_set=value is not None, text=value, origin=how
+    )
 
 
 def _settings(line: str) -> Iterator[tuple[str, str | None, str]]:
@@ -126,7 +153,9 @@ def _exported(rest: str, line: str, how: str) -> Iterator[tuple[str, str | None,
 
 
 def _is_prose(value: str) -> bool:
-    """Two words or more without quotes: a sentence about the variable, or a command behind it; no dump prints NCCL's so."""
+    """Two words or more without quotes: a sentence about the variable, or a command behind it; no dump prints
+    NCCL's so.
+    """
     value = value.strip()
     return len(value.split()) > 1 and value[:1] not in "\"'"
 

@@ -1,7 +1,8 @@
 """Host files of MPI, Horovod and DeepSpeed: ``node1 slots=8``, ``node1:8``, or one host name a line.
 
-Source of the formats: Open MPI prrte/src/util/hostfile, hydra mpich src/pm/hydra, DeepSpeed launcher/runner.py. A list of bare
-names is taken only when the names are alike (node1, node2, ...) and are no devices, for any list of words looks like one.
+Source of the formats: Open MPI prrte/src/util/hostfile, hydra mpich src/pm/hydra, DeepSpeed launcher/runner.py. A
+list of bare names is taken only when the names are alike (node1, node2, ...) and are no devices, for any list of
+words looks like one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from ncdiag.facts.observe import Parsed, observe
 from ncdiag.spans import Section
 
 KIND = "hostfile"
-COMMANDS: tuple[str, ...] = ("cat hostfile", "cat hosts", "cat /job/hostfile", "cat ./hostfile", "cat machinefile", "cat hostfile.txt",
+COMMANDS: tuple[str, ...] = ("cat hostfile", "cat hosts", "cat /job/hostfile", "cat ./hostfile", "cat machinefile",
+"cat hostfile.txt",
                              "cat /etc/mpi/hostfile", "hostfile", "machinefile")  # fmt: skip
 _HOST = r"[A-Za-z0-9][\w.-]{0,80}"
 _DEVICES = (
@@ -24,7 +26,9 @@ _DEVICES = (
 _BARE = rf"(?!(?i:{_DEVICES}))[A-Za-z][A-Za-z0-9-]{{1,60}}\d[A-Za-z0-9.-]{{0,60}}"
 ANCHOR = rf"{_HOST}[ \t]+(?:slots|max_slots|max-slots)[ \t]?=[ \t]?\d{{1,4}}\b|{_BARE}[ \t]*$"
 
-_SLOTS = re.compile(rf"\s*(?P<name>{_HOST})(?:\s+(?:[a-z_-]+\s?=\s?\S+\s*)?(?:slots\s?=\s?(?P<slots>\d{{1,4}})).*|\s+\S+=.*)$")
+_SLOTS = re.compile(
+    rf"\s*(?P<name>{_HOST})(?:\s+(?:[a-z_-]+\s?=\s?\S+\s*)?(?:slots\s?=\s?(?P<slots>\d{{1,4}})).*|\s+\S+=.*)$"
+)
 _COLON = re.compile(rf"\s*(?P<name>{_HOST})(?::(?P<slots>\d{{1,4}}))?\s*$")
 _ALONE = re.compile(rf"{_BARE}\s*$")
 _COMMENT = re.compile(r"\s*#")
@@ -59,14 +63,19 @@ def parse(section: Section) -> Parsed:
             first = index if first is None else first
         elif line.strip() and not _COMMENT.match(line):
             unread.append(index)
-    if first is None or not (section.command or any("slots" in host for host in hosts) or _alike([str(h["name"]) for h in hosts])):
+    sure = section.command is not None or any("slots" in host for host in hosts)
+    if first is None or not (sure or _alike([str(host["name"]) for host in hosts])):
         return Parsed(unread=tuple(i for i, line in enumerate(section.lines) if line.strip()))
     return Parsed(
-        observations=(observe(section, first, "Launch", program="hostfile", text=section.lines[first].strip(), hosts=hosts),),
+        observations=(
+            observe(section, first, "Launch", program="hostfile", text=section.lines[first].strip(), hosts=hosts),
+        ),
         unread=tuple(unread),
     )
 
 
 def _alike(names: Sequence[str]) -> bool:
     """Several different names that share how they begin."""
+    if not all(_ALONE.match(name) for name in names):
+        return False
     return len(names) >= _ALIKE and len(set(names)) == len(names) and len(os.path.commonprefix(list(names))) >= _STEM

@@ -22,6 +22,9 @@ _DEVICE = re.compile(r"\s*hca_id:\s+(\S{1,64})\s*$")
 _PORT = re.compile(r"\s*port:\s+(\d{1,3})\s*$")
 _VALUE = re.compile(r"\s*\**([a-z][a-z0-9_]{1,40}):(.*)$")
 _GID = re.compile(r"\s*\**GID\[\s*(\d{1,5})\]:\s*([0-9a-fA-FxX*:.]+)(?:,\s*(IB|RoCE v1|RoCE v2))?\s*\**$")
+_BEHIND_BLANK = re.compile(
+    r"\s+(?:cq moderation caps:|maximum available device memory:|num_comp_vectors:|tag matching|tm_caps:|port:\s)"
+)
 _NO_DEVICES = re.compile(r"\s*No IB devices found")
 _DEVICE_VALUES = frozenset(
     {
@@ -53,13 +56,13 @@ _PORT_VALUES = frozenset(
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
-    """Indented lines and, where the indentation is lost, known values; behind a blank line only a further device."""
+    """Indented lines and, where the indentation is lost, known values; behind a blank line what -v prints there."""
     if _DEVICE.match(line):
         return line != lines[0]
     if not line.strip():
         return True
     if not lines[-1].strip():
-        return False
+        return _BEHIND_BLANK.match(line) is not None
     if line[0].isspace() or _GID.match(line) or _PORT.match(line) or _shared.is_elision(line):
         return True
     value = _VALUE.match(line)

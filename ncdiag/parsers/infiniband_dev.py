@@ -13,9 +13,11 @@ from ncdiag.parsers._shared import is_elision
 from ncdiag.spans import Section, span
 
 KIND = "infiniband_dev"
-COMMANDS: tuple[str, ...] = ("ls /dev/infiniband", "ls -l /dev/infiniband", "ls -la /dev/infiniband", "ls -al /dev/infiniband",
-                             "ls /dev/infiniband/", "ls -l /dev/infiniband/", "ls -la /dev/infiniband/", "ls -al /dev/infiniband/",
-                             "ll /dev/infiniband", "ll /dev/infiniband/", "ls /dev/infiniband/*", "ls -l /dev/infiniband/*")  # fmt: skip
+COMMANDS: tuple[str, ...] = tuple(
+    f"{tool} /dev/infiniband{end}"
+    for tool in ("ls", "ls -l", "ls -la", "ls -al", "ls -lh", "ll")
+    for end in ("", "/", "/*")
+)
 _NAME = r"(?:(?:issm|umad|uverbs|ucm)\d{1,3}|rdma_cm|hfi1_\d{1,3}|by-ibdev|by-path)"
 ANCHOR = (
     rf"[ \t]{{0,8}}(?:/dev/infiniband/)?{_NAME}(?:[ \t]*$|[ \t]+(?:/dev/infiniband/)?{_NAME}(?:[ \t]|$))"
@@ -51,10 +53,12 @@ def parse(section: Section) -> Parsed:
             unread.append(index)
     devices = [name for name in names if not name.startswith(("by-", "."))]
     if unread or elided or (first is None and section.lines and not _NOISE.match(section.lines[0])):
-        return Parsed(unread=tuple(unread) if devices else tuple(i for i, line in enumerate(section.lines) if line.strip()))
+        return Parsed(
+            unread=tuple(unread) if devices else tuple(i for i, line in enumerate(section.lines) if line.strip())
+        )
     if first is None:
-        line = section.span(0) if section.lines else span(section.source, section.first_line, section.command or "")
-        found = Observation(entity="Host", host=section.host, span=line, fields={"infiniband_devices": []})
+        where = section.span(0) if section.lines else span(section.source, section.first_line, section.command or "")
+        found = Observation(entity="Host", host=section.host, span=where, fields={"infiniband_devices": []})
     else:
         found = observe(section, first, "Host", infiniband_devices=devices)
     return Parsed(observations=(found,))

@@ -49,7 +49,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
     """Lines of the same family of layouts; ``1: lo:`` again is another host's output."""
     last = lines[-1]
     if _ip_json.starts(lines[0]):
-        return _ip_json.continues(last, line)
+        return _ip_json.continues(lines[0], last, line)
     if not line.strip() or _ip_text.NOISE.match(line) or _shared.is_elision(line):
         return True
     if len(line) > _LINE_LIMIT or line == lines[0]:
@@ -77,9 +77,9 @@ def parse(section: Section) -> Parsed:
     """An observation an interface, in the order of print."""
     if section.lines and _ip_json.starts(section.lines[0]):
         drafts, whole = _ip_json.read(section)
-        unread = () if whole else (len(section.lines) - 1,)
+        unread = range(0 if not drafts else len(section.lines) - 1, 0 if whole and drafts else len(section.lines))
         found = _interface.observations(section, drafts, addresses_shown=False)
-        return Parsed(observations=tuple(found), unread=unread, complete=whole and _all_asked(section, drafts))
+        return Parsed(observations=tuple(found), unread=tuple(unread), complete=whole and _all_asked(section, drafts))
     drafts, missed, elided = _read(section)
     found = _interface.observations(section, drafts, addresses_shown=_addresses_shown(section, drafts))
     whole = not elided and bool(drafts) and drafts[-1].body > 0 and _all_asked(section, drafts)
@@ -131,8 +131,10 @@ def _addresses_shown(section: Section, drafts: Sequence[Draft]) -> bool:
 
 
 def _all_asked(section: Section, drafts: Sequence[Draft]) -> bool:
-    """Did the command ask for every interface? Without an echoed command a loopback interface speaks for it."""
+    """Did the command ask for every interface? Without an echoed command, loopback and a second one speak for it."""
     if not any(draft.fields.get("kind") == "loopback" or draft.name == "lo" for draft in drafts):
+        return False
+    if section.command is None and len(drafts) == 1:
         return False
     command, first = section.command, section.lines[drafts[0].line]
     if _ifconfig.HEADER.match(first) or _ifconfig.OLD_HEADER.match(first):

@@ -1,5 +1,7 @@
-"""Command lines that start a job: mpirun, mpiexec, horovodrun, torchrun, torch.distributed, srun, deepspeed, accelerate,
-docker and podman run, and nccl-tests with variables before them; over several lines, wrapped, several in one (srun torchrun).
+"""Command lines that start a job, over several lines or wrapped, several in one (srun torchrun).
+
+mpirun, mpiexec, horovodrun, torchrun, torch.distributed, srun, deepspeed, accelerate, docker and podman run,
+nccl-tests, and any program with variables of NCCL before it.
 """
 
 from __future__ import annotations
@@ -33,7 +35,18 @@ _PATH = re.compile(r"[ \t]+(?:\.{0,2}/\S|python[\d.]*[ \t])")
 _OPEN = re.compile(r"(?:\s-{1,2}(?:x|e|env|mca|H|host|hosts|np|n|hostfile)|[,=])\s*$")
 _BEGIN = re.compile(ANCHOR)
 _TEST = re.compile(rf"{NCCL_TESTS}$")
-_LAUNCHERS = ("mpirun", "mpiexec", "torchrun", "torch.distributed", "srun", "deepspeed", "accelerate", "horovodrun", "docker", "_perf")
+_LAUNCHERS = (
+    "mpirun",
+    "mpiexec",
+    "torchrun",
+    "torch.distributed",
+    "srun",
+    "deepspeed",
+    "accelerate",
+    "horovodrun",
+    "docker",
+    "_perf",
+)
 _LINES = 200
 _TEXT = 4000
 _DEPTH = 4
@@ -41,7 +54,9 @@ _DEPTH = 4
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
-    """The line behind a backslash, and wrapped lines: options, the value an option waits for, the program after options."""
+    """The line behind a backslash, and wrapped lines: options, the value an option waits for, the program after
+    options.
+    """
     if not lines or len(lines) > _LINES or not line.strip():
         return bool(lines) and not line.strip() and lines[-1].rstrip().endswith("\\") and len(lines) <= _LINES
     last = lines[-1].rstrip()
@@ -71,7 +86,9 @@ def parse(section: Section) -> Parsed:
 
 
 def _commands(text: str) -> Iterator[Command]:
-    """The launchers of a command line, from the outside in; settings before one, or before what it starts, belong to it."""
+    """The launchers of a command line, from the outside in; settings before one, or before what it starts, belong
+    to it.
+    """
     tokens = words(text)
     env: dict[str, str] = {}
     position = depth = 0
@@ -120,9 +137,16 @@ def _observations(section: Section, place: Span, command: Command, text: str) ->
         fields["host"] = section.host
     kept = {name: value for name, value in command.env.items() if is_kept(name)}
     prefix = {name: value for name, value in command.prefix_env.items() if is_kept(name)}
-    fields.update(env=kept, prefix_env=prefix, forwarded=[name for name in dict.fromkeys(command.forwarded) if is_kept(name)])
+    fields.update(
+        env=kept, prefix_env=prefix, forwarded=[name for name in dict.fromkeys(command.forwarded) if is_kept(name)]
+    )
     fields.update(hosts=command.hosts, mca=command.mca)
-    yield Observation(entity="Launch", span=place, standing="manifest", fields={k: v for k, v in fields.items() if v not in (None, {}, [])})
+    yield Observation(
+        entity="Launch",
+        span=place,
+        standing="manifest",
+        fields={k: v for k, v in fields.items() if v not in (None, {}, [])},
+    )
     for name, value in {**prefix, **kept}.items():
         everywhere = command.spreads and name in kept
         yield Observation(

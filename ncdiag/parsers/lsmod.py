@@ -1,13 +1,14 @@
 """``lsmod``, ``cat /proc/modules`` and both behind grep: loaded kernel modules, and those known to be absent.
 
-Source of the format: kmod tools/lsmod.c (``Module  Size  Used by``) and kernel/module/procfs.c (name, size, users, state,
-address). An empty answer to ``lsmod | grep NAME`` is a fact: no module with that text in its line is loaded.
+Source of the format: kmod tools/lsmod.c (``Module  Size  Used by``) and kernel/module/procfs.c (name, size, users,
+state, address). An empty answer to ``lsmod | grep NAME`` is a fact: no module with that text in its line is loaded.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.parsers._shared import is_elision
@@ -16,22 +17,23 @@ from ncdiag.spans import Section, span
 
 KIND = "lsmod"
 COMMANDS: tuple[str, ...] = ("lsmod", "cat /proc/modules", "grep /proc/modules")
-_KNOWN = (
-    r"(?:nvidia|nv_peer|nvme|ib_|iw_|mlx[45]|mlxfw|rdma|gdrdrv|efa|bnxt|irdma|i40iw|hns_roce|nouveau|amdgpu|xpmem|knem|cxi)\w*"
-)
+_KNOWN = r"(?:nvidia|nv_peer|nvme|ib_|iw_|mlx[45]|mlxfw|rdma|gdrdrv|efa|bnxt|irdma|i40iw|hns_roce|nouveau|amdgpu|xpmem|knem|cxi)\w*"
 ANCHOR = (
     r"\s{0,8}Module[ \t]+Size[ \t]+Used by"
     rf"|\s{{0,8}}{_KNOWN}[ \t]+\d{{4,9}}[ \t]+-?\d{{1,5}}(?:[ \t]|$)(?:[ \t]*[\w,\[\]-]+)?(?:[ \t]+Live .{{0,80}})?[ \t]*$"
 )
 
 _HEADER = re.compile(r"\s*Module\s+Size\s+Used by\s*$")
-_ROW = re.compile(r"\s*(?P<name>[A-Za-z0-9_]{1,64})\s+(?P<size>\d{3,10})\s+(?P<used>-?\d{1,6})(?:\s+(?P<by>[\w,\[\]-]*))?(?:\s+Live\s.*)?\s*$")
+_ROW = re.compile(
+    r"\s*(?P<name>[A-Za-z0-9_]{1,64})\s+(?P<size>\d{3,10})\s+(?P<used>-?\d{1,6})(?:\s+(?P<by>[\w,\[\]-]*))?(?:\s+Live\s.*)?\s*$"
+)
 _WRAPPED = re.compile(r"\s*[\w,]+\s*$")
 _FAILED = re.compile(r".{0,80}\blsmod: .{0,40}not found")
 _LITERAL = re.compile(r"[\w-]+$")
 
 WATCHED = (
-    "nvidia_peermem", "nv_peer_mem", "nvidia", "nvidia_uvm", "nvidia_fs", "gdrdrv", "nouveau", "mlx5_core", "mlx5_ib", "ib_core",
+    "nvidia_peermem", "nv_peer_mem", "nvidia", "nvidia_uvm", "nvidia_fs", "gdrdrv", "nouveau", "mlx5_core", "mlx5_ib",
+    "ib_core",
     "ib_uverbs", "ib_umad", "ib_ipoib", "rdma_ucm", "rdma_cm", "efa", "irdma", "bnxt_re",
 )  # fmt: skip
 """Modules whose absence matters; a grep that would have shown one and did not makes it known absent."""
@@ -52,7 +54,7 @@ def parse(section: Section) -> Parsed:
     for index, line in enumerate(section.lines):
         row = _ROW.match(line)
         if row:
-            fields = {"size": int(row["size"]), "used_by": max(int(row["used"]), 0)}
+            fields: dict[str, Any] = {"size": int(row["size"]), "used_by": max(int(row["used"]), 0)}
             found.append(observe(section, index, "KernelModule", (row["name"],), **fields))
         elif _HEADER.match(line):
             header = True
@@ -67,7 +69,8 @@ def parse(section: Section) -> Parsed:
     if sound and len(stages) > 1:
         found += _absent(section, stages[1:], {o.key[0] for o in found})
     whole = header or (bool(found) and bool(stages) and stages[0][0].endswith("cat"))
-    return Parsed(observations=tuple(found), unread=tuple(unread), complete=sound and whole and len(stages) < 2 and bool(found))  # noqa: PLR2004
+    complete = sound and whole and bool(found) and not stages[1:]
+    return Parsed(observations=tuple(found), unread=tuple(unread), complete=complete)
 
 
 def _absent(section: Section, filters: Sequence[Sequence[str]], listed: set[object]) -> list[Observation]:
@@ -86,34 +89,30 @@ def _absent(section: Section, filters: Sequence[Sequence[str]], listed: set[obje
 
 
 def _would_show(stage: Sequence[str]) -> set[str] | None:
-    """Module names that this grep passes; None when it is no grep that can be read (another program, -v, -c, patterns)."""
-    if stage[0].rsplit("/", 1)[-1] not in {"grep", "egrep", "fgrep"}:
+    """Module names that this grep passes; None when it is no grep that can be read (another program, -v, patterns)."""
+    read = _grep(stage)
+    if read is None:
         return None
-    patterns: list[str] = []
-    flags, expect = "", False
-    for word in stage[1:]:
-        if expect:
-            patterns.append(word)
-            expect = False
-        elif word in {"-e", "--regexp"}:
-            expect = True
-        elif word.startswith("-"):
-            if word not in {"--color", "--color=auto"}:
-                flags += word.lstrip("-")
-        elif not patterns:
-            patterns.append(word)
-        else:
-            return None
-    if set(flags) - set("iEFwnP"):
-        return None
-    literals = [part for pattern in patterns for part in pattern.replace("\\|", "|").split("|") if part]
+    patterns, flags = read
+    literals = {part for pattern in patterns for part in pattern.replace("\\|", "|").split("|") if part}
     if not literals or not all(_LITERAL.match(part) for part in literals):
         return None
-    names = {*WATCHED, *(part for part in literals if "-" not in part and not any(part in name for name in WATCHED))}
-    if "w" in flags:
-        return names & set(literals)
+    known = {part for part in literals if "-" not in part and not any(part in name for name in WATCHED)}
     if "i" in flags:
-        literals, lowered = [part.lower() for part in literals], {name: name.lower() for name in names}
-    else:
-        lowered = {name: name for name in names}
-    return {name for name in names if any(part in lowered[name] for part in literals)}
+        literals = {part.lower() for part in literals}
+    if "w" in flags:
+        return (known | set(WATCHED)) & literals
+    return {name for name in known | set(WATCHED) if any(part in name for part in literals)}
+
+
+def _grep(stage: Sequence[str]) -> tuple[list[str], str] | None:
+    """Patterns and flags of a grep; None for another program, a file argument, or flags that turn its meaning."""
+    if stage[0].rsplit("/", 1)[-1] not in {"grep", "egrep", "fgrep"}:
+        return None
+    options = [word for word in stage[1:] if word.startswith("-") and not word.startswith("--color")]
+    patterns = [word for word in stage[1:] if not word.startswith("-")]
+    flags = "".join(option.lstrip("-") for option in options)
+    many = flags.count("e")
+    if set(flags) - set("ieEFwnP") or len(patterns) != max(many, 1):
+        return None
+    return patterns, flags

@@ -1,7 +1,8 @@
-"""``lspci`` with any number of ``-v``: devices, link width and speed now and at most, ACS controls; ``lspci -vvv | grep ACSCtl``.
+"""``lspci`` with any number of ``-v``: devices, link width and speed now and at most, ACS controls, also behind
+grep.
 
-Source of the format: pciutils lspci.c, ls-caps.c (cap_express: ``LnkCap:``, ``LnkSta:``), ls-ecaps.c (cap_acs: ``ACSCtl:``).
-Without root the capabilities read ``<access denied>``, so that link and ACS stay unknown.
+Source of the format: pciutils lspci.c, ls-caps.c (cap_express: ``LnkCap:``, ``LnkSta:``), ls-ecaps.c (cap_acs:
+``ACSCtl:``). Without root the capabilities read ``<access denied>``, so that link and ACS stay unknown.
 """
 
 from __future__ import annotations
@@ -106,5 +107,5 @@ def _detail(line: str, fields: dict[str, Any]) -> None:
 
 
 def _redirects(controls: str) -> bool:
-    """Is a control on that checks peer requests or sends them up to the root (PCI Express base specification, 6.12)?"""
+    """Whether a control is on that checks peer requests or sends them up to the root (PCI Express base spec., 6.12)."""
     return _REDIRECTS.search(controls) is not None

@@ -1,7 +1,8 @@
 """``/etc/nccl.conf`` and ``~/.nccl.conf``: settings that apply where the environment does not say otherwise.
 
-Read as NCCL reads it (src/misc/param.cc, setEnvFile): one NAME=value a line, ``#`` only in the first column, no quotes and no
-``export``; the rest of the line is the value, blanks and trailing comments with it; the first setting of a name wins.
+Read as NCCL reads it (src/misc/param.cc, setEnvFile): one NAME=value a line, ``#`` only in the first column, no
+quotes and no ``export``; the rest of the line is the value, blanks and trailing comments with it; the first setting
+of a name wins.
 """
 
 from __future__ import annotations
@@ -14,7 +15,15 @@ from ncdiag.parsers._shell import is_kept, without_secrets
 from ncdiag.spans import Section
 
 KIND = "nccl_conf"
-_FILES = ("/etc/nccl.conf", "~/.nccl.conf", "$HOME/.nccl.conf", "/root/.nccl.conf", "nccl.conf", ".nccl.conf", "./nccl.conf")
+_FILES = (
+    "/etc/nccl.conf",
+    "~/.nccl.conf",
+    "$HOME/.nccl.conf",
+    "/root/.nccl.conf",
+    "nccl.conf",
+    ".nccl.conf",
+    "./nccl.conf",
+)
 COMMANDS: tuple[str, ...] = tuple(f"{tool} {name}" for name in _FILES for tool in ("cat", "more", "less")) + _FILES
 _PATH = r"(?:/etc/nccl\.conf|(?:~|\$HOME|/root|/home/[\w.-]{1,40})/\.nccl\.conf|\$NCCL_CONF_FILE)"
 ANCHOR = rf"(?:#[ \t]*)?(?:cat[ \t]+)?{_PATH}[ \t]*:?[ \t]*(?:$|[A-Z_]{{3,60}}=)"
@@ -45,6 +54,13 @@ def parse(section: Section) -> Parsed:
         elif is_kept(setting["name"]) and setting["name"] not in found:
             text = setting["value"][:_VALUE_LIMIT].rstrip("\r")
             found[setting["name"]] = observe(
-                section, index, "Setting", (setting["name"],), standing="conf", is_set=True, text=text, origin="conf file"
+                section,
+                index,
+                "Setting",
+                (setting["name"],),
+                standing="conf",
+                is_set=True,
+                text=text,
+                origin="conf file",
             )
     return Parsed(observations=tuple(found.values()), unread=tuple(unread))

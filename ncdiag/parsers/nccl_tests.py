@@ -1,7 +1,7 @@
 """Output of nccl-tests and rccl-tests (src/common.cu, 2.0 to 2.17): header, device list, table, summary.
 
-The table's head names the columns; releases differ in them (``error`` became ``#wrong``, ``redop`` and ``root`` are there
-for some collectives only, some builds add ``#iters``). A row without a head above it is read by its number of columns.
+The table's head names the columns; releases differ in them (``error`` became ``#wrong``, ``redop`` and ``root`` are
+there for some collectives only, some builds add ``#iters``). A row below no head is read by its number of columns.
 """
 
 from __future__ import annotations
@@ -12,27 +12,29 @@ from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
-from ncdiag.parsers import _shared
+from ncdiag.parsers import _program, _shared
 from ncdiag.spans import Section
 
 KIND = "nccl_tests"
 COMMANDS = tuple(
     f"{name}_perf"
     for name in (
-        "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "alltoall", "sendrecv", "gather", "scatter",
-        "hypercube",
+        "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "alltoall", "sendrecv", "gather",
+        "scatter", "hypercube",
     )
 )  # fmt: skip
-INTERLEAVED = True
+INTERLEAVED = True  # NCCL writes its own lines between the head and the rows
 _TYPES = r"(?:u?int(?:8|32|64)|float|double|half|bfloat16|char|f(?:p)?8e[45]m[23]|fp8_e[45]m[23])"
 ANCHOR = (
-    r"#?\s*nThread \d+ nGpus \d+ |#? ?Collective test starting: |# +Using devices|#?\s*Rank\s+\d+ +(?:Group\s+\d+ +)?Pid\s+\d+ on "
+    r"#?\s*nThread \d+ nGpus \d+ |#? ?Collective test starting: |# +Using devices"
+    r"|#?\s*Rank\s+\d+ +(?:Group\s+\d+ +)?Pid\s+\d+ on "
     rf"|#?\s*size\s+count\s+type\s|#?\s*out-of-place\s+in-place|\s{{0,20}}\d{{1,14}}\s+\d{{1,14}}\s+{_TYPES}\s"
 )
 
 _HEADER = re.compile(
     r"#?\s*nThread (?P<nthreads>\d{1,6}) nGpus (?P<gpus_per_process>\d{1,6}) minBytes (?P<min_bytes>\d{1,15}) "
-    r"maxBytes (?P<max_bytes>\d{1,15}) .*?iters: (?P<iterations>\d{1,9})(?: agg iters: \d+)? validation: (?P<validation>\d{1,6})"
+    r"maxBytes (?P<max_bytes>\d{1,15}) .*?iters: \d{1,9} iters: (?P<iterations>\d{1,9})(?: agg iters: \d{1,9})? "
+    r"validation: (?P<validation>\d{1,6})"
 )
 _SHORT_HEADER = re.compile(r"#?\s*nThread (?P<nthreads>\d{1,6}) nGpus (?P<gpus_per_process>\d{1,6}) ")
 _PROGRAM = re.compile(r"\b((?:[a-z]+_){1,3}perf)\b")
@@ -61,7 +63,8 @@ def parse(section: Section) -> Parsed:
     """One Benchmark for each head or table, and the ranks and GPUs of the device list."""
     runs = _Runs(section)
     unread = [i for i, line in enumerate(section.lines) if not runs.take(i, line) and not _shared.is_elision(line)]
-    return Parsed(observations=runs.observations(), unread=tuple(unread))
+    rest = _program.leftovers(section, unread)
+    return Parsed(observations=(*runs.observations(), *rest.observations), unread=rest.unread)
 
 
 class _Run:
@@ -146,12 +149,12 @@ class _Runs:
         if run.rows or rank in run.ranks:
             run = self._begin(index)
         run.ranks[rank] = host
-        address = bus_id(found["bus"])  # releases before 2.12 print the bus number alone ([0x1a]), which names no domain
+        address = bus_id(found["bus"])  # many releases print the bus number alone ([0x1a]), which names no domain
         self._devices.append(
             observe(self._section, index, "Rank", (int(found["pid"]), device), host=host, rank=rank, bus_id=address)
         )
         if found["model"]:
-            key = address if address else device
+            key = address or device
             self._devices.append(observe(self._section, index, "Gpu", (key,), host=host, model=found["model"].strip()))
 
     def _row(self, index: int, line: str) -> bool:

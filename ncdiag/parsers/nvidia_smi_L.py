@@ -1,7 +1,7 @@
 """``nvidia-smi -L``: one line a GPU, indented lines for its MIG devices.
 
-Source of the format: nvidia-smi (CUDA driver package). ``nvidia-smi nvlink -s`` begins with the same line, so its links are
-read here as well when no command says which of the two it is.
+Source of the format: nvidia-smi (CUDA driver package). ``nvidia-smi nvlink -s`` begins with the same line, so its
+links are read here as well when no command says which of the two it is.
 """  # noqa: N999  (named after the tool's option, as the section kind is)
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``cat`` or ``ls`` below /sys/kernel/mm/memory_peers and /sys/module/nvidia_peermem: is a peer memory client registered?
+"""``cat`` or ``ls`` below /sys/kernel/mm/memory_peers and /sys/module/nvidia_peermem: the peer memory clients.
 
 NCCL's own test (src/transport/net_ib.cc, ncclIbGdrSupport): one of memory_peers/nv_mem/version,
 memory_peers/nv_mem_nc/version and, in newer releases, /sys/module/nvidia_peermem/version exists.
@@ -22,7 +22,9 @@ _PATHS = tuple(
     for end in ("", "/", "/version")
 )
 COMMANDS: tuple[str, ...] = tuple(
-    f"{tool} {path}" for path in _PATHS for tool in ("cat", "ls", "ls -l", "ls -la", "ls -al", "ls -d", "stat", "ll", "tree")
+    f"{tool} {path}"
+    for path in _PATHS
+    for tool in ("cat", "ls", "ls -l", "ls -la", "ls -al", "ls -d", "stat", "ll", "tree")
 )
 _PATH = r"/sys/(?:kernel/mm/memory_peers|module/(?:nvidia_peermem|nv_peer_mem))[\w/]*"
 ANCHOR = rf"(?:cat|ls|stat|head|find): (?:cannot (?:access|stat(?:x)?|open) )?'?{_PATH}'?(?: for reading)?: No such file or directory"
@@ -53,7 +55,9 @@ def parse(section: Section) -> Parsed:
         elif read is None and line.strip() and not _NOISE.match(line):
             unread.append(index)
     if path == _FOLDER and not found and not unread:
-        line_span = section.span(0) if section.lines else span(section.source, section.first_line, section.command or "")
+        line_span = (
+            section.span(0) if section.lines else span(section.source, section.first_line, section.command or "")
+        )
         found.append(_observation(section, line_span, {"peermem_registered": False}))
     return Parsed(observations=tuple(found), unread=tuple(unread))
 
@@ -80,4 +84,6 @@ def _present(path: str | None, line: str) -> dict[str, Any] | None:
         return {"peermem_registered": True} if path else None
     if path is None or not (_VERSION.match(line) or line.strip() in {"version", path, f"{path}/"}):
         return None
-    return {"module": path.split("/")[3]} if path.startswith("/sys/module/") else {"peermem_registered": True} if path != _FOLDER else None
+    if path.startswith("/sys/module/"):
+        return {"module": path.split("/")[3]}
+    return None if path == _FOLDER else {"peermem_registered": True}

@@ -74,10 +74,9 @@ def parse(section: Section) -> Parsed:
 
 
 def _asked_all(command: str) -> bool:
-    return any(
-        program in command and _shared.unfiltered(command, program, options)
-        for program, options in (("ip", ("route", "r", "ro", "show", "list", "s", "ls")), ("route", ("-n",)))
-    )
+    if re.search(r"\bip\b", command):
+        return _shared.unfiltered(command, "ip", ("-4", "route", "r", "ro", "show", "list", "s", "ls"))
+    return _shared.unfiltered(command, "route", ("-n",))
 
 
 def _is_route(line: str) -> bool:

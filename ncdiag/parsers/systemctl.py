@@ -24,8 +24,12 @@ ANCHOR = (
 
 _UNIT = re.compile(r"(?:[^\w\s]{1,4}\s+|x )?(?P<unit>[\w@.-]{1,80}\.service)(?: - |\s*$)")
 _ACTIVE = re.compile(r"\s*Active: (?P<state>active|inactive|failed|activating|deactivating|reloading)\b")
-_LISTED = re.compile(r"(?:[^\w\s]{1,4}\s+)?\s*(?P<unit>[\w@.-]{1,80}\.service)\s+(?:loaded|not-found|masked)\s+(?P<state>active|inactive|failed)\b")
-_MISSING = re.compile(r"Unit (?P<unit>[\w@.-]{1,80}) (?:could not be found|is not)|.{0,40}Job for (?P<job>[\w@.-]{1,80}) failed")
+_LISTED = re.compile(
+    r"(?:[^\w\s]{1,4}\s+)?\s*(?P<unit>[\w@.-]{1,80}\.service)\s+(?:loaded|not-found|masked)\s+(?P<state>active|inactive|failed)\b"
+)
+_MISSING = re.compile(
+    r"Unit (?P<unit>[\w@.-]{1,80}) (?:could not be found|is not)|.{0,40}Job for (?P<job>[\w@.-]{1,80}) failed"
+)
 _VERSION = re.compile(r"Fabric Manager version is\s?:\s?(?P<version>\d[\d.]{2,30})")
 _WORD = re.compile(r"(?P<state>active|inactive|failed|activating|deactivating|unknown)\s*$")
 _DETAIL = re.compile(
@@ -41,7 +45,9 @@ def continues(lines: Sequence[str], line: str) -> bool:
         return bool(lines) and bool(lines[-1].strip())
     if _UNIT.match(line):
         return bool(lines) and not any(_UNIT.match(text) for text in lines) and not _LISTED.match(lines[0])
-    return any(pattern.match(line) for pattern in (_DETAIL, _LISTED, _MISSING, _VERSION)) or (not lines and bool(_WORD.match(line)))
+    return any(pattern.match(line) for pattern in (_DETAIL, _LISTED, _MISSING, _VERSION)) or (
+        not lines and bool(_WORD.match(line))
+    )
 
 
 def parse(section: Section) -> Parsed:

@@ -1,8 +1,8 @@
-"""``nvidia-smi topo -m`` and ``-mp``: the matrix of GPUs and NICs with their distances, CPU and NUMA affinity, NIC legend.
+"""``nvidia-smi topo -m`` and ``-mp``: distances between GPUs and NICs, CPU and NUMA affinity, NIC legend.
 
-Source of the format: nvidia-smi (CUDA driver package, seen from release 384 to 570). Cells are divided by tabs, which pastes
-often turn into blanks; HCAs stand under their own names in old releases and as NIC0, NIC1 ... with a legend in new ones.
-A hidden CPU mask leaves an empty cell between two tabs. ``-mp`` leaves NVLink out.
+Source of the format: nvidia-smi (CUDA driver package, seen from release 384 to 570). Cells are divided by tabs, which
+pastes often turn into blanks; HCAs stand under their own names in old releases and as NIC0, NIC1 ... with a legend in
+new ones. A hidden CPU mask leaves an empty cell between two tabs. ``-mp`` leaves NVLink out.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ def parse(section: Section) -> Parsed:
     found = [*_gpus(section, table), *_nics(section, table, legend), *_links(section, table)]
     gpu_labels = {label for label in table.labels if _GPU.match(label)}
     whole = all(len(row.cells) >= len(table.labels) for row in table.rows)
-    complete = bool(gpu_labels) and table.header is not None and whole and gpu_labels <= {row.label for row in table.rows}
+    complete = (
+        bool(gpu_labels) and table.header is not None and whole and gpu_labels <= {row.label for row in table.rows}
+    )
     return Parsed(observations=tuple(found), unread=tuple(unread), complete=complete)
 
 
@@ -73,13 +75,17 @@ def _gpus(section: Section, table: Table) -> Iterator[Observation]:
 
 
 def _nics(section: Section, table: Table, legend: dict[str, tuple[str, int]]) -> Iterator[Observation]:
-    """Labels of the NICs in the order of their columns, each with its HCA: None where neither name nor legend tells it."""
+    """Labels of the NICs in the order of their columns, each with its HCA: None where neither name nor legend tells
+    it.
+    """
     labels: dict[str, str | None] = {}
     for label in table.labels:
         if not _GPU.match(label):
             labels[label] = legend[label][0] if label in legend else None if re.match(r"NIC\d+$", label) else label
     if labels:
-        yield observe(section, table.header if table.header is not None else table.rows[0].line, "Host", nic_labels=labels)
+        yield observe(
+            section, table.header if table.header is not None else table.rows[0].line, "Host", nic_labels=labels
+        )
 
 
 def _links(section: Section, table: Table) -> Iterator[Observation]:
@@ -103,4 +109,3 @@ def _pairs(table: Table) -> Iterator[tuple[Row, str, str]]:
         for label, cell in zip(table.labels, row.cells, strict=False):
             if label and label != row.label and cell != "X":
                 yield row, label, cell
-

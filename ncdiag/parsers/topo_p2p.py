@@ -1,14 +1,16 @@
-"""``nvidia-smi topo -p2p r|w|n|a|p``: can each pair of GPUs read, write, use NVLink or atomics with each other?
+"""``nvidia-smi topo -p2p r|w|n|a|p``: which pairs of GPUs can read, write, use NVLink or atomics with each other.
 
-Source of the format: nvidia-smi (CUDA driver package); the legend names OK, CNS (chipset), GNS (GPU), TNS (topology), NS, U.
+Source of the format: nvidia-smi (CUDA driver package); the legend names OK, CNS (chipset), GNS (GPU), TNS (topology),
+NS, U.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
-from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.facts.observe import Parsed, observe
 from ncdiag.parsers._matrix import Table, read_table, table_line
 from ncdiag.parsers._shared import is_elision
 from ncdiag.spans import Section
@@ -40,12 +42,11 @@ def parse(section: Section) -> Parsed:
     table = read_table(section.lines, _ROW, _CELLS, ())
     asked = _CAPABILITY.search(section.command or "")
     field = _FIELDS[asked[1]] if asked else "p2p_status"
-    found: list[Observation] = []
-    for label in table.labels:
-        if label.startswith("GPU") and label[3:].isdigit():
-            found.append(observe(section, table.header or 0, "Gpu", (int(label[3:]),)))
-    for (a, b), (line, status) in _pairs(table).items():
-        found.append(observe(section, line, "TopoLink", (a, b), **{field: status}))
+    numbers = [int(label[3:]) for label in table.labels if label[3:].isdecimal()]
+    found = [observe(section, table.header or 0, "Gpu", (number,)) for number in numbers]
+    for pair, (line, status) in _pairs(table).items():
+        fields: dict[str, Any] = {field: status}
+        found.append(observe(section, line, "TopoLink", pair, **fields))
     unread = [i for i in table.others if section.lines[i].strip() and not _LEGEND.match(section.lines[i])]
     return Parsed(observations=tuple(found), unread=tuple(unread))
 

@@ -11,6 +11,7 @@ from ncdiag.spans import Section
 
 KIND = "torch_watchdog"
 COMMANDS: tuple[str, ...] = ()
+INTERLEAVED = True  # NCCL and other ranks write between the lines
 ANCHOR = (
     r"(?:\[\d{1,9}\] )?(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?(?:\[rank\d{1,7}\]:)?"
     r"\[[EWIF](?:\d{3,4} [\d:.]{8,20})? ProcessGroupNCCL\.cpp:\d{1,5}\]"

@@ -15,6 +15,7 @@ from ncdiag.spans import Section
 
 KIND = "traceback"
 COMMANDS: tuple[str, ...] = ()
+INTERLEAVED = True  # NCCL writes its own lines between the frames
 _START = r"Traceback \(most recent call last\):"
 ANCHOR = rf'(?:(?:[\[(]|[A-Z]{{4,8}} )[^\n]{{0,200}}?[:\]] )?{_START}|\s{{1,8}}File "[^"\n]{{1,400}}", line \d+, in '
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.parsers._shared import is_elision
@@ -26,27 +27,39 @@ ANCHOR = (
 )
 
 _VALUE = r"(?P<value>\d{1,20}|unlimited)"
-_BASH = re.compile(rf"\s*(?P<label>[a-zA-Z][a-zA-Z -]{{2,40}}?)\s*\((?:(?P<unit>[a-z0-9 -]{{1,20}}), )?-(?P<letter>[a-zA-Z])\)\s+{_VALUE}\s*$")
+_BASH = re.compile(
+    rf"\s*(?P<label>[a-zA-Z][a-zA-Z -]{{2,40}}?)\s*\((?:(?P<unit>[a-z0-9 -]{{1,20}}), )?-(?P<letter>[a-zA-Z])\)\s+{_VALUE}\s*$"
+)
 _DASH = re.compile(rf"\s*(?P<label>[a-z]+(?: memory)?)(?:\((?P<unit>[a-z0-9]+)\))?\s+{_VALUE}\s*$")
-_ZSH = re.compile(rf"\s*-(?P<letter>[a-zA-Z]): (?P<label>[a-z -]{{3,40}}?)\s*(?:\((?P<unit>[a-z0-9 -]{{1,20}})\))?\s+{_VALUE}\s*$")
-_PROC = re.compile(rf"\s*(?P<label>Max [a-z -]{{3,25}}?)\s+{_VALUE}\s+(?P<hard>\d{{1,20}}|unlimited)(?:\s+(?P<unit>[a-z]+))?\s*$")
-_PRLIMIT = re.compile(rf"\s*(?P<label>[A-Z]{{2,10}})\s+[a-zA-Z][a-zA-Z' -]{{3,50}}?\s+{_VALUE}\s+(?P<hard>\d{{1,20}}|unlimited)(?:\s+(?P<unit>[a-z]+))?\s*$")
+_ZSH = re.compile(
+    rf"\s*-(?P<letter>[a-zA-Z]): (?P<label>[a-z -]{{3,40}}?)\s*(?:\((?P<unit>[a-z0-9 -]{{1,20}})\))?\s+{_VALUE}\s*$"
+)
+_PROC = re.compile(
+    rf"\s*(?P<label>Max [a-z -]{{3,25}}?)\s+{_VALUE}\s+(?P<hard>\d{{1,20}}|unlimited)(?:\s+(?P<unit>[a-z]+))?\s*$"
+)
+_PRLIMIT = re.compile(
+    rf"\s*(?P<label>[A-Z]{{2,10}})\s+[a-zA-Z][a-zA-Z' -]{{3,50}}?\s+{_VALUE}\s+(?P<hard>\d{{1,20}}|unlimited)(?:\s+(?P<unit>[a-z]+))?\s*$"
+)
 _ALONE = re.compile(rf"\s*(?:ulimit -(?P<letter>[a-zA-Z])\s*[:=]\s*)?{_VALUE}\s*$")
 _HEADER = re.compile(r"\s*(?:Limit\s+Soft Limit|RESOURCE\s+DESCRIPTION)")
 _ASKED = re.compile(r"ulimit\s+(?:-[HS]\s*)?-[HS]?(?P<letter>[a-zA-Z])\s*$")
 
 _LETTERS = {
-    "c": "core", "d": "data", "e": "nice", "f": "fsize", "i": "sigpending", "l": "memlock", "m": "rss", "n": "nofile", "p": "pipe",
+    "c": "core", "d": "data", "e": "nice", "f": "fsize", "i": "sigpending", "l": "memlock", "m": "rss", "n": "nofile",
+    "p": "pipe",
     "q": "msgqueue", "r": "rtprio", "R": "rttime", "s": "stack", "t": "cpu", "u": "nproc", "v": "as", "x": "locks",
 }  # fmt: skip
 _DASH_NAMES = {
-    "time": "cpu", "file": "fsize", "data": "data", "stack": "stack", "coredump": "core", "memory": "rss", "locked memory": "memlock",
+    "time": "cpu", "file": "fsize", "data": "data", "stack": "stack", "coredump": "core", "memory": "rss",
+    "locked memory": "memlock",
     "process": "nproc", "nofiles": "nofile", "vmemory": "as", "locks": "locks", "rtprio": "rtprio",
 }  # fmt: skip
 _PROC_NAMES = {
-    "Max cpu time": "cpu", "Max file size": "fsize", "Max data size": "data", "Max stack size": "stack", "Max core file size": "core",
+    "Max cpu time": "cpu", "Max file size": "fsize", "Max data size": "data", "Max stack size": "stack",
+    "Max core file size": "core",
     "Max resident set": "rss", "Max processes": "nproc", "Max open files": "nofile", "Max locked memory": "memlock",
-    "Max address space": "as", "Max file locks": "locks", "Max pending signals": "sigpending", "Max msgqueue size": "msgqueue",
+    "Max address space": "as", "Max file locks": "locks", "Max pending signals": "sigpending",
+    "Max msgqueue size": "msgqueue",
     "Max nice priority": "nice", "Max realtime priority": "rtprio", "Max realtime timeout": "rttime",
 }  # fmt: skip
 _FACTORS = {"kbytes": 1024, "kb": 1024, "kilobytes": 1024, "512 bytes": 512, "mb": 1 << 20, "512-byte blocks": 512}
@@ -82,7 +95,7 @@ def parse(section: Section) -> Parsed:
     return Parsed(observations=tuple(found), unread=tuple(unread), complete=complete)
 
 
-def _read(line: str, command: str | None) -> tuple[str, Mapping[str, int | bool | None]] | None:
+def _read(line: str, command: str | None) -> tuple[str, Mapping[str, Any]] | None:
     """Name and fields of one limit."""
     for layout, pattern in (("bash", _BASH), ("zsh", _ZSH)):
         found = pattern.match(line)
@@ -101,7 +114,7 @@ def _read(line: str, command: str | None) -> tuple[str, Mapping[str, int | bool 
     return _alone(line, command)
 
 
-def _alone(line: str, command: str | None) -> tuple[str, Mapping[str, int | bool | None]] | None:
+def _alone(line: str, command: str | None) -> tuple[str, Mapping[str, Any]] | None:
     """A value by itself: the command (``ulimit -l``) or the words before it say which limit it is."""
     found, asked = _ALONE.match(line), _ASKED.search(command or "")
     letter = found["letter"] or (asked["letter"] if asked else None) if found else None
@@ -116,11 +129,11 @@ def _factor(unit: str | None, layout: str) -> int:
     return _FACTORS.get(unit or "", 1)
 
 
-def _fields(value: str, factor: int) -> dict[str, int | bool | None]:
+def _fields(value: str, factor: int) -> dict[str, Any]:
     if value == "unlimited":
         return {"unlimited": True}
     return {"soft": int(value) * factor, "unlimited": False}
 
 
-def _hard(value: str) -> dict[str, int | bool | None]:
+def _hard(value: str) -> dict[str, Any]:
     return {"hard_unlimited": True} if value == "unlimited" else {"hard": int(value)}

@@ -100,7 +100,7 @@ class Proof(Part, frozen=True):
 class Fix(Part, frozen=True):
     """A remedy.
 
-    ``env`` and ``unset`` are variables; ``commands`` maps a launcher (``export``, ``mpirun``, ``docker``) to the line
+    ``env`` and ``unset`` are variables (a value that cannot be computed from the input is null, and ``text`` says what to paste); ``commands`` maps a launcher (``export``, ``mpirun``, ``docker``) to the line
     to paste; ``confirm`` says how to see that it worked; ``applies_to`` the NCCL versions it is for, when not all
     (``>=2.21``).
     """
@@ -110,7 +110,7 @@ class Fix(Part, frozen=True):
     scope: str = "all hosts"
     risk: Risk = "low"
     workaround: bool = False
-    env: dict[str, str] = {}
+    env: dict[str, str | None] = {}
     unset: tuple[str, ...] = ()
     commands: dict[str, str] = {}
     confirm: str | None = None

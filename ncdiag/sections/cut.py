@@ -52,10 +52,14 @@ class Cutter:
                 self.skipped_lines += 1
                 continue
             self._room -= len(line) + 1
-            if number != self._last_number + 1:
+            if number != self._last_number + 1 and not self._spans_gaps():
                 self._close()
             self._last_number = number
             self._take(number, line)
+
+    def _spans_gaps(self) -> bool:
+        """May the open section go on behind NCCL log lines?"""
+        return self._open is not None and self.parsers[self._open.kind].interleaved
 
     def finish(self) -> list[Section]:
         """Close what is open and return all sections in the order in which they began."""

@@ -5,19 +5,24 @@ Each reader takes a `Tree` and gives observations; a file that is absent or unre
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from ncdiag.facts.observe import Observation
+from ncdiag.parsers._shell import hide_secrets
 from ncdiag.sources.tree import Tree
 
 _LIMITS = {
     "Max locked memory": "memlock", "Max open files": "nofile", "Max stack size": "stack", "Max processes": "nproc",
 }  # fmt: skip
-_PEER_CLIENTS = ("nv_mem", "nv_mem_nc")  # src/transport/net_ib/gdr.cc, the files that NCCL itself looks for
+_PEER_CLIENTS = ("nv_mem", "nv_mem_nc")  # files that NCCL itself looks for: v2.30.7, src/transport/net_ib/gdr.cc
 _DRIVER = re.compile(r"(?:Kernel Module|Open Kernel Module for \S+)\s+(\d+\.\d+(?:\.\d+)?)")
 _CONTAINER_FILES = (".dockerenv", "run/.containerenv", ".singularity.d", "run/systemd/container")
 _CONTAINER_GROUPS = re.compile(r"docker|kubepods|containerd|crio|libpod|/lxc[./]|garden|nspawn", re.IGNORECASE)
+_SIZE = re.compile(r"\bsize=(\d{1,15})([kmg]?)\b")
+_SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30}
 _INITS = ("systemd", "init", "openrc-init", "runit")
 _TRANSLATED = ("DMA", "DMA-FQ")  # Documentation/ABI/testing/sysfs-kernel-iommu_groups
 _CLOUDS = {  # by DMI: the vendor, else the chassis tag
@@ -63,25 +68,24 @@ def peer_memory(tree: Tree) -> Iterator[Observation]:
 
 def limits(tree: Tree) -> Iterator[Observation]:
     """Soft limits of this process, as a program started from the same shell has; memlock and stack in bytes."""
-    lines = tree.lines("proc/self/limits")
+    path = "proc/self/limits"
+    lines = tree.lines(path)
     for index, line in enumerate(lines or ()):
         name = next((short for long, short in _LIMITS.items() if line.startswith(long)), None)
-        soft = line[25:].split()[:1] if name else []  # fs/proc/base.c prints the name in 25 columns
-        if not name or not soft:
-            continue
-        fact = ("proc/self/limits", "Limit", name)
-        if soft[0] == "unlimited":
-            yield tree.fact(*fact, text=line, line=index + 1, unlimited=True)
-        elif soft[0].isdecimal():
-            yield tree.fact(*fact, text=line, line=index + 1, soft=int(soft[0]), unlimited=False)
+        values = line[25:].split()[:2] if name else []  # fs/proc/base.c prints the name in 25 columns
+        if name and len(values) == 2:  # noqa: PLR2004  (soft and hard)
+            soft, hard = (int(value) if value.isdecimal() else None for value in values)
+            free, hard_free = (value == "unlimited" for value in values)
+            told = {"soft": soft, "unlimited": free, "hard": hard, "hard_unlimited": hard_free or None}
+            yield tree.fact(path, "Limit", name, text=line, line=index + 1, **told)
     if lines:
-        yield tree.whole("proc/self/limits", "ulimit")
+        yield tree.whole(path, "ulimit")
 
 
 def kernel(tree: Tree) -> Iterator[Observation]:
     """Kernel command line and sysctls."""
-    line = tree.text("proc/cmdline")
-    yield from tree.told("proc/cmdline", "Host", kernel_command_line=line)
+    line = hide_secrets(tree.text("proc/cmdline") or "") or None
+    yield from tree.told("proc/cmdline", "Host", text=line, kernel_command_line=line)
     values = {
         name.replace("/", "."): value for name in _SYSCTLS if (value := tree.text(f"proc/sys/{name}")) is not None
     }
@@ -159,3 +163,30 @@ def infiniband_devices(tree: Tree) -> Iterator[Observation]:
     if names is None and ("dev/infiniband" in tree.refused or not tree.exists("dev")):
         return
     yield tree.fact("dev/infiniband", "Host", text=" ".join(names or ()), line=0, infiniband_devices=names or [])
+
+
+def shared_memory(tree: Tree) -> Iterator[Observation]:
+    """Size of /dev/shm: by statvfs on this machine, from the mount options (``size=65536k``) in a recorded tree."""
+    line = next((text for text in tree.lines("proc/self/mounts") or () if text.split()[1:2] == ["/dev/shm"]), None)
+    device, _, fstype, options = line.split()[:4] if line and len(line.split()) > 3 else (None, None, None, "")  # noqa: PLR2004
+    key = ("dev/shm", "Mount", "/dev/shm")
+    fields: dict[str, Any] = {"filesystem": device, "fstype": fstype}
+    if tree.live:
+        try:
+            status = os.statvfs("/dev/shm")  # noqa: S108  (it is the subject, no temporary file)
+        except FileNotFoundError:
+            yield tree.whole("dev", "df_shm")
+            return
+        except OSError:
+            return
+        fields["size_bytes"] = status.f_blocks * status.f_frsize
+        fields["used_bytes"] = (status.f_blocks - status.f_bfree) * status.f_frsize
+        fields["available_bytes"] = status.f_bavail * status.f_frsize
+        yield tree.fact(*key, text=f"statvfs: {fields['size_bytes']} bytes", line=0, **fields)
+    else:
+        size = _SIZE.search(options)
+        if size is None:
+            return
+        fields["size_bytes"] = int(size[1]) << _SHIFTS[size[2]]
+        yield tree.fact("proc/self/mounts", *key[1:], text=line, **fields)
+    yield tree.whole("dev/shm", "df_shm")

@@ -30,7 +30,7 @@ _UNKNOWN_WIDTH = 255  # the kernel's PCIE_LNK_WIDTH_UNKNOWN
 
 _EXTENDED, _ACS = 0x100, 0x000D
 _ACS_CONTROLS = ("SrcValid", "TransBlk", "ReqRedir", "CmpltRedir", "UpstreamFwd", "EgressCtrl", "DirectTrans")
-_ACS_REDIRECTS = 0x4 | 0x8  # ReqRedir, CmpltRedir
+_ACS_REDIRECTS = 0x1 | 0x4 | 0x8 | 0x10  # SrcValid, ReqRedir, CmpltRedir, UpstreamFwd: what checks or redirects peers
 
 
 def pci(tree: Tree) -> Iterator[Observation]:
@@ -59,6 +59,10 @@ def _device(tree: Tree, name: str, where: str, kind: str) -> Iterator[Observatio
     group = tree.target(f"{base}/iommu_group")
     number = int(group) if group and group.isdecimal() else None
     yield from tree.told(f"{base}/iommu_group", *key, text=group, iommu_group=number)
+    node = tree.number(f"{base}/numa_node")
+    yield from tree.told(f"{base}/numa_node", *key, numa_node=None if node == -1 else node)
+    name_of_driver = tree.target(f"{base}/driver")
+    yield from tree.told(f"{base}/driver", *key, text=name_of_driver, driver=name_of_driver)
     if kind == _BRIDGE:
         control = acs_control(tree.data(f"{base}/config") or b"")
         if control is not None:

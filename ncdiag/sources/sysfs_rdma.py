@@ -6,21 +6,18 @@ another network namespace, answers EINVAL when its type or interface is read; th
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Iterator
 
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import bus_id
+from ncdiag.parsers import _rdma
 from ncdiag.sources.tree import Tree
 
 DEVICES = "sys/class/infiniband"
 
-_STATES = {
-    "NOP": "nop", "DOWN": "down", "INIT": "init", "ARMED": "armed", "ACTIVE": "active", "ACTIVE_DEFER": "active_defer",
-}  # fmt: skip
 _RATE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) Gb/sec")
-_EMPTY_GIDS = {ipaddress.IPv6Address("::"), ipaddress.IPv6Address("fe80::")}
+_EMPTY_GIDS = {":".join([first, *["0000"] * 7]) for first in ("0000", "fe80")}
 
 
 def rdma(tree: Tree) -> Iterator[Observation]:
@@ -40,8 +37,7 @@ def _hca(tree: Tree, name: str) -> Iterator[Observation]:
     yield from tree.told(f"{base}/fw_ver", *key, firmware=tree.text(f"{base}/fw_ver"))
     board = "hca_type" if tree.text(f"{base}/hca_type") else "board_id"
     yield from tree.told(f"{base}/{board}", *key, board=tree.text(f"{base}/{board}"))
-    guid = tree.text(f"{base}/node_guid")
-    yield from tree.told(f"{base}/node_guid", *key, node_guid=guid and "0x" + guid.replace(":", ""))
+    yield from tree.told(f"{base}/node_guid", *key, node_guid=_rdma.guid(tree.text(f"{base}/node_guid") or ""))
     node = tree.number(f"{base}/device/numa_node")  # -1: the firmware does not tell
     yield from tree.told(f"{base}/device/numa_node", *key, numa_node=None if node == -1 else node)
     driver = tree.target(f"{base}/device/driver") or uevent(tree, f"{base}/device").get("DRIVER")
@@ -59,13 +55,12 @@ def _hca(tree: Tree, name: str) -> Iterator[Observation]:
 
 def _port(tree: Tree, hca: str, number: int) -> Iterator[Observation]:
     base, key = f"{DEVICES}/{hca}/ports/{number}", ("Port", hca, number)
-    state = _STATES.get((tree.text(f"{base}/state") or "").partition(":")[2].strip().upper())
-    yield from tree.told(f"{base}/state", *key, state=state)
-    physical = (tree.text(f"{base}/phys_state") or "").partition(":")[2].strip() or None
+    yield from tree.told(f"{base}/state", *key, state=_rdma.port_state(tree.text(f"{base}/state") or ""))
+    physical = _rdma.physical_state(tree.text(f"{base}/phys_state") or "")
     yield from tree.told(f"{base}/phys_state", *key, physical_state=physical)
     rate = _RATE.match(tree.text(f"{base}/rate") or "")
     yield from tree.told(f"{base}/rate", *key, rate_gbps=float(rate[1]) if rate else None)
-    layer = tree.text(f"{base}/link_layer")
+    layer = _rdma.link_layer(tree.text(f"{base}/link_layer") or "")
     yield from tree.told(f"{base}/link_layer", *key, link_layer=layer)
     yield from tree.told(f"{base}/lid", *key, lid=tree.number(f"{base}/lid", 0))
     yield from tree.told(f"{base}/sm_lid", *key, sm_lid=tree.number(f"{base}/sm_lid", 0))
@@ -88,15 +83,11 @@ def _gids(tree: Tree, hca: str, number: int, layer: str | None) -> Iterator[Obse
         return
     for index in (int(name) for name in indices if name.isdecimal()):
         path, key = f"{base}/gids/{index}", ("Gid", hca, number, index)
-        text = tree.text(path)
-        try:
-            address = ipaddress.IPv6Address(text or "")
-        except ValueError:
+        text = tree.text(path) or ""
+        address = _rdma.gid(text)
+        if address is None or address in _EMPTY_GIDS:
             continue
-        if address in _EMPTY_GIDS:
-            continue
-        mapped = str(address.ipv4_mapped) if address.ipv4_mapped else None
-        yield tree.fact(path, *key, text=text, address=text, ip=mapped)
+        yield tree.fact(path, *key, text=text, address=address, ip=_rdma.mapped_ip(address))
         kind = tree.text(f"{base}/gid_attrs/types/{index}")
         if kind == "IB/RoCE v1":
             kind = "IB" if layer == "InfiniBand" else "RoCE v1" if layer == "Ethernet" else None

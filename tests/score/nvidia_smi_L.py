@@ -1,4 +1,4 @@
-"""Truths of nvidia_smi_L specimens from the merged facts."""  # noqa: N999
+"""Truths of nvidia_smi_L specimens from the merged facts."""
 
 from __future__ import annotations
 

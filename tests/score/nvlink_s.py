@@ -14,7 +14,8 @@ def truths(job: Job) -> dict[str, Any]:
         "ngpus": len(gpus),
         "gpus": [
             {
-                "gpu": g.index, "model": g.model, "links": g.nvlinks, "rates": [f"{rate:g}" for rate in g.nvlink_rates or ()],
+                "gpu": g.index, "model": g.model, "links": g.nvlinks,
+                "rates": [f"{rate:g}" for rate in g.nvlink_rates or ()],
                 "inactive": g.nvlinks == 0,
             }
             for g in gpus

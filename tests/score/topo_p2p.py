@@ -7,7 +7,14 @@ from typing import Any
 
 from ncdiag.facts.model import Job
 
-_FIELDS = {"p2p_read": "r", "p2p_write": "w", "p2p_nvlink": "n", "p2p_atomics": "a", "p2p_proprietary": "p", "p2p_status": None}
+_FIELDS = {
+    "p2p_read": "r",
+    "p2p_write": "w",
+    "p2p_nvlink": "n",
+    "p2p_atomics": "a",
+    "p2p_proprietary": "p",
+    "p2p_status": None,
+}
 
 
 def truths(job: Job) -> dict[str, Any]:

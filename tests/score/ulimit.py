@@ -20,4 +20,12 @@ def truths(job: Job) -> dict[str, Any]:
 
 
 def _layout(line: str) -> str:
-    return "dash" if line.startswith("locked memory(") else "proc" if line.startswith("Max ") else "zsh" if line[:1] == "-" else "bash"
+    return (
+        "dash"
+        if line.startswith("locked memory(")
+        else "proc"
+        if line.startswith("Max ")
+        else "zsh"
+        if line[:1] == "-"
+        else "bash"
+    )

@@ -24,7 +24,7 @@ def is_out_of_space(event: Event, view: View) -> bool:
         return error == _NO_SPACE
     if event.event == "shm-segment-failed":
         return any(_lacks_space(e) for e in view.job.events if e.host == event.host and e.event != "shm-segment-failed")
-    return event.event in {"shm-extend-failed", "shm-bus-error"}
+    return event.event in {"shm-extend-failed", "container-shm-small"}
 
 
 def _lacks_space(event: Event) -> bool:

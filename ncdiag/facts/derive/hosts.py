@@ -6,7 +6,9 @@ from ncdiag.facts.model import Host, Limit, Mount, TopoLink
 from ncdiag.facts.view import View, derived
 
 PEERMEM_MODULES = ("nvidia_peermem", "nv_peer_mem")
-"""The module of the GPU driver and its predecessor; either lets a NIC reach GPU memory (NVIDIA GPUDirect RDMA guide)."""
+"""The module of the GPU driver and its predecessor; either lets a NIC reach GPU memory (NVIDIA GPUDirect RDMA
+guide).
+"""
 SHM = "/dev/shm"  # noqa: S108
 
 
@@ -46,7 +48,7 @@ def memlock_bytes(host: Host, view: View) -> int | None:  # noqa: ARG001
 
 @derived
 def memlock_unlimited(host: Host, view: View) -> bool | None:  # noqa: ARG001
-    """Is locked memory unlimited?"""
+    """Whether locked memory is unlimited."""
     limit = _memlock(host)
     return limit.unlimited if limit else None
 
@@ -79,13 +81,15 @@ def has_infiniband_devices(host: Host, view: View) -> bool | None:  # noqa: ARG0
 
 @derived
 def is_gpu_pair(link: TopoLink, view: View) -> bool:  # noqa: ARG001
-    """Does the link join two GPUs?"""
+    """Whether the link joins two GPUs."""
     return link.a.startswith("GPU") and link.b.startswith("GPU")
 
 
 @derived
 def hca(link: TopoLink, view: View) -> str | None:
-    """The RDMA device at one end of the link: its own name, or the one that the legend of ``topo -m`` gives; None unknown."""
+    """The RDMA device at one end of the link: its own name, or the one that the legend of ``topo -m`` gives; None
+    unknown.
+    """
     label = next((end for end in (link.b, link.a) if not end.startswith("GPU")), None)
     host = view.host(link.host)
     if label is None or host is None:

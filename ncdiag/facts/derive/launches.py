@@ -7,7 +7,7 @@ from ncdiag.facts.view import View, derived
 
 CONTAINER_PROGRAMS = ("docker run", "podman run", "nvidia-docker run", "nerdctl run")
 CONTAINER_SHM = 64 << 20
-"""/dev/shm of a container without --shm-size and --ipc=host (Docker reference, docker run)."""
+"""Shared memory of a container without --shm-size and --ipc=host (Docker reference, docker run)."""
 
 
 @derived
@@ -30,19 +30,19 @@ def is_multi_host(launch: Launch, view: View) -> bool | None:  # noqa: ARG001
 
 @derived
 def sets_nccl(launch: Launch, view: View) -> bool:  # noqa: ARG001
-    """Does the line set or pass on a variable of NCCL?"""
+    """Whether the line sets or passes on a variable of NCCL."""
     return any(name.startswith("NCCL_") for name in (*launch.env, *launch.forwarded))
 
 
 @derived
 def is_container(launch: Launch, view: View) -> bool:  # noqa: ARG001
-    """Does the line start a container?"""
+    """Whether the line starts a container."""
     return launch.program in CONTAINER_PROGRAMS
 
 
 @derived
 def container_shm_bytes(launch: Launch, view: View) -> int | None:  # noqa: ARG001
-    """/dev/shm that the container gets, in bytes; None when it shares the host's or is no container."""
+    """Shared memory that the container gets, in bytes; None when it shares the host's or is no container."""
     if launch.program not in CONTAINER_PROGRAMS or launch.ipc == "host":
         return None
     return launch.shm_size_bytes if launch.shm_size_bytes is not None else CONTAINER_SHM

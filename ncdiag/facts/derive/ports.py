@@ -8,6 +8,7 @@ from ncdiag.facts.model import Hca, Host, Port
 from ncdiag.facts.view import View, derived
 
 _AMAZON = 0x1D0F
+_NO_VENDOR = 0xFFFFFF
 _SOFTWARE = re.compile(r"rxe|siw")
 
 
@@ -59,23 +60,21 @@ def fastest_rate_gbps(host: Host, view: View) -> float | None:
 @derived
 def is_efa(hca: Hca, view: View) -> bool | None:  # noqa: ARG001
     """Is it an Elastic Fabric Adapter? By its PCI vendor; a name like ``rdmap0s6`` alone says nothing."""
-    if hca.vendor_id is None:
-        return None
-    try:
-        return int(hca.vendor_id, 16) == _AMAZON
-    except ValueError:
-        return None
+    vendor = _vendor(hca)
+    return None if vendor is None else vendor == _AMAZON
 
 
 @derived
 def is_soft_rdma(hca: Hca, view: View) -> bool | None:  # noqa: ARG001
-    """Is it Soft-RoCE or Soft-iWARP? By name: the rxe and siw drivers have no device behind them."""
-    return True if _SOFTWARE.match(hca.name) else None if hca.vendor_id is None else int_or_zero(hca.vendor_id) == 0
+    """Is it Soft-RoCE or Soft-iWARP? The rxe and siw drivers have no PCI device, and names that begin so by custom."""
+    vendor = _vendor(hca)
+    if _SOFTWARE.match(hca.name) or vendor in {0, _NO_VENDOR}:
+        return True
+    return None if vendor is None else False
 
 
-def int_or_zero(text: str) -> int:
-    """A hexadecimal number; 0 where it is none."""
+def _vendor(hca: Hca) -> int | None:
     try:
-        return int(text, 16)
+        return int(hca.vendor_id or "", 16)
     except ValueError:
-        return 0
+        return None

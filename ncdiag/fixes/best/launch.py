@@ -12,8 +12,8 @@ from ncdiag.nccl import environment
 def shm_size(view: View, bindings: Bindings) -> Value:
     """The size of /dev/shm for docker's --shm-size: 1 GiB for each GPU or rank of the host, at least 1 GiB.
 
-    Rests on NVIDIA's advice of 1 GiB for NCCL in containers (NCCL user guide, troubleshooting, Docker) and on NCCL's buffers
-    of about 10 MB for each channel and peer, which grow with the ranks of the host.
+    Rests on NVIDIA's advice of 1 GiB for NCCL in containers (NCCL user guide, troubleshooting, Docker) and on NCCL's
+    buffers of about 10 MB for each channel and peer, which grow with the ranks of the host.
     """
     concerned = bound(bindings, Host)
     counts = []

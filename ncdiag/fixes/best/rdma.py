@@ -24,7 +24,8 @@ def gid_index(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     ports = _roce_ports(view)
     blind = _hosts_without_table(view)
     if not ports:
-        return Value(reason="no GID table of an active RoCE port was seen", ask_for=blind or ("show_gids (on every host)",))
+        reason = "no GID table of an active RoCE port was seen"
+        return Value(reason=reason, ask_for=blind or ("show_gids (on every host)",))
     good = {(port.host, port.hca, port.number): _good_entries(port) for port in ports}
     common = set.intersection(*(set(entries) for entries in good.values()))
     if common:
@@ -35,15 +36,16 @@ def gid_index(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
         return Value(text=str(index), reason=reason, spans=_spans(chosen), ask_for=blind)
     each = ", ".join(f"{host} {hca}: {min(entries) if entries else 'none'}" for (host, hca, _), entries in good.items())
     lacking = tuple(f"show_gids (on {host}, whole)" for (host, _, _), entries in good.items() if not entries)
-    return Value(
-        reason=f"no one index is RoCE v2 with an IPv4 address everywhere ({each}); NCCL 2.21 and later choose for each port",
-        ask_for=tuple(dict.fromkeys((*lacking, *blind))),
-    )  # fmt: skip
+    reason = f"no one index is RoCE v2 with an IPv4 address everywhere ({each}); NCCL 2.21 and later choose by port"
+    return Value(reason=reason, ask_for=tuple(dict.fromkeys((*lacking, *blind))))
 
 
 def _roce_ports(view: View) -> list[Port]:
     """The RoCE ports with a GID table that carry data: those that NCCL listed, else the active ones."""
-    listed = {(r.host, d.name, d.port or 1) for r in view.job.ranks for d in r.net_devices or () if d.link_layer == "RoCE"}
+    listed = {
+        (rank.host, device.name, device.port or 1)
+        for rank in view.job.ranks for device in rank.net_devices or () if device.link_layer == "RoCE"
+    }  # fmt: skip
     ports = [
         port for host in view.job.hosts for hca in host.hcas for port in hca.ports
         if port.gids and view.get(port, "is_roce") is not False and view.get(port, "is_active") is not False
@@ -57,7 +59,7 @@ def _good_entries(port: Port) -> dict[int, Gid]:
 
 
 def _one_network(gids: list[Gid], view: View) -> bool:
-    """Do the interfaces' networks say that all the addresses are in one?"""
+    """Tell whether the networks of the interfaces say that all the addresses are in one."""
     first = gids[0].ip
     for host in view.job.hosts:
         for interface in host.interfaces:
@@ -95,11 +97,12 @@ def hca_list(view: View, bindings: Bindings) -> Value:
     rate = next(iter(lists.values()))[0].rate_gbps
     speed = f" at {rate:g} Gbit/s" if rate is not None else ""
     text = next(iter(texts.values()))
-    return Value(text=text, reason=f"the active RDMA ports{speed} on {', '.join(sorted(lists)[:4])}", spans=spans, ask_for=blind)
+    reason = f"the active RDMA ports{speed} on {', '.join(sorted(lists)[:4])}"
+    return Value(text=text, reason=reason, spans=spans, ask_for=blind)
 
 
 def _fastest(host: Host, view: View) -> list[Port]:
-    """The active ports of the highest rate; all active ones where no rate is known. InfiniBand before Ethernet of equal rate."""
+    """The active ports of the highest rate, InfiniBand before Ethernet; all active ones where no rate is known."""
     active = [port for port in view.get(host, "active_ports") or () if _is_hardware(host, port, view)]
     top = max((port.rate_gbps for port in active if port.rate_gbps is not None), default=None)
     ports = [port for port in active if port.rate_gbps == top] if top is not None else active
@@ -134,19 +137,20 @@ def hca_exact(view: View, bindings: Bindings) -> Value:
 
 @best
 def peermem_module(view: View, bindings: Bindings) -> Value:
-    """The kernel module that lets RDMA NICs reach GPU memory: nvidia_peermem with drivers from 470 on, else nv_peer_mem."""
+    """The kernel module that lets NICs reach GPU memory: nvidia_peermem with drivers from 470 on, else nv_peer_mem."""
     concerned = bound(bindings, Host)
     hosts = [concerned] if concerned is not None else list(view.job.hosts)
     texts = {host.driver or next((gpu.driver for gpu in host.gpus if gpu.driver), None) for host in hosts} - {None}
     drivers = sorted(v for v in (Version.parse(str(text)) for text in texts) if v is not None)
     if not drivers:
-        reason = "part of the driver since branch 470; older drivers need nv_peer_mem. The driver's version was not seen"
+        reason = "part of the driver since branch 470 (older ones need nv_peer_mem); the driver's version was not seen"
         return Value(text="nvidia_peermem", reason=reason, ask_for=("nvidia-smi",))
     if drivers[0] >= OWN_MODULE_DRIVER:
         return Value(text="nvidia_peermem", reason=f"driver {drivers[0].major} brings it along")
     if drivers[-1] < OWN_MODULE_DRIVER:
-        return Value(text="nv_peer_mem", reason=f"driver {drivers[-1].major} is older than 470, which brought nvidia_peermem")
-    return Value(reason="the hosts have drivers from before and after 470; set it on each host", ask_for=("nvidia-smi",))
+        return Value(text="nv_peer_mem", reason=f"driver {drivers[-1].major} is older than 470 with its nvidia_peermem")
+    reason = "the hosts have drivers from before and after branch 470; load the module of each host's driver"
+    return Value(reason=reason, ask_for=("nvidia-smi",))
 
 
 def _spans(gids: list[Gid]) -> tuple[Span, ...]:

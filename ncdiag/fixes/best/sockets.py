@@ -15,7 +15,7 @@ from ncdiag.spans import Span
 
 
 class _Candidate(msgspec.Struct, frozen=True):
-    """An interface that may be it, with the address that NCCL would take and its rank among its host's (lower is better)."""
+    """An interface that may be it, with the address that NCCL would take; the one with the lowest ``order`` is best."""
 
     interface: Interface
     address: Address
@@ -26,8 +26,9 @@ class _Candidate(msgspec.Struct, frozen=True):
 def shared_interface(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     """The interface that every host has in the network they share, written for NCCL_SOCKET_IFNAME.
 
-    ``=name`` where the version reads that form (2.5 and later), a list where hosts have different names. Physical, bond and
-    IPoIB interfaces come before others, then what reaches a known peer, what has the default route, what is fastest.
+    ``=name`` where the version reads that form (2.5 and later), a list where hosts have different names. Physical,
+    bond and IPoIB interfaces come before others, then what reaches a known peer, what has the default route, what is
+    fastest.
     """
     names = seen.hosts(view)
     found = {name: _candidates(seen.interfaces(name, view), view) for name in names}
@@ -137,7 +138,7 @@ def _render(names: dict[str, str], view: View) -> tuple[str | None, str]:
 
 
 def _picks(present: Sequence[str], wanted: Sequence[str], right: str, *, exact: bool) -> bool:
-    """Does the list select this interface and no other of the host?"""
+    """Tell whether the list selects this interface and no other of the host."""
     return all(
         name == right for name in present if any(name == one if exact else name.startswith(one) for one in wanted)
     )

@@ -26,7 +26,7 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class HostProof(msgspec.Struct, frozen=True):
-    """What would happen on one host ("" for a statement about the job); ``ask_for`` would settle what was not simulated."""
+    """What would happen on one host ("" for the job as a whole); ``ask_for`` would settle what was not simulated."""
 
     host: str
     state: State

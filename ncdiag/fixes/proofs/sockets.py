@@ -39,6 +39,7 @@ def prove(view: View, change: Change) -> tuple[HostProof, ...]:
 
 
 def _host(view: View, name: str, change: Change, picked: list[_Picked]) -> HostProof:
+    """The choice of one host; what it picks goes into ``picked``."""
     host = seen.interfaces(name, view)
     ask = (f"ip addr (on {name})",)
     if host.origin == "none":
@@ -47,26 +48,32 @@ def _host(view: View, name: str, change: Change, picked: list[_Picked]) -> HostP
     after = settings(view, name, change)
     version = view.version(view.host(name))
     choice = sockets.bootstrap(known, after, version)
-    hidden = _may_be_hidden(view, host, after)
-    if not choice.known:
-        why = next((str(reason) for reason in choice.reasons if "not" in reason.text), "something was not seen")
-        return HostProof(name, "not-simulated", f"what {release(view, name)} on {name} picks is not certain ({why})", ask)
+    if open_point := _open_point(view, host, choice, after):
+        return HostProof(name, "not-simulated", open_point, ask)
+    with_this = f"with this, {release(view, name)} on {name}"
     if choice.error is not None:
-        if host.origin == "log":
-            text = f"none of the interfaces that {name}'s log lists fits"
-            return HostProof(name, "not-simulated", text, ask)
-        return HostProof(name, "refuted", f"with this, {release(view, name)} on {name} stops: {choice.error}")
+        return HostProof(name, "refuted", f"{with_this} stops: {choice.error}")
     data = sockets.net_socket(known, after, version) if _carries_data(view, name) else choice
-    problem = _problem(view, known, choice, data if data.known else choice, after)
-    if problem:
-        return HostProof(name, "refuted", f"with this, {release(view, name)} on {name} {problem}")
-    if hidden:
+    if problem := _problem(view, known, choice, data if data.known else choice, after):
+        return HostProof(name, "refuted", f"{with_this} {problem}")
+    if hidden := _may_be_hidden(view, host, after):
         return HostProof(name, "not-simulated", f"{name}'s log does not show {hidden}", ask)
     first = choice.interfaces[0]
     chosen = next(interface for interface in known if interface.name == first.name)
     picked.append(_Picked(name, seen.address(chosen, view)))
     of = " of the interfaces in its log" if host.origin == "log" else ""
-    return HostProof(name, "proved", f"with this, {release(view, name)} on {name} picks {first.name} ({first.address}){of}")
+    return HostProof(name, "proved", f"{with_this} picks {first.name} ({first.address}){of}")
+
+
+def _open_point(view: View, host: seen.Seen, choice: sockets.Choice, after: dict[str, str]) -> str:
+    """Why the choice cannot be told; empty when it can."""
+    if not choice.known:
+        why = next((str(reason) for reason in choice.reasons if "not" in reason.text), "something was not seen")
+        return f"what {release(view, host.host)} on {host.host} picks is not certain ({why})"
+    if choice.error is not None and host.origin == "log":
+        wanted = after.get("NCCL_SOCKET_IFNAME", "the default")
+        return f"none of the interfaces that {host.host}'s log lists fits {wanted}"
+    return ""
 
 
 def _with_loopback(host: seen.Seen) -> tuple[Interface, ...]:
@@ -74,8 +81,9 @@ def _with_loopback(host: seen.Seen) -> tuple[Interface, ...]:
     if host.origin == "all" or any(interface.name == "lo" for interface in host.interfaces):
         return host.interfaces
     lo = Interface(
-        host=host.host, name="lo", kind="loopback", up=True, running=True, addresses=(Address("127.0.0.1", 8),), ifindex=1
-    )
+        host=host.host, name="lo", kind="loopback", up=True, running=True, ifindex=1,
+        addresses=(Address("127.0.0.1", 8),),
+    )  # fmt: skip
     return (lo, *host.interfaces)
 
 
@@ -101,7 +109,7 @@ def _may_be_hidden(view: View, host: seen.Seen, after: dict[str, str]) -> str:
 
 
 def _carries_data(view: View, name: str) -> bool:
-    """Does the TCP transport carry data on this host, as far as is known?"""
+    """Tell whether the TCP transport may carry data on this host, as far as is known."""
     ranks = [rank for rank in view.job.ranks if rank.host == name]
     return not any(rank.net not in {None, "Socket"} or (rank.net is None and rank.net_devices) for rank in ranks)
 

@@ -1,0 +1,66 @@
+"""A fix as the line that goes into a launcher.
+
+One module a launcher, found by folder. Each has ``LAUNCHER`` (its name) and ``line(change) -> str | None``: the text to
+paste, None where the launcher cannot express the change.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from types import ModuleType
+
+import msgspec
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,200}")
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """What a fix changes for a process: variables set and removed, and what a container is given.
+
+    ``shm_size`` is docker's size text (``8g``); ``memlock_unlimited`` lifts the limit on locked memory.
+    """
+
+    env: Mapping[str, str] = {}
+    unset: tuple[str, ...] = ()
+    shm_size: str | None = None
+    memlock_unlimited: bool = False
+
+
+@functools.lru_cache(maxsize=1)
+def launchers() -> Mapping[str, ModuleType]:
+    """The modules of this folder by launcher name."""
+    found = {}
+    for module in pkgutil.iter_modules(__path__):
+        loaded = importlib.import_module(f"{__name__}.{module.name}")
+        found[str(loaded.LAUNCHER)] = loaded
+    return dict(sorted(found.items()))
+
+
+def render(change: Change, wanted: Iterable[str] | None = None) -> dict[str, str]:
+    """The line for each launcher that can express the change; all launchers unless ``wanted`` names some.
+
+    Variables whose names are no identifiers are left out (input is hostile and the line goes into a shell).
+    """
+    safe = msgspec.structs.replace(
+        change,
+        env={name: value for name, value in change.env.items() if _NAME.fullmatch(name) and "\0" not in value},
+        unset=tuple(name for name in change.unset if _NAME.fullmatch(name)),
+    )
+    names = launchers().keys() if wanted is None else [name for name in wanted if name in launchers()]
+    lines = {name: launchers()[name].line(safe) for name in names}
+    return {name: line for name, line in lines.items() if line}
+
+
+def quote(value: str) -> str:
+    """The value as one shell word. A leading ``=`` or ``~`` is quoted too: zsh and bash expand it in an assignment."""
+    return f"'{value}'" if value[:1] in {"=", "~"} and "'" not in value else shlex.quote(value)
+
+
+def assignment(name: str, value: str) -> str:
+    """``NAME=value`` with the value quoted where a shell needs it."""
+    return f"{name}={quote(value)}"

@@ -16,7 +16,7 @@ _RUNNING_STATES = {"up", "unknown"}
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One address as getifaddrs gives it. ``address`` None: the interface may have one of this family, nothing is known."""
+    """One address as getifaddrs gives it; None: nothing is known, the interface may have one of this family."""
 
     interface: Interface
     family: int
@@ -26,8 +26,9 @@ class Entry(msgspec.Struct, frozen=True):
 def kernel_order(interfaces: Sequence[Interface]) -> Iterator[Entry]:
     """All addresses as getifaddrs lists them: IPv4 of every interface in kernel order, then IPv6.
 
-    glibc passes on the kernel's dump, which goes family by family (net/core/rtnetlink.c, rtnl_dump_all), so an interface
-    that has IPv6 only comes after all those with IPv4. The order of ``interfaces`` is taken as the kernel's.
+    glibc passes on the kernel's dump, which goes family by family (net/core/rtnetlink.c, rtnl_dump_all), so an
+    interface that has IPv6 only comes after all those with IPv4. The order of ``interfaces`` is taken as the
+    kernel's.
     """
     for family in (IPV4, IPV6):
         for interface in interfaces:
@@ -61,7 +62,10 @@ class CommId(msgspec.Struct, frozen=True):
 
 
 def parse_comm_id(text: str) -> CommId:
-    """Read ``10.0.0.1:1234``, ``host:1234``, ``[fe80::1%eth0]:1234`` (ncclSocketGetAddrFromString, src/misc/socket.cc:234)."""
+    """Read ``10.0.0.1:1234``, ``host:1234`` or ``[fe80::1%eth0]:1234``.
+
+    Source: ncclSocketGetAddrFromString, src/misc/socket.cc:234 (v2.30.7-1).
+    """
     if len(text) <= 1:
         return CommId("invalid")
     if text.startswith("["):

@@ -82,9 +82,9 @@ class _Wanted(msgspec.Struct, frozen=True):
 def gid_index(port: Port, settings: Mapping[str, str], version: Version | VersionRange | None) -> GidChoice:
     """The GID index that NCCL uses on ``port`` with these variables set (those not in ``settings`` are unset).
 
-    2.3 .. 2.20: NCCL_IB_GID_INDEX, default 0, used blindly. 2.21 and later: any value >= 0 is used blindly, -1 (the default)
-    chooses. InfiniBand ports look at no index of the user since 2.22.3. A table that was not seen whole, entries without
-    type or address, an unknown link layer: answered only where all possibilities agree.
+    2.3 .. 2.20: NCCL_IB_GID_INDEX, default 0, used blindly. 2.21 and later: any value >= 0 is used blindly, -1 (the
+    default) chooses. InfiniBand ports look at no index of the user since 2.22.3. A table that was not seen whole,
+    entries without type or address, an unknown link layer: answered only where all possibilities agree.
     """
     answers = {exact: _at(port, settings, exact) for exact in versions.samples(version, CHANGES)}
     found = {answer.index if answer.known else None for answer in answers.values()}
@@ -93,8 +93,8 @@ def gid_index(port: Port, settings: Mapping[str, str], version: Version | Versio
     told = tuple(reason for answer in answers.values() for reason in answer.reasons)
     between = ", ".join(f"{exact} and later: {answer.index}" for exact, answer in answers.items())
     reason = Reason("", f"the answer depends on the NCCL version ({between})", "not known", "")
-    candidates = {index for answer in answers.values() for index in (answer.index, *answer.possible) if index is not None}
-    return GidChoice(known=False, possible=tuple(sorted(candidates)), reasons=(reason, *dict.fromkeys(told)))
+    candidates = [index for answer in answers.values() for index in (answer.index, *answer.possible)]
+    return _unknown(candidates, (reason, *dict.fromkeys(told)))
 
 
 def _at(port: Port, settings: Mapping[str, str], version: Version) -> GidChoice:
@@ -169,7 +169,7 @@ def _table(port: Port) -> dict[int, _Entry]:
 
 
 def _candidates(port: Port, table: dict[int, _Entry]) -> Iterable[_Entry]:
-    """The entries from 1 on; where the table was not seen whole, unknown ones stand for the gaps and for what follows."""
+    """The entries from 1 on; in a table that was not seen whole, unknown ones stand for the gaps and what follows."""
     last = max(table, default=0)
     for index in range(1, last + 1):
         if index in table:
@@ -214,7 +214,8 @@ def _replaces(candidate: _Entry, current: _Entry, wanted: _Wanted) -> tuple[bool
     """Does the candidate become the current entry (ncclUpdateGidIndex)? None when that hangs on something unknown.
 
     A candidate must be of the wanted family, and on the second branch of the wanted version; so it differs from the
-    current entry exactly where that one is not. Put this way an unknown candidate does not make more unknown than it must.
+    current entry exactly where that one is not. Put this way an unknown candidate does not make more unknown than it
+    must.
     """
     fits = _both(_equal(candidate.family, wanted.family), wanted.in_range(candidate))
     if fits is False:

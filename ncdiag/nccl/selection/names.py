@@ -26,7 +26,7 @@ class Item(msgspec.Struct, frozen=True):
 
 
 class NameList(msgspec.Struct, frozen=True):
-    """A parsed list: one ``^`` (all but these) and one ``=`` (whole names) for the list, then names or beginnings of names.
+    """A parsed list: one ``^`` (all but these) and one ``=`` (whole names) for all, then names or their beginnings.
 
     Source: parseStringList and matchIfList, src/misc/utils.cc:189-245 (v2.30.7-1); the ``=`` since 2.5.6.
     """

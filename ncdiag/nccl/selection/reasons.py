@@ -8,8 +8,8 @@ import msgspec
 class Reason(msgspec.Struct, frozen=True):
     """One step of a choice.
 
-    ``about`` is what was considered (an interface, a GID entry; "" for the choice as a whole), ``text`` what became of it,
-    ``rule`` the variable, default or test that decided, ``source`` the place in NCCL's source with its tag.
+    ``about`` is what was considered (an interface, a GID entry; "" for the choice as a whole), ``text`` what became
+    of it, ``rule`` the variable, default or test that decided, ``source`` the place in NCCL's source with its tag.
     """
 
     about: str

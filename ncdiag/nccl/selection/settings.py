@@ -1,7 +1,8 @@
 """Where settings come from: the process environment, then the conf files, with the traps of their syntax.
 
-Files are applied with ``setenv(name, value, 0)``: they never overwrite, so the environment wins and the first file beats
-the second (src/misc/param.cc:27-69 and src/os/linux.cc:107, v2.30.7-1; in older tags all in misc/param.cc, include/param.h).
+Files are applied with ``setenv(name, value, 0)``: they never overwrite, so the environment wins and the first file
+beats the second (src/misc/param.cc:27-69 and src/os/linux.cc:107, v2.30.7-1; in older tags all in misc/param.cc,
+include/param.h).
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ _BUFFER = 4095
 class ConfLine(msgspec.Struct, frozen=True):
     """A line of a conf file that sets something: ``line`` counts from 1.
 
-    ``problems`` say in sentences what the writer may not have meant: quotes and blanks that belong to the value, ``export``
-    that belongs to the name, a comment sign that this version does not know.
+    ``problems`` say in sentences what the writer may not have meant: quotes and blanks that belong to the value,
+    ``export`` that belongs to the name, a comment sign that this version does not know.
     """
 
     line: int
@@ -42,8 +43,8 @@ class Source(msgspec.Struct, frozen=True):
 def user_file(environment: Mapping[str, str], home: str, version: Version | VersionRange | None) -> str | None:
     """The user's conf file: $NCCL_CONF_FILE if set and not empty (2.23 and later), else ~/.nccl.conf.
 
-    ``home`` is the home directory of the passwd entry; from 2.30.3 NCCL takes $HOME instead. None when the versions that
-    are possible do not agree. The file /etc/nccl.conf is read after it in any case.
+    ``home`` is the home directory of the passwd entry; from 2.30.3 NCCL takes $HOME instead. None when the versions
+    that are possible do not agree. The file /etc/nccl.conf is read after it in any case.
     """
 
     def path(exact: Version) -> str:
@@ -100,7 +101,8 @@ def effective(
 ) -> dict[str, Source]:
     """The variables in force. ``files`` are (path, text) in the order in which NCCL reads them; the first setting wins.
 
-    A variable that the environment sets to the empty text is set: the files do not fill it in, and NCCL takes its default.
+    A variable that the environment sets to the empty text is set: the files do not fill it in, and NCCL takes its
+    default.
     """
     found = {name: Source(value, "environment") for name, value in environment.items()}
     for path, text in files:

@@ -1,7 +1,7 @@
 """Which IP interfaces NCCL takes for bootstrap, for the TCP transport and for the set-up sockets of NET/IB.
 
-Source: ncclFindInterfaces (src/misc/socket.cc:190-232), ncclOsFindInterfaces (src/os/linux.cc:379-442) and bootstrapNetInit
-(src/bootstrap.cc:105-142) at v2.30.7-1, and their forebears in every tag since v2.3.5-5.
+Source: ncclFindInterfaces (src/misc/socket.cc:190-232), ncclOsFindInterfaces (src/os/linux.cc:379-442) and
+bootstrapNetInit (src/bootstrap.cc:105-142) at v2.30.7-1, and their forebears in every tag since v2.3.5-5.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ class Chosen(msgspec.Struct, frozen=True):
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """What NCCL takes. ``known`` False: several answers are possible, ``possible`` has the names that may be among them.
+    """What NCCL takes.
 
+    ``known`` False: several answers are possible, ``possible`` has the names that may be among them.
     ``error`` is the message with which NCCL gives up (``interfaces`` is then empty). ``reasons`` has one entry for each
     interface that was considered, and says what is missing where the answer is not known.
     """
@@ -112,7 +113,8 @@ def find_interfaces(
 ) -> Choice:  # fmt: skip
     """The first ``limit`` interfaces that NCCL accepts, in its order. ``interfaces`` are in kernel order and complete.
 
-    ``error`` is the message printed when none is found. A version range or None is answered when all releases in it agree.
+    ``error`` is the message printed when none is found. A version range or None is answered when all releases in it
+    agree.
     """
 
     def at(exact: Version) -> Choice:
@@ -124,11 +126,12 @@ def find_interfaces(
 def bootstrap(
     interfaces: Sequence[Interface], settings: Settings, version: Version | VersionRange | None
 ) -> Choice:
-    """The interface of the bootstrap (the ``Bootstrap : Using`` line). NCCL_COMM_ID, when set, decides alone since 2.8.3.
+    """The interface of the bootstrap (the ``Bootstrap : Using`` line).
 
-    Up to 2.7 the line lists what `find_interfaces` accepts, and with NCCL_COMM_ID the ranks listen in its subnet all the
-    same (findSubnetIf, src/bootstrap.cc:293, v2.7.8-1). With NCCL_OOB_NET_ENABLE=1 (2.23 and later) the ring between the
-    ranks moves to a network device, the root's socket stays on this interface.
+    NCCL_COMM_ID, when set, decides alone since 2.8.3.
+    Up to 2.7 the line lists what `find_interfaces` accepts, and with NCCL_COMM_ID the ranks listen in its subnet all
+    the same (findSubnetIf, src/bootstrap.cc:293, v2.7.8-1). With NCCL_OOB_NET_ENABLE=1 (2.23 and later) the ring
+    between the ranks moves to a network device, the root's socket stays on this interface.
     """
 
     def at(exact: Version) -> Choice:
@@ -196,8 +199,8 @@ def _find(
     steps = [lambda: scan("ib", "default: names that begin with ib come first")]
     if settings.get("NCCL_COMM_ID", "") != "":
         steps.append(lambda: _comm_id_scan(interfaces, settings["NCCL_COMM_ID"], source))
-    for pattern in _DEFAULTS if version >= versions.RUNNING_ONLY else _DEFAULTS_OLD:
-        steps.append(functools.partial(scan, pattern, f"default list {pattern}"))
+    patterns = _DEFAULTS if version >= versions.RUNNING_ONLY else _DEFAULTS_OLD
+    steps += [functools.partial(scan, pattern, f"default list {pattern}") for pattern in patterns]
     return _first(steps, error)
 
 
@@ -241,25 +244,29 @@ def _test(
     """Is this address taken? With the reason and the rule that decided; None when a fact is missing."""
     name = entry.interface.name
     if not wanted.admits(name):
-        item = wanted.matching(name)
-        if not wanted.exclude:
-            return False, "" if rule.startswith("default") else f"does not match {wanted.text}", rule
-        return False, f"excluded by ^{item or ''}", rule
+        return False, _not_admitted(name, wanted, rule), rule
     if family is not None and entry.family != family:
         return False, f"has no IPv{family} address", "NCCL_SOCKET_FAMILY"
     if entry.address is not None and entry.address.ip == "::1":
         return False, "::1 is skipped", "IPv6 loopback test"
-    running = is_running(entry.interface)
-    if version >= versions.RUNNING_ONLY and running is False:
+    running = is_running(entry.interface) if version >= versions.RUNNING_ONLY else True
+    if running is False:
         return False, "is not running (no carrier or down), skipped since 2.28.3", "IFF_RUNNING"
-    if entry.address is None:
-        return None, "its addresses were not seen", rule
-    if version >= versions.RUNNING_ONLY and running is None:
-        return None, "whether it is running was not seen", "IFF_RUNNING"
-    note = ", although it is not running (tested only since 2.28.3)" if running is False else ""
-    if item := wanted.matching(name):
-        return True, f"taken with {entry.address.ip}, it matches {item}{note}", rule
-    return True, f"taken with {entry.address.ip}{note}", rule
+    if entry.address is None or running is None:
+        what = "its addresses were not seen" if entry.address is None else "whether it is running was not seen"
+        return None, what, rule if entry.address is None else "IFF_RUNNING"
+    item = wanted.matching(name)
+    why = f", it matches {item}" if item is not None else ""
+    if is_running(entry.interface) is False:
+        why += ", although it is not running (tested only since 2.28.3)"
+    return True, f"taken with {entry.address.ip}{why}", rule
+
+
+def _not_admitted(name: str, wanted: NameList, rule: str) -> str:
+    """Why a list does not admit a name; nothing for the default's tries with one name, which would be noise."""
+    if wanted.exclude:
+        return f"excluded by ^{wanted.matching(name) or ''}"
+    return "" if rule.startswith("default") else f"does not match {wanted.text}"
 
 
 def _comm_id_scan(interfaces: Sequence[Interface], text: str | None, source: str) -> _Scan:
@@ -289,6 +296,6 @@ def _source(version: Version) -> str:
     """Where the release has the routine."""
     if version >= Version(2, 29):
         return "src/os/linux.cc:379 (v2.30.7-1)"
-    if version >= Version(2, 12):
-        return "src/misc/socket.cc:129 (v2.27.7-1)" if version >= Version(2, 26) else "src/misc/socket.cc:100 (v2.18.3-1)"
-    return "src/include/socket.h:62 (v2.4.2-1)"
+    if version >= Version(2, 26):
+        return "src/misc/socket.cc:129 (v2.27.7-1)"
+    return "src/misc/socket.cc:100 (v2.18.3-1)" if version >= Version(2, 12) else "src/include/socket.h:62 (v2.4.2-1)"

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ncdiag.facts.observe import Observation
-from ncdiag.facts.scalars import VersionRange
+from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.parsers.nccl_log.dialect import narrowed
-from ncdiag.parsers.nccl_log.reading import CARRIED, Init, Reading
+from ncdiag.parsers.nccl_log.reading import CARRIED, LISTED, Init, Reading
 from ncdiag.parsers.nccl_log.transports import Link
 from ncdiag.spans import Span
 
+_NET_LINES = Version(2, 4), Version(2, 6)
 LIST_LIMIT = 256
 """Different entries of a list (GIDs, GDR verdicts) that are kept for one process."""
 
@@ -73,7 +74,7 @@ class Record:
                 init.state or held.state,
             )  # fmt: skip
         self.comms[init.pointer] = init
-        if self.world is None or init.nranks > self.world[0].nranks or init.pointer == self.world[0].pointer:
+        if self.world is None or _is_wider(init, self.world[0]):
             self.world = init, self.world[1] if self.world and init.pointer == self.world[0].pointer else span
             if init.state is not None:
                 self.state = init.state, span
@@ -111,6 +112,11 @@ class Record:
         return self.world is not None or len(self.link_ranks) == 1
 
 
+def _is_wider(new: Init, old: Init) -> bool:
+    """Tell whether ``new`` is the better name of a process: its own line again, more ranks, or a line that says more."""
+    return new.pointer == old.pointer or new.nranks > old.nranks or (new.nranks == old.nranks and not old.pointer)
+
+
 def _either(new: int | None, old: int | None) -> int | None:
     return old if new is None else new
 
@@ -131,8 +137,9 @@ class Outcome:
             self.groups += _grouped(members)
         self.rank_of: dict[Key, int | None] = {}
         for main, others in self.groups:
-            for record in (main, *others):
-                self.rank_of.setdefault(record.key, main.rank)
+            alone = not self.shared[main.key[:2]]
+            self.rank_of[main.key] = main.rank
+            self.rank_of.update({record.key: main.rank for record in others if alone})
 
     def observations(self) -> Iterator[Observation]:
         """Ranks and settings. One observation for each line that gave fields of a rank."""
@@ -148,9 +155,10 @@ class Outcome:
             for name, (value, span) in record.fields.items():
                 _put(by_span, name, value, span)
         _lists(by_span, members)
+        version = self._version(members)
         nets = [net for record in members if (net := record.network()) is not None]
         net = max(nets, key=lambda net: net[0], default=None)
-        if net is not None:
+        if net is not None and (net[0] > LISTED or self._lists_what_it_uses(version)):
             _put(by_span, "net", net[1], net[2])
         alone = [record for record in members if record is main or not self.shared[record.key[:2]]]
         counts: Counter[str] = Counter()
@@ -172,15 +180,19 @@ class Outcome:
         if state is not None:
             word, span = failed or state
             _put(by_span, "state", word, span)
-        version = self._version(members)
         if version is not None:
             _put(by_span, "nccl_version", version[0], version[1] or main.span)
         host, pid, dev = main.key
         device = main.world[0].cuda_dev if main.world is not None and main.world[0].cuda_dev is not None else dev
         for span, fields in sorted(by_span.items(), key=lambda item: item[0].line):
-            yield Observation(
-                entity="Rank", key=(pid, device), host=host, span=span, fields=fields, standing="process"
-            )
+            if fields:
+                yield Observation(
+                    entity="Rank", key=(pid, device), host=host, span=span, fields=fields, standing="process"
+                )
+
+    def _lists_what_it_uses(self, version: tuple[VersionRange, Span | None] | None) -> bool:
+        """2.4 and 2.5 list the sockets for the bootstrap as well, so that line does not tell the network."""
+        return self.library == "RCCL" or (version is not None and (version[0].low >= _NET_LINES[1] or version[0].high < _NET_LINES[0]))
 
     def _version(self, members: list[Record]) -> tuple[VersionRange, Span | None] | None:
         exact = next((r.exact for r in members if r.exact is not None), None)

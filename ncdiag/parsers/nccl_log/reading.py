@@ -127,7 +127,7 @@ def _sideband(found: re.Match[str]) -> Reading:
 def _ib(found: re.Match[str]) -> Reading:
     listed, oob = devices(found["what"]), interfaces(found["oob"])
     fields: dict[str, Any] = {"net_devices": listed, "relaxed_ordering": True if "[RO]" in found["what"] else None}
-    if oob:
+    if oob and listed:  # without a device RDMA is not used, and neither is its side channel
         fields["oob_interface"] = oob[0]
     if "={" in found["what"]:
         versions = ">=2.20,<2.24"
@@ -293,7 +293,7 @@ _FORMS: tuple[Form, ...] = tuple(
         ("NET", r"NET/IB: .*?Dev (?P<dev>\d{1,4}) Port (?P<port>\d{1,3}) (?:qpn|qp_num) \d+ mtu \d+ .*?GID (?P<index>-?\d{1,6}) "
                 r"\((?P<high>[0-9A-Fa-f]{1,16})/(?P<low>[0-9A-Fa-f]{1,16})\)", _gid),
         ("NET", r"NET/Plugin: Loaded net plugin (?P<name>.+?) \(v\d+\)", _plugin),
-        ("NET", r"NET/OFI (?!No NIC).*", _ofi),
+        ("NET", r"NET/OFI (?:Initializing|Using|Selected) .*", _ofi),
         ("P2P", r"P2P plugin (?P<name>\S+)", _plugin),
         ("Usi", r"Using (?:network|internal Network) (?P<name>.+)", _network),
         ("Ass", r"Assigned NET plugin (?P<name>.+?) to comm", _network),
@@ -337,7 +337,10 @@ def read(text: str, level: str, file: str | None = None) -> Reading:
     library = "RCCL" if told is not None and (told.origin == "rccl" or told.event.startswith("rccl")) else None
     if "librccl" in text or (file is not None and ("rccl" in file or file.endswith(".cpp"))):
         library = "RCCL"
-    return Reading(told=told, versions=versions, library=library, **_from_fields(text, told))
+    init = None
+    if told is not None and told.event == "init-timings":
+        init = Init(told.fields["rank"], told.fields["nranks"], "")
+    return Reading(told=told, init=init, versions=versions, library=library, **_from_fields(text, told))
 
 
 def _told(text: str, level: str, file: str | None = None) -> tuple[Told | None, str]:

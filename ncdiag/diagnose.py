@@ -1,0 +1,89 @@
+"""The whole program: read, cut, parse, merge, judge, fix, report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from ncdiag import catalogue
+from ncdiag.engine.causes import conclude
+from ncdiag.engine.evaluate import judge
+from ncdiag.engine.schema import Rule
+from ncdiag.errors import UsageError
+from ncdiag.facts.model import Job
+from ncdiag.facts.observe import Observation
+from ncdiag.facts.scalars import VersionRange
+from ncdiag.facts.view import View
+from ncdiag.fixes.values import Values
+from ncdiag.nccl import environment
+from ncdiag.read import Readable, Reading, job_of, read_source
+from ncdiag.report import build, model
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user asked of the judgement. ``select`` and ``ignore`` hold codes or names of rules."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    nccl: str | None = None
+    rules: tuple[Path, ...] = ()
+
+
+def diagnose(
+    sources: Iterable[Readable], options: Options = Options(), observations: Sequence[Observation] = (),
+    not_seen: Sequence[str] = (),
+) -> model.Report:  # fmt: skip
+    """Judge the sources and what a collector observed. Sources that could not be read carry a ``reason`` and become a note."""
+    rules = selected(catalogue.rules(options.rules), options)
+    readings: list[Reading] = []
+    inputs: list[model.Input] = []
+    for source in sources:
+        if hasattr(source, "reason"):
+            inputs.append(model.Input(source=source.name, notes=(str(source.reason),)))
+            continue
+        readings.append(read_source(source))
+        inputs.append(_input(readings[-1]))
+    view = view_of(job_of(readings, observations), options.nccl)
+    values = Values(view)
+    understood = bool(observations) or any(reading.observations for reading in readings)
+    diagnosis = conclude(judge(rules, view, values), view, understood=understood)
+    kinds = {piece.kind for reading in readings for piece in reading.pieces}
+    kinds |= {kind for host in view.job.hosts for kind in host.complete}
+    return build.report(diagnosis, view, values, build.Read(tuple(inputs), frozenset(kinds), tuple(not_seen)))
+
+
+def view_of(job: Job, nccl: str | None = None) -> View:
+    """The job as rules read it; ``nccl`` is the version to assume where the input does not tell one."""
+    if nccl is not None:
+        version = VersionRange.exact(nccl)
+        if version is None:
+            msg = f"{nccl!r} is no NCCL version; write for instance 2.18.3"
+            raise UsageError(msg)
+        known = any(h.nccl_version for h in job.hosts) or any(r.nccl_version and r.nccl_version.known for r in job.ranks)
+        if not known:
+            hosts = tuple(msgspec.structs.replace(h, nccl_version=version) for h in job.hosts)
+            ranks = tuple(msgspec.structs.replace(r, nccl_version=version) for r in job.ranks)
+            job = msgspec.structs.replace(job, hosts=hosts, ranks=ranks)
+    return View(job, environment.resolve_fields)
+
+
+def selected(rules: Iterable[Rule], options: Options) -> tuple[Rule, ...]:
+    """The rules to judge; a code or name that no rule has is refused."""
+    rules = tuple(rules)
+    known = {word for rule in rules for word in (rule.code, rule.name, *rule.formerly)}
+    for word in (*options.select, *options.ignore):
+        if word not in known:
+            msg = f"there is no rule {word!r}; `ncdiag rules list` shows them"
+            raise UsageError(msg)
+
+    def named(rule: Rule, words: Sequence[str]) -> bool:
+        return bool({rule.code, rule.name, *rule.formerly} & set(words))
+
+    return tuple(r for r in rules if (not options.select or named(r, options.select)) and not named(r, options.ignore))
+
+
+def _input(reading: Reading) -> model.Input:
+    sections = tuple(model.SectionRef(p.kind, p.first_line, p.last_line, p.host) for p in reading.pieces)
+    return model.Input(reading.source, sections, reading.lines, reading.unread_lines, reading.notes)

@@ -1,0 +1,65 @@
+"""JSON as people paste it: with comments, Python tuples, or cut off. What is whole is read, the rest said to be missing."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import msgspec
+
+SIZE_LIMIT = 4 << 20
+"""Characters that are read; a rank table of 10,000 devices has about a million."""
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|[()\[\]{}]|[^"/()\[\]{}]+|.', re.DOTALL)
+_CLOSERS = {"{": "}", "[": "]", "(": ")"}
+
+
+class Relaxed(msgspec.Struct, frozen=True):
+    """What was read: ``value`` None when not even repair helps; ``valid`` for real JSON; ``complaint`` says what is wrong."""
+
+    value: Any
+    valid: bool
+    complaint: str | None = None
+
+
+def loads(text: str) -> Relaxed:
+    """Read JSON, else repair it: comments out, tuples to lists, open brackets closed behind the last whole element."""
+    text = text[:SIZE_LIMIT]
+    try:
+        return Relaxed(json.loads(text), valid=True)
+    except (ValueError, RecursionError) as error:
+        complaint = f"{error.msg} in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "nested too deep"
+    try:
+        return Relaxed(json.loads(_repaired(text)), valid=False, complaint=complaint)
+    except (ValueError, RecursionError):
+        return Relaxed(None, valid=False, complaint=complaint)
+
+
+def _repaired(text: str) -> str:
+    pieces: list[str] = []
+    open_brackets: list[str] = []
+    safe: tuple[int, tuple[str, ...]] = 0, ()  # length of pieces behind which closing all brackets gives whole elements
+    for found in _TOKEN.finditer(text):
+        token = found[0]
+        if token.startswith(("//", "/*")):
+            continue
+        if token in _CLOSERS:
+            open_brackets.append(_CLOSERS[token])
+            pieces.append("[" if token == "(" else token)
+            continue
+        if token in {")", "]", "}"}:
+            if not open_brackets or open_brackets.pop() != token:
+                break
+            pieces.append("]" if token == ")" else token)
+            safe = len(pieces), tuple(open_brackets)
+            if not open_brackets:
+                break
+            continue
+        if "," in token and not token.startswith('"'):
+            safe = len(pieces), tuple(open_brackets)
+        pieces.append(token)
+    if not open_brackets:
+        return "".join(pieces)
+    kept, still_open = safe
+    closing = "".join("]" if closer == ")" else closer for closer in reversed(still_open))
+    return "".join(pieces[:kept]).rstrip(" \t\n,") + closing

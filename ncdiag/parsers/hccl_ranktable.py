@@ -1,0 +1,101 @@
+"""HCCL's rank table (ranktable.json): which NPUs, at which addresses, form a job of Ascend devices.
+
+Format: CANN documentation, "ranktable configuration" (versions 1.0, 1.1 and 1.2): status, version, server_count and
+server_list of servers with their devices. People paste it with comments and in parts, so it is read tolerantly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ncdiag.facts.observe import Parsed, observe
+from ncdiag.facts.scalars import ip_address
+from ncdiag.parsers import _relaxed_json
+from ncdiag.spans import Section
+
+KIND = "hccl_ranktable"
+COMMANDS: tuple[str, ...] = ()
+ANCHOR = (
+    r'\s{0,8}\{?\s{0,8}"(?:status"\s?:\s?"(?:completed|initializing)"|server_count"\s?:|server_list"\s?:|version"\s?:\s?"1\.[0-2]")'
+)
+
+_LIKE_JSON = re.compile(r'\s|[{}\[\]",/]|$')
+_VERSIONS = frozenset({"1.0", "1.1", "1.2"})
+_SAID = re.compile(r'"(status|version|server_count)"\s{0,8}:\s{0,8}"?([\w.-]{1,40})')
+_END = re.compile(r"\}\s*$")
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Lines that look like JSON, to the brace in the first column."""
+    return _LIKE_JSON.match(line) is not None and not (lines[-1].startswith("}") and _END.match(lines[-1]))
+
+
+def parse(section: Section) -> Parsed:
+    """One RankTable with what breaks HCCL's rules for it."""
+    text = section.text.strip()
+    text = text if text.startswith("{") else "{" + text  # the brace on a line of its own stands above the section
+    read = _relaxed_json.loads(text)
+    table = read.value if isinstance(read.value, dict) else {}
+    said = {name: value for name, value in reversed(_SAID.findall(text[: _relaxed_json.SIZE_LIMIT]))}
+    fields: dict[str, Any] = {"valid_json": read.valid}
+    for name in ("status", "version"):
+        value = table.get(name, said.get(name))
+        fields[name] = str(value) if isinstance(value, str | int | float) else None
+    fields["server_count"] = _number(table.get("server_count", said.get("server_count")))
+    servers = [item for item in _list(table.get("server_list")) if isinstance(item, dict)]
+    devices = [_device(server, item) for server in servers for item in _list(server.get("device")) if isinstance(item, dict)]
+    fields["servers"], fields["devices"] = len(servers), devices
+    whole = read.valid and "server_list" in table
+    fields["problems"] = [*_format_problems(read, fields), *(_content_problems(servers, devices, fields) if whole else ())]
+    return Parsed(observations=(observe(section, 0, "RankTable", **fields),) if section.lines else ())
+
+
+def _list(value: Any) -> list[Any]:  # noqa: ANN401
+    return value if isinstance(value, list) else []
+
+
+def _number(value: Any) -> int | None:  # noqa: ANN401
+    text = str(value)
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None  # noqa: PLR2004
+
+
+def _device(server: dict[str, Any], device: dict[str, Any]) -> dict[str, str | None]:
+    fields = {name: device.get(name) for name in ("device_id", "device_ip", "rank_id")}
+    fields["server_id"] = server.get("server_id")
+    return {name: str(value) for name, value in fields.items() if isinstance(value, str | int)}
+
+
+def _format_problems(read: _relaxed_json.Relaxed, fields: dict[str, Any]) -> Iterable[str]:
+    if not read.valid:
+        yield f"It is no valid JSON: {read.complaint}."
+    if fields["version"] is not None and fields["version"] not in _VERSIONS:
+        yield f"The version {fields['version']} is none of {', '.join(sorted(_VERSIONS))}."
+    if fields["status"] is not None and fields["status"] != "completed":
+        yield f"The status is {fields['status']}, not completed: the table is not ready."
+
+
+def _content_problems(servers: list[Any], devices: list[dict[str, str | None]], fields: dict[str, Any]) -> Iterable[str]:
+    """Rules that need the whole table."""
+    count = fields["server_count"]
+    if count is not None and count != len(servers):
+        yield f"server_count says {count}, the list has {len(servers)} servers."
+    for server, times in Counter(str(server.get("server_id")) for server in servers).items():
+        if times > 1:
+            yield f"The server_id {server} stands {times} times."
+    ranks = [str(device.get("rank_id")) for device in devices]
+    if sorted(ranks) != sorted(str(number) for number in range(len(devices))):
+        yield f"The rank ids are not 0 to {len(devices) - 1}, each once."
+    for (server, device), times in Counter((d.get("server_id"), d.get("device_id")) for d in devices).items():
+        if times > 1:
+            yield f"The device_id {device} stands {times} times in the server {server}."
+    addresses = Counter(str(device.get("device_ip") or "") for device in devices)
+    for address, times in addresses.items():
+        if address and ip_address(address) is None:
+            yield f"The device_ip {address} is no address."
+        elif address and times > 1:
+            yield f"The device_ip {address} stands {times} times."
+    if addresses[""] and len(servers) > 1:
+        yield f"{addresses['']} devices have no device_ip although there are several servers."

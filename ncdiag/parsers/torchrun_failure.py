@@ -1,0 +1,79 @@
+"""torchrun's summary of failed workers (torch/distributed/elastic/multiprocessing/errors/__init__.py, 1.9 to 2.9).
+
+It names the worker that failed first, which the others' NCCL errors only follow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.spans import Section
+
+KIND = "torchrun_failure"
+COMMANDS: tuple[str, ...] = ()
+INTERLEAVED = True  # other ranks go on writing while torchrun prints its summary
+ANCHOR = r"Failures:\s*$|Root Cause \(first observed failure\):\s*$|\s+time\s+: \d{4}-\d\d-\d\d_\d\d:\d\d:\d\d\s*$"
+
+_FIELD = re.compile(r"\s+(time|host|rank|exitcode|error_file|traceback)\s*: (.*)$")
+_CHATTER = re.compile(r"\s*(?:Failures:|\[\d+\]:|<NO_OTHER_FAILURES>|[=-]{10,}|Root Cause \(first observed failure\):|\S+ FAILED)\s*$")
+_RANK = re.compile(r"(\d{1,7}) \(local_rank: (\d{1,5})\)")
+_EXIT = re.compile(r"(-?\d{1,5}) +\(pid: (\d{1,9})\)")
+_SIGNAL = re.compile(r"Signal (\d{1,3}) \((\w{1,16})\) received by PID")
+_SIGBUS = -7
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Fields of a failure and the rules between them."""
+    return _FIELD.match(line) is not None or _CHATTER.match(line) is not None
+
+
+def parse(section: Section) -> Parsed:
+    """One event for each failed worker; the first observed failure has ``first`` 1."""
+    found: dict[tuple[Any, Any], Observation] = {}
+    unread: list[int] = []
+    entry: dict[str, tuple[int, str]] = {}
+    first = False
+    for index, line in enumerate([*section.lines, ""]):
+        field = _FIELD.match(line)
+        if field and not (field[1] == "time" and entry):
+            entry[field[1]] = index, field[2].strip()
+            continue
+        if entry:
+            event = _event(section, entry, first=first)
+            found[event.fields.get("rank"), event.fields.get("pid")] = event
+            entry = {field[1]: (index, field[2].strip())} if field else {}
+        first = first or line.startswith("Root Cause")
+        if line.strip() and not field and not _CHATTER.match(line):
+            unread.append(index)
+    return Parsed(observations=tuple(found.values()), unread=tuple(unread))
+
+
+def _event(section: Section, entry: dict[str, tuple[int, str]], *, first: bool) -> Observation:
+    text = {name: value for name, (_, value) in entry.items()}
+    rank, left = _RANK.match(text.get("rank", "")), _EXIT.match(text.get("exitcode", ""))
+    signal = _SIGNAL.match(text.get("traceback", ""))
+    exit_code = int(left[1]) if left else None
+    fields = {
+        "exit_code": exit_code, "local_rank": int(rank[2]) if rank else None, "first": int(first),
+        "signal": int(signal[1]) if signal else None, "signal_name": signal[2] if signal else None,
+    }  # fmt: skip
+    bus_error = exit_code == _SIGBUS
+    index = entry.get("exitcode") or next(iter(entry.values()))
+    host = text.get("host", "").split(".", 1)[0] or None
+    return observe(
+        section, index[0], "Event", host=host, event="worker-bus-error" if bus_error else "worker-failed", origin="launcher",
+        kind="cause" if bus_error else "symptom", text=section.lines[index[0]].strip(), rank=int(rank[1]) if rank else None,
+        pid=int(left[2]) if left else None, time=_time(text.get("time", "")), order=section.number(index[0]), count=1,
+        fields={name: value for name, value in fields.items() if value is not None},
+    )  # fmt: skip
+
+
+def _time(text: str) -> float | None:
+    try:
+        return datetime.strptime(text, "%Y-%m-%d_%H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
+    except ValueError:
+        return None

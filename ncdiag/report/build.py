@@ -1,0 +1,146 @@
+"""From the engine's diagnosis to the report: texts filled in, fixes computed and proved, what was read and what was not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from ncdiag import __version__
+from ncdiag.engine import results
+from ncdiag.engine.evaluate import applicable_fixes, holes_unknown, render
+from ncdiag.engine.schema import Fix as RuleFix
+from ncdiag.facts.model import Job
+from ncdiag.facts.view import View
+from ncdiag.fixes import prove
+from ncdiag.fixes.render import Change
+from ncdiag.fixes.render import render as render_launchers
+from ncdiag.fixes.values import Values
+from ncdiag.report import model
+from ncdiag.report.fold import fold_hosts, fold_ranks
+from ncdiag.spans import Span
+
+LOOKED_AT: tuple[tuple[str, frozenset[str]], ...] = (
+    ("the NCCL log of the ranks", frozenset({"nccl_log"})),
+    ("network interfaces (ip addr)", frozenset({"interfaces"})),
+    ("RDMA ports (ibstat)", frozenset({"ibstat", "ibstatus", "ibv_devinfo", "rdma_link", "sysfs_infiniband"})),
+    ("GID tables (show_gids)", frozenset({"show_gids", "sysfs_infiniband"})),
+    ("GPU topology (nvidia-smi topo -m)", frozenset({"topo_m"})),
+    ("kernel modules (lsmod)", frozenset({"lsmod"})),
+    ("limits (ulimit -a)", frozenset({"ulimit"})),
+    ("shared memory (df -h /dev/shm)", frozenset({"df_shm"})),
+    ("the environment (env)", frozenset({"env", "nccl_conf"})),
+    ("the kernel log (dmesg)", frozenset({"dmesg"})),
+)
+"""What an expert would look at, and the section kinds that show it."""
+
+
+class Read(msgspec.Struct, frozen=True):
+    """What is said of the input beside the facts."""
+
+    inputs: tuple[model.Input, ...]
+    kinds: frozenset[str]
+    not_seen: tuple[str, ...] = ()
+
+
+def report(diagnosis: results.Diagnosis, view: View, values: Values, read: Read) -> model.Report:
+    """The whole report."""
+    findings = tuple(_finding(found, view, values) for found in diagnosis.findings)
+    job = view.job
+    counts = {severity: sum(f.severity == severity for f in findings) for severity in model.SEVERITIES}
+    summary = model.Summary(
+        verdict=diagnosis.verdict, root_cause=diagnosis.root_cause, errors=counts["error"], warnings=counts["warning"],
+        infos=counts["info"], not_looked_at=not_looked_at(read), hosts=fold_hosts(h.name for h in job.hosts),
+        nhosts=job.nhosts, nranks=job.nranks, nccl_version=_version(view),
+    )  # fmt: skip
+    return model.Report(
+        tool=model.Tool("ncdiag", __version__), inputs=read.inputs, summary=summary, findings=findings,
+        unknown=tuple(model.Unknown(u.code, u.name, u.missing, u.ask_for) for u in diagnosis.unknown),
+        conflicts=_conflicts(job),
+    )  # fmt: skip
+
+
+def not_looked_at(read: Read) -> tuple[str, ...]:
+    """What this input could not show, and what a collector says it could not see."""
+    missing = tuple(phrase for phrase, kinds in LOOKED_AT if not kinds & read.kinds)
+    return missing + read.not_seen
+
+
+def _version(view: View) -> str | None:
+    version = view.version()
+    return None if version is None else version.text or str(version)
+
+
+def _finding(found: results.Finding, view: View, values: Values) -> model.Finding:
+    rule = found.rule
+    fixes = tuple(fix for fix in (_fix(f, admitted, found, view, values) for f, admitted in applicable_fixes(found, view)) if fix)
+    return model.Finding(
+        code=rule.code, name=rule.name, formerly=rule.formerly, severity=rule.severity, role=rule.role,
+        confidence=found.confidence, title=found.title, why=" ".join(found.why.split()),
+        hosts=fold_hosts(found.hosts), nhosts=len(found.hosts), ranks=fold_ranks(found.ranks), nranks=len(found.ranks),
+        evidence=_evidence(found.evidence), evidence_count=len(found.evidence), fixes=fixes,
+        explained_by=found.explained_by, consequences=found.consequences, references=rule.references,
+    )  # fmt: skip
+
+
+def _evidence(spans: Sequence[Span]) -> tuple[model.Evidence, ...]:
+    return tuple(model.Evidence(s.source, s.line, s.text) for s in spans[: model.EVIDENCE_LIMIT])
+
+
+def _fix(rule_fix: RuleFix, admitted: bool | None, found: results.Finding, view: View, values: Values) -> model.Fix | None:  # noqa: FBT001
+    """The fix with its values; None when the proof refutes it. A value that cannot be computed is null and asked for."""
+
+    def fill(text: str) -> str:
+        return render(found, text, view, values)
+
+    def known(text: str) -> bool:
+        return not holes_unknown(found, text, view, values)
+
+    env = {name: fill(text) if known(text) else None for name, text in rule_fix.env.items()}
+    unset = tuple(fill(name) for name in rule_fix.unset)
+    settled = {name: value for name, value in env.items() if value is not None}
+    text = fill(rule_fix.text)
+    if len(settled) < len(env):
+        text += "".join(f" {sentence}" for sentence in _missing(rule_fix, found, values))
+    proof = prove.prove(view, settled, unset) if rule_fix.kind in {"env", "unset"} and (settled or unset) else None
+    if proof is not None and proof.state == "refuted":
+        return None
+    commands = render_launchers(Change(env=settled, unset=unset)) if settled or unset else {}
+    shell = [fill(command) for command in rule_fix.commands if known(command)]
+    if shell:
+        commands["shell"] = "\n".join(shell)
+    return model.Fix(
+        kind=rule_fix.kind, text=text, scope=fill(rule_fix.scope) or "all hosts", risk="low" if rule_fix.risk == "none" else rule_fix.risk,
+        workaround=rule_fix.workaround, env=env, unset=unset, commands=commands, confirm=fill(rule_fix.confirm) or None,
+        proof=model.Proof(proof.state, proof.text) if proof else model.Proof("not-simulated", _not_simulated(rule_fix)),
+        applies_to=None if admitted else rule_fix.applies.nccl or None,
+    )  # fmt: skip
+
+
+def _not_simulated(rule_fix: RuleFix) -> str:
+    if rule_fix.kind in {"env", "unset"}:
+        return "the value is not known yet"
+    return "a change outside NCCL's variables is not simulated"
+
+
+def _missing(rule_fix: RuleFix, found: results.Finding, values: Values) -> Iterable[str]:
+    """Why a value could not be computed and whose output would settle it."""
+    for text in rule_fix.env.values():
+        for name in _best_names(text):
+            value = values.compute(name, found.instances[0])
+            if value.text is None:
+                reason = value.reason or "The value cannot be told from this input."
+                yield reason if reason.endswith(".") else f"{reason}."
+                if value.ask_for:
+                    yield f"Paste the output of {', '.join(value.ask_for)}."
+
+
+def _best_names(text: str) -> Iterable[str]:
+    return (piece.split("}")[0] for piece in text.split("{best.")[1:])
+
+
+def _conflicts(job: Job) -> tuple[model.Conflict, ...]:
+    return tuple(
+        model.Conflict(entity=c.entity, field=c.field, values=c.values, evidence=_evidence(c.spans), kept=c.kept)
+        for c in job.conflicts
+    )

@@ -1,0 +1,168 @@
+"""Running the declared commands of ``commands.toml``: nothing waits for ever, nothing is left behind, nothing floods memory.
+
+A program gets its own session, so that it is killed with its children when its time is up; one that leaves its session
+itself (a daemon) is beyond that. It reads nothing, speaks English, and its output is cut at `OUTPUT_LIMIT`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from ncdiag.sources.files import TextSource
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+OUTPUT_LIMIT = 8 << 20
+"""Bytes of output that are kept of one command."""
+
+_PATHS = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin"  # ordinary users often lack the sbin folders
+_TICK = 0.05
+_DRAIN = 0.2  # seconds in which a child of a finished program may still write
+
+
+class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An entry of ``commands.toml``, where the fields are described."""
+
+    name: str
+    argv: tuple[str, ...]
+    kind: str
+    why: str
+    limit: float
+    unless: str = ""
+    needs: tuple[str, ...] = ()
+    absent: str = ""
+    root: bool = False
+    accept: tuple[int, ...] = (0,)
+
+    @property
+    def line(self) -> str:
+        """The command as a person would type it."""
+        return " ".join(f"'{word}'" if " " in word else word for word in self.argv)
+
+
+class CommandResult(msgspec.Struct, frozen=True):
+    """``output`` (standard output alone, clean lines), exit ``status`` and, when something went wrong, the ``reason``.
+
+    ``status`` is None for a program that did not run or was killed.
+    """
+
+    output: tuple[str, ...] = ()
+    status: int | None = None
+    reason: str | None = None
+
+
+@functools.cache
+def table() -> tuple[Command, ...]:
+    """The declared commands."""
+    text = Path(__file__).with_name("commands.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text)["command"], tuple[Command, ...])
+
+
+def clean_lines(data: bytes) -> tuple[str, ...]:
+    """Bytes that a program or a small file gave, as clean lines."""
+    text = b"".join(TextSource.of_bytes("", data).buffers()).decode("utf-8", "replace")
+    return tuple(text.split("\n")[:-1])
+
+
+def run_command(argv: Sequence[str], timeout: float, cancel: threading.Event | None = None) -> CommandResult:
+    """Run a program for at most ``timeout`` seconds, or until ``cancel`` is set. Raises nothing."""
+    program = shutil.which(argv[0], path=f"{os.environ.get('PATH', '')}:{_PATHS}")
+    if program is None:
+        return CommandResult(reason="not installed")
+    environment = {**os.environ, "LC_ALL": "C", "LANGUAGE": "", "TERM": "dumb", "PAGER": "cat", "SYSTEMD_PAGER": ""}
+    try:
+        process = subprocess.Popen(  # noqa: S603  (a declared argument list, no shell)
+            [program, *argv[1:]], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            start_new_session=True, env=environment,
+        )  # fmt: skip
+    except (OSError, ValueError) as error:
+        return CommandResult(reason=getattr(error, "strerror", None) or str(error))
+    with process:
+        try:
+            out, err, stopped = _read(process, time.monotonic() + timeout, cancel or threading.Event())
+        finally:
+            _kill(process)
+    return _result(out, err, stopped, process.returncode, timeout)
+
+
+def _read(
+    process: subprocess.Popen[bytes], deadline: float, cancel: threading.Event
+) -> tuple[bytes, bytes, str | None]:
+    """(standard output, standard error, why it was stopped): until both are closed, the time is up or it is too much."""
+    parts: dict[IO[bytes] | None, list[bytes]] = {process.stdout: [], process.stderr: []}
+    size, stopped, drained = 0, None, None
+    with selectors.DefaultSelector() as selector:
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                selector.register(stream, selectors.EVENT_READ)
+        while selector.get_map() and stopped is None:
+            now = time.monotonic()
+            if drained is None and _has_ended(process):
+                drained = now + _DRAIN
+            if cancel.is_set() or now >= deadline:
+                stopped = "time"
+            elif size >= OUTPUT_LIMIT:
+                stopped = "size"
+            elif drained is not None and now >= drained:
+                break
+            for key, _ in selector.select(_TICK) if stopped is None else ():
+                data = os.read(key.fd, 1 << 16)
+                if data:
+                    parts[key.fileobj].append(data)  # type: ignore[index]  # what was registered above
+                    size += len(data)
+                else:
+                    selector.unregister(key.fileobj)
+    while stopped is None and not _has_ended(process):  # it closed its output and goes on
+        stopped = "time" if cancel.wait(_TICK / 5) or time.monotonic() >= deadline else None
+    return b"".join(parts[process.stdout]), b"".join(parts[process.stderr]), stopped
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Look without reaping: as long as the zombie stands, its number names this group and no other."""
+    try:
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return True
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End the program with all its children; a process stuck in the kernel is left to it."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    for stream in (process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(1)
+
+
+def _result(out: bytes, err: bytes, stopped: str | None, status: int | None, timeout: float) -> CommandResult:
+    lines = clean_lines(out[:OUTPUT_LIMIT])
+    if stopped == "time":
+        return CommandResult(lines, None, f"no answer within {timeout:.3g} s")
+    if stopped == "size":
+        return CommandResult(
+            lines, None, f"printed more than {OUTPUT_LIMIT >> 20} MiB, of which the beginning was read"
+        )
+    if status:
+        said = next((line.strip() for line in (*reversed(clean_lines(err)), *lines) if line.strip()), "")
+        ended = f"ended by signal {-status}" if status < 0 else f"exit status {status}"
+        return CommandResult(lines, status, f"{ended}: {said[:200]}" if said else ended)
+    return CommandResult(lines, status)

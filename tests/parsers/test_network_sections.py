@@ -1,0 +1,132 @@
+"""Sections of network tools: what is cut out of a paste and what is read from it, as data under fixtures/sections."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ncdiag.facts.merge import merge
+from ncdiag.facts.observe import Observation, Parsed
+from ncdiag.parsers import discover
+from ncdiag.sections.cut import Cutter
+from ncdiag.spans import Section
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sections"
+KINDS = (
+    "bonding", "ibdev2netdev", "ibstat", "ibstatus", "ibv_devinfo", "interfaces", "mlnx_qos", "rdma_link", "routes",
+    "show_gids",
+)  # fmt: skip
+CASES = [pytest.param(path, id=f"{path.parent.name}/{path.stem}") for kind in KINDS for path in sorted((FIXTURES / kind).glob("*.txt"))]
+LINES = sorted({line for kind in KINDS for path in (FIXTURES / kind).glob("*.txt") for line in path.read_text().split("\n")})
+
+
+def sections(lines: list[str]) -> list[Section]:
+    cutter = Cutter("case.txt", discover())
+    cutter.feed(enumerate(lines, 1))
+    return cutter.finish()
+
+
+def parsed(section: Section) -> Parsed:
+    return discover()[section.kind].parse(section)
+
+
+def shown(section: Section) -> Iterator[str]:
+    """A section as lines of JSON: its head, then an observation a line."""
+    result = parsed(section)
+    head: dict[str, Any] = {"kind": section.kind, "lines": [section.first_line, section.last_line], "host": section.host}
+    head |= {"command": section.command, "complete": result.complete, "unread": [section.number(i) for i in result.unread]}
+    yield json.dumps(head)
+    for o in result.observations:
+        row = {"line": o.span.line, "entity": o.entity, "key": o.key} | ({"host": o.host} if o.host != section.host else {})
+        yield json.dumps(row | o.fields)
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_reads_what_is_expected(path: Path, expect: Callable[[Path, str], None]) -> None:
+    found = sections(path.read_text().split("\n"))
+    rows = [row for section in found if section.kind in KINDS for row in shown(section)]
+    rest = [section.number(i) for section in found if section.kind not in KINDS for i in range(len(section.lines))]
+    text = "[\n" + "".join(f"{row},\n" for row in rows) + json.dumps({"other lines": rest}) + "\n]\n"
+    assert json.loads(text)
+    expect(path.with_suffix(".json"), text)
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_cut_at_any_line_reads_a_part_of_the_same_entities(path: Path) -> None:
+    lines = path.read_text().split("\n")
+    whole = {(o.entity, o.key) for s in sections(lines) for o in parsed(s).observations}
+    names = {key[:2] for key in whole}
+    for end in range(len(lines)):
+        for section in sections(lines[:end]):
+            for o in parsed(section).observations:
+                assert (o.entity, o.key) in names or o.key == ("?",), end
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_the_observations_fit_the_facts(path: Path) -> None:
+    observations = [o for s in sections(path.read_text().split("\n")) if s.kind in KINDS for o in parsed(s).observations]
+    job = merge([_with_host(o, f"h{number}") for number, o in enumerate(observations)])
+    hosts = {host.name: host for host in job.hosts}
+    for number, o in enumerate(observations):
+        if o.entity in {"Interface", "Route", "Hca", "Port"}:
+            host = hosts[f"h{number}"]
+            ports = [port for hca in host.hcas for port in hca.ports]
+            fact = {"Interface": host.interfaces, "Route": host.routes, "Hca": host.hcas, "Port": ports}[o.entity][0]
+            assert all(getattr(fact, name) is not None for name in o.fields), o
+
+
+def _with_host(observation: Observation, host: str) -> Observation:
+    return Observation(
+        entity=observation.entity, span=observation.span, key=observation.key, host=host, fields=observation.fields
+    )  # fmt: skip
+
+
+garbage = st.one_of(
+    st.sampled_from(LINES),
+    st.text(max_size=60),
+    st.builds(lambda line, at, text: line[:at] + text + line[at:], st.sampled_from(LINES), st.integers(0, 40), st.text(max_size=5)),
+    st.builds(lambda line, at: line[:at], st.sampled_from(LINES), st.integers(0, 60)),
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=60, deadline=None)
+@given(lines=st.lists(garbage, min_size=1, max_size=12), command=st.none() | st.sampled_from(LINES))
+def test_garbage_never_raises(kind: str, lines: list[str], command: str | None) -> None:
+    parser = discover()[kind]
+    taken = lines[:1]
+    for line in lines[1:]:
+        if parser.continues(taken, line):
+            taken.append(line)
+    result = parser.parse(Section(kind=kind, source="x", first_line=1, lines=tuple(lines), command=command))
+    assert all(0 <= index < len(lines) for index in result.unread)
+    merge(result.observations)
+
+
+LONG = [
+    piece * (65536 // len(piece))
+    for piece in (" ", "\t", "0", "a ", "1 ", "fe80:", "{", "[", '[{"ifindex":', "inet 1.1.1.1/8 ", "mlx5_0 1 0 fe80:", "UP ", "prio:1 dscp:")
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("start", ["", "1: lo: <UP>", "CA 'x'", "state:", "lo UP ", "GID[  0]:", "default via ", "link x/1 state ", "eth0: flags=1<UP> "])
+def test_a_long_line_is_read_in_time(kind: str, start: str) -> None:
+    parser = discover()[kind]
+    for long in LONG:
+        lines = (start + long + "\x00", "next")
+        parser.continues(lines[:1], lines[0])
+        parser.continues(lines, lines[0])
+        parser.parse(Section(kind=kind, source="x", first_line=1, lines=lines))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_empty_section_has_nothing(kind: str) -> None:
+    result = discover()[kind].parse(Section(kind=kind, source="x", first_line=1, lines=(), command="x"))
+    assert result == Parsed()

@@ -1,0 +1,34 @@
+"""The truths of kernel logs, from the merged facts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from ncdiag.facts.model import Event, Job
+
+PEERMEM_CAUSE = "OFED/peer-memory symbol mismatch"
+"""The truths' own word for the event peermem-symbol."""
+
+
+def truths(job: Job) -> dict[str, Any]:
+    return {
+        "xids": [{"pci": e.fields["pci"], "xid": e.fields["xid"]} for e in _all(job, "gpu-xid")],
+        "peermem_errors": len(list(_all(job, "peermem-symbol"))),
+        "segfault_in_nccl": len(list(_all(job, "segfault-in-nccl"))),
+        "fallen_off_bus": [e.fields["pci"] for e in _all(job, "gpu-fell-off-bus")],
+        "mlx5_link_events": [
+            {"dev": e.fields["hca"], "port": e.fields["port"], "state": e.fields["link_state"]} for e in _all(job, "hca-link")
+        ],
+        "lost_carrier": dict(Counter(str(e.fields["interface"]) for e in _all(job, "carrier-lost"))),
+        "gained_carrier": dict(Counter(str(e.fields["interface"]) for e in _all(job, "carrier-gained"))),
+        "cause": PEERMEM_CAUSE if any(_all(job, "peermem-symbol")) else None,
+    }
+
+
+def _all(job: Job, name: str) -> Iterator[Event]:
+    """Each event as often as it was seen."""
+    for event in job.events:
+        if event.event == name:
+            yield from [event] * event.count

@@ -1,0 +1,137 @@
+"""What the merged facts of an NCCL log say, under the names that the specimens' truths use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from ncdiag.facts.model import Event, Job, Rank
+
+T = TypeVar("T")
+
+VIRTUAL = re.compile(r"(?:veth|docker|br-|virbr|cni|flannel|tailscale|tun|cali|vxlan)")
+
+
+def truths(job: Job) -> dict[str, Any]:
+    """Every truth that this job's facts can tell; a key that they cannot tell is None or empty."""
+    ranks = sorted(job.ranks, key=_first_line)
+    events = job.events
+    return {**_identity(job, ranks), **_network(ranks, events), **_life(job, ranks), **_from_events(events)}
+
+
+def _identity(job: Job, ranks: list[Rank]) -> dict[str, Any]:
+    versions = [r.nccl_version.text for r in ranks if r.nccl_version is not None and r.nccl_version.text]
+    versions += [h.nccl_version.text for h in job.hosts if h.nccl_version is not None and h.nccl_version.text]
+    hosts = _unique(r.host for r in ranks if r.host != "unnamed-host")
+    table = [b for b in job.benchmarks if b.nranks is not None]
+    nranks = max([r.nranks for r in ranks if r.nranks is not None] + [b.nranks or 0 for b in table], default=None)
+    groups = [e.fields["nranks"] for e in job.events if e.event == "nvls-used" and "nranks" in e.fields]
+    settings = {name: s.text for r in ranks for name, s in r.settings.items() if s.origin == "log echo"}
+    settings |= {s.name: s.text for s in job.settings if s.origin == "log echo"}
+    return {
+        "nccl_version": _first(versions),
+        "library": "RCCL" if any(r.library == "RCCL" for r in ranks) else "NCCL",
+        "hosts": hosts,
+        "n_hosts": len(hosts),
+        "nranks": nranks if nranks is not None else _first(groups),
+        "nranks_from": _nranks_from(job),
+        "env": settings,
+        "gpu_model": _first(g.model for h in job.hosts for g in h.gpus if g.model),
+        "avg_bus_bw": _first(b.average_busbw for b in job.benchmarks),
+    }
+
+
+def _nranks_from(job: Job) -> str | None:
+    if any(b.nranks for b in job.benchmarks):
+        return "device table"
+    return "ring/channel order" if any(e.event == "ring-order" for e in job.events) else None
+
+
+def _network(ranks: list[Rank], events: Iterable[Event]) -> dict[str, Any]:
+    counts: dict[str, int] = {}
+    for rank in ranks:
+        for transport, count in (rank.transports or {}).items():
+            counts[transport] = counts.get(transport, 0) + count
+    net_lines = {name: count for name, count in counts.items() if name.startswith("NET/") and "Socket" not in name}
+    interfaces = _first(r.socket_interfaces for r in ranks if r.socket_interfaces) or ()
+    names = [i.name for i in interfaces]
+    devices = _first(r.net_devices for r in ranks if r.net_devices) or ()
+    bootstrap = _first(r.bootstrap_interface for r in ranks if r.bootstrap_interface)
+    oob = _first(r.oob_interface for r in ranks if r.oob_interface)
+    return {
+        "net": _first(r.net for r in ranks if r.net),
+        "plugin": _first(r.net_plugin for r in ranks if r.net_plugin),
+        "bootstrap_if": bootstrap.name if bootstrap else None,
+        "bootstrap_addr": bootstrap.addresses[0].ip if bootstrap and bootstrap.addresses else None,
+        "socket_ifs": names,
+        "virtual_ifs": [name for name in names if VIRTUAL.match(name)],
+        "loopback_selected": any(i.name == "lo" for i in (bootstrap, *interfaces[:1]) if i is not None),
+        "oob_if": oob.name if oob else None,
+        "ib_devices": [f"{d.name}:{d.port}/{d.link_layer}" + ("/SHARP" if d.sharp else "") for d in devices],
+        "relaxed_ordering": any(r.relaxed_ordering for r in ranks),
+        "gdr": all("/GDRDMA" in name for name in net_lines) if net_lines else None,
+        "gdr_channel_lines": sum(count for name, count in counts.items() if "/GDRDMA" in name),
+        "net_dev_indices": sorted({nic for r in ranks for nic in r.nics_used or ()}),
+        "transports": sorted({name.removesuffix("/GDRDMA") for name in counts}),
+        "ib_no_device": any(e.event == "ib-no-device" for e in events),
+        "nics": _value(events, "ofi-provider", "nics"),
+    }
+
+
+def _life(job: Job, ranks: list[Rank]) -> dict[str, Any]:
+    ready = sorted({n for c in job.communicators for n in c.ranks_ready} | {r.rank for r in ranks if r.rank is not None and r.state == "ready"})
+    started = {n for c in job.communicators for n in c.ranks_started}
+    ended = [e for e in job.events if e.event == "comm-ended" and e.fields.get("how") == "Destroy"]
+    ended_ranks = {e.rank for e in ended}
+    return {
+        "init_start": len(started),
+        "init_complete": len([n for n in ready if n not in ended_ranks]),
+        "ranks_complete": ready,
+        "destroy_complete": sum(e.count for e in ended),
+        "n_warn": sum(e.count for e in job.events if e.level == "WARN" and e.origin != "plugin"),
+        "error_codes": sorted({e.fields["code"] for e in job.events if e.event == "error-return"}),
+        "nnodes": _value(job.events, "comm-nodes", "nodes"),
+        "local_ranks": _value(job.events, "comm-nodes", "local_ranks"),
+    }
+
+
+def _from_events(events: tuple[Event, ...]) -> dict[str, Any]:
+    driver = _value(events, "cuda-driver-version", "cuda_version")
+    assigned = {str(e.fields.get("plugin")) for e in events if e.event == "plugin-assigned"}
+    refused = any("refused" in str(e.fields.get("error")) for e in events if e.event == "socket-connect-failed")
+    mismatch = any(e.event == "collective-mismatch" for e in events)
+    return {
+        "cuda_driver": str(driver) if driver is not None else None,
+        "dmabuf": any(e.event == "dmabuf-available" for e in events),
+        "nvls": any(e.event == "nvls-used" for e in events),
+        "coll_channels": _value(events, "channel-counts", "coll_channels"),
+        "nvls_channels": _value(events, "channel-counts", "nvls_channels"),
+        "nchannels": _value(events, "ring-order", "channels"),
+        "error": "connection refused" if refused else "collective mismatch" if mismatch else None,
+        "gin_plugin": _first(name for name in assigned if name.startswith("GIN")),
+        "rma_plugin": _first(name for name in assigned if name.startswith("RMA")),
+        "ofi_plugin": _value(events, "ofi-version", "ofi_version"),
+        "ofi_provider": _value(events, "ofi-provider", "provider"),
+        "ofi_warns": sum(e.count for e in events if e.level == "WARN" and e.origin == "plugin"),
+        "topo_file": _value(events, "ofi-platform", "path"),
+        "instance": _value(events, "ofi-platform", "instance_type"),
+        "rocm": _value(events, "rocm-version", "rocm"),
+        "hip": _value(events, "hip-version", "hip"),
+    }
+
+
+def _value(events: Iterable[Event], name: str, field: str) -> Any:  # noqa: ANN401
+    return _first(e.fields[field] for e in events if e.event == name and field in e.fields)
+
+
+def _first(values: Iterable[T]) -> T | None:
+    return next(iter(values), None)
+
+
+def _unique(values: Iterable[T]) -> list[T]:
+    return list(dict.fromkeys(values))
+
+
+def _first_line(rank: Rank) -> int:
+    return min((span.line for span in rank.provenance.values()), default=0)
