@@ -81,10 +81,15 @@ def _python_type(convert: Callable[[str], object]) -> str:
 
 def _pack(name: str, folder: Path) -> tuple[Rule, ...]:
     """The rules of one folder. A pack is never shipped, so its name is its own."""
-    from ncdiag.engine.load import load_folder, rule_files
+    sources = [*sorted(folder.glob("*/*.toml")), *_code()]
+    return compiled.load(name, sources, lambda: _read(folder), tuple[Rule, ...])
 
-    sources = rule_files(folder) if folder.is_dir() else []
-    return compiled.load(name, [*sources, *_code()], lambda: _bare(load_folder(folder, names())), tuple[Rule, ...])
+
+def _read(folder: Path) -> tuple[Rule, ...]:
+    """The rules from their TOML."""
+    from ncdiag.engine.load import load_folder
+
+    return _bare(load_folder(folder, names()))
 
 
 def _bare(found: Iterable[Rule]) -> tuple[Rule, ...]:
@@ -97,12 +102,11 @@ def _code() -> list[Path]:
 
 def build(folder: Path) -> None:
     """Write all that a wheel carries compiled into ``folder``: the rules, the messages and the table of variables."""
-    from ncdiag.engine.load import load_folder
     from ncdiag.messages.load import load_messages
     from ncdiag.nccl import environment
 
     contents = {
-        "rules": _bare(load_folder(rules_dir(), names())),
+        "rules": _read(rules_dir()),
         "messages": load_messages(samples=False),
         "variables": environment.build(),
     }

@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -70,6 +69,8 @@ def read(path: Path, stamp: str, kind: Any) -> Any:  # noqa: ANN401
 
 def write(path: Path, stamp: str, content: Any) -> None:  # noqa: ANN401
     """Put a file in place at once, readable by its owner alone; OSError when that cannot be done."""
+    import tempfile  # not needed when the cache is only read
+
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     data = msgspec.msgpack.encode((stamp, content))
     handle, temporary = tempfile.mkstemp(prefix=f".{path.stem}-", dir=path.parent)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -109,3 +109,13 @@ def _ordered(observation: Observation, base: int) -> Observation:
     if observation.entity != "Event":
         return observation
     return msgspec.structs.replace(observation, fields={**observation.fields, "order": base + observation.span.line})
+
+
+def facts_of(sections: Mapping[str, Sequence[str]], host: str | None = None) -> Job:
+    """The facts of texts given by section kind, read as one paste: what a rule's examples are. ``host`` is a heading above them."""
+    from ncdiag.sources.files import TextSource
+
+    texts = [text.strip("\n") for found in sections.values() for text in found]
+    heading = f"=== {host} ===\n" if host else ""
+    source = TextSource.of_bytes("example", (heading + "\n".join(texts) + "\n").encode())
+    return job_of([read_source(source)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterable, Iterator
 from types import FrameType, TracebackType
@@ -15,9 +16,10 @@ class Interruption:
     ``happened`` tells whether there was one.
     """
 
-    def __init__(self) -> None:
-        """Nothing happened yet."""
+    def __init__(self, *, quiet: bool = False) -> None:
+        """Nothing happened yet. ``quiet``: do not tell the person how to end at once."""
         self.happened = False
+        self._quiet = quiet
         self._reading = False
         self._previous: Any = None
 
@@ -31,10 +33,11 @@ class Interruption:
         signal.signal(signal.SIGINT, self._previous)
 
     def _interrupted(self, _number: int, _frame: FrameType | None) -> None:
-        if self.happened or self._reading:
-            self.happened = True
-            raise KeyboardInterrupt
-        self.happened = True  # in the middle of judging a buffer: the next read sees it
+        again, self.happened = self.happened, True
+        if not again and not self._quiet:
+            os.write(2, b"ncdiag: interrupted; finishing with what is there, Ctrl-C again ends at once\n")
+        if again or self._reading:
+            raise KeyboardInterrupt  # else in the middle of a buffer: the next read sees it
 
     def watch(self, items: Iterable[Any]) -> Iterator[Any]:
         """The same items until Ctrl-C; those that are sources (they have ``buffers``) are watched themselves."""

@@ -1,33 +1,39 @@
-"""What every judging command does: read, diagnose, print, and say with its exit code how it went."""
+"""What every judging command does: diagnose, print, and say with its exit code how it went."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
 
 from ncdiag.commands._interrupt import Interruption
-from ncdiag.commands._options import Options
+from ncdiag.commands._options import FailOn, Options
 from ncdiag.commands._output import say, write
-from ncdiag.report.model import SEVERITIES, Report
+from ncdiag.report.model import SEVERITIES, Report, Severity
 
 FOUND, NOTHING_UNDERSTOOD, INTERRUPTED = 1, 3, 130
 
 
 def judge(sources: Iterable[Any], options: Options) -> int:
-    """Diagnose the sources, print the report, return the exit code; wrong options are refused before any reading."""
+    """Diagnose the sources, print the report and return the exit code."""
     from ncdiag.diagnose import diagnose
+
+    asked = options.judging()
+    readable = told(sources, quiet=options.quiet)
+    return answer(lambda interruption: diagnose(interruption.watch(readable), asked), options)
+
+
+def answer(find: Callable[[Interruption], Report], options: Options) -> int:
+    """Print the report that ``find`` makes; a format that does not exist is refused before that."""
     from ncdiag.report import renderer
 
     render = renderer(options.format)
-    with Interruption() as interruption:
-        report = diagnose(interruption.watch(told(sources, quiet=options.quiet)), options.judging())
-    if interruption.happened and not options.quiet:
-        say("interrupted; this is what the input held until then")
+    with Interruption(quiet=options.quiet) as interruption:
+        report = find(interruption)
     shown = at_least(report, options.min_severity)
     text = render(shown, width=shutil.get_terminal_size().columns, colour=wants_colour(options))
     write(text, options.output, encoding="utf-8" if options.format == "json" else None)
@@ -42,18 +48,20 @@ def told(sources: Iterable[Any], *, quiet: bool) -> Iterable[Any]:
         yield source
 
 
-def at_least(report: Report, severity: str) -> Report:
+def at_least(report: Report, severity: Severity) -> Report:
     """The report without the findings below a severity; its counts stay those of all findings."""
-    allowed = SEVERITIES[: SEVERITIES.index(severity) + 1]  # type: ignore[arg-type]
+    allowed = SEVERITIES[: SEVERITIES.index(severity) + 1]
     kept = tuple(finding for finding in report.findings if finding.severity in allowed)
     return msgspec.structs.replace(report, findings=kept)
 
 
-def exit_code(report: Report, fail_on: str) -> int:
+def exit_code(report: Report, fail_on: FailOn) -> int:
     """0, 1 when something at or above ``fail_on`` was found, 3 when nothing was understood."""
     if report.summary.verdict == "nothing-understood":
         return NOTHING_UNDERSTOOD
-    failing = () if fail_on == "never" else SEVERITIES[: SEVERITIES.index(fail_on) + 1]  # type: ignore[arg-type]
+    if fail_on == "never":
+        return 0
+    failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
     return FOUND if any(finding.severity in failing for finding in report.findings) else 0
 
 

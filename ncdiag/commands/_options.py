@@ -8,9 +8,12 @@ import inspect
 import typing
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+
+if TYPE_CHECKING:
+    from ncdiag import diagnose
 
 Severities = Literal["error", "warning", "info"]
 FailOn = Literal["error", "warning", "info", "never"]
@@ -40,6 +43,14 @@ class Options:
     rules: Annotated[list[Path] | None, typer.Option(metavar="DIR", help="Add the rules of this folder.")] = None
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False
     no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False
+
+    def judging(self) -> diagnose.Options:
+        """The part that the judgement itself needs."""
+        from ncdiag import diagnose
+
+        return diagnose.Options(
+            select=tuple(self.select or ()), ignore=tuple(self.ignore or ()), nccl=self.nccl, rules=tuple(self.rules or ())
+        )
 
 
 def application(**settings: Any) -> typer.Typer:  # noqa: ANN401  (typer's own settings)

@@ -238,6 +238,7 @@ class _Judge:
         name = program.each[level].name
         if found.missing:
             self.missing.setdefault(self.rule.each[name])
+        self.judged = self.judged or not found.items
         for element in found.items:
             frame.names[name] = self.names[name] = element
             self._descend(level + 1, frame, admitted=admitted)

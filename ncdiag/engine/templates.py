@@ -29,13 +29,23 @@ def compile_template(text: str, scope: Scope) -> Template:
     parts: list[str | Slot] = []
     for found in _PIECE.finditer(text):
         if found[1] is not None:
-            parts.append(_slot(found[1].strip(), scope))
+            try:
+                parts.append(_slot(found[1].strip(), scope))
+            except DefinitionError as error:
+                raise _within(text, found, error) from None
         elif found[0] in ("{", "}"):
             reason = f"a {found[0]!r} stands alone"
             raise DefinitionError(reason, text=text, column=found.start(), hint="a literal brace is written twice")
         else:
             parts.append({"{{": "{", "}}": "}"}.get(found[0], found[0]))
     return tuple(parts)
+
+
+def _within(text: str, hole: re.Match[str], error: DefinitionError) -> DefinitionError:
+    """The same fault, shown in the line of the text in which its hole stands."""
+    start = text.rfind("\n", 0, hole.start()) + 1
+    column = hole.start(1) + len(hole[1]) - len(hole[1].lstrip()) + error.column - start
+    return DefinitionError(error.reason, text=text[start:].partition("\n")[0], column=column, hint=error.hint)
 
 
 def _slot(text: str, scope: Scope) -> Slot:

@@ -152,11 +152,22 @@ def _hosts(grouped: Mapping[str, list[Entity]], parts: Mapping[str, list[Any]], 
     result = []
     for name in dict.fromkeys(names):
         fields = {**own.get(name, {"name": name}), **{f: tuple(v) for f, v in by_host[name].items()}}
+        fields["interfaces"] = _in_kernel_order(fields.get("interfaces", ()))
         mine = [s for s in settings if s.host == name]
         fields["settings"] = _strongest(s for s in mine if s.origin != "conf file")
         fields["conf_settings"] = {s.name: s for s in mine if s.origin == "conf file"}
         result.append(Host(**fields))
     return tuple(result)
+
+
+def _in_kernel_order(interfaces: tuple[Interface, ...]) -> tuple[Interface, ...]:
+    """By ifindex; those whose index no output told keep their place behind the one before them."""
+    order: list[tuple[int, int, Interface]] = []
+    last = 0
+    for number, interface in enumerate(interfaces):
+        last = interface.ifindex if interface.ifindex is not None else last
+        order.append((last, number, interface))
+    return tuple(interface for _, _, interface in sorted(order, key=lambda item: item[:2]))
 
 
 def _named(entity: Entity) -> Entity:
@@ -227,6 +238,7 @@ def _with_size(result: Job, said: Mapping[str, Any]) -> Job:
     nranks = max((c.nranks for c in result.communicators if c.nranks), default=None)
     nranks = nranks or max((r.nranks for r in result.ranks if r.nranks), default=None) or said.get("nranks")
     nhosts = max((c.nhosts for c in result.communicators if c.nhosts), default=None) or said.get("nhosts")
+    nhosts = nhosts or max((n for e in result.events if isinstance(n := e.fields.get("nodes"), int)), default=None)
     rank_hosts = {r.host for r in result.ranks}
     seen = {r.rank for r in result.ranks if r.rank is not None}
     complete = set(result.complete)

@@ -603,7 +603,7 @@ class Job(Fact):
 
 COLLECTION_KINDS = {
     "gpus": frozenset({"nvidia_smi_L", "nvidia_smi_q", "topo_m", "nvml"}),
-    "hcas": frozenset({"ibstat", "ibstatus", "ibv_devinfo", "sysfs_infiniband"}),
+    "hcas": frozenset({"ibstat", "ibstatus", "ibv_devinfo", "show_gids", "sysfs_infiniband"}),
     "interfaces": frozenset({"interfaces"}),
     "routes": frozenset({"routes"}),
     "links": frozenset({"topo_m"}),

@@ -63,7 +63,7 @@ def registry() -> Mapping[str, Compute]:
 
 
 class Values:
-    """The values for one job, each computed once for the same bound facts; the engine fills ``{best.NAME}`` with them."""
+    """The values for one job, each computed once for the same bound facts: what fills ``{best.NAME}``."""
 
     def __init__(self, view: View) -> None:
         """Remember the job's view."""

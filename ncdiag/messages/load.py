@@ -90,12 +90,13 @@ def load_messages(folder: Path | None = None, *, samples: bool = True) -> tuple[
     for path in sorted((folder or FOLDER).glob("*.toml")):
         text = path.read_text(encoding="utf-8")
         for number, message in enumerate(_read(path, text)):
-            line = _line_of(text, number)
-            _check(message, path, line, samples=samples)
             key = message.origin, message.text, message.level
+            reason = _flaw(message, samples=samples)
             if key in seen:
                 reason = f"the same text stands already under the event {seen[key]!r}"
-                raise DefinitionError(reason, file=str(path), line=line, text=message.text)
+            if reason:
+                line = _line_of(text, number)
+                raise DefinitionError(reason, file=str(path), line=line, text=message.text, hint=_HINTS.get(reason, ""))
             seen[key] = message.event
             messages.append(message)
     return tuple(messages)
@@ -134,26 +135,30 @@ def _complete(message: Message, about: About) -> Message:
     )
 
 
-def _check(message: Message, path: Path, line: int, *, samples: bool) -> None:
-    """Refuse a message that cannot work."""
+_NO_WORD = "the text has no word outside its holes"
+_NO_SAMPLE = "the message has no sample"
+_HINTS = {
+    _NO_WORD: "a message is found by a literal word that touches no hole",
+    _NO_SAMPLE: "write one line, by hand, that the text matches",
+}
 
-    def refuse(reason: str, hint: str = "") -> None:
-        raise DefinitionError(reason, file=str(path), line=line, text=message.text, hint=hint)
 
+def _flaw(message: Message, *, samples: bool) -> str:
+    """Why a message cannot work; empty when it can."""
     try:
         parts = parse(message.text)
         Constraint.parse(message.versions)
     except ValueError as error:
-        refuse(str(error))
-        return
+        return str(error)
     if not whole_words(parts):
-        refuse("the text has no word outside its holes", "a message is found by a literal word that touches no hole")
+        return _NO_WORD
     if message.kind is None:
-        refuse(f"the event {message.event!r} has no kind", "write kind in the message or in the table of its event")
+        return f"the event {message.event!r} has no kind, neither in the message nor in a table of its event"
     if samples and not message.sample:
-        refuse("the message has no sample")
-    if samples and compile_parts(parts).fullmatch(message.sample) is None:
-        refuse(f"the sample does not match: {message.sample}")
+        return _NO_SAMPLE
+    if samples and compile_parts(parse(message.text.strip())).fullmatch(message.sample.strip()) is None:
+        return f"the sample does not match: {message.sample}"
+    return ""
 
 
 def _line_of(text: str, number: int) -> int:

@@ -217,7 +217,8 @@ def suggest(name: str) -> list[str]:
 def is_foreign(name: str) -> bool:
     """Tell whether a name belongs to another program although it may look like NCCL's.
 
-    That is so for old names of PyTorch, for plugins and for build systems. False for NCCL's own variables and for names that nobody is known to read.
+    That is so for old names of PyTorch, for plugins and for build systems; not for NCCL's own variables, nor for names
+    that nobody is known to read.
     """
     known = table()
     if name in known.variables:

@@ -48,8 +48,8 @@ class LibraryAnswer(msgspec.Struct, frozen=True):
     """What the library said.
 
     ``interface`` and ``address`` are those of its ``Bootstrap : Using`` line, None when it printed none. ``result`` is
-    the ncclResult_t of ncclGetUniqueId, None when it did not return. ``log`` is all that it printed; ``problem`` says in a
-    sentence why there is no answer (not loadable, crashed, ran out of time), None when the call came back.
+    the ncclResult_t of ncclGetUniqueId, None when it did not return; ``log`` all that it printed; ``problem`` says in
+    a sentence why there is no answer (not loadable, crashed, ran out of time), None when the call came back.
     """
 
     version: Version | None

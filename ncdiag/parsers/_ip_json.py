@@ -31,7 +31,7 @@ def starts(line: str) -> bool:
 
 
 def continues(first: str, last: str, line: str) -> bool:
-    """A line of JSON, as long as the last one did not close the list; without its first bracket the text decides alone."""
+    """A line of JSON, as long as the last one did not close the list (untold where its first bracket is missing)."""
     closed = not first.lstrip().startswith('"') and (_LAST.match(last) or last.rstrip().endswith("}]"))
     return not closed and _JSON_LINE.match(line) is not None
 

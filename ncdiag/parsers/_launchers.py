@@ -14,9 +14,7 @@ import msgspec
 
 
 class Launcher(msgspec.Struct, frozen=True):
-    """What a launcher understands: ``options`` map a name to the field it fills, ``flags`` take no value,
-    ``values`` one.
-    """
+    """What a launcher understands: ``options`` map a name to a field, ``flags`` take no value, ``values`` one."""
 
     options: Mapping[str, str]
     flags: frozenset[str] = frozenset()
@@ -68,14 +66,20 @@ _TORCH = Launcher(
         "master_port": "master_port", "rdzv_endpoint": "endpoint",
     },
     flags=_set("standalone use_env no_python m module run_path no-use-env"),
-    values=_set("rdzv_backend rdzv_id rdzv_conf max_restarts monitor_interval start_method role log_dir redirects tee t r local_addr"),
+    values=_set(
+        "rdzv_backend rdzv_id rdzv_conf max_restarts monitor_interval start_method role log_dir "
+        "redirects tee t r local_addr"
+    ),
 )  # fmt: skip
 _SLURM = Launcher(
     options={
         "n": "np", "ntasks": "np", "N": "nnodes", "nodes": "nnodes", "ntasks_per_node": "nproc_per_node", "w": "hosts",
         "nodelist": "hosts", "export": "export", "container_image": "image",
     },
-    flags=_set("l label overlap exclusive u unbuffered K v Q quiet verbose pty no_container_mount_home O overcommit contiguous s h"),
+    flags=_set(
+        "l label overlap exclusive u unbuffered K v Q quiet verbose pty no_container_mount_home O "
+        "overcommit contiguous s h"
+    ),
     values=_set(
         "p partition A account t time J job_name c cpus_per_task G gpus gres gpus_per_node gpus_per_task mem "
         "cpu_bind mem_bind mpi o "
@@ -89,8 +93,14 @@ _DEEPSPEED = Launcher(
         "num_gpus": "nproc_per_node", "num_nodes": "nnodes", "master_addr": "master_addr", "master_port": "master_port",
         "hostfile": "hostfile", "H": "hostfile", "node_rank": "node_rank",
     },
-    flags=_set("no_local_rank no_python module force_multi no_ssh_check no_ssh save_pid enable_each_rank_log bind_cores_to_rank"),
-    values=_set("include i exclude e launcher launcher_args autotuning elastic_training min_elastic_nodes max_elastic_nodes ssh_port"),
+    flags=_set(
+        "no_local_rank no_python module force_multi no_ssh_check no_ssh save_pid "
+        "enable_each_rank_log bind_cores_to_rank"
+    ),
+    values=_set(
+        "include i exclude e launcher launcher_args autotuning elastic_training min_elastic_nodes "
+        "max_elastic_nodes ssh_port"
+    ),
 )  # fmt: skip
 _ACCELERATE = Launcher(
     options={
@@ -115,7 +125,10 @@ _DOCKER = Launcher(
 )  # fmt: skip
 _NCCL_TESTS = Launcher(options={"g": "ignored", "ngpus": "ignored"}, value_by_default=True)
 
-NCCL_TESTS = r"(?:all_reduce|all_gather|alltoall|alltoallv|broadcast|gather|hypercube|reduce|reduce_scatter|scatter|sendrecv)_perf(?:_mpi)?"
+NCCL_TESTS = (
+    r"(?:all_reduce|all_gather|alltoall|alltoallv|broadcast|gather|hypercube|reduce|reduce_scatter|scatter|sendrecv)"
+    r"_perf(?:_mpi)?"
+)
 
 _BY_NAME = {
     **dict.fromkeys(("mpirun", "mpiexec", "mpiexec.hydra", "mpiexec.mpich", "orterun", "prterun"), _MPI),

@@ -24,9 +24,7 @@ class Row(msgspec.Struct):
 
 
 class Table(msgspec.Struct):
-    """A matrix. ``labels`` name the columns (``""`` where a headerless matrix does not tell), ``others`` are
-    foreign lines.
-    """
+    """A matrix: ``labels`` name its columns (``""`` where a headerless one does not tell), ``others`` are foreign."""
 
     header: int | None
     labels: list[str]

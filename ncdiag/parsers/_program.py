@@ -76,7 +76,7 @@ def _of_line(text: str, *, told: bool, exceptions: bool) -> list[_events.Found]:
 
 
 def leftovers(section: Section, indices: Sequence[int]) -> Parsed:
-    """What the catalogue makes of the lines that a parser did not understand; ``unread`` are indices into ``section``."""
+    """What the catalogue makes of lines that a parser did not understand; ``unread`` are indices into ``section``."""
     lines, numbers = tuple(section.lines[i] for i in indices), tuple(section.number(i) for i in indices)
     if not lines:
         return Parsed()

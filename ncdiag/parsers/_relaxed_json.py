@@ -1,4 +1,4 @@
-"""JSON as people paste it: with comments, Python tuples, or cut off. What is whole is read, the rest said to be missing."""
+"""JSON as people paste it: with comments, Python tuples, or cut off. What is whole is read."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import msgspec
 
 SIZE_LIMIT = 4 << 20
 """Characters that are read; a rank table of 10,000 devices has about a million."""
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|[()\[\]{}]|[^"/()\[\]{}]+|.', re.DOTALL)
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.{0,2000}?\*/|[()\[\]{}]|[^"/()\[\]{}]+|.', re.DOTALL)
+_DEPTH = 100
 _CLOSERS = {"{": "}", "[": "]", "(": ")"}
 
 
 class Relaxed(msgspec.Struct, frozen=True):
-    """What was read: ``value`` None when not even repair helps; ``valid`` for real JSON; ``complaint`` says what is wrong."""
+    """``value`` is None when not even repair helps; ``valid`` is true of real JSON; ``complaint`` tells the fault."""
 
     value: Any
     valid: bool
@@ -28,7 +29,9 @@ def loads(text: str) -> Relaxed:
     try:
         return Relaxed(json.loads(text), valid=True)
     except (ValueError, RecursionError) as error:
-        complaint = f"{error.msg} in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "nested too deep"
+        complaint = "it cannot be read"
+        if isinstance(error, json.JSONDecodeError):
+            complaint = f"{error.msg} in line {error.lineno}"
     try:
         return Relaxed(json.loads(_repaired(text)), valid=False, complaint=complaint)
     except (ValueError, RecursionError):
@@ -40,24 +43,26 @@ def _repaired(text: str) -> str:
     open_brackets: list[str] = []
     safe: tuple[int, tuple[str, ...]] = 0, ()  # length of pieces behind which closing all brackets gives whole elements
     for found in _TOKEN.finditer(text):
-        token = found[0]
-        if token.startswith(("//", "/*")):
+        piece = found[0]
+        if piece.startswith(("//", "/*")):
             continue
-        if token in _CLOSERS:
-            open_brackets.append(_CLOSERS[token])
-            pieces.append("[" if token == "(" else token)
+        if piece in _CLOSERS:
+            if len(open_brackets) == _DEPTH:
+                return ""
+            open_brackets.append(_CLOSERS[piece])
+            pieces.append("[" if piece == "(" else piece)
             continue
-        if token in {")", "]", "}"}:
-            if not open_brackets or open_brackets.pop() != token:
+        if piece in {")", "]", "}"}:
+            if not open_brackets or open_brackets.pop() != piece:
                 break
-            pieces.append("]" if token == ")" else token)
+            pieces.append("]" if piece == ")" else piece)
             safe = len(pieces), tuple(open_brackets)
             if not open_brackets:
                 break
             continue
-        if "," in token and not token.startswith('"'):
+        if "," in piece and not piece.startswith('"'):
             safe = len(pieces), tuple(open_brackets)
-        pieces.append(token)
+        pieces.append(piece)
     if not open_brackets:
         return "".join(pieces)
     kept, still_open = safe

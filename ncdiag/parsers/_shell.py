@@ -64,9 +64,7 @@ def without_secrets(section: Section) -> Section:
 
 
 def words(text: str) -> list[str]:
-    """The words of a command line, quotes removed; ``;``, ``|`` and ``&`` stand alone. Unbalanced quotes are taken
-    as text.
-    """
+    """Words of a command line, quotes removed (unbalanced ones dropped); ``;``, ``|`` and ``&`` stand alone."""
     text = re.sub(r"\\(?:\s|$)", " ", text[:LINE_LIMIT].translate(_TYPOGRAPHY))
     lexer = shlex.shlex(text, posix=True, punctuation_chars=";|&")
     lexer.whitespace_split = True

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers._shell import hide_secrets
+from ncdiag.parsers._shell import without_secrets
 from ncdiag.spans import Section
 
 KIND = "cmdline"
@@ -26,11 +26,12 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 def parse(section: Section) -> Parsed:
     """The line of the host, and whether the IOMMU translates: None when the line leaves it to the kernel's default."""
+    section = without_secrets(section)
     found: list[Observation] = []
     unread: list[int] = []
     for index, line in enumerate(section.lines):
         if _is_kernel_line(line) and not found:
-            text = hide_secrets(line[:_LIMIT]).strip()
+            text = line[:_LIMIT].strip()
             for label in ("/proc/cmdline:", "Command line:"):
                 text = text.removeprefix(label).strip()
             found.append(observe(section, index, "Host", kernel_command_line=text, iommu_translating=translating(text)))
@@ -48,9 +49,7 @@ def _is_kernel_line(line: str) -> bool:
 
 
 def translating(text: str) -> bool | None:
-    """Does the IOMMU translate device addresses under this kernel line? False: off or passed through. None: not
-    said.
-    """
+    """Whether the IOMMU translates device addresses; False when off or passed through, None when the line is silent."""
     on = False
     for word in text.split():
         name, _, value = word.partition("=")

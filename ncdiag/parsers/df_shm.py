@@ -90,11 +90,14 @@ def _row(words: Sequence[str]) -> int | None:
     return None
 
 
-def _mount(section: Section, index: int, words: Sequence[str], place: int, unit: int, *, typed: bool) -> Observation:
+def _mount(  # noqa: PLR0913  (a row, its place and what the header said)
+    section: Section, index: int, words: Sequence[str], place: int, unit: int, *, typed: bool
+) -> Observation:  # fmt: skip
     """Rows without a device name begin with the sizes; the type of the file system stands before them under -T."""
     size, used, available = (None if text == "-" else size_bytes(text, unit) for text in words[place - 4 : place - 1])
     before = words[: place - 4]
     return observe(
-        section, index, "Mount", (" ".join(words[place:]),), filesystem=" ".join(before[:-1] if typed else before) or None,
-        fstype=before[-1] if typed and before else None, size_bytes=size, used_bytes=used, available_bytes=available,
+        section, index, "Mount", (" ".join(words[place:]),), size_bytes=size, used_bytes=used,
+        available_bytes=available,
+        filesystem=" ".join(before[:-1] if typed else before) or None, fstype=before[-1] if typed and before else None,
     )  # fmt: skip

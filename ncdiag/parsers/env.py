@@ -45,7 +45,8 @@ ANCHOR = (
 
 _ASSIGNMENT = re.compile(r"\s*(?:\+{1,3}\s+)?(?P<name>[A-Za-z_][\w.%()]{0,120})=(?P<value>.*)$")
 _EXPORT = re.compile(
-    r"\s*(?:\+{1,3}\s+)?(?P<verb>export|declare -x|typeset -x|ENV|set)\s+(?:-[gx]\s+)?(?P<rest>[A-Za-z_]\w*(?:[= ].*)?)$"
+    r"\s*(?:\+{1,3}\s+)?(?P<verb>export|declare -x|typeset -x|ENV|set)\s+(?:-[gx]\s+)?"
+    r"(?P<rest>[A-Za-z_]\w*(?:[= ].*)?)$"
 )
 _SETENV = re.compile(r"\s*(?:setenv|ENV)\s+(?P<name>[A-Za-z_]\w{0,120})\s+(?P<value>\S.*)$")
 _UNSET = re.compile(r"\s*(?:\+{1,3}\s+)?unset\s+(?P<names>[A-Za-z_][\w ]{0,300})$")
@@ -103,9 +104,7 @@ def parse(section: Section) -> Parsed:
 def _as_of(
     section: Section, found: dict[str, Observation], names: dict[str, str], unread: list[int], *, whole: bool
 ) -> Parsed:
-    """A whole dump names its host; one that Slurm passed on names the host it was submitted from, unless slurmd
-    says where.
-    """
+    """Give a whole dump its host: HOSTNAME; under Slurm only what slurmd says, for HOSTNAME is that of the login."""
     slurm = any(name.startswith("SLURM_") for name in names)
     host = names.get("SLURMD_NODENAME") or (None if slurm else names.get("HOSTNAME"))
     if not whole or section.host or not host or not re.fullmatch(r"[A-Za-z][\w.-]{0,120}", host):
@@ -153,9 +152,7 @@ def _exported(rest: str, line: str, how: str) -> Iterator[tuple[str, str | None,
 
 
 def _is_prose(value: str) -> bool:
-    """Two words or more without quotes: a sentence about the variable, or a command behind it; no dump prints
-    NCCL's so.
-    """
+    """Whether a value has several words and no quotes: a sentence about the variable, or a command behind it."""
     value = value.strip()
     return len(value.split()) > 1 and value[:1] not in "\"'"
 

@@ -26,6 +26,7 @@ _LIKE_JSON = re.compile(r'\s|[{}\[\]",/]|$')
 _VERSIONS = frozenset({"1.0", "1.1", "1.2"})
 _SAID = re.compile(r'"(status|version|server_count)"\s{0,8}:\s{0,8}"?([\w.-]{1,40})')
 _END = re.compile(r"\}\s*$")
+_Device = dict[str, str]
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
@@ -39,22 +40,24 @@ def parse(section: Section) -> Parsed:
     text = text if text.startswith("{") else "{" + text  # the brace on a line of its own stands above the section
     read = _relaxed_json.loads(text)
     table = read.value if isinstance(read.value, dict) else {}
-    said = {name: value for name, value in reversed(_SAID.findall(text[: _relaxed_json.SIZE_LIMIT]))}
+    said = dict(reversed(_SAID.findall(text[: _relaxed_json.SIZE_LIMIT])))
     fields: dict[str, Any] = {"valid_json": read.valid}
     for name in ("status", "version"):
         value = table.get(name, said.get(name))
         fields[name] = str(value) if isinstance(value, str | int | float) else None
     fields["server_count"] = _number(table.get("server_count", said.get("server_count")))
-    servers = [item for item in _list(table.get("server_list")) if isinstance(item, dict)]
-    devices = [_device(server, item) for server in servers for item in _list(server.get("device")) if isinstance(item, dict)]
+    servers = _tables(table.get("server_list"))
+    devices = [_device(server, item) for server in servers for item in _tables(server.get("device"))]
     fields["servers"], fields["devices"] = len(servers), devices
-    whole = read.valid and "server_list" in table
-    fields["problems"] = [*_format_problems(read, fields), *(_content_problems(servers, devices, fields) if whole else ())]
+    problems = [*_format_problems(read, fields)]
+    if read.valid and "server_list" in table:
+        problems += [*_server_problems(servers, devices, fields["server_count"]), *_address_problems(servers, devices)]
+    fields["problems"] = problems
     return Parsed(observations=(observe(section, 0, "RankTable", **fields),) if section.lines else ())
 
 
-def _list(value: Any) -> list[Any]:  # noqa: ANN401
-    return value if isinstance(value, list) else []
+def _tables(value: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _number(value: Any) -> int | None:  # noqa: ANN401
@@ -62,7 +65,7 @@ def _number(value: Any) -> int | None:  # noqa: ANN401
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None  # noqa: PLR2004
 
 
-def _device(server: dict[str, Any], device: dict[str, Any]) -> dict[str, str | None]:
+def _device(server: dict[str, Any], device: dict[str, Any]) -> _Device:
     fields = {name: device.get(name) for name in ("device_id", "device_ip", "rank_id")}
     fields["server_id"] = server.get("server_id")
     return {name: str(value) for name, value in fields.items() if isinstance(value, str | int)}
@@ -77,9 +80,7 @@ def _format_problems(read: _relaxed_json.Relaxed, fields: dict[str, Any]) -> Ite
         yield f"The status is {fields['status']}, not completed: the table is not ready."
 
 
-def _content_problems(servers: list[Any], devices: list[dict[str, str | None]], fields: dict[str, Any]) -> Iterable[str]:
-    """Rules that need the whole table."""
-    count = fields["server_count"]
+def _server_problems(servers: list[dict[str, Any]], devices: list[_Device], count: int | None) -> Iterable[str]:
     if count is not None and count != len(servers):
         yield f"server_count says {count}, the list has {len(servers)} servers."
     for server, times in Counter(str(server.get("server_id")) for server in servers).items():
@@ -88,9 +89,12 @@ def _content_problems(servers: list[Any], devices: list[dict[str, str | None]], 
     ranks = [str(device.get("rank_id")) for device in devices]
     if sorted(ranks) != sorted(str(number) for number in range(len(devices))):
         yield f"The rank ids are not 0 to {len(devices) - 1}, each once."
-    for (server, device), times in Counter((d.get("server_id"), d.get("device_id")) for d in devices).items():
+    for (name, device), times in Counter((d.get("server_id"), d.get("device_id")) for d in devices).items():
         if times > 1:
-            yield f"The device_id {device} stands {times} times in the server {server}."
+            yield f"The device_id {device} stands {times} times in the server {name}."
+
+
+def _address_problems(servers: list[dict[str, Any]], devices: list[_Device]) -> Iterable[str]:
     addresses = Counter(str(device.get("device_ip") or "") for device in devices)
     for address, times in addresses.items():
         if address and ip_address(address) is None:

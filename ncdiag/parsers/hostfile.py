@@ -7,7 +7,6 @@ words looks like one.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 
@@ -78,4 +77,5 @@ def _alike(names: Sequence[str]) -> bool:
     """Several different names that share how they begin."""
     if not all(_ALONE.match(name) for name in names):
         return False
-    return len(names) >= _ALIKE and len(set(names)) == len(names) and len(os.path.commonprefix(list(names))) >= _STEM
+    stems = {name[:_STEM] for name in names}
+    return len(names) >= _ALIKE and len(set(names)) == len(names) and len(stems) == 1

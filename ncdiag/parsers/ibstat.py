@@ -70,6 +70,9 @@ class _Reader:
             elif port:
                 self.port = int(port[1])
         elif value:
+            if value[1] == "State" and self._unheaded():
+                self._close()
+                self.start, self.port = index, (self.port or 0) + 1
             if not self.values and self.port is None and self.device == _rdma.UNNAMED:
                 self.start = index
             self.values.setdefault(value[1], value[2].strip())
@@ -78,6 +81,10 @@ class _Reader:
         elif line.strip():
             self.unread.append(index)
             self.whole = self.whole and not _shared.is_elision(line)
+
+    def _unheaded(self) -> bool:
+        """Does a port begin whose header a filter took (``ibstat | grep State``)? They are printed from 1 upward."""
+        return self.device != _rdma.UNNAMED and (self.port is None or "State" in self.values)
 
     def result(self) -> Parsed:
         self._close()

@@ -1,7 +1,7 @@
 """``ibstatus``: the ports of the RDMA devices as /sys/class/infiniband has them.
 
 Format: rdma-core, infiniband-diags/scripts/ibstatus: a header a port, then ``name:`` and what the file of /sys holds.
-The default gid is entry 0 of the GID table.
+The default gid is entry 0 of the GID table. ``Fatal error:  No devices`` is the whole answer where /sys has none.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ KIND = "ibstatus"
 COMMANDS = ("ibstatus",)
 ANCHOR = r"Infiniband device '[^']{1,64}' port \d{1,3} status:"
 _HEADER = re.compile(r"\s*Infiniband device '([^']{1,64})' port (\d{1,3}) status:")
+_NONE = re.compile(r"\s*Fatal error:\s{1,4}No devices")
 _VALUE = re.compile(r"\s*(default gid|base lid|sm lid|state|phys state|rate|link_layer):(.*)$")
 
 
@@ -32,6 +33,8 @@ def parse(section: Section) -> Parsed:
     found: list[Observation] = []
     unread: list[int] = []
     whole = _shared.unfiltered(section.command, "ibstatus")
+    if whole and any(_NONE.match(line) for line in section.lines):
+        return Parsed(complete=True)
     start, place, values = 0, ("", 0), dict[str, str]()
     for index, line in enumerate(section.lines):
         header, value = _HEADER.match(line), _VALUE.match(line)

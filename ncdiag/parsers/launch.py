@@ -18,19 +18,27 @@ from ncdiag.spans import Section, Span, span
 
 KIND = "launch"
 COMMANDS: tuple[str, ...] = ()
-_MPI = r"(?:mpirun|mpiexec(?:\.hydra|\.mpich)?|orterun|prterun|horovodrun|srun)[ \t]+(?:-{1,2}[A-Za-z]|[–—]|\\|\$|\.{0,2}/|[A-Za-z_]\w*=)"
-_TORCH = r"(?:torchrun|deepspeed)[ \t]+(?:-{1,2}[A-Za-z]|[–—]|\\|\$|\S{1,200}\.py\b)"
-_MODULE = r"(?:python[\d.]{0,5}|accelerate)[ \t]+(?:launch[ \t]+\S|(?:-[A-Za-z]{1,3}[ \t]+)?(?:-[A-Za-z]{1,3}[ \t]+)?torch\.distributed\.(?:launch|run)\b)"
+_DASH = r"(?:-{1,2}[A-Za-z]|[\u2013\u2014])"  # also the dashes that word processors make of --
+_MPI = (
+    r"(?:mpirun|mpiexec(?:\.hydra|\.mpich)?|orterun|prterun|horovodrun|srun)"
+    rf"[ \t]+(?:{_DASH}|\\|\$|\.{{0,2}}/|[A-Za-z_]\w*=)"
+)
+_TORCH = rf"(?:torchrun|deepspeed)[ \t]+(?:{_DASH}|\\|\$|\S{{1,200}}\.py\b)"
+_FLAG = r"(?:-[A-Za-z]{1,3}[ \t]+)?"
+_MODULE = (
+    r"(?:python[\d.]{0,5}|accelerate)[ \t]+"
+    rf"(?:launch[ \t]+\S|{_FLAG}{_FLAG}torch\.distributed\.(?:launch|run)\b)"
+)
 _DOCKER = r"(?:docker|podman|nvidia-docker|nerdctl)[ \t]+(?:container[ \t]+)?run[ \t]+(?:-|\\)"
 _TESTS = rf"{NCCL_TESTS}[ \t]+-[a-zA-Z]"
 _PROGRAM = rf"(?:[\w./~$}}{{-]{{1,200}}/)?(?:{_MPI}|{_TORCH}|{_MODULE}|{_DOCKER}|{_TESTS})"
 ANCHOR = (
     r"[ \t]{0,24}(?:(?:sudo|time|nohup|exec)[ \t]+(?:-E[ \t]+)?)?"
     rf"(?:{_PROGRAM}|(?:{KEPT_PATTERN}|[A-Z][A-Z0-9_]{{1,60}})=\S{{0,2000}}[ \t].{{0,2000}}?"
-    rf"(?:[ \t/]{_MPI}|[ \t/]{_TORCH}|[ \t/]{_MODULE}|[ \t]{_DOCKER}|[ \t/]{_TESTS}|[ \t](?:\./|/|python[\d.]{{0,5}}[ \t])\S))"
+    rf"(?:[ \t/](?:{_MPI}|{_TORCH}|{_MODULE}|{_DOCKER}|{_TESTS})|[ \t](?:\./|/|python[\d.]{{0,5}}[ \t])\S))"
 )
 
-_OPTION = re.compile(r"\s*(?:-{1,2}|[–—])[A-Za-z][\w.-]*(?:[ \t=]|$)")
+_OPTION = re.compile(r"\s*(?:-{1,2}|[\u2013\u2014])[A-Za-z][\w.-]*(?:[ \t=]|$)")
 _PATH = re.compile(r"[ \t]+(?:\.{0,2}/\S|python[\d.]*[ \t])")
 _OPEN = re.compile(r"(?:\s-{1,2}(?:x|e|env|mca|H|host|hosts|np|n|hostfile)|[,=])\s*$")
 _BEGIN = re.compile(ANCHOR)
@@ -54,9 +62,7 @@ _DEPTH = 4
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
-    """The line behind a backslash, and wrapped lines: options, the value an option waits for, the program after
-    options.
-    """
+    """The line behind a backslash, and wrapped ones: options, a value that is waited for, the program itself."""
     if not lines or len(lines) > _LINES or not line.strip():
         return bool(lines) and not line.strip() and lines[-1].rstrip().endswith("\\") and len(lines) <= _LINES
     last = lines[-1].rstrip()
@@ -86,9 +92,7 @@ def parse(section: Section) -> Parsed:
 
 
 def _commands(text: str) -> Iterator[Command]:
-    """The launchers of a command line, from the outside in; settings before one, or before what it starts, belong
-    to it.
-    """
+    """Launchers of a command line, from the outside in; settings before one or before what it starts are its own."""
     tokens = words(text)
     env: dict[str, str] = {}
     position = depth = 0

@@ -17,10 +17,14 @@ from ncdiag.spans import Section, span
 
 KIND = "lsmod"
 COMMANDS: tuple[str, ...] = ("lsmod", "cat /proc/modules", "grep /proc/modules")
-_KNOWN = r"(?:nvidia|nv_peer|nvme|ib_|iw_|mlx[45]|mlxfw|rdma|gdrdrv|efa|bnxt|irdma|i40iw|hns_roce|nouveau|amdgpu|xpmem|knem|cxi)\w*"
+_KNOWN = (
+    r"(?:nvidia|nv_peer|nvme|ib_|iw_|mlx[45]|mlxfw|rdma|gdrdrv|efa|bnxt|irdma|i40iw|hns_roce|nouveau|amdgpu|xpmem|knem"
+    r"|cxi)\w*"
+)
 ANCHOR = (
     r"\s{0,8}Module[ \t]+Size[ \t]+Used by"
-    rf"|\s{{0,8}}{_KNOWN}[ \t]+\d{{4,9}}[ \t]+-?\d{{1,5}}(?:[ \t]|$)(?:[ \t]*[\w,\[\]-]+)?(?:[ \t]+Live .{{0,80}})?[ \t]*$"
+    rf"|\s{{0,8}}{_KNOWN}[ \t]+\d{{4,9}}[ \t]+-?\d{{1,5}}(?:[ \t]|$)(?:[ \t]*[\w,\[\]-]+)?"
+    r"(?:[ \t]+Live .{0,80})?[ \t]*$"
 )
 
 _HEADER = re.compile(r"\s*Module\s+Size\s+Used by\s*$")

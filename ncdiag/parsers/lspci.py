@@ -1,5 +1,4 @@
-"""``lspci`` with any number of ``-v``: devices, link width and speed now and at most, ACS controls, also behind
-grep.
+"""``lspci`` with any number of ``-v``: devices, link width and speed now and at most, ACS controls.
 
 Source of the format: pciutils lspci.c, ls-caps.c (cap_express: ``LnkCap:``, ``LnkSta:``), ls-ecaps.c (cap_acs:
 ``ACSCtl:``). Without root the capabilities read ``<access denied>``, so that link and ACS stay unknown.
@@ -34,8 +33,9 @@ _NUMA = re.compile(r"\s*NUMA node: (\d{1,3})\s*$")
 _GROUP = re.compile(r"\s*IOMMU group: (\d{1,5})\s*$")
 _DRIVER = re.compile(r"\s*Kernel driver in use: ([\w-]{1,40})\s*$")
 _DETAIL = re.compile(
-    r"[ \t]|(?:Subsystem|Control|Status|Latency|Interrupt|NUMA node|IOMMU group|Region \d|Expansion ROM|Capabilities|Kernel (?:driver|modules)|"
-    r"Flags|Bus|Memory|I/O|Prefetchable|Physical Slot|DeviceName|Lnk\w+|Dev\w+|ACS\w+|AER\w+|[UC]E\w+|BridgeCtl|Secondary)[: ]"
+    r"[ \t]|(?:Subsystem|Control|Status|Latency|Interrupt|NUMA node|IOMMU group|Region \d|Expansion ROM|Flags"
+    r"|Capabilities|Bus|Memory|I/O|Prefetchable|Physical Slot|DeviceName|Lnk\w+|Dev\w+|ACS\w+|AER\w+|[UC]E\w+|BridgeCtl|Secondary"
+    r"|Kernel (?:driver|modules))[: ]"
 )
 
 

@@ -27,9 +27,11 @@ COMMANDS: tuple[str, ...] = tuple(
     for tool in ("cat", "ls", "ls -l", "ls -la", "ls -al", "ls -d", "stat", "ll", "tree")
 )
 _PATH = r"/sys/(?:kernel/mm/memory_peers|module/(?:nvidia_peermem|nv_peer_mem))[\w/]*"
-ANCHOR = rf"(?:cat|ls|stat|head|find): (?:cannot (?:access|stat(?:x)?|open) )?'?{_PATH}'?(?: for reading)?: No such file or directory"
+_BEFORE = r"(?:cat|ls|stat|head|find): (?:cannot (?:access|statx?|open) )?'?"
+_BEHIND = r"'?(?: for reading)?: No such file or directory"
+ANCHOR = f"{_BEFORE}{_PATH}{_BEHIND}"
 
-_ERROR = re.compile(rf"{ANCHOR.replace(_PATH, f'(?P<path>{_PATH})', 1)}")
+_ERROR = re.compile(f"{_BEFORE}(?P<path>{_PATH}){_BEHIND}")
 _ASKED = re.compile(_PATH)
 _VERSION = re.compile(r"\s*\d[\w.-]{0,30}\s*$")
 _ENTRY = re.compile(r"(?:.*\s)?(?P<name>nv_mem_nc|nv_mem)/?\s*$")

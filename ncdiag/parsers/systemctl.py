@@ -16,7 +16,8 @@ KIND = "systemctl"
 COMMANDS: tuple[str, ...] = ("systemctl", "service", "nv-fabricmanager")
 ANCHOR = (
     r"(?:[^\w\s]{1,4}[ \t]+|x )?[\w@.-]{1,80}\.service - "
-    r"|(?:[^\w\s]{1,4}[ \t]+)?[ \t]{0,4}[\w@.-]{1,80}\.service[ \t]+(?:loaded|not-found|masked)[ \t]+(?:active|inactive|failed)\b"
+    r"|(?:[^\w\s]{1,4}[ \t]+)?[ \t]{0,4}[\w@.-]{1,80}\.service[ \t]+(?:loaded|not-found|masked)[ \t]+"
+    r"(?:active|inactive|failed)\b"
     r"|Unit [\w@.-]{1,80} (?:could not be found|is not (?:loaded|running))"
     r"|Job for [\w@.-]{1,80} failed because"
     r"|Fabric Manager version is\s?:"
@@ -33,8 +34,9 @@ _MISSING = re.compile(
 _VERSION = re.compile(r"Fabric Manager version is\s?:\s?(?P<version>\d[\d.]{2,30})")
 _WORD = re.compile(r"(?P<state>active|inactive|failed|activating|deactivating|unknown)\s*$")
 _DETAIL = re.compile(
-    r"\s*(?:Loaded|Drop-In|Active|Docs|Process|Main PID|Tasks|Memory|CPU|CGroup|Status|Duration|Trigger\w*|Condition|Invocation|IO|IP)\s?: "
-    r"|\s*[└├│─]|\s{4,}|[A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d |See \"systemctl|(?:Hint|Warning): |\(END\)|lines \d+-\d+|\d+ loaded units|To show all"
+    r"\s*(?:Loaded|Drop-In|Active|Docs|Process|Main PID|Tasks|Memory|CPU|CGroup|Status|Duration|Trigger\w*|Condition"
+    r"|Invocation|IO|IP)\s?: |\s*[└├│─]|\s{4,}|[A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d |See \"systemctl|(?:Hint|Warning): "
+    r"|\(END\)|lines \d+-\d+|\d+ loaded units|To show all"
 )
 _ASKED = re.compile(r"(?:is-active|is-failed|status)\s+(?:-\S+\s+|--quiet\s+){0,3}(?P<unit>[\w@.-]+)")
 

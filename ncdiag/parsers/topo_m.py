@@ -75,9 +75,7 @@ def _gpus(section: Section, table: Table) -> Iterator[Observation]:
 
 
 def _nics(section: Section, table: Table, legend: dict[str, tuple[str, int]]) -> Iterator[Observation]:
-    """Labels of the NICs in the order of their columns, each with its HCA: None where neither name nor legend tells
-    it.
-    """
+    """Labels of the NICs in the order of their columns, each with its HCA, None where nothing tells it."""
     labels: dict[str, str | None] = {}
     for label in table.labels:
         if not _GPU.match(label):

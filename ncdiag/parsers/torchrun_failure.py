@@ -19,7 +19,9 @@ INTERLEAVED = True  # other ranks go on writing while torchrun prints its summar
 ANCHOR = r"Failures:\s*$|Root Cause \(first observed failure\):\s*$|\s+time\s+: \d{4}-\d\d-\d\d_\d\d:\d\d:\d\d\s*$"
 
 _FIELD = re.compile(r"\s+(time|host|rank|exitcode|error_file|traceback)\s*: (.*)$")
-_CHATTER = re.compile(r"\s*(?:Failures:|\[\d+\]:|<NO_OTHER_FAILURES>|[=-]{10,}|Root Cause \(first observed failure\):|\S+ FAILED)\s*$")
+_CHATTER = re.compile(
+    r"\s*(?:Failures:|\[\d+\]:|<NO_OTHER_FAILURES>|[=-]{10,}|Root Cause \(first observed failure\):|\S+ FAILED)\s*$"
+)
 _RANK = re.compile(r"(\d{1,7}) \(local_rank: (\d{1,5})\)")
 _EXIT = re.compile(r"(-?\d{1,5}) +\(pid: (\d{1,9})\)")
 _SIGNAL = re.compile(r"Signal (\d{1,3}) \((\w{1,16})\) received by PID")
@@ -61,12 +63,12 @@ def _event(section: Section, entry: dict[str, tuple[int, str]], *, first: bool) 
         "exit_code": exit_code, "local_rank": int(rank[2]) if rank else None, "first": int(first),
         "signal": int(signal[1]) if signal else None, "signal_name": signal[2] if signal else None,
     }  # fmt: skip
-    bus_error = exit_code == _SIGBUS
+    event, kind = ("worker-bus-error", "cause") if exit_code == _SIGBUS else ("worker-failed", "symptom")
     index = entry.get("exitcode") or next(iter(entry.values()))
     host = text.get("host", "").split(".", 1)[0] or None
     return observe(
-        section, index[0], "Event", host=host, event="worker-bus-error" if bus_error else "worker-failed", origin="launcher",
-        kind="cause" if bus_error else "symptom", text=section.lines[index[0]].strip(), rank=int(rank[1]) if rank else None,
+        section, index[0], "Event", host=host, event=event, origin="launcher", kind=kind,
+        text=section.lines[index[0]].strip(), rank=int(rank[1]) if rank else None,
         pid=int(left[2]) if left else None, time=_time(text.get("time", "")), order=section.number(index[0]), count=1,
         fields={name: value for name, value in fields.items() if value is not None},
     )  # fmt: skip

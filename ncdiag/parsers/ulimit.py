@@ -17,8 +17,8 @@ from ncdiag.spans import Section
 KIND = "ulimit"
 COMMANDS: tuple[str, ...] = ("ulimit", "prlimit", "cat /proc/self/limits", "limits")
 ANCHOR = (
-    r"[ \t]*(?:core file size|real-time non-blocking time|max locked memory|open files|data seg size|stack size|max user processes)"
-    r"[ \t]+\((?:[a-z0-9 -]+, )?-[a-zA-Z]\)"
+    r"[ \t]*(?:core file size|real-time non-blocking time|max locked memory|open files|data seg size|stack size"
+    r"|max user processes)[ \t]+\((?:[a-z0-9 -]+, )?-[a-zA-Z]\)"
     r"|time\(seconds\)[ \t]+\S+[ \t]*$|locked memory\(kbytes\)[ \t]+\S+[ \t]*$"
     r"|-[a-z]: [a-z -]{3,30}(?:\([a-z0-9 -]+\))?[ \t]+(?:\d+|unlimited)[ \t]*$"
     r"|Limit[ \t]+Soft Limit[ \t]+Hard Limit|Max locked memory[ \t]+(?:\d+|unlimited)[ \t]"
@@ -28,7 +28,8 @@ ANCHOR = (
 
 _VALUE = r"(?P<value>\d{1,20}|unlimited)"
 _BASH = re.compile(
-    rf"\s*(?P<label>[a-zA-Z][a-zA-Z -]{{2,40}}?)\s*\((?:(?P<unit>[a-z0-9 -]{{1,20}}), )?-(?P<letter>[a-zA-Z])\)\s+{_VALUE}\s*$"
+    r"\s*(?P<label>[a-zA-Z][a-zA-Z -]{2,40}?)\s*\((?:(?P<unit>[a-z0-9 -]{1,20}), )?-(?P<letter>[a-zA-Z])\)"
+    rf"\s+{_VALUE}\s*$"
 )
 _DASH = re.compile(rf"\s*(?P<label>[a-z]+(?: memory)?)(?:\((?P<unit>[a-z0-9]+)\))?\s+{_VALUE}\s*$")
 _ZSH = re.compile(
@@ -38,7 +39,8 @@ _PROC = re.compile(
     rf"\s*(?P<label>Max [a-z -]{{3,25}}?)\s+{_VALUE}\s+(?P<hard>\d{{1,20}}|unlimited)(?:\s+(?P<unit>[a-z]+))?\s*$"
 )
 _PRLIMIT = re.compile(
-    rf"\s*(?P<label>[A-Z]{{2,10}})\s+[a-zA-Z][a-zA-Z' -]{{3,50}}?\s+{_VALUE}\s+(?P<hard>\d{{1,20}}|unlimited)(?:\s+(?P<unit>[a-z]+))?\s*$"
+    rf"\s*(?P<label>[A-Z]{{2,10}})\s+[a-zA-Z][a-zA-Z' -]{{3,50}}?\s+{_VALUE}\s+(?P<hard>\d{{1,20}}|unlimited)"
+    r"(?:\s+(?P<unit>[a-z]+))?\s*$"
 )
 _ALONE = re.compile(rf"\s*(?:ulimit -(?P<letter>[a-zA-Z])\s*[:=]\s*)?{_VALUE}\s*$")
 _HEADER = re.compile(r"\s*(?:Limit\s+Soft Limit|RESOURCE\s+DESCRIPTION)")

@@ -63,6 +63,8 @@ class Cutter:
 
     def finish(self) -> list[Section]:
         """Close what is open and return all sections in the order in which they began."""
+        if self._open is not None and not self._open.lines:
+            self._open = None  # the input ends behind an echoed command: cut off, which is no empty answer
         self._close()
         self._flush_text()
         self.sections.sort(key=lambda section: section.first_line)
@@ -112,11 +114,11 @@ class Cutter:
         """Open a section behind an echoed command, or one that the command line itself is (a launch, an export)."""
         if echo.certain and echo.host:
             self._at_host(echo.host)
-        kind = self._kind_of(echo.command)
-        if kind is not None:
-            self._begin(kind, number, echo.command, echo.host, echo.command, "")
-            return True
+        is_line_of = self._kind_of(echo.command)
         kind = self._command_kind(echo.command)
+        if is_line_of is not None and kind in {None, is_line_of}:
+            self._begin(is_line_of, number, echo.command, echo.host, echo.command, "")
+            return True
         if kind is not None:
             self._open = _Open(kind, echo.host or self._host, echo.command, "")
             self._open.numbers.append(number)

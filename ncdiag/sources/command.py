@@ -1,4 +1,4 @@
-"""Running the declared commands of ``commands.toml``: nothing waits for ever, nothing is left behind, nothing floods memory.
+"""Running the declared commands of ``commands.toml``: nothing waits for ever, stays behind or floods the memory.
 
 A program gets its own session, so that it is killed with its children when its time is up; one that leaves its session
 itself (a daemon) is beyond that. It reads nothing, speaks English, and its output is cut at `OUTPUT_LIMIT`.
@@ -18,7 +18,6 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
 
 import msgspec
 
@@ -94,44 +93,55 @@ def run_command(argv: Sequence[str], timeout: float, cancel: threading.Event | N
         )  # fmt: skip
     except (OSError, ValueError) as error:
         return CommandResult(reason=getattr(error, "strerror", None) or str(error))
-    with process:
-        try:
-            out, err, stopped = _read(process, time.monotonic() + timeout, cancel or threading.Event())
-        finally:
-            _kill(process)
-    return _result(out, err, stopped, process.returncode, timeout)
+    output = _Output(process)
+    try:
+        stopped = output.read(time.monotonic() + timeout, cancel or threading.Event())
+    finally:
+        _kill(process)
+    return _result(*output.texts(), stopped, process.returncode, timeout)
 
 
-def _read(
-    process: subprocess.Popen[bytes], deadline: float, cancel: threading.Event
-) -> tuple[bytes, bytes, str | None]:
-    """(standard output, standard error, why it was stopped): until both are closed, the time is up or it is too much."""
-    parts: dict[IO[bytes] | None, list[bytes]] = {process.stdout: [], process.stderr: []}
-    size, stopped, drained = 0, None, None
-    with selectors.DefaultSelector() as selector:
-        for stream in (process.stdout, process.stderr):
-            if stream is not None:
+class _Output:
+    """What a program writes, read until it has ended, its time is up or it is too much."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        self._streams = [stream for stream in (process.stdout, process.stderr) if stream is not None]
+        self._parts: dict[int, list[bytes]] = {stream.fileno(): [] for stream in self._streams}
+        self._size = 0
+
+    def texts(self) -> tuple[bytes, bytes]:
+        """Standard output and standard error."""
+        out, err = (b"".join(parts) for parts in self._parts.values())
+        return out, err
+
+    def read(self, deadline: float, cancel: threading.Event) -> str | None:
+        """Read; the result says why it was stopped (``time``, ``size``), None when the program came to its end."""
+        drained = float("inf")
+        with selectors.DefaultSelector() as selector:
+            for stream in self._streams:
                 selector.register(stream, selectors.EVENT_READ)
-        while selector.get_map() and stopped is None:
-            now = time.monotonic()
-            if drained is None and _has_ended(process):
-                drained = now + _DRAIN
-            if cancel.is_set() or now >= deadline:
-                stopped = "time"
-            elif size >= OUTPUT_LIMIT:
-                stopped = "size"
-            elif drained is not None and now >= drained:
-                break
-            for key, _ in selector.select(_TICK) if stopped is None else ():
-                data = os.read(key.fd, 1 << 16)
-                if data:
-                    parts[key.fileobj].append(data)  # type: ignore[index]  # what was registered above
-                    size += len(data)
-                else:
-                    selector.unregister(key.fileobj)
-    while stopped is None and not _has_ended(process):  # it closed its output and goes on
-        stopped = "time" if cancel.wait(_TICK / 5) or time.monotonic() >= deadline else None
-    return b"".join(parts[process.stdout]), b"".join(parts[process.stderr]), stopped
+            while True:
+                ended, now = _has_ended(self._process), time.monotonic()
+                if ended:
+                    drained = min(drained, now + _DRAIN)
+                if ended and (not selector.get_map() or now >= drained):
+                    return None
+                if self._size >= OUTPUT_LIMIT:
+                    return "size"
+                if now >= deadline or cancel.is_set():
+                    return "time"
+                self._take(selector)
+
+    def _take(self, selector: selectors.BaseSelector) -> None:
+        if not selector.get_map():
+            time.sleep(_TICK / 5)  # it closed its output and goes on
+        for key, _ in selector.select(_TICK):
+            data = os.read(key.fd, 1 << 16)
+            self._parts[key.fd].append(data)
+            self._size += len(data)
+            if not data:
+                selector.unregister(key.fileobj)
 
 
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:

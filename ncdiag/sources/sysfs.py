@@ -38,7 +38,7 @@ EXPECTED = {
     "ulimit": ("resource limits", "proc/self/limits"),
     "df_shm": ("size of /dev/shm", "dev/shm"),
 }
-"""Collections that a healthy reading sees whole (``Host.complete``): what each is called, and where it should have been."""
+"""Collections that a reading should see whole (``Host.complete``): what each is called and where it stands."""
 
 
 def complete(observations: Iterable[Observation]) -> set[str]:

@@ -21,6 +21,7 @@ _PEER_CLIENTS = ("nv_mem", "nv_mem_nc")  # files that NCCL itself looks for: v2.
 _DRIVER = re.compile(r"(?:Kernel Module|Open Kernel Module for \S+)\s+(\d+\.\d+(?:\.\d+)?)")
 _CONTAINER_FILES = (".dockerenv", "run/.containerenv", ".singularity.d", "run/systemd/container")
 _CONTAINER_GROUPS = re.compile(r"docker|kubepods|containerd|crio|libpod|/lxc[./]|garden|nspawn", re.IGNORECASE)
+_SHM = "/dev/shm"  # noqa: S108  (it is the subject, no temporary file)
 _SIZE = re.compile(r"\bsize=(\d{1,15})([kmg]?)\b")
 _SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30}
 _INITS = ("systemd", "init", "openrc-init", "runit")
@@ -167,13 +168,14 @@ def infiniband_devices(tree: Tree) -> Iterator[Observation]:
 
 def shared_memory(tree: Tree) -> Iterator[Observation]:
     """Size of /dev/shm: by statvfs on this machine, from the mount options (``size=65536k``) in a recorded tree."""
-    line = next((text for text in tree.lines("proc/self/mounts") or () if text.split()[1:2] == ["/dev/shm"]), None)
-    device, _, fstype, options = line.split()[:4] if line and len(line.split()) > 3 else (None, None, None, "")  # noqa: PLR2004
-    key = ("dev/shm", "Mount", "/dev/shm")
+    rows = [line.split() for line in tree.lines("proc/self/mounts") or ()]
+    row = next((row for row in reversed(rows) if row[1:2] == [_SHM] and len(row) > 3), None)  # noqa: PLR2004
+    device, _, fstype, options = row[:4] if row else (None, None, None, "")
+    key = ("Mount", _SHM)
     fields: dict[str, Any] = {"filesystem": device, "fstype": fstype}
     if tree.live:
         try:
-            status = os.statvfs("/dev/shm")  # noqa: S108  (it is the subject, no temporary file)
+            status = os.statvfs(_SHM)
         except FileNotFoundError:
             yield tree.whole("dev", "df_shm")
             return
@@ -182,11 +184,11 @@ def shared_memory(tree: Tree) -> Iterator[Observation]:
         fields["size_bytes"] = status.f_blocks * status.f_frsize
         fields["used_bytes"] = (status.f_blocks - status.f_bfree) * status.f_frsize
         fields["available_bytes"] = status.f_bavail * status.f_frsize
-        yield tree.fact(*key, text=f"statvfs: {fields['size_bytes']} bytes", line=0, **fields)
+        yield tree.fact("dev/shm", *key, text=f"statvfs: {fields['size_bytes']} bytes", line=0, **fields)
     else:
         size = _SIZE.search(options)
         if size is None:
             return
         fields["size_bytes"] = int(size[1]) << _SHIFTS[size[2]]
-        yield tree.fact("proc/self/mounts", *key[1:], text=line, **fields)
+        yield tree.fact("proc/self/mounts", *key, text=" ".join(row or ()), **fields)
     yield tree.whole("dev/shm", "df_shm")

@@ -35,8 +35,8 @@ def interfaces(tree: Tree, order: Iterable[str] = ()) -> Iterator[Observation]:
 def ordered(tree: Tree, order: Iterable[str] = ()) -> list[str] | None:
     """Names of all interfaces in the kernel's order; None when the folder cannot be read.
 
-    ``order`` is that of getifaddrs where it is known. Else ifindex stands in for it, which is the same on Linux 6.9 and
-    later and up to ifindex 255; older kernels list addresses by ifindex modulo 256 (net/ipv4/devinet.c, inet_dump_ifaddr).
+    ``order`` is that of getifaddrs where it is known. Else ifindex stands in for it, which is the same up to 255 and
+    in newer kernels; older ones list addresses by ifindex modulo 256 (net/ipv4/devinet.c, inet_dump_ifaddr).
     """
     names = tree.names(INTERFACES)
     if names is None:
@@ -109,10 +109,8 @@ def routes(tree: Tree) -> Iterator[Observation]:
 
     Of several to one destination over one interface, that of the lowest metric, which the kernel takes.
     """
-    seen = 0
     for path, read in (("proc/net/route", _route4), ("proc/net/ipv6_route", _route6)):
         lines = tree.lines(path)
-        seen += lines is not None
         best: dict[tuple[str, str], tuple[int, int, str | None]] = {}
         for index, line in enumerate(lines or ()):
             route = read(line.split())
@@ -122,7 +120,7 @@ def routes(tree: Tree) -> Iterator[Observation]:
         for key, (metric, index, gateway) in best.items():
             text = (lines or [])[index]
             yield tree.fact(path, "Route", *key, text=text, line=index + 1, metric=metric, gateway=gateway)
-    if seen == 2:  # noqa: PLR2004  (both tables)
+    if tree.exists("proc/net/route") and not {"proc/net/route", "proc/net/ipv6_route"} & set(tree.refused):
         yield tree.whole("proc/net", "routes")
 
 

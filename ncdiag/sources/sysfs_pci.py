@@ -38,7 +38,7 @@ def pci(tree: Tree) -> Iterator[Observation]:
     names = tree.names(DEVICES)
     if names is None:
         return
-    for name in names:
+    for name in sorted(names):  # bus ids are hexadecimal
         kind = (tree.text(f"{DEVICES}/{name}/class") or "").removeprefix("0x")[:4]
         where = bus_id(name)
         if where and (kind[:2] in {"02", "03"} or kind in _NAMES):
@@ -100,7 +100,7 @@ def acs_control(config: bytes) -> int | None:
 
 def nvidia_gpus(tree: Tree) -> Iterator[Observation]:
     """GPUs as the NVIDIA driver lists them: in a container those that it was given, not all of the machine."""
-    for name in tree.names(NVIDIA_GPUS) or ():
+    for name in sorted(tree.names(NVIDIA_GPUS) or ()):
         where = bus_id(name)
         path = f"{NVIDIA_GPUS}/{name}/information"
         lines = tree.lines(path)

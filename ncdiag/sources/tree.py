@@ -86,11 +86,11 @@ class Tree:
         return os.path.lexists(self.root / path)
 
     def target(self, path: str) -> str | None:
-        """Last part of what a link points to, as written; None when it is no link."""
+        """Last part of what a link points to, as written; in a recording without links, what the file in its place says."""
         try:
             return (self.root / path).readlink().name or None
         except OSError:
-            return None
+            return None if self.live else self.text(path)
 
     def fact(
         self, path: str, entity: str, *key: str | int, text: str | None = None, line: int = 1, **fields: Any,  # noqa: ANN401

@@ -159,9 +159,7 @@ def test_holes_of_events() -> None:
         ("any(p.counters.symbol_error > 0 for p in job.hosts.hcas.ports)", True),
         ("any(p.counters.link_downed > 0 for p in job.hosts.hcas.ports)", None),
         ("any('link_downed' in p.counters for p in job.hosts.hcas.ports)", None),
-        ("any(t == 'SHM' for r in job.ranks)", None),
         ("any('SHM' in r.transports for r in job.ranks)", False),
-        ("'NET/IB' in job.ranks.transports", None),
     ],
 )
 def test_tables(text: str, result: bool | None) -> None:
@@ -172,10 +170,6 @@ def test_tables(text: str, result: bool | None) -> None:
         ranks=(Rank(host="a", transports={"NET/IB": 4}),),
         complete=frozenset({"launches", "hosts", "ranks"}),
     )
-    if "for" in text and "t ==" in text or text.startswith("'NET"):
-        with pytest.raises(Exception, match="nothing is called|is never in"):
-            evaluate(text, job)
-        return
     assert evaluate(text, job) is result
 
 

@@ -20,17 +20,43 @@ def interface(name: str, *ips: str, **fields: Any) -> Interface:  # noqa: ANN401
 @pytest.mark.parametrize(
     ("name", "kind", "virtual"),
     [
-        ("lo", "loopback", False), ("eth0", "physical", False), ("enp94s0f0np0", "physical", False), ("ens5", "physical", False),
-        ("eno1", "physical", False), ("enP2p1s0f0np0", "physical", False), ("p4p1", "physical", False), ("ib0", "ipoib", False),
-        ("ibp24s0", "ipoib", False), ("bond0", "bond", False), ("bond0.120", "vlan", False), ("team1", "bond", False),
-        ("veth3a91c2d", "veth", True), ("cali01ab23", "veth", True), ("lxc0a1b2c3d4e5f", "veth", True), ("docker0", "bridge", True),
-        ("docker_gwbridge", "bridge", True), ("br-001903b485d3", "bridge", True), ("virbr0", "bridge", True), ("cni0", "bridge", True),
-        ("br0", "bridge", None), ("br-ex", "bridge", None), ("vmbr0", "bridge", None), ("flannel.1", "tunnel", True),
-        ("tunl0", "tunnel", True), ("vxlan.calico", "tunnel", True), ("wg0", "tunnel", True), ("tailscale0", "tunnel", True),
-        ("cilium_host", "virtual", True), ("cilium_vxlan", "tunnel", True), ("kube-ipvs0", "virtual", True), ("wlp3s0", "wireless", False),
-        ("fabric", None, None), ("net1", None, None), ("local0", None, None),
+        ("lo", "loopback", False),
+        ("eth0", "physical", False),
+        ("enp94s0f0np0", "physical", False),
+        ("ens5", "physical", False),
+        ("eno1", "physical", False),
+        ("enP2p1s0f0np0", "physical", False),
+        ("p4p1", "physical", False),
+        ("ib0", "ipoib", False),
+        ("ibp24s0", "ipoib", False),
+        ("bond0", "bond", False),
+        ("bond0.120", "vlan", False),
+        ("team1", "bond", False),
+        ("veth3a91c2d", "veth", True),
+        ("cali01ab23", "veth", True),
+        ("lxc0a1b2c3d4e5f", "veth", True),
+        ("docker0", "bridge", True),
+        ("docker_gwbridge", "bridge", True),
+        ("br-001903b485d3", "bridge", True),
+        ("virbr0", "bridge", True),
+        ("cni0", "bridge", True),
+        ("br0", "bridge", None),
+        ("br-ex", "bridge", None),
+        ("vmbr0", "bridge", None),
+        ("flannel.1", "tunnel", True),
+        ("tunl0", "tunnel", True),
+        ("vxlan.calico", "tunnel", True),
+        ("wg0", "tunnel", True),
+        ("tailscale0", "tunnel", True),
+        ("cilium_host", "virtual", True),
+        ("cilium_vxlan", "tunnel", True),
+        ("kube-ipvs0", "virtual", True),
+        ("wlp3s0", "wireless", False),
+        ("fabric", None, None),
+        ("net1", None, None),
+        ("local0", None, None),
     ],
-)  # fmt: skip
+)
 def test_names(name: str, kind: str | None, virtual: bool | None) -> None:
     assert VIEW.get(interface(name), "likely_kind") == kind
     assert VIEW.get(interface(name), "is_virtual") is virtual
@@ -52,21 +78,34 @@ def test_a_link_to_another_namespace_is_no_nic_of_that_name() -> None:
 @pytest.mark.parametrize(
     ("ips", "ip", "link_local", "ipv4"),
     [
-        (("10.0.0.5", "fe80::1"), "10.0.0.5", False, True), (("fe80::1", "10.0.0.5"), "10.0.0.5", False, True),
-        (("fe80::1", "fd00::2"), "fe80::1", True, False), (("169.254.3.4",), "169.254.3.4", True, True), ((), None, None, None),
+        (("10.0.0.5", "fe80::1"), "10.0.0.5", False, True),
+        (("fe80::1", "10.0.0.5"), "10.0.0.5", False, True),
+        (("fe80::1", "fd00::2"), "fe80::1", True, False),
+        (("169.254.3.4",), "169.254.3.4", True, True),
+        ((), None, None, None),
     ],
-)  # fmt: skip
-def test_the_address_that_counts(ips: tuple[str, ...], ip: str | None, link_local: bool | None, ipv4: bool | None) -> None:
+)
+def test_the_address_that_counts(
+    ips: tuple[str, ...], ip: str | None, link_local: bool | None, ipv4: bool | None
+) -> None:
     subject = interface("eth0", *ips)
-    assert (VIEW.get(subject, "ip"), VIEW.get(subject, "is_link_local"), VIEW.get(subject, "has_ipv4")) == (ip, link_local, ipv4)
+    assert (VIEW.get(subject, "ip"), VIEW.get(subject, "is_link_local"), VIEW.get(subject, "has_ipv4")) == (
+        ip,
+        link_local,
+        ipv4,
+    )
 
 
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
-        ({"up": True, "running": True}, True), ({"up": True}, True), ({"up": False}, False), ({"up": True, "running": False}, False), ({}, None),
+        ({"up": True, "running": True}, True),
+        ({"up": True}, True),
+        ({"up": False}, False),
+        ({"up": True, "running": False}, False),
+        ({}, None),
     ],
-)  # fmt: skip
+)
 def test_usable(fields: dict[str, bool], expected: bool | None) -> None:
     assert VIEW.get(interface("eth0", "10.0.0.5", **fields), "usable") is expected
     assert VIEW.get(interface("lo", "127.0.0.1", **fields), "usable") is False
@@ -75,16 +114,27 @@ def test_usable(fields: dict[str, bool], expected: bool | None) -> None:
     assert VIEW.get(interface("eth0", **fields), "usable") in {None, False}
 
 
-LO, ETH, NONE, VETH = interface("lo", "127.0.0.1"), interface("eth0", "10.0.0.5"), interface("eth1", addresses=()), interface("veth1", "fe80::1")
+LO, ETH, NONE, VETH = (
+    interface("lo", "127.0.0.1"),
+    interface("eth0", "10.0.0.5"),
+    interface("eth1", addresses=()),
+    interface("veth1", "fe80::1"),
+)
 
 
 @pytest.mark.parametrize(
     ("interfaces", "whole", "expected"),
     [
-        ((LO, ETH), True, True), ((LO, ETH, NONE), True, True), ((LO, ETH, VETH), True, False), ((LO, ETH, VETH), False, False),
-        ((LO, ETH), False, None), ((LO,), True, False), ((LO, ETH, interface("eth2")), True, None), ((), False, None),
+        ((LO, ETH), True, True),
+        ((LO, ETH, NONE), True, True),
+        ((LO, ETH, VETH), True, False),
+        ((LO, ETH, VETH), False, False),
+        ((LO, ETH), False, None),
+        ((LO,), True, False),
+        ((LO, ETH, interface("eth2")), True, None),
+        ((), False, None),
     ],
-)  # fmt: skip
+)
 def test_has_one_interface(interfaces: tuple[Interface, ...], whole: bool, expected: bool | None) -> None:
     host = Host(name="h", interfaces=interfaces, complete=frozenset({"interfaces"} if whole else ()))
     assert VIEW.get(host, "has_one_interface") is expected
@@ -95,17 +145,27 @@ def port(*rows: tuple[int, str | None, str | None], **fields: Any) -> Port:  # n
     return Port(host="h", hca="mlx5_0", number=1, gids=gids, **fields)
 
 
-USUAL = ((0, "RoCE v1", None), (1, "RoCE v2", None), (2, "RoCE v1", "10.0.0.5"), (3, "RoCE v2", "10.0.0.5"), (5, "RoCE v2", "10.1.0.5"))
+USUAL = (
+    (0, "RoCE v1", None),
+    (1, "RoCE v2", None),
+    (2, "RoCE v1", "10.0.0.5"),
+    (3, "RoCE v2", "10.0.0.5"),
+    (5, "RoCE v2", "10.1.0.5"),
+)
 
 
 @pytest.mark.parametrize(
     ("subject", "index", "has"),
     [
-        (port(*USUAL, gids_complete=True), 3, True), (port(*USUAL), 3, True), (port(*USUAL[3:]), None, True),
-        (port(*USUAL[3:], gids_complete=True), 3, True), (port(*USUAL[:3], gids_complete=True), None, False), (port(*USUAL[:3]), None, None),
+        (port(*USUAL, gids_complete=True), 3, True),
+        (port(*USUAL), 3, True),
+        (port(*USUAL[3:]), None, True),
+        (port(*USUAL[3:], gids_complete=True), 3, True),
+        (port(*USUAL[:3], gids_complete=True), None, False),
+        (port(*USUAL[:3]), None, None),
         (port((0, None, "10.0.0.5"), gids_complete=True), None, None),
     ],
-)  # fmt: skip
+)
 def test_rocev2_ipv4(subject: Port, index: int | None, has: bool | None) -> None:
     assert VIEW.get(subject, "rocev2_ipv4_index") == index
     assert VIEW.get(subject, "has_rocev2_ipv4") is has
@@ -121,9 +181,15 @@ def test_roce_or_infiniband() -> None:
 
 def test_active_ports_of_a_host() -> None:
     fast, slow, down, untold = (
-        port(state="active", rate_gbps=400.0), port(state="active", rate_gbps=25.0), port(state="down", rate_gbps=800.0), port()
-    )  # fmt: skip
-    host = Host(name="h", hcas=(Hca(host="h", name="mlx5_0", ports=(slow, down, untold)), Hca(host="h", name="mlx5_1", ports=(fast,))))
+        port(state="active", rate_gbps=400.0),
+        port(state="active", rate_gbps=25.0),
+        port(state="down", rate_gbps=800.0),
+        port(),
+    )
+    host = Host(
+        name="h",
+        hcas=(Hca(host="h", name="mlx5_0", ports=(slow, down, untold)), Hca(host="h", name="mlx5_1", ports=(fast,))),
+    )
     assert VIEW.get(host, "active_ports") == (slow, fast)
     assert VIEW.get(host, "fastest_rate_gbps") == 400.0
     assert VIEW.get(Host(name="i"), "fastest_rate_gbps") is None
@@ -131,7 +197,12 @@ def test_active_ports_of_a_host() -> None:
 
 @pytest.mark.parametrize(
     ("name", "vendor", "efa", "soft"),
-    [("rdmap85s0", "0x1d0f", True, False), ("rdmap85s0", None, None, None), ("rxe0", "0xffffff", False, True), ("mlx5_0", "junk", None, None)],
+    [
+        ("rdmap85s0", "0x1d0f", True, False),
+        ("rdmap85s0", None, None, None),
+        ("rxe0", "0xffffff", False, True),
+        ("mlx5_0", "junk", None, None),
+    ],
 )
 def test_devices(name: str, vendor: str | None, efa: bool | None, soft: bool | None) -> None:
     hca = Hca(host="h", name=name, vendor_id=vendor)

@@ -19,11 +19,25 @@ from ncdiag.spans import Section
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sections"
 KINDS = (
-    "bonding", "ibdev2netdev", "ibstat", "ibstatus", "ibv_devinfo", "interfaces", "mlnx_qos", "rdma_link", "routes",
+    "bonding",
+    "ibdev2netdev",
+    "ibstat",
+    "ibstatus",
+    "ibv_devinfo",
+    "interfaces",
+    "mlnx_qos",
+    "rdma_link",
+    "routes",
     "show_gids",
-)  # fmt: skip
-CASES = [pytest.param(path, id=f"{path.parent.name}/{path.stem}") for kind in KINDS for path in sorted((FIXTURES / kind).glob("*.txt"))]
-LINES = sorted({line for kind in KINDS for path in (FIXTURES / kind).glob("*.txt") for line in path.read_text().split("\n")})
+)
+CASES = [
+    pytest.param(path, id=f"{path.parent.name}/{path.stem}")
+    for kind in KINDS
+    for path in sorted((FIXTURES / kind).glob("*.txt"))
+]
+LINES = sorted(
+    {line for kind in KINDS for path in (FIXTURES / kind).glob("*.txt") for line in path.read_text().split("\n")}
+)
 
 
 def sections(lines: list[str]) -> list[Section]:
@@ -39,11 +53,21 @@ def parsed(section: Section) -> Parsed:
 def shown(section: Section) -> Iterator[str]:
     """A section as lines of JSON: its head, then an observation a line."""
     result = parsed(section)
-    head: dict[str, Any] = {"kind": section.kind, "lines": [section.first_line, section.last_line], "host": section.host}
-    head |= {"command": section.command, "complete": result.complete, "unread": [section.number(i) for i in result.unread]}
+    head: dict[str, Any] = {
+        "kind": section.kind,
+        "lines": [section.first_line, section.last_line],
+        "host": section.host,
+    }
+    head |= {
+        "command": section.command,
+        "complete": result.complete,
+        "unread": [section.number(i) for i in result.unread],
+    }
     yield json.dumps(head)
     for o in result.observations:
-        row = {"line": o.span.line, "entity": o.entity, "key": o.key} | ({"host": o.host} if o.host != section.host else {})
+        row = {"line": o.span.line, "entity": o.entity, "key": o.key} | (
+            {"host": o.host} if o.host != section.host else {}
+        )
         yield json.dumps(row | o.fields)
 
 
@@ -70,7 +94,9 @@ def test_cut_at_any_line_reads_a_part_of_the_same_entities(path: Path) -> None:
 
 @pytest.mark.parametrize("path", CASES)
 def test_the_observations_fit_the_facts(path: Path) -> None:
-    observations = [o for s in sections(path.read_text().split("\n")) if s.kind in KINDS for o in parsed(s).observations]
+    observations = [
+        o for s in sections(path.read_text().split("\n")) if s.kind in KINDS for o in parsed(s).observations
+    ]
     job = merge([_with_host(o, f"h{number}") for number, o in enumerate(observations)])
     hosts = {host.name: host for host in job.hosts}
     for number, o in enumerate(observations):
@@ -84,13 +110,18 @@ def test_the_observations_fit_the_facts(path: Path) -> None:
 def _with_host(observation: Observation, host: str) -> Observation:
     return Observation(
         entity=observation.entity, span=observation.span, key=observation.key, host=host, fields=observation.fields
-    )  # fmt: skip
+    )
 
 
 garbage = st.one_of(
     st.sampled_from(LINES),
     st.text(max_size=60),
-    st.builds(lambda line, at, text: line[:at] + text + line[at:], st.sampled_from(LINES), st.integers(0, 40), st.text(max_size=5)),
+    st.builds(
+        lambda line, at, text: line[:at] + text + line[at:],
+        st.sampled_from(LINES),
+        st.integers(0, 40),
+        st.text(max_size=5),
+    ),
     st.builds(lambda line, at: line[:at], st.sampled_from(LINES), st.integers(0, 60)),
 )
 
@@ -111,12 +142,39 @@ def test_garbage_never_raises(kind: str, lines: list[str], command: str | None) 
 
 LONG = [
     piece * (65536 // len(piece))
-    for piece in (" ", "\t", "0", "a ", "1 ", "fe80:", "{", "[", '[{"ifindex":', "inet 1.1.1.1/8 ", "mlx5_0 1 0 fe80:", "UP ", "prio:1 dscp:")
+    for piece in (
+        " ",
+        "\t",
+        "0",
+        "a ",
+        "1 ",
+        "fe80:",
+        "{",
+        "[",
+        '[{"ifindex":',
+        "inet 1.1.1.1/8 ",
+        "mlx5_0 1 0 fe80:",
+        "UP ",
+        "prio:1 dscp:",
+    )
 ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("start", ["", "1: lo: <UP>", "CA 'x'", "state:", "lo UP ", "GID[  0]:", "default via ", "link x/1 state ", "eth0: flags=1<UP> "])
+@pytest.mark.parametrize(
+    "start",
+    [
+        "",
+        "1: lo: <UP>",
+        "CA 'x'",
+        "state:",
+        "lo UP ",
+        "GID[  0]:",
+        "default via ",
+        "link x/1 state ",
+        "eth0: flags=1<UP> ",
+    ],
+)
 def test_a_long_line_is_read_in_time(kind: str, start: str) -> None:
     parser = discover()[kind]
     for long in LONG:

@@ -18,7 +18,7 @@ Fields = dict[tuple[Any, ...], dict[str, Any]]
 def read(kind: str, command: str, need: Callable[[str, bool, str], None]) -> Fields:
     program, *arguments = command.split()
     found = shutil.which(program)
-    need(program, found, f"{program} is not installed")
+    need(program, found is not None, f"{program} is not installed")
     done = subprocess.run([str(found), *arguments], capture_output=True, text=True, check=False, timeout=20)
     if done.returncode:
         pytest.skip(f"{command}: {done.stderr.strip()}")

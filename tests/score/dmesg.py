@@ -19,7 +19,8 @@ def truths(job: Job) -> dict[str, Any]:
         "segfault_in_nccl": len(list(_all(job, "segfault-in-nccl"))),
         "fallen_off_bus": [e.fields["pci"] for e in _all(job, "gpu-fell-off-bus")],
         "mlx5_link_events": [
-            {"dev": e.fields["hca"], "port": e.fields["port"], "state": e.fields["link_state"]} for e in _all(job, "hca-link")
+            {"dev": e.fields["hca"], "port": e.fields["port"], "state": e.fields["link_state"]}
+            for e in _all(job, "hca-link")
         ],
         "lost_carrier": dict(Counter(str(e.fields["interface"]) for e in _all(job, "carrier-lost"))),
         "gained_carrier": dict(Counter(str(e.fields["interface"]) for e in _all(job, "carrier-gained"))),

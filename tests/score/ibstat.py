@@ -26,6 +26,10 @@ def _ca(hca: Hca) -> dict[str, Any]:
 
 def _port(port: Port) -> dict[str, Any]:
     return {
-        "port": port.number, "state": STATES.get(port.state or ""), "physical": port.physical_state, "rate": port.rate_gbps,
-        "base_lid": port.lid, "link_layer": port.link_layer,
-    }  # fmt: skip
+        "port": port.number,
+        "state": STATES.get(port.state or ""),
+        "physical": port.physical_state,
+        "rate": port.rate_gbps,
+        "base_lid": port.lid,
+        "link_layer": port.link_layer,
+    }

@@ -13,7 +13,12 @@ def truths(job: Job) -> dict[str, Any]:
 
 def _port(hca: Hca, port: Port) -> dict[str, Any]:
     return {
-        "device": hca.name, "port": port.number, "state": (port.state or "").upper(), "physical": port.physical_state,
-        "rate_gbps": port.rate_gbps, "rate_label": port.rate_text, "link_layer": port.link_layer,
+        "device": hca.name,
+        "port": port.number,
+        "state": (port.state or "").upper(),
+        "physical": port.physical_state,
+        "rate_gbps": port.rate_gbps,
+        "rate_label": port.rate_text,
+        "link_layer": port.link_layer,
         "default_gid": next((gid.address for gid in port.gids if gid.index == 0), None),
-    }  # fmt: skip
+    }

@@ -19,18 +19,29 @@ def truths(job: Job) -> dict[str, Any]:
 
 def _device(hca: Hca, view: View) -> dict[str, Any]:
     return {
-        "hca": None if hca.name == UNNAMED else hca.name, "fw": hca.firmware, "part": hca.part_id, "board": hca.board_id,
-        "vendor": hca.vendor_id, "efa": view.get(hca, "is_efa"), "ports": [_port(port) for port in hca.ports],
-    }  # fmt: skip
+        "hca": None if hca.name == UNNAMED else hca.name,
+        "fw": hca.firmware,
+        "part": hca.part_id,
+        "board": hca.board_id,
+        "vendor": hca.vendor_id,
+        "efa": view.get(hca, "is_efa"),
+        "ports": [_port(port) for port in hca.ports],
+    }
 
 
 def _port(port: Port) -> dict[str, Any]:
     return {
-        "port": port.number, "state": f"PORT_{(port.state or '').upper()}", "active_mtu": port.active_mtu,
-        "link_layer": port.link_layer, "lid": port.lid, "sm_lid": port.sm_lid, "active_width": port.active_width,
-        "active_speed": port.active_speed, "phys_state": PHYSICAL.get(port.physical_state or ""),
+        "port": port.number,
+        "state": f"PORT_{(port.state or '').upper()}",
+        "active_mtu": port.active_mtu,
+        "link_layer": port.link_layer,
+        "lid": port.lid,
+        "sm_lid": port.sm_lid,
+        "active_width": port.active_width,
+        "active_speed": port.active_speed,
+        "phys_state": PHYSICAL.get(port.physical_state or ""),
         "gids": [_gid(gid) for gid in port.gids],
-    }  # fmt: skip
+    }
 
 
 def _gid(gid: Gid) -> dict[str, Any]:

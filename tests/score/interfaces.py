@@ -22,10 +22,15 @@ def truths(job: Job) -> dict[str, Any]:
 def _interface(interface: Interface, view: View) -> dict[str, Any]:
     parsed = [(address, ip_address(address.ip)) for address in interface.addresses or ()]
     return {
-        "name": interface.name, "up": interface.up, "running": interface.running, "mtu": interface.mtu,
-        "operstate": interface.operstate.upper() if interface.operstate else None, "master": interface.master,
+        "name": interface.name,
+        "up": interface.up,
+        "running": interface.running,
+        "mtu": interface.mtu,
+        "operstate": interface.operstate.upper() if interface.operstate else None,
+        "master": interface.master,
         "ipv4": next((a.ip for a, ip in parsed if ip is not None and ip.version == 4 and a.peer is None), None),
         "ipv6_link_local": any(ip is not None and ip.version == 6 and ip.is_link_local for _, ip in parsed),
-        "parent": interface.parent, "virtual": view.get(interface, "is_virtual"),
+        "parent": interface.parent,
+        "virtual": view.get(interface, "is_virtual"),
         "veth": view.get(interface, "likely_kind") == "veth",
-    }  # fmt: skip
+    }

@@ -15,8 +15,11 @@ def truths(job: Job) -> dict[str, Any]:
         return {}
     pfc = interface.pfc
     return {
-        "dcbx": interface.dcbx, "trust": interface.trust, "dscp2prio_default": interface.dscp_default,
+        "dcbx": interface.dcbx,
+        "trust": interface.trust,
+        "dscp2prio_default": interface.dscp_default,
         "pfc_enabled": None if pfc is None else [int(priority in pfc) for priority in range(8)],
-        "lossless_priorities": None if pfc is None else list(pfc), "device": interface.hca,
+        "lossless_priorities": None if pfc is None else list(pfc),
+        "device": interface.hca,
         "netdev": None if interface.name == UNNAMED else interface.name,
-    }  # fmt: skip
+    }

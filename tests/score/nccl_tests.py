@@ -39,7 +39,8 @@ def _row(run: Benchmark, row: BenchmarkRow) -> dict[str, Any]:
     found: dict[str, Any] = {
         "size": row.size,
         "oop_algbw": row.algbw, "oop_busbw": row.busbw, "oop_err": _errors(row.wrong, row.error),
-        "ip_algbw": row.in_place_algbw, "ip_busbw": row.in_place_busbw, "ip_err": _errors(row.in_place_wrong, row.in_place_error),
+        "ip_algbw": row.in_place_algbw, "ip_busbw": row.in_place_busbw,
+        "ip_err": _errors(row.in_place_wrong, row.in_place_error),
     }  # fmt: skip
     if "#iters" in (run.columns or ()):
         found |= {"oop_time": row.time_us, "ip_time": row.in_place_time_us, "iters": row.iterations}

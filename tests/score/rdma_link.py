@@ -15,10 +15,13 @@ def truths(job: Job) -> dict[str, Any]:
     hcas = [hca for host in job.hosts for hca in host.hcas]
     links = [
         {
-            "device": hca.name, "port": port.number, "state": (port.state or "").upper(),
-            "physical": PHYSICAL.get(port.physical_state or ""), "netdev": port.netdev,
+            "device": hca.name,
+            "port": port.number,
+            "state": (port.state or "").upper(),
+            "physical": PHYSICAL.get(port.physical_state or ""),
+            "netdev": port.netdev,
         }
         for hca in hcas
         for port in hca.ports
-    ]  # fmt: skip
+    ]
     return {"links": links, "soft_roce": any(view.get(hca, "is_soft_rdma") for hca in hcas)}

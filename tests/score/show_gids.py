@@ -23,5 +23,10 @@ def truths(job: Job) -> dict[str, Any]:
 def _row(gid: Gid) -> dict[str, Any]:
     version = VERSIONS.get(gid.type or "")
     return {
-        "device": gid.hca, "port": gid.port, "index": gid.index, "version": version, "netdev": gid.netdev, "ipv4": gid.ip
-    }  # fmt: skip
+        "device": gid.hca,
+        "port": gid.port,
+        "index": gid.index,
+        "version": version,
+        "netdev": gid.netdev,
+        "ipv4": gid.ip,
+    }

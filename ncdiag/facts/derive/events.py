@@ -21,20 +21,20 @@ MAY_DIFFER = (
 
 
 @derived
-def first_crashes(job: Job, view: View) -> tuple[Event, ...]:  # noqa: ARG001
-    """The first event in which a process ended, by its time where the lines have one, else by its place in the input."""
+def first_crash_order(job: Job, view: View) -> int | None:  # noqa: ARG001
+    """The place in the input of the first event in which a process ended: by time where all such lines have one."""
     crashes = [e for e in job.events if e.event in CRASHES]
     if not crashes:
-        return ()
-    timed = [e for e in crashes if e.time is not None]
-    key = (lambda e: e.time) if len(timed) == len(crashes) else (lambda e: e.order)
-    return (min(crashes, key=key),)
+        return None
+    if all(e.time is not None for e in crashes):
+        return min(crashes, key=lambda e: (e.time, e.order)).order
+    return min(e.order for e in crashes)
 
 
 @derived
-def is_crash(event: Event, view: View) -> bool:  # noqa: ARG001
-    """Did a process of the job end here?"""
-    return event.event in CRASHES
+def is_first_crash(event: Event, view: View) -> bool:
+    """Did the first process of the job end here?"""
+    return event.event in CRASHES and event.order == view.get(view.job, "first_crash_order")
 
 
 @derived
@@ -56,7 +56,7 @@ def is_no_such_device(event: Event, view: View) -> bool:  # noqa: ARG001
 @derived
 def is_cuda_memory_failure(event: Event, view: View) -> bool:  # noqa: ARG001
     """NCCL's own CUDA call failed for lack of memory."""
-    return event.event in {"cuda-failure", "cuda-alloc-failed"} and event.fields.get("error") == "out of memory"
+    return event.event in {"cuda-failure", "cuda-alloc-failed"} and event.fields.get("cuda_error") == "out of memory"
 
 
 @derived

@@ -87,9 +87,7 @@ def is_gpu_pair(link: TopoLink, view: View) -> bool:  # noqa: ARG001
 
 @derived
 def hca(link: TopoLink, view: View) -> str | None:
-    """The RDMA device at one end of the link: its own name, or the one that the legend of ``topo -m`` gives; None
-    unknown.
-    """
+    """RDMA device at one end of the link: its own name, or the one that the legend of ``topo -m`` gives."""
     label = next((end for end in (link.b, link.a) if not end.startswith("GPU")), None)
     host = view.host(link.host)
     if label is None or host is None:

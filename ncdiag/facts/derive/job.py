@@ -21,14 +21,15 @@ def is_multi_host(job: Job, view: View) -> bool | None:
     rank_hosts = {r.host for r in job.ranks}
     if len(rank_hosts) > 1:
         return True
-    if any((view.get(launch, "is_multi_host") for launch in job.launches)):
+    launched = [view.get(launch, "is_multi_host") for launch in job.launches]
+    if any(launched):
         return True
     if view.get(job, "has_foreign_peer"):
         return True
     ready = [r for r in job.ranks if r.transports]
     if ready and any(name.startswith("NET") for r in ready for name in r.transports or ()):
         return True
-    return None
+    return False if False in launched and not job.ranks else None
 
 
 @derived

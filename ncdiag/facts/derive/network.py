@@ -46,7 +46,7 @@ def _item(rank: Rank, interface: Interface, role: str, view: View, failed: set[s
     span = rank.provenance.get(_FIELD[role]) or interface.provenance.get("")
     return Advertised(
         ip=ip, interface=interface.name, kind=view.get(interface, "likely_kind"), virtual=view.get(interface, "is_virtual"),
-        host=rank.host, rank=rank.rank, role=role, failed=ip in failed if failed else None,  # type: ignore[arg-type]
+        host=rank.host, rank=rank.rank, role=role, failed=ip in failed,  # type: ignore[arg-type]
         provenance={"": span} if span else {},
     )  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ncdiag.facts.merge import UNNAMED
-from ncdiag.facts.model import GdrVerdict, GidUse, Host, Rank
+from ncdiag.facts.model import GdrVerdict, GidUse, Host, Job, Rank
 from ncdiag.facts.view import View, derived
 
 FAST_GBPS = 25.0
@@ -29,6 +29,15 @@ def has_rdma_hardware(host: Host, view: View) -> bool | None:
         return True
     seen = host.complete & {"ibstat", "ibstatus", "ibv_devinfo", "sysfs_infiniband"}
     return False if seen else None
+
+
+@derived
+def lacks_rdma(job: Job, view: View) -> bool | None:
+    """Has no host that was seen any RDMA device?"""
+    told = [view.get(host, "has_rdma_hardware") for host in job.hosts]
+    if True in told:
+        return False
+    return True if told and None not in told else None
 
 
 @derived
@@ -83,6 +92,12 @@ def gdr_problem(rank: Rank, view: View) -> str:  # noqa: ARG001
             return f"NCCL disabled it for {verdict.hca}"
     staged, _ = _staged_and_direct(rank)
     return f"{staged} channel connections lack /GDRDMA"
+
+
+@derived
+def failed_over_verbs(job: Job, view: View) -> bool:  # noqa: ARG001
+    """Did an RDMA connection or transfer of the job fail?"""
+    return any(e.event in {"ib-completion-error", "ib-modify-qp-failed"} for e in job.events)
 
 
 @derived

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Difference, Event, Launch, Setting, Timeout
+from ncdiag.facts.model import Difference, Event, Job, Launch, Setting, Timeout
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived
 
@@ -70,3 +70,12 @@ def is_timeout(timeout: Timeout, view: View) -> bool:  # noqa: ARG001
 def is_nvls_failure(event: Event, view: View) -> bool:  # noqa: ARG001
     """A CUDA failure that NCCL reports from its NVLS code (src/transport/nvls.cc)."""
     return event.event == "cuda-failure" and (event.file or "").endswith("nvls.cc")
+
+
+@derived
+def loads_topology(job: Job, view: View) -> bool | None:
+    """Does a variable make NCCL load a topology or a graph from a file?"""
+    found = [view.setting(job, name) for name in ("NCCL_TOPO_FILE", "NCCL_GRAPH_FILE")]
+    if any(s is not None and s.is_set for s in found):
+        return True
+    return False if all(s is not None and s.is_set is False for s in found) else None

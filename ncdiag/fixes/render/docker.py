@@ -10,7 +10,7 @@ LAUNCHER = "docker"
 def line(change: Change) -> str | None:
     """``docker run -e A=1 --shm-size=8g --ulimit memlock=-1 ...``.
 
-    A variable of the image is emptied, which to NCCL is the same as unset; only an empty NCCL_COMM_ID is an error to it.
+    A variable of the image is emptied, which NCCL takes for unset; an empty NCCL_COMM_ID alone is an error to it.
     """
     options = [f"-e {assignment(*item)}" for item in change.env.items()]
     options += [f"-e {name}=" for name in change.unset if name != "NCCL_COMM_ID"]

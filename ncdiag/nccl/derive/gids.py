@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ncdiag.facts.model import GdrVerdict, Gid, Host, Port
 from ncdiag.facts.view import View, derived
 from ncdiag.nccl import paths
@@ -11,7 +13,11 @@ from ncdiag.nccl.selection.gid import GidChoice, gid_index
 
 def _choice(port: Port, view: View) -> GidChoice | None:
     host = view.host(port.host)
-    return gid_index(port, settings_of(host, view), view.version(host)) if host else None
+    if host is None:
+        return None
+    if port.link_layer is None and view.get(port, "is_roce"):
+        port = msgspec.structs.replace(port, link_layer="Ethernet")
+    return gid_index(port, settings_of(host, view), view.version(host))
 
 
 @derived

@@ -6,6 +6,8 @@ Each begins with a literal, so that the search runs at memory speed and only hit
 from __future__ import annotations
 
 import functools
+import itertools
+import operator
 import re
 
 from ncdiag.messages.load import Message, load_messages
@@ -31,12 +33,11 @@ def is_nccl_line(line: bytes) -> bool:
 def split_lines(buffer: bytes) -> list[tuple[int, bytes]]:
     """The lines of ``buffer`` that are not NCCL's, each with its index (from 0) in the buffer."""
     lines = buffer.split(b"\n")
-    if lines and not lines[-1]:
+    if not lines[-1]:
         lines.pop()
-    if b"CCL " not in buffer and not any(sign in buffer for sign in _SIGNS[2:]):
-        return list(enumerate(lines))
-    others = [(index, line) for index, line in enumerate(lines) if b"NCCL INFO " not in line]
-    return [(index, line) for index, line in others if not is_nccl_line(line)]
+    plainly_ours = map(operator.contains, lines, itertools.repeat(b"NCCL INFO "))  # a loop in C: most lines end here
+    others = itertools.compress(range(len(lines)), map(operator.not_, plainly_ours))
+    return [(index, line) for index in others if not is_nccl_line(line := lines[index])]
 
 
 PREFIXED = re.compile(
@@ -46,11 +47,12 @@ PREFIXED = re.compile(
 """The beginning of another NCCL line inside a line: two processes wrote into one pipe."""
 
 _FACTS = (
-    r"Bootstrap ?:", r"NET(?:/(?!\d)| :)", r"Using (?:network|internal Network)", r"GPU Direct RDMA",
-    r"(?:\[Rank \d+\] )?(?:nccl\w+ )?comm 0x", r"[NR]CCL_\w+ set ", r"[NR]CCL version", r"CUDA Dev \d",
-    r"Channel \d+(?:/\d+)? : +\d+ +\d", r"Plugin name set", r"rank \d+ nranks \d+$",
+    r"Bootstrap ?:", r"NET(?:/(?!\d)| :)", r"Using (?:network|internal Network)", r"GPU Direct RDMA", r"\[Rank \d", r"comm 0x",
+    r"nccl\w+ comm 0x", r"NCCL_\w+ set ", r"RCCL_\w+ set ", r"NCCL version", r"RCCL version", r"CUDA Dev \d",
+    r"Plugin name set", r"rank \d+ nranks \d+$",
 )  # fmt: skip
-_HOLE_FIRST = (r"\d+ coll channels", r"\w+: [Cc]onnect ", r"\w+ failed in nccl", r"[\w./-]+:\d+ (?:->|\(\w+\) ->|Cuda failure)")
+_NAME_FIRST = r"[\w./-]+(?:: [Cc]onnect |:\d+ (?:->|\(\w+\) ->|Cuda failure)| failed in nccl)"
+"""``socketStartConnect: connect to``, ``init.cc:123 -> 3``: messages that begin with any name."""
 
 
 def _beginnings(messages: tuple[Message, ...]) -> list[str]:
@@ -59,16 +61,25 @@ def _beginnings(messages: tuple[Message, ...]) -> list[str]:
     for message in messages:
         if message.origin in ORIGINS and message.level in {None, "INFO"}:
             first = parse(message.text)[0]
-            if isinstance(first, str):
+            if isinstance(first, str) and not first.startswith(("NET/", "NET :")):
                 found.add(re.escape(first[:24].rstrip()))
     return sorted(found)
+
+
+def _by_first_character(patterns: list[str]) -> str:
+    """One alternation that looks at the first character once."""
+    grouped: dict[str, list[str]] = {}
+    for pattern in patterns:
+        length = 2 if pattern.startswith("\\") else 1
+        grouped.setdefault(pattern[:length], []).append(pattern[length:])
+    return "|".join(f"{first}(?:{'|'.join(rests)})" for first, rests in grouped.items())
 
 
 @functools.cache
 def interesting() -> re.Pattern[bytes]:
     """Lines that can change a fact or tell an event: from ``NCCL`` to the first words of the message."""
-    wanted = "|".join([*_FACTS, *_beginnings(load_messages(samples=False)), *_HOLE_FIRST])
-    noise = r"Channel [\d/]+ : \d+(?:\[| ->)|Ring \d|Trees |AllReduce: op|\w+: opCount "
+    wanted = _by_first_character([*_FACTS, *_beginnings(load_messages(samples=False))])
     return re.compile(
-        rf"NCCL (?:(WARN|ATTN|DIAG)\b ?|(ABORT)|version (?=\d)|(INFO) (?=(?!{noise})(?:{wanted})))".encode(),
+        rf"NCCL (?!INFO Channel )(?:(INFO) (?!Ring \d|Trees |\w+: opCount )(?={wanted}|\d+ coll channels|{_NAME_FIRST})"
+        r"|(WARN|ATTN|DIAG)\b ?|(ABORT)|version (?=\d))".encode()
     )

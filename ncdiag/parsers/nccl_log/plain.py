@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import msgspec
 
 _LINES = re.compile(
-    rb"(?:(?P<rccl>(?:HIP|ROCm) version +: [^\n]{1,200}|Librccl path +: [^\n]{1,400}|RCCL version:? +\d[^\n]{1,200})"
+    rb"(?:(?P<rccl>(?:HIP|ROCm) version +: [^\n]{1,200}|RCCL version:? +\d[^\n]{1,200})"
     rb"|(?P<ofi>(?:WARN|INFO|TRACE): Function: [^\n]{1,100}? Line: \d{1,6}: NET/OFI [^\n]{1,1000})"
     rb"|libfabric:\d{1,10}:[^\n]{0,300}?<(?P<level>warn|info)> (?P<fabric>[^\n|]{1,600}))"
 )
-_SIGNS = (b"HIP version", b"ROCm version", b"Librccl path", b"RCCL version", b"NET/OFI", b"libfabric:")
+_SIGNS = (b"version", b" Line: ", b"libfabric:")
 _OFI = re.compile(r"(WARN|INFO|TRACE): Function: .{1,100}? Line: \d{1,6}: (.*)", re.DOTALL)
 _JSON_TAIL = re.compile(r'(?:\\n)?","(?:stream|time|attrs)":.*$')
 

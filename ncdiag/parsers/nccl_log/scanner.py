@@ -20,7 +20,9 @@ from ncdiag.parsers.nccl_log.plain import plain_messages, unwrapped
 from ncdiag.parsers.nccl_log.prefix import Prefix, parse_prefix, unglued
 from ncdiag.parsers.nccl_log.ranks import Key, Outcome, Record
 from ncdiag.parsers.nccl_log.reading import Init, Reading, read
-from ncdiag.parsers.nccl_log.transports import ANY_CHANNEL, CHANNEL_STARTS, CHANNELS, Link, parse_link
+from ncdiag.parsers.nccl_log.transports import (
+    ANY_CHANNEL, CHANNEL_STARTS, CHANNELS, RING_ORDER, RINGS, Link, parse_link,
+)  # fmt: skip
 from ncdiag.spans import Span, span
 
 CACHE = 4096
@@ -148,19 +150,25 @@ class Scanner:
         self._comms.setdefault(init.comm, _Comm(where)).take(init)
 
     def _channels(self, text: bytes, lines_before: int) -> None:
-        """Count the channel lines of a buffer by process and link."""
-        expected = sum(text.count(start) for start in CHANNEL_STARTS)
-        if not expected:
+        """Count the channel lines of a buffer by process and link; read the ring orders among them."""
+        channels, rings = (text.count(start) for start in CHANNEL_STARTS)
+        if not channels and not rings and b" via COLLNET" not in text:
             return
-        counts: Counter[tuple[bytes, bytes, bytes]] = Counter(CHANNELS.findall(text))
-        if counts.total() == expected and b" via COLLNET" not in text:
-            for (process, device, rest), count in counts.items():
-                self._link(process + b" [" + device + b"] ", rest, count, text, lines_before)
-        else:
-            for before, rest in _slow_channels(text):
-                self._link(before, rest, 1, text, lines_before)
+        counts = Counter(CHANNELS.findall(text))
+        if rings:
+            counts.update(RINGS.findall(text))
+        if counts.total() != channels + rings or b" via COLLNET" in text:
+            counts = Counter(_slow_channels(text))
+        all_links = True
+        for (before, rest), count in counts.items():
+            all_links &= self._link(before.rpartition(b"\n")[2] + b" ", rest, count, text, lines_before)
+        if not all_links:
+            counter = _LineCounter(text, lines_before)
+            for hit in RING_ORDER.finditer(text):
+                self._take(text, hit, counter)
 
-    def _link(self, before: bytes, rest: bytes, count: int, text: bytes, lines_before: int) -> None:  # noqa: PLR0913
+    def _link(self, before: bytes, rest: bytes, count: int, text: bytes, lines_before: int) -> bool:
+        """Add the channel lines of one process and link; False when ``rest`` is no link."""
         link = self._links.get(rest)
         if link is None and rest not in self._links:
             link = parse_link(rest[:300].decode("utf-8", "replace"))
@@ -168,12 +176,13 @@ class Scanner:
                 self._links.clear()
             self._links[rest] = link
         if link is None:
-            return
+            return False
         prefix = self._prefix(before[-PREFIX_LIMIT:])
         key: Key = prefix.host or self._host, prefix.pid, prefix.dev
         record = self._records.get(key) or self._record(key, self._first_channel(before, text, lines_before))
         record.take_link(link, count)
         self._bounds = narrowed(self._bounds, link.versions)
+        return True
 
     def _first_channel(self, before: bytes, text: bytes, lines_before: int) -> Span:
         """The first channel line of a process in a buffer: looked up once a process."""
@@ -234,7 +243,7 @@ def _slow_channels(text: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Channel lines with anything before the host: what stands before ``NCCL`` and what follows the channel number."""
     for found in ANY_CHANNEL.finditer(text):
         start = text.rfind(b"\n", max(0, found.start() - PREFIX_LIMIT), found.start()) + 1
-        yield text[max(start, found.start() - PREFIX_LIMIT) : found.start()], found[1]
+        yield text[max(start, found.start() - PREFIX_LIMIT) : found.start()].removesuffix(b" "), found[1]
 
 
 def _prefix_versions(prefix: Prefix, level: str) -> str:

@@ -6,9 +6,13 @@ import re
 
 import msgspec
 
-CHANNELS = re.compile(rb"\n([^\n ]*) \[(\d+)\] NCCL INFO (?:Channel|Ring) \d[\d/]* : ([^\n]*)")
-"""Host, pid and tid; device; the rest. Fast, and blind for lines with a launcher's prefix."""
+CHANNELS = re.compile(rb"\n([^ ]* \[[^ ]*) NCCL INFO Channel [^ ]* : (.*)")
+"""``host:pid:tid [dev]`` and what follows the channel's number. Fast, and blind for lines with a launcher's prefix."""
+RINGS = re.compile(rb"\n([^ ]* \[[^ ]*) NCCL INFO Ring [^ ]* : (.*)")
+"""The same up to 2.6."""
 CHANNEL_STARTS = (b"NCCL INFO Channel ", b"NCCL INFO Ring ")
+RING_ORDER = re.compile(rb"NCCL (INFO) (?=Channel \d+(?:/\d+)? : +\d+ +\d)")
+"""``Channel 00/04 : 0 1 2 3``: the order of a ring, told by rank 0."""
 ANY_CHANNEL = re.compile(rb"NCCL INFO (?:Channel|Ring|CollNet|Coll) \d[\d/]* : ([^\n]*)")
 
 _LINK = re.compile(

@@ -1,0 +1,286 @@
+"""One host, looked at as a whole: files first, commands second, a reason for everything that was not seen.
+
+`collect` reads this machine (root ``/``) or a recorded tree: a folder with the files of a machine at their usual paths
+and, under ``commands/``, outputs named after the entries of ``commands.toml``. Nothing in a recorded tree is run. What
+fails is unknown and told with its reason; it never looks healthy.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from ncdiag.errors import InputError
+from ncdiag.facts.observe import Observation
+from ncdiag.parsers import discover
+from ncdiag.parsers._shell import hide_secrets, is_kept
+from ncdiag.sources import nvml, sockets, sysfs, sysfs_net, sysfs_pci
+from ncdiag.sources.command import Command, CommandResult, clean_lines, run_command, table
+from ncdiag.sources.tree import Tree
+from ncdiag.spans import Section, span
+
+__all__ = ["Collection", "CommandResult", "NotSeen", "collect", "run_command", "settings"]
+
+DEADLINE = 20.0
+"""Seconds for a whole collection."""
+
+_CONF_FILES = ("etc/nccl.conf", "root/.nccl.conf", "home/*/.nccl.conf")
+_GPUS = "list of GPUs"
+_ACS = "ACS of PCI bridges"
+_REFUSALS = 8  # of so many unreadable files the names are told
+
+T = TypeVar("T")
+
+
+class NotSeen(msgspec.Struct, frozen=True):
+    """Something that was not seen: ``what``, ``why``, and the command whose output would tell it, where one does."""
+
+    what: str
+    why: str
+    ask: str = ""
+
+
+class Collection(msgspec.Struct, frozen=True, kw_only=True):
+    """What was seen of ``host``: outputs for the parsers, readings of files and libraries, and what was not seen."""
+
+    host: str
+    sections: list[Section]
+    observations: list[Observation]
+    not_seen: list[NotSeen]
+
+
+def collect(
+    root: Path = Path("/"), *, kinds: Container[str] | None = None, host: str | None = None,
+    environ: Mapping[str, str] | None = None, deadline: float = DEADLINE,
+) -> Collection:  # fmt: skip
+    """Look at a host for at most ``deadline`` seconds.
+
+    ``kinds`` are the section kinds that are wanted (those with a parser unless given), ``environ`` the environment to
+    read (that of this process on the live machine, none for a recorded tree). Raises InputError when ``root`` is no
+    folder.
+    """
+    if not root.is_dir():
+        msg = f"cannot read {root}: {'it is no folder' if root.exists() else 'No such file or directory'}"
+        raise InputError(msg)
+    tree = Tree(root, host or _host_name(root))
+    gathering = _Gathering(tree, discover() if kinds is None else kinds, time.monotonic() + deadline)
+    gathering.read_files()
+    if tree.live:
+        gathering.read_libraries()
+        environ = os.environ if environ is None else environ
+        gathering.run(table())
+    else:
+        gathering.read_recorded(table())
+    if environ is not None:
+        gathering.observations += settings(tree, environ)
+    return gathering.result(environ or {})
+
+
+def _host_name(root: Path) -> str:
+    if str(root) == "/":
+        return socket.gethostname()
+    tree = Tree(root, "")
+    return tree.text("etc/hostname") or tree.text("proc/sys/kernel/hostname") or root.resolve().name or "recorded"
+
+
+def settings(tree: Tree, environ: Mapping[str, str]) -> list[Observation]:
+    """The variables of NCCL, frameworks and launchers; never those whose names promise a secret."""
+    found = []
+    for name, value in sorted(environ.items()):
+        if is_kept(name):
+            shown = hide_secrets(value)
+            where = span("environment", 0, f"{name}={shown}")
+            fields = {"is_set": True, "text": shown, "origin": "live"}
+            found.append(Observation(entity="Setting", key=(name,), host=tree.host, span=where, fields=fields))
+    whole = Observation(entity="Host", host=tree.host, span=span("environment", 0, ""), fields={"complete": ["env"]})
+    return [*found, whole]
+
+
+class _Gathering:
+    """A collection while it grows."""
+
+    def __init__(self, tree: Tree, kinds: Container[str], deadline: float) -> None:
+        self.tree, self.kinds, self.deadline = tree, kinds, deadline
+        self.sections: list[Section] = []
+        self.observations: list[Observation] = []
+        self.reasons: dict[str, list[str]] = {}
+        self.asks: dict[str, str] = {}
+
+    def fail(self, what: str, why: str, ask: str = "") -> None:
+        """Note that something was not seen, once more perhaps."""
+        self.reasons.setdefault(what, [])
+        if why not in self.reasons[what]:
+            self.reasons[what].append(why)
+        if ask:
+            self.asks[what] = ask
+
+    def read_files(self) -> None:
+        """All readers of files, and the interfaces with their addresses."""
+        readers = {**sysfs.READERS, "network interfaces and their addresses": self._interfaces}
+        jobs = {what: _calling(read, self.tree) for what, read in readers.items()}
+        for found in self._parallel(jobs).values():
+            self.observations += found
+
+    def _interfaces(self, tree: Tree) -> Iterable[Observation]:
+        known = sockets.live_addresses() if tree.live else None
+        if tree.live and known is None:
+            result = run_command(["ip", "-j", "addr"], min(5.0, self.deadline - time.monotonic()))
+            known = sockets.addresses_from_json("\n".join(result.output))
+        yield from sysfs_net.interfaces(tree, known or ())
+        yield from sockets.addresses(tree, known)
+        if tree.live:
+            yield from sockets.gateways(tree)
+
+    def read_libraries(self) -> None:
+        """GPUs by NVML."""
+        for found, reason in self._parallel({_GPUS: lambda: nvml.gpus(self.tree)}).values():
+            self.observations += found
+            if reason:
+                self.fail(_GPUS, reason, "nvidia-smi -L")
+
+    def run(self, commands: Sequence[Command]) -> None:
+        """Run side by side what files did not already tell."""
+        seen = sysfs.complete(self.observations)
+        chosen = []
+        for command in commands:
+            if command.kind not in self.kinds or command.unless in seen:
+                continue
+            if not self._makes_sense(command):
+                if command.absent:
+                    self.fail(command.why, command.absent, command.line)
+                continue
+            chosen.append(command)
+        cancel, left = threading.Event(), self.deadline - time.monotonic()
+        jobs = {c.why: _calling(run_command, c.argv, max(0.1, min(c.limit, left)), cancel) for c in chosen}
+        try:
+            results = self._parallel(jobs, grace=1.0)
+        except BaseException:  # Ctrl-C: no program outlives this one
+            cancel.set()
+            time.sleep(0.2)
+            raise
+        for command in chosen:
+            if command.why in results:
+                self._take(command, results[command.why])
+
+    def _take(self, command: Command, result: CommandResult) -> None:
+        failed = result.reason is not None and result.status not in command.accept
+        if failed:
+            hint = " (it needs root)" if command.root and os.geteuid() != 0 else ""
+            self.fail(command.why, f"{command.argv[0]}: {result.reason}{hint}", command.line)
+        if any(result.output):
+            # what a failing program says is no output of its kind, but its message may be known
+            kind = "text" if failed and result.status is not None else command.kind
+            if kind in self.kinds:
+                self._section(kind, command.line, result.output, command.line)
+
+    def _section(self, kind: str, source: str, lines: tuple[str, ...], command: str | None = None) -> None:
+        section = Section(kind=kind, source=source, first_line=1, lines=lines, host=self.tree.host, command=command)
+        self.sections.append(section)
+
+    def read_recorded(self, commands: Sequence[Command]) -> None:
+        """Outputs that were recorded with a tree, by the name of their command or else by section kind."""
+        known = {command.name: command for command in commands}
+        recorded = {}
+        for name in self.tree.names("commands") or ():
+            if name.endswith(".txt"):
+                recorded[name.removesuffix(".txt")] = clean_lines(self.tree.data(f"commands/{name}") or b"")
+        for name, lines in recorded.items():
+            command = known.get(name)
+            kind = command.kind if command else name if name in self.kinds else "text"
+            if kind in self.kinds:
+                self._section(kind, self.tree.place(f"commands/{name}.txt"), lines, command.line if command else None)
+        seen = sysfs.complete(self.observations)
+        for command in commands:
+            wanted = command.kind in self.kinds and command.unless not in seen
+            if wanted and command.name not in recorded and (command.absent or self._makes_sense(command)):
+                self.fail(command.why, f"no commands/{command.name}.txt in the recorded tree", command.line)
+
+    def _makes_sense(self, command: Command) -> bool:
+        places = [str(self.tree.root / path.lstrip("/")) for path in command.needs]
+        return not places or any(glob.glob(place) for place in places)  # noqa: PTH207
+
+    def result(self, environ: Mapping[str, str]) -> Collection:
+        """Add what depends on all the rest: configuration files, the fallback for GPUs, what is still missing."""
+        self._conf_files(environ)
+        told = {section.kind for section in self.sections}
+        if "nvml" not in sysfs.complete(self.observations) and not told & {"nvidia_smi_L", "nvidia_smi_q"}:
+            found = list(sysfs_pci.nvidia_gpus(self.tree))
+            self.observations += found
+            if found and _GPUS in self.reasons:
+                self.reasons["index, memory and NVLinks of GPUs"] = self.reasons.pop(_GPUS)
+        elif "nvidia_smi_L" in told:
+            self.reasons.pop(_GPUS, None)
+        by_kind = {command.unless: command for command in table() if command.unless}
+        for kind, why in sysfs.missing(self.tree, self.observations).items():
+            command = by_kind.get(kind)
+            if command is None or command.kind not in told:
+                self.fail(sysfs.EXPECTED[kind][0], why, command.line if command else "")
+        bridges = [o.fields for o in self.observations if o.entity == "PciDevice"]
+        if any(f.get("is_bridge") for f in bridges) and not any("acs_controls" in f for f in bridges):
+            why = (
+                "needs root" if self.tree.live and os.geteuid() else "the extended configuration space was not readable"
+            )
+            self.fail(_ACS, why, "sudo lspci -vvv")
+        for path, why in list(self.tree.refused.items())[:_REFUSALS]:
+            if why in {"Permission denied", "Input/output error"}:
+                self.fail(self.tree.place(path), why)
+        not_seen = [NotSeen(what, "; ".join(why), self.asks.get(what, "")) for what, why in self.reasons.items()]
+        return Collection(
+            host=self.tree.host, sections=self.sections, observations=self.observations, not_seen=not_seen
+        )
+
+    def _conf_files(self, environ: Mapping[str, str]) -> None:
+        """NCCL's configuration files; from 2.23 on NCCL_CONF_FILE stands in for the one in the home folder."""
+        if "nccl_conf" not in self.kinds:
+            return
+        home = environ.get("HOME")
+        places = [_CONF_FILES[0], f"{home}/.nccl.conf", environ.get("NCCL_CONF_FILE", "")] if home else _CONF_FILES
+        paths = [
+            path for place in places if place
+            for path in sorted(glob.glob(str(self.tree.root / place.lstrip("/"))))  # noqa: PTH207
+        ]  # fmt: skip
+        for path in dict.fromkeys(paths):
+            relative = os.path.relpath(path, self.tree.root)
+            data = self.tree.data(relative)
+            if data is not None:
+                self._section("nccl_conf", self.tree.place(relative), clean_lines(data))
+
+    def _parallel(self, jobs: Mapping[str, Callable[[], T]], grace: float = 0.0) -> dict[str, T]:
+        """Results of all jobs that end in time; the others are told as not seen. A stuck one is left behind."""
+        results: dict[str, T] = {}
+        errors: dict[str, str] = {}
+
+        def work(what: str, job: Callable[[], T]) -> None:
+            try:
+                results[what] = job()
+            except Exception as error:  # noqa: BLE001  (one reader that fails does not stop the others)
+                errors[what] = f"{type(error).__name__}: {error}"
+
+        threads = {what: threading.Thread(target=work, args=(what, job), daemon=True) for what, job in jobs.items()}
+        for thread in threads.values():
+            thread.start()
+        for what, thread in threads.items():
+            thread.join(max(0.0, self.deadline + grace - time.monotonic()))
+            if what in errors:
+                self.fail(what, errors[what])
+            elif what not in results:
+                self.fail(what, "no answer in time")
+        return {what: results[what] for what in jobs if what in results}
+
+
+def _calling(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401
+    """A job; what is a generator is read to its end inside it, so that its time counts there."""
+
+    def job() -> Any:  # noqa: ANN401
+        result = function(*arguments)
+        return list(result) if isinstance(result, Iterator) else result
+
+    return job

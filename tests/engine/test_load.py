@@ -1,0 +1,143 @@
+"""Rule files: what loads, and what is refused with file, line and help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ncdiag.engine.load import check_unique, dangling, load_file, load_folder, load_text
+from ncdiag.engine.scope import Names
+from ncdiag.errors import DefinitionError
+
+RULE = '''
+code = "NCD900"
+name = "too-few-gpus"
+area = "gpu"
+severity = "warning"
+role = "cause"
+layer = 10
+title = "{host.name} has {count(g for g in host.gpus)} GPUs"
+each = { host = "job.hosts" }
+when = ['count(g for g in host.gpus) < 8']
+why = "GPUs are missing; braces are written twice: {{}}"
+explains = ["slow", "old-name"]
+
+[[asks]]
+missing = "the GPUs of the host"
+ask_for = "nvidia-smi -L"
+
+[[fix]]
+kind = "hardware"
+text = "Look at {host.name}"
+risk = "none"
+
+[[example]]
+name = "one GPU"
+outcome = "fired"
+host = "node1"
+nvidia_smi_L = """
+GPU 0: NVIDIA H100 (UUID: GPU-1)
+"""
+lsmod = ["a", "b"]
+'''
+
+
+def write(folder: Path, text: str, area: str = "gpu", name: str = "too-few-gpus") -> Path:
+    path = folder / area / f"{name}.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_rule_with_its_examples(tmp_path: Path) -> None:
+    rule = load_file(write(tmp_path, RULE))
+    assert rule.rank == 100
+    assert rule.strength == "likely"
+    assert rule.asks[0].ask_for == "nvidia-smi -L"
+    assert rule.fixes[0].kind == "hardware"
+    (example,) = rule.examples
+    assert example.host == "node1"
+    assert example.sections == {"nvidia_smi_L": ("GPU 0: NVIDIA H100 (UUID: GPU-1)\n",), "lsmod": ("a", "b")}
+    assert rule.program is not None
+
+
+REFUSED = [  # replace this, by that (which stands on the line of the fault), reason, help
+    ('role = "cause"', 'rol = "cause"', "unknown key 'rol'", "did you mean 'role'?"),
+    ('kind = "hardware"', 'knid = "hardware"', "unknown key 'knid' under [fix]", "did you mean 'kind'?"),
+    ('ask_for = "nv', 'askfor = "nv', "unknown key 'askfor' under [asks]", "did you mean 'ask_for'?"),
+    ("layer = 10", 'layer = "low"', "layer: expected `int`", ""),
+    ('role = "cause"', 'role = "reason"', "role: invalid enum value 'reason'", ""),
+    ('kind = "hardware"', 'kind = "hard"', "fix[0].kind: invalid enum value 'hard'", ""),
+    ('outcome = "fired"', 'outcome = "fire"', "example[0].outcome: invalid enum value", ""),
+    ('code = "NCD900"', "", "missing required field `code`", ""),
+    ('code = "NCD900"', 'code = "x"', "'x' is no code", "NCD101"),
+    ('explains = ["slow", "old-name"]', 'formerly = ["Old_Name"]', "'Old_Name' is no name", "hyphens"),
+    ("host.gpus) < 8", "host.gpu) < 8", "Host has no field 'gpu'", "did you mean 'gpus'?"),
+    ("when = ['count(g for g in host.gpus) < 8']", "when = []", "a rule without a condition", ""),
+    ('{ host = "job.hosts" }', '{ any = "job.hosts" }', "each cannot bind 'any'", ""),
+    ('{ host = "job.hosts" }', '{ host = "job.hots" }', "Job has no field 'hots'", "did you mean 'hosts'?"),
+    ('{ host = "job.hosts" }', '{ host = "job.hosts", o = "job.hosts" }', "quadratic", "bound already"),
+    ('"{host.name} has', '"{host.nam} has', "Host has no field 'nam'", "did you mean 'name'?"),
+    ('"Look at {host.name}"', '"Look at {host}"', "a Host cannot be shown", ".name"),
+    ('"Look at {host.name}"', '"Look at {host.name"', "stands alone", "written twice"),
+    ('"Look at {host.name}"', '"Look at {best.hots}"', "no value is called 'hots'", "did you mean 'hosts'?"),
+    ('risk = "none"', 'applies = { nccl = "new" }', "'new' is no version condition", ""),
+    ('risk = "none"', "applies = { ncl = '2' }", "unknown key 'ncl' under [fix.applies]", "'nccl'"),
+    ('lsmod = ["a", "b"]', 'lsmode = "a"', "'lsmode' is no kind of section", "did you mean 'lsmod'?"),
+    ("layer = 10", "layer = = 10", "this is no TOML", ""),
+    ("layer = 10", "program = 10", "unknown key 'program'", ""),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "reason", "hint"), REFUSED, ids=[case[2] for case in REFUSED])
+def test_refused(old: str, new: str, reason: str, hint: str) -> None:
+    names = Names(values=frozenset({"hosts"}), sections=frozenset({"lsmod", "nvidia_smi_L"}))
+    assert old in RULE
+    text = RULE.replace(old, new)
+    line = text[: text.index(new)].count("\n") + 1 if new else 0
+    with pytest.raises(DefinitionError) as caught:
+        load_text(text, names, file="x.toml")
+    assert reason in caught.value.reason
+    assert caught.value.file == "x.toml"
+    assert hint in caught.value.hint
+    assert caught.value.line == line
+
+
+def test_file_and_folder_are_called_after_the_rule(tmp_path: Path) -> None:
+    with pytest.raises(DefinitionError, match=r"the file is called other\.toml"):
+        load_file(write(tmp_path, RULE, name="other"))
+    with pytest.raises(DefinitionError, match="the folder is called net, the rule's area 'gpu'"):
+        load_file(write(tmp_path, RULE, area="net"))
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"\x00", b"[" * 20000, b"a = " + b"[" * 3000])
+def test_a_broken_file_is_a_sentence(tmp_path: Path, content: bytes) -> None:
+    path = write(tmp_path, "")
+    path.write_bytes(content)
+    with pytest.raises(DefinitionError, match=r"too-few-gpus\.toml"):
+        load_file(path)
+
+
+def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "gpu" / "folder.toml").mkdir(parents=True)
+    with pytest.raises(DefinitionError, match="cannot be read"):
+        load_folder(tmp_path)
+
+
+def test_codes_and_names_old_ones_included_belong_to_one_rule(tmp_path: Path) -> None:
+    write(tmp_path, RULE)
+    other = RULE.replace("NCD900", "NCD901").replace('"too-few-gpus"', '"few"\nformerly = ["too-few-gpus"]')
+    write(tmp_path, other, name="few")
+    with pytest.raises(DefinitionError, match="'too-few-gpus' belongs to the rule"):
+        load_folder(tmp_path)
+
+
+def test_rules_are_sorted_by_code_and_dangling_names_are_listed(tmp_path: Path) -> None:
+    write(tmp_path, RULE)
+    other = RULE.replace("NCD900", "NCD100").replace('"too-few-gpus"', '"few"\nformerly = ["old-name"]')
+    write(tmp_path, other, name="few")
+    rules = load_folder(tmp_path)
+    assert [rule.code for rule in rules] == ["NCD100", "NCD900"]
+    assert dangling(rules) == {"few": ("slow",), "too-few-gpus": ("slow",)}
+    check_unique(rules)

@@ -1,0 +1,93 @@
+"""The checks on rules as data: each fault of a rule file is told, and a good one is silent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from ncdiag.engine.load import load_text
+from ncdiag.engine.quality import problems
+from ncdiag.facts.model import Host, Job, KernelModule
+
+RULE = """
+code = "NCD900"
+name = "peermem-missing"
+area = "gdr"
+severity = "warning"
+role = "cause"
+layer = 10
+title = "{host.name} has no nvidia_peermem"
+each = { host = "job.hosts" }
+when = ['"nvidia_peermem" not in host.modules.name', '"mlx5_core" in host.modules.name']
+unless = ['"nv_peer_mem" in host.modules.name']
+why = "GPU memory cannot be registered"
+references = ["https://example.org"]
+[[fix]]
+kind = "command"
+commands = ["modprobe nvidia_peermem"]
+[[example]]
+name = "mlx5 alone"
+outcome = "fired"
+lsmod = "mlx5_core"
+[[example]]
+name = "loaded"
+outcome = "clear"
+lsmod = "mlx5_core nvidia_peermem"
+[[example]]
+name = "no network card"
+outcome = "clear"
+lsmod = "ext4"
+[[example]]
+name = "the older module"
+outcome = "clear"
+lsmod = "mlx5_core nv_peer_mem"
+[[example]]
+name = "lsmod is missing"
+outcome = "unknown"
+ibstat = "mlx5_0"
+"""
+
+
+def facts_of(sections: Mapping[str, tuple[str, ...]], host: str | None) -> Job:
+    name = host or "node1"
+    modules = tuple(KernelModule(host=name, name=word) for text in sections.get("lsmod", ()) for word in text.split())
+    return Job(hosts=(Host(name=name, modules=modules, complete=frozenset(sections)),))
+
+
+def told(text: str) -> list[str]:
+    return problems([load_text(text)], facts_of)
+
+
+def test_a_good_rule_is_silent() -> None:
+    assert told(RULE) == []
+
+
+def without_example(name: str) -> str:
+    head, *examples = RULE.split("[[example]]")
+    return "[[example]]".join([head, *(e for e in examples if f'name = "{name}"' not in e)])
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (without_example("mlx5 alone"), "no example with outcome 'fired'"),
+        (without_example("loaded"), "'\"nvidia_peermem\" not in host.modules.name' is not needed"),
+        (without_example("the older module"), "'\"nv_peer_mem\" in host.modules.name' is not needed"),
+        (without_example("no network card"), "'\"mlx5_core\" in host.modules.name' is not needed"),
+        (RULE.replace('references = ["https://example.org"]', ""), "has no reference"),
+        (RULE.replace('[[fix]]\nkind = "command"\ncommands = ["modprobe nvidia_peermem"]', ""), "has no fix"),
+        (RULE.replace('outcome = "unknown"', 'outcome = "clear"'), "example 'lsmod is missing' should be clear"),
+        (RULE.replace('lsmod = "ext4"', 'lsmod = "mlx5_core"'), "example 'no network card' should be clear: it is fired"),
+    ],
+)
+def test_a_fault_is_told(text: str, problem: str) -> None:
+    found = told(text)
+    assert len(found) == 1
+    assert found[0].startswith("peermem-missing: ")
+    assert problem in found[0]
+
+
+def test_what_went_wrong_tells_the_clauses() -> None:
+    (problem,) = told(RULE.replace('outcome = "unknown"', 'outcome = "fired"'))
+    assert 'for host = node1: "nvidia_peermem" not in host.modules.name is unknown' in problem

@@ -1,0 +1,191 @@
+"""Sections about hosts, GPUs and launches: what is cut out of a paste and what is read, as data under fixtures/sections."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ncdiag.facts.merge import merge
+from ncdiag.facts.observe import Parsed
+from ncdiag.parsers import discover
+from ncdiag.sections.cut import Cutter
+from ncdiag.spans import Section
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sections"
+KINDS = (
+    "cmdline", "df_shm", "env", "hostfile", "infiniband_dev", "launch", "lsmod", "lspci", "nccl_conf", "nvidia_smi_L",
+    "nvlink_s", "peermem", "systemctl", "topo_m", "topo_p2p", "ulimit",
+)  # fmt: skip
+CASES = [
+    pytest.param(path, id=f"{path.parent.name}/{path.stem}")
+    for kind in KINDS
+    for path in sorted((FIXTURES / kind).glob("*.txt"))
+]
+LINES = sorted(
+    {line for kind in KINDS for path in (FIXTURES / kind).glob("*.txt") for line in path.read_text().split("\n")}
+)
+
+
+def sections(lines: list[str]) -> list[Section]:
+    cutter = Cutter("case.txt", discover())
+    cutter.feed(enumerate(lines, 1))
+    return cutter.finish()
+
+
+def parsed(section: Section) -> Parsed:
+    return discover()[section.kind].parse(section)
+
+
+def shown(section: Section) -> Iterator[str]:
+    """A section as lines of JSON: its head, then an observation a line."""
+    result = parsed(section)
+    head: dict[str, Any] = {"kind": section.kind, "lines": [section.first_line, section.last_line]}
+    head |= {"host": section.host, "command": section.command, "complete": result.complete}
+    yield json.dumps(head | {"unread": [section.number(i) for i in result.unread]})
+    for o in result.observations:
+        row = {"line": o.span.line, "entity": o.entity, "key": o.key} | ({"host": o.host} if o.host != section.host else {})
+        yield json.dumps(row | {"fields": o.fields})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_fixtures(kind: str) -> None:
+    assert len(list((FIXTURES / kind).glob("*.txt"))) >= 2
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_reads_what_is_expected(path: Path, expect: Callable[[Path, str], None]) -> None:
+    found = sections(path.read_text().split("\n"))
+    rows = [row for section in found if section.kind in KINDS for row in shown(section)]
+    rest = [section.number(i) for section in found if section.kind not in KINDS for i in range(len(section.lines))]
+    text = "[\n" + "".join(f"{row},\n" for row in rows) + json.dumps({"other lines": rest}) + "\n]\n"
+    assert json.loads(text)
+    expect(path.with_suffix(".json"), text)
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_the_observations_fit_the_facts(path: Path) -> None:
+    """A field that the fact type does not take is dropped by the merger in silence: here it is not."""
+    for section in sections(path.read_text().split("\n")):
+        for o in parsed(section).observations if section.kind in KINDS else ():
+            job = merge([o])
+            host = next(iter(job.hosts), None)
+            facts = {
+                "Setting": job.settings, "Launch": job.launches, "Host": job.hosts, "Gpu": host and host.gpus,
+                "TopoLink": host and host.links, "PciDevice": host and host.pci, "KernelModule": host and host.modules,
+                "Mount": host and host.mounts, "Limit": host and host.limits, "Service": host and host.services,
+            }[o.entity]  # fmt: skip
+            assert facts, o
+            for name, value in o.fields.items():
+                assert json.dumps(_plain(getattr(facts[0], name))) == json.dumps(_plain(value)), (o, name)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "__struct_fields__"):
+        return {name: v for name in value.__struct_fields__ if (v := getattr(value, name)) is not None}
+    return value
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_cut_anywhere_never_raises_and_invents_no_entity(path: Path) -> None:
+    text = path.read_text()
+    whole = {(o.entity, o.key) for s in sections(text.split("\n")) for o in parsed(s).observations}
+    lines = text.split("\n")
+    for end in range(len(lines)):
+        found = {(o.entity, o.key) for s in sections(lines[:end]) for o in parsed(s).observations}
+        assert found <= whole, end
+    for end in range(0, len(text), max(len(text) // 60, 1)):
+        for section in sections(text[:end].split("\n")):
+            parsed(section)
+
+
+def test_no_secret_survives() -> None:
+    for kind in ("env", "launch", "nccl_conf", "cmdline"):
+        for lines in (
+            ["export WANDB_API_KEY=s3cr3tvalue NCCL_DEBUG=INFO"],
+            ["NCCL_DEBUG=INFO", "HF_TOKEN=s3cr3tvalue", "https_proxy=http://bob:s3cr3tvalue@10.0.0.1:80"],
+            ["mpirun -np 2 -x AWS_SECRET_ACCESS_KEY=s3cr3tvalue -x UCX_API_TOKEN=s3cr3tvalue ./a --token s3cr3tvalue"],
+            ["docker run -e 'DB_PASSWORD=s3cr3tvalue' -e NCCL_IB_PKEY=1 https://u:s3cr3tvalue@host/image"],
+            ["BOOT_IMAGE=/v root=/dev/sda1 ro luks_passphrase=s3cr3tvalue"],
+        ):
+            section = Section(kind=kind, source="x", first_line=1, lines=tuple(lines), command=lines[-1])
+            assert "s3cr3tvalue" not in repr(parsed(section)), (kind, lines)
+
+
+def test_a_partition_key_index_is_no_secret() -> None:
+    found = parsed(Section(kind="env", source="x", first_line=1, lines=("export NCCL_IB_PKEY=2",)))
+    assert [o.fields["text"] for o in found.observations] == ["2"]
+
+
+def test_a_file_named_conf_is_read_as_nccl_reads_it() -> None:
+    section = Section(kind="env", source="a/nccl.conf", first_line=1, lines=("NCCL_NET_GDR_LEVEL=2  # far",))
+    assert [(o.standing, o.fields["text"]) for o in parsed(section).observations] == [("conf", "2  # far")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "GPU0 and GPU1 are far apart (SYS), GPU2 is not.",
+        "The module nvidia_peermem is 16384 bytes large",
+        "lsmod shows nothing, ulimit -l is 64",
+        "df says that /dev/shm is at 100%",
+        "mpirun and torchrun both hang",
+        "docker run works, srun does not",
+        "please export the variables NCCL_DEBUG and NCCL_IB_HCA",
+        "with NCCL_DEBUG=INFO we see nothing",
+        "node1",
+        "The fabric manager service (nvidia-fabricmanager.service) is active",
+        "ACS is off according to lspci (no SrcValid+ anywhere)",
+        "Limit: 3 tries",
+    ],
+)
+def test_prose_yields_no_facts(line: str) -> None:
+    assert [o for s in sections([line]) if s.kind in KINDS for o in parsed(s).observations] == []
+
+
+garbage = st.one_of(
+    st.sampled_from(LINES),
+    st.text(max_size=60),
+    st.builds(
+        lambda line, at, text: line[:at] + text + line[at:],
+        st.sampled_from(LINES),
+        st.integers(0, 40),
+        st.text(max_size=5),
+    ),
+    st.builds(lambda line, at: line[:at], st.sampled_from(LINES), st.integers(0, 60)),
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=60, deadline=None)
+@given(lines=st.lists(garbage, max_size=12), command=st.none() | st.sampled_from(LINES) | st.text(max_size=30))
+def test_garbage_never_raises(kind: str, lines: list[str], command: str | None) -> None:
+    parser = discover()[kind]
+    taken = lines[:1]
+    for line in lines[1:]:
+        if parser.continues(taken, line):
+            taken.append(line)
+    result = parser.parse(Section(kind=kind, source="x", first_line=1, lines=tuple(lines), command=command))
+    assert all(0 <= index < len(lines) for index in result.unread)
+    merge(result.observations)
+
+
+@pytest.mark.parametrize("piece", ["A=", "-x ", "GPU0 ", "X\t", "a,", "[4m", '"', "\\ ", "node[1-9]", "%=-", "SrcValid+ ", "0 "])
+def test_a_line_of_64_kb_is_read_in_time(piece: str) -> None:
+    long = (piece * (65536 // len(piece)))[:65536]
+    heads = ["", "mpirun -H ", "export NCCL_DEBUG=", "NCCL_DEBUG=1 ", "GPU0 X ", "ACSCtl: ", "Filesystem ", "nvidia_peermem 16384 0 "]
+    random.Random(5).shuffle(heads)  # noqa: S311
+    began = time.perf_counter()
+    for head in heads:
+        for section in sections([head + long, long]):
+            parsed(section)
+    assert time.perf_counter() - began < 20  # quadratic reading takes minutes

@@ -1,0 +1,138 @@
+"""What programs print, section by section: cut and read as data under fixtures/sections."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ncdiag.facts.merge import merge
+from ncdiag.facts.model import Benchmark, Event, RankTable, Timeout
+from ncdiag.facts.observe import Parsed
+from ncdiag.parsers import discover
+from ncdiag.sections.cut import Cutter
+from ncdiag.spans import Section
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sections"
+KINDS = ("dmesg", "hccl_ranktable", "nccl_tests", "text", "torch_watchdog", "torchrun_failure", "traceback")
+PATHS = [path for kind in KINDS for path in sorted((FIXTURES / kind).glob("*.txt"))]
+CASES = [pytest.param(path, id=f"{path.parent.name}/{path.stem}") for path in PATHS]
+LINES = sorted({line for path in PATHS for line in path.read_text().split("\n")})
+
+
+def sections(lines: list[str]) -> list[Section]:
+    cutter = Cutter("case.txt", discover())
+    cutter.feed(enumerate(lines, 1))
+    return cutter.finish()
+
+
+def shown(section: Section) -> Iterator[str]:
+    """A section as lines of JSON: its head, then an observation a line."""
+    result = discover()[section.kind].parse(section)
+    unread = [section.number(i) for i in result.unread]
+    head = {"kind": section.kind, "lines": [section.first_line, section.last_line], "host": section.host, "unread": unread}
+    yield json.dumps(head)
+    for o in result.observations:
+        row: dict[str, Any] = {"line": o.span.line, "entity": o.entity, "key": o.key, "host": o.host}
+        yield json.dumps(row | {name: value for name, value in o.fields.items() if name not in {"text", "order"}})
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_reads_what_is_expected(path: Path, expect: Callable[[Path, str], None]) -> None:
+    found = sections(path.read_text().split("\n"))
+    rows = [row for section in found if section.kind in KINDS for row in shown(section)]
+    others = [[section.kind, section.first_line, section.last_line] for section in found if section.kind not in KINDS]
+    text = "[\n" + "".join(f"{row},\n" for row in rows) + json.dumps({"other sections": others}) + "\n]\n"
+    assert json.loads(text)
+    expect(path.with_suffix(".json"), text)
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_the_observations_fit_the_facts(path: Path) -> None:
+    found = [o for s in sections(path.read_text().split("\n")) for o in discover()[s.kind].parse(s).observations]
+    job = merge(found)
+    lists: dict[str, tuple[type, tuple[Any, ...]]] = {
+        "Event": (Event, job.events), "Timeout": (Timeout, job.timeouts), "Benchmark": (Benchmark, job.benchmarks),
+        "RankTable": (RankTable, job.rank_tables),
+    }  # fmt: skip
+    for entity, (fact, facts) in lists.items():
+        observed = [o for o in found if o.entity == entity]
+        assert len(facts) == len(observed)
+        assert all(set(o.fields) <= set(fact.__struct_fields__) for o in observed)
+        kept = [{name for name in o.fields if getattr(f, name) is None} for o, f in zip(observed, facts, strict=True)]
+        assert not any(kept), kept
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_a_paste_cut_at_any_line_gives_no_other_events(path: Path) -> None:
+    lines = path.read_text().split("\n")
+
+    def events(upto: int) -> set[str]:
+        parsed = (discover()[s.kind].parse(s) for s in sections(lines[:upto]))
+        return {o.fields["event"] for p in parsed for o in p.observations if o.entity == "Event"}
+
+    whole = events(len(lines))
+    for end in range(len(lines)):
+        assert events(end) <= whole | {"torch-last-error"}, end
+
+
+garbage = st.one_of(
+    st.sampled_from(LINES),
+    st.text(max_size=60),
+    st.builds(lambda line, at, text: line[:at] + text + line[at:], st.sampled_from(LINES), st.integers(0, 90), st.text(max_size=5)),
+    st.builds(lambda line, at: line[:at], st.sampled_from(LINES), st.integers(0, 120)),
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=60, deadline=None)
+@given(lines=st.lists(garbage, min_size=1, max_size=12), command=st.none() | st.sampled_from(LINES))
+def test_garbage_never_raises(kind: str, lines: list[str], command: str | None) -> None:
+    parser = discover()[kind]
+    taken = lines[:1]
+    for line in lines[1:]:
+        if parser.continues(taken, line):
+            taken.append(line)
+    result = parser.parse(Section(kind=kind, source="x", first_line=1, lines=tuple(lines), command=command))
+    assert all(0 <= index < len(lines) for index in result.unread)
+    merge(result.observations)
+
+
+PIECES = (
+    " ", "\t", "0", "a ", "1 ", "[", "{", '"', "/*", "//", "{[", "[1,", "[rank1]:", "what(): ", "Rank 0 ", "at ", "NCCL ", "-1 float sum ",
+    "Last error:", "Call to ", "WorkNCCL(", "(pid=1 ", "[E ", "`", "2026-01-01 00:00:00 ", "NVRM: Xid (PCI:", "\u201c", "iters: ",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("start", ["", "[rank0]:", "# nThread 1 nGpus 1 minBytes 1 maxBytes 1 ", '{ "status":"completed",', "Traceback "])
+def test_a_long_line_is_read_in_time(kind: str, start: str) -> None:
+    parser = discover()[kind]
+    began = time.process_time()
+    for piece in PIECES:
+        lines = (start + piece * (65536 // len(piece)) + "\x00", "next")
+        parser.continues(lines[:1], lines[0])
+        parser.continues(lines, lines[0])
+        parser.parse(Section(kind=kind, source="x", first_line=1, lines=lines))
+    assert time.process_time() - began < 20
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_empty_section_has_nothing(kind: str) -> None:
+    result = discover()[kind].parse(Section(kind=kind, source="x", first_line=1, lines=(), command="x"))
+    assert result == Parsed()
+
+
+def test_lines_of_nccl_between_those_of_a_table_do_not_end_it() -> None:
+    lines = (FIXTURES / "nccl_tests" / "old-table-two-runs.txt").read_text().splitlines()[:6]
+    cutter = Cutter("case.txt", discover())
+    cutter.feed([*enumerate(lines[:5], 1), (9, lines[5])])
+    (section,) = cutter.finish()
+    (run, *_) = discover()[section.kind].parse(section).observations
+    assert (section.kind, run.fields["nranks"], run.fields["rows"][0]["size"]) == ("nccl_tests", 2, 8)

@@ -1,0 +1,177 @@
+"""Text between the tools: what programs print is found, what people write is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ncdiag.facts.observe import Parsed
+from ncdiag.messages.load import Message, load_messages
+from ncdiag.messages.match import default_matcher
+from ncdiag.parsers import _context, _events, text
+from ncdiag.spans import Section
+
+PROGRAM_MESSAGES = [m for m in load_messages(samples=False) if m.origin in _events.PROGRAMS]
+BARE_MESSAGES = [m for m in load_messages(samples=False) if m.origin == "bare"]
+
+
+def read(*lines: str, host: str | None = None, prefix: str = "") -> Parsed:
+    return text.parse(Section(kind="text", source="x", first_line=1, lines=lines, host=host, prefix=prefix))
+
+
+def events(*lines: str) -> list[dict[str, Any]]:
+    return [o.fields for o in read(*lines).observations if o.entity == "Event"]
+
+
+def named(*lines: str) -> list[str]:
+    return [event["event"] for event in events(*lines)]
+
+
+@pytest.mark.parametrize("message", PROGRAM_MESSAGES, ids=lambda m: f"{m.event}-{len(m.text)}")
+def test_a_sample_is_found_as_its_own_message(message: Message) -> None:
+    found = default_matcher().find(message.sample, _events.PROGRAMS)
+    assert found is not None
+    assert found.message == message
+    behind = default_matcher().find(f"[rank3]:[E1103 07:41:10.1 file.cpp:63] {message.sample}", _events.PROGRAMS)
+    assert behind is not None
+    assert behind.event == message.event
+
+
+@pytest.mark.parametrize("message", BARE_MESSAGES, ids=lambda m: m.text)
+def test_a_bare_text_counts_only_as_a_whole_line(message: Message) -> None:
+    assert named(message.text) == [message.event]
+    assert named(f"[rank1]: {message.text}") == [message.event]
+    assert named(f"I think that it was {message.text} in the end") == []
+
+
+PROSE = """\
+NCCL operation timed out after half an hour, any idea why?
+The watchdog caught a timeout on rank 3 and then everything died.
+My job hangs in all_reduce when I use two nodes, but one node is fine.
+I get a connection refused error when the workers start.
+We see CUDA out of memory on rank 0 only, which is strange.
+Some operations have failed or timed out, so I restarted the container.
+The GPU has probably fallen off the bus, the admin says.
+It might be an Xid 79, but I cannot read dmesg on this cluster.
+Is it possible that the server socket is already in use by another job?
+Sometimes one process is killed with signal 9 and I do not know by whom.
+The exit code was 137, so I guess that the memory limit was hit.
+There is no route to host 10.0.0.4 from the login node.
+Too many open files was the error last week, we raised the limit.
+Open MPI cannot connect to the peer if docker is running.
+An illegal memory access happens for messages above 512 KiB.
+The driver version is too old for CUDA 12, maybe?
+peermem is loaded and the link is up, ibstat says Active.
+How do I find out which interface gloo uses?
+All ranks print the NCCL version, so NCCL is found.
+Please check that the ranktable is valid and that all devices are up.
+Segmentation fault in my own code was fixed yesterday.
+We disabled the IOMMU and ACS in the BIOS, no change.
+Host key verification is switched off in our ssh config.
+The heartbeat monitor fires after 480 seconds, should I raise it?
+It says permission denied, although I am root in the container.
+unhandled system errors are all I ever see
+1. Increase shared memory by setting the --shm-size option when starting docker.
+- rank 0: node1, rank 1: node2 (both have mlx5_0 and mlx5_1)
+You can set NCCL_DEBUG=INFO and NCCL_SOCKET_IFNAME=eth0, says the documentation.
+Socket connections time out only between racks.
+Reason: our OOM killer settings.
+"""
+
+
+@pytest.mark.parametrize("line", PROSE.splitlines())
+def test_prose_tells_no_event(line: str) -> None:
+    parsed = read(line)
+    assert parsed.observations == ()
+    assert parsed.unread == (0,)
+
+
+def test_a_message_quoted_word_for_word_counts() -> None:
+    assert named('The second node says "Bootstrap : no socket interface found" and stops.') == ["no-socket-interface"]
+    assert named("It prints `uncorrectable ECC error encountered` on one GPU.") == ["cuda-memory-error"]
+    assert named('He says "the network is down" all the time.') == []
+
+
+@pytest.mark.parametrize(
+    ("prefix", "rank", "pid"),
+    [
+        ("[rank3]: ", 3, None),
+        ("[Rank 3] ", 3, None),
+        ("[1,3]<stderr>:", 3, None),
+        ("[prterun-b01-77@1,3]<stdout>: ", 3, None),
+        ("(VllmWorker rank=3 pid=812) ERROR 06-19 07:06:13 [executor.py:527] ", 3, 812),
+        ("(WorkerDict pid=812, ip=10.1.0.4) [rank3]:[E1103 07:41:10.1 ProcessGroupNCCL.cpp:6] [PG 0 Rank 3] ", 3, 812),
+        ("(head, rank=0, pid=812) ", None, 812),
+        ("[default3]: ", None, None),
+        ("E1103 07:41:10.123 812 worker.cc:55] ", None, None),
+        ("Epoch 2:  4%|x  | 1/9 [00:01<00:02, loss=1][rank3]:[E1103 07:41:10.1 x.cpp:6] [Rank 3] ", 3, None),
+        ("", None, None),
+    ],
+)
+def test_prefixes_tell_rank_and_process(prefix: str, rank: int | None, pid: int | None) -> None:
+    (event,) = events(prefix + "CUDA error: unspecified launch failure")
+    assert (event.get("rank"), event.get("pid")) == (rank, pid)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "seconds"),
+    [
+        ("2026-11-03 07:41:10 ", 1793691670.0),
+        ("[2026-11-03 07:41:10,250] ", 1793691670.25),
+        ("2026-11-03T07:41:10.5+01:00 ", 1793688070.5),
+        ("2026-11-03T07:41:10Z ", 1793691670.0),
+        ("[Tue Nov  3 07:41:10 2026] ", 1793691670.0),
+        ("[E1103 07:41:10.5 x.cpp:6] ", None),
+        ("2026-13-45 99:99:99 ", None),
+    ],
+)
+def test_only_a_full_date_gives_a_time(prefix: str, seconds: float | None) -> None:
+    context, rest = _context.split(prefix + "text")
+    assert (context.time, rest) == (seconds, "text")
+
+
+def test_repeats_of_one_rank_are_counted_and_other_ranks_are_not() -> None:
+    line = "[rank{}]: CUDA error: unspecified launch failure"
+    found = events(line.format(0), line.format(1), line.format(0))
+    assert [(event["rank"], event["count"]) for event in found] == [(0, 2), (1, 1)]
+
+
+def test_the_line_behind_last_error_is_nccls_own() -> None:
+    found = events("node-1: Last error:", "node-1: Duplicate GPU detected : rank 3 and rank 0 both on CUDA device f000")
+    assert [(event["event"], event["origin"]) for event in found] == [("duplicate-gpu", "nccl")]
+    assert named("Last error:", "something that no release prints") == ["torch-last-error"]
+
+
+def test_an_error_that_is_passed_on_is_told_as_well() -> None:
+    line = "[Rank 1] NCCL watchdog thread terminated with exception: CUDA error: uncorrectable ECC error encountered"
+    assert named(line) == ["torch-watchdog-terminated", "cuda-memory-error"]
+    assert named("Cuda failure common.cu:891 'no CUDA-capable device is detected'") == ["program-cuda-failure", "cuda-no-device"]
+
+
+def test_a_timeout_repeated_by_the_watchdogs_end_is_one_timeout() -> None:
+    work = "WorkNCCL(SeqNum=5, OpType=BARRIER, NumelIn=1, NumelOut=1, Timeout(ms)=9) ran for 10 milliseconds before timing out."
+    said = f"[Rank 2] Watchdog caught collective operation timeout: {work}"
+    parsed = read(said, f"[PG 0 Rank 2] Process group watchdog thread terminated with exception: {said}")
+    assert [o.fields["ran_ms"] for o in parsed.observations if o.entity == "Timeout"] == [10]
+
+
+def test_the_version_in_an_error_is_a_fact_of_the_host() -> None:
+    line = "torch.distributed.DistBackendError: NCCL error in: ../NCCLUtils.hpp:219, invalid usage, NCCL version 2.18.1"
+    (version,) = [o for o in read(line, host="n1").observations if o.entity == "Host"]
+    assert (version.host, version.fields) == ("n1", {"nccl_version": "2.18.1"})
+
+
+def test_marked_nccl_lines_in_a_sentence_are_read_with_their_file() -> None:
+    (event,) = events("fails with error text : transport/nvls.cc:165 NCCL WARN Cuda failure 'invalid argument'")
+    assert (event["origin"], event["level"], event["file"], event["line"]) == ("nccl", "WARN", "transport/nvls.cc", 165)
+
+
+def test_a_rank_from_the_prefix_that_the_cutter_removed() -> None:
+    parsed = read("CUDA error: unspecified launch failure", prefix="[rank6]: ")
+    assert parsed.observations[0].fields["rank"] == 6
+
+
+@pytest.mark.parametrize("line", ["ValueError: bad shape", "my.pkg.errors.RemoteError", "torch.cuda.OutOfMemoryError: x"])
+def test_the_last_line_of_a_traceback_alone_is_an_exception(line: str) -> None:
+    assert named(line) == ["python-exception"]

@@ -1,0 +1,39 @@
+"""The rule book as data: every rule proves itself on its own examples, and no condition is there for nothing."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+from ncdiag import catalogue
+from ncdiag.engine.load import check_unique, dangling, load_file, rule_files
+from ncdiag.engine.quality import problems
+from ncdiag.facts.model import Job
+from ncdiag.facts.view import View
+from ncdiag.nccl import environment
+from ncdiag.read import facts_of
+
+RULES = catalogue.rules_dir()
+PLANNED = pathlib.Path(__file__).parent / "planned.txt"
+
+
+def view_of(job: Job) -> View:
+    return View(job, environment.resolve_fields)
+
+
+@pytest.mark.parametrize("path", rule_files(RULES), ids=lambda p: p.stem)
+def test_rule_proves_itself(path: pathlib.Path) -> None:
+    assert problems([load_file(path, catalogue.names())], facts_of, view_of) == []
+
+
+def test_codes_and_names_are_unique() -> None:
+    check_unique([load_file(path) for path in rule_files(RULES)])
+
+
+def test_what_rules_explain_exists_or_is_planned() -> None:
+    planned = set(PLANNED.read_text().split())
+    found = [load_file(path) for path in rule_files(RULES)]
+    loose = {name for names in dangling(found).values() for name in names}
+    assert loose <= planned, loose - planned
+    assert not planned & {rule.name for rule in found}, "no longer planned: they exist"
