@@ -49,6 +49,7 @@ def command_names() -> list[str]:
 
 app = application(
     cls=Commands,
+    no_args_is_help=True,
     name="ncdiag",
     help="Find the root cause of an NCCL network failure. 'ncdiag FILE' is short for 'ncdiag triage FILE'.",
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -32,7 +32,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def diagnose(
-    sources: Iterable[Readable], options: Options = Options(), observations: Sequence[Observation] = (),
+    sources: Iterable[Readable | Reading], options: Options = Options(), observations: Sequence[Observation] = (),
     not_seen: Sequence[str] = (),
 ) -> model.Report:  # fmt: skip
     """Judge the sources and what a collector observed. Sources that could not be read carry a ``reason`` and become a note."""
@@ -43,7 +43,7 @@ def diagnose(
         if hasattr(source, "reason"):
             inputs.append(model.Input(source=source.name, notes=(str(source.reason),)))
             continue
-        readings.append(read_source(source))
+        readings.append(source if isinstance(source, Reading) else read_source(source))
         inputs.append(_input(readings[-1]))
     view = view_of(job_of(readings, observations), options.nccl)
     values = Values(view)

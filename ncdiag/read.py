@@ -71,6 +71,16 @@ def read_source(source: Readable) -> Reading:
     return Reading(source.name, line - 1, unread, tuple(pieces), tuple(notes), tuple(found))
 
 
+def read_sections(sections: Iterable[Section]) -> list[Reading]:
+    """Parse sections that are cut already, such as the outputs that a collector asked for; each is a reading."""
+    return [_reading(section) for section in sections]
+
+
+def _reading(section: Section) -> Reading:
+    (parsed,), pieces = _parse([section])
+    return Reading(section.source, len(section.lines), len(parsed.unread), tuple(pieces), (), parsed.observations)
+
+
 def _parse(sections: Iterable[Section]) -> tuple[list[Parsed], list[Piece]]:
     parsers = discover()
     results: list[Parsed] = []

@@ -17,12 +17,13 @@ PACKAGE = PROJECT / "ncdiag"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 MAX_LINES = 400
 
-FACTS = {"spans", "errors", "facts"}
+FACTS = {"spans", "errors", "compiled", "facts"}
 KNOWLEDGE = FACTS | {"nccl", "messages"}
 READING = KNOWLEDGE | {"parsers", "sections", "sources"}
 ALLOWED = {
     "spans": set(),
     "errors": set(),
+    "compiled": set(),
     "facts": {"spans", "errors"},
     "nccl": FACTS,
     "messages": FACTS | {"nccl"},
@@ -33,7 +34,7 @@ ALLOWED = {
     "catalogue": KNOWLEDGE | {"engine"},
     "engine": KNOWLEDGE,
     "fixes": KNOWLEDGE | {"engine"},
-    "report": FACTS,
+    "report": KNOWLEDGE | {"engine", "fixes"},
     "diagnose": READING | {"read", "catalogue", "engine", "fixes", "report"},
 }
 """What each part of ncdiag may import besides itself; commands and cli may import everything."""
@@ -80,7 +81,7 @@ def test_imports_go_one_way(path: Path) -> None:
 
 
 def test_the_walk_sees_imports_inside_functions() -> None:
-    assert {"diagnose", "report"} <= set(imports(PACKAGE / "__init__.py"))
+    assert "report" in set(imports(PACKAGE / "__init__.py"))
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))

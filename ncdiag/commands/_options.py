@@ -49,15 +49,16 @@ class Options:
         from ncdiag import diagnose
 
         return diagnose.Options(
-            select=tuple(self.select or ()), ignore=tuple(self.ignore or ()), nccl=self.nccl, rules=tuple(self.rules or ())
+            select=tuple(self.select or ()),
+            ignore=tuple(self.ignore or ()),
+            nccl=self.nccl,
+            rules=tuple(self.rules or ()),
         )
 
 
 def application(**settings: Any) -> typer.Typer:  # noqa: ANN401  (typer's own settings)
     """A typer app without what costs start-up time or rewrites text: markup, pretty tracebacks, completion."""
-    return typer.Typer(
-        rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False, no_args_is_help=True, **settings
-    )
+    return typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False, **settings)
 
 
 def shared(command: Callable[..., int]) -> Callable[..., int]:

@@ -220,17 +220,9 @@ class _Judge:
             if admitted is False:
                 self.inapplicable = True
                 return
-        conditions, guards = program.levels[level]
-        for i in conditions:
-            self.when[i] = program.tests[i](frame)
-            if self.when[i] is False:
-                self.judged = True
-                return
-        for i in guards:
-            self.unless[i] = program.guards[i](frame)
-            if self.unless[i] is True:
-                self.judged = True
-                return
+        if self._refuted(level, frame):
+            self.judged = True
+            return
         if level == len(program.each):
             self._instance(admitted)
             return
@@ -238,12 +230,31 @@ class _Judge:
         name = program.each[level].name
         if found.missing:
             self.missing.setdefault(self.rule.each[name])
+            if not found.items:  # what was true so far makes the missing input worth asking for
+                self.held |= {i for i in self._judged_before(level) if self.when[i] and _is_specific(program.when[i])}
         self.judged = self.judged or not found.items
         for element in found.items:
             frame.names[name] = self.names[name] = element
             self._descend(level + 1, frame, admitted=admitted)
         frame.names.pop(name, None)
         self.names.pop(name, None)
+
+    def _refuted(self, level: int, frame: Frame) -> bool:
+        """Judge the conditions and guards of this level, up to the first that is false or blocks."""
+        conditions, guards = self.program.levels[level]
+        for i in conditions:
+            self.when[i] = self.program.tests[i](frame)
+            if self.when[i] is False:
+                return True
+        for i in guards:
+            self.unless[i] = self.program.guards[i](frame)
+            if self.unless[i] is True:
+                return True
+        return False
+
+    def _judged_before(self, level: int) -> Iterator[int]:
+        """The conditions that need no more than the first ``level`` names."""
+        return (i for conditions, _ in self.program.levels[: level + 1] for i in conditions)
 
     def _admits(self, constraint: Constraint) -> Truth:
         return constraint.admits(_version(self.context, self.names))
@@ -277,7 +288,7 @@ class _Judge:
             for test in self.program.tests:
                 test(frame)
             reads = frame.reads or []
-            evidence |= dict.fromkeys(spans(names.values(), reads))
+            evidence |= dict.fromkeys(spans(names.values(), reads, self.context.view))
             for entity, _ in reads:
                 if alone:
                     where.add(entity)

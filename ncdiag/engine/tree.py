@@ -17,7 +17,7 @@ StepKind = Literal["field", "derived", "host", "key", "optional_key", "setting",
 ``hole`` of an event."""
 
 
-class Step(msgspec.Struct, frozen=True, array_like=True):
+class Step(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One step of a path; ``many``: its value is a collection, over which the path fans out."""
 
     kind: StepKind
@@ -25,7 +25,7 @@ class Step(msgspec.Struct, frozen=True, array_like=True):
     many: bool = False
 
 
-class Path(msgspec.Struct, frozen=True, array_like=True, tag="path"):
+class Path(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="path"):
     """``start.a.b``; ``many`` when one of the steps fans out."""
 
     start: str
@@ -33,32 +33,32 @@ class Path(msgspec.Struct, frozen=True, array_like=True, tag="path"):
     many: bool = False
 
 
-class Const(msgspec.Struct, frozen=True, array_like=True, tag="const"):
+class Const(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="const"):
     """A constant."""
 
     value: bool | int | float | str
 
 
-class Items(msgspec.Struct, frozen=True, array_like=True, tag="items"):
+class Items(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="items"):
     """A list of constants."""
 
     values: tuple[bool | int | float | str, ...]
 
 
-class Not(msgspec.Struct, frozen=True, array_like=True, tag="not"):
+class Not(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="not"):
     """``not item``."""
 
     item: Tree
 
 
-class Junction(msgspec.Struct, frozen=True, array_like=True, tag="junction"):
+class Junction(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="junction"):
     """``and`` or ``or`` of two and more."""
 
     word: Literal["and", "or"]
     items: tuple[Tree, ...]
 
 
-class Compare(msgspec.Struct, frozen=True, array_like=True, tag="compare"):
+class Compare(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="compare"):
     """``COMPARISONS[how](left, right)`` of `ncdiag.engine.kleene`, negated when ``inverted``."""
 
     how: str
@@ -67,7 +67,7 @@ class Compare(msgspec.Struct, frozen=True, array_like=True, tag="compare"):
     inverted: bool = False
 
 
-class Quantifier(msgspec.Struct, frozen=True, array_like=True, tag="quantifier"):
+class Quantifier(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="quantifier"):
     """``word(item for name in path if condition)``.
 
     ``item`` None counts the elements themselves. ``events`` are the only event names for which an element can matter.
@@ -86,7 +86,7 @@ class Quantifier(msgspec.Struct, frozen=True, array_like=True, tag="quantifier")
 Tree = Union[Path, Const, Items, Not, Junction, Compare, Quantifier]  # noqa: UP007  (msgspec evaluates it)
 
 
-class Slot(msgspec.Struct, frozen=True, array_like=True):
+class Slot(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A hole of a text (`ncdiag.engine.templates`): a ``tree`` or, for computed values, the name behind ``best.``.
 
     ``who``: the hole tells a rank's number or a host's name, by which alone findings are not told apart.

@@ -77,7 +77,6 @@ def take(step: Step) -> Take:  # noqa: PLR0911  (one line a kind of step)
     if step.kind == "optional_key":
         return lambda _, table: table.get(name, ABSENT)
 
-
     def stored(frame: Frame, entity: Any) -> Any:  # noqa: ANN401
         if frame.reads is not None:
             frame.reads.append((entity, name))

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from ncdiag.facts.model import Event, Gid, Gpu, Hca, Host, Interface, Job, Port
+from ncdiag.facts.view import View
 from ncdiag.spans import Span
 
 Device = tuple[str, str, str]
@@ -77,14 +78,23 @@ class Where(msgspec.Struct):
         return bool(self.ranks & other.ranks or self.hosts & other.hosts)
 
 
-def spans(bound: Iterable[Any], reads: Iterable[tuple[Any, str]]) -> list[Span]:
-    """The evidence: the spans of the bound facts, then of the fields that were read, each once and in that order."""
+def spans(bound: Iterable[Any], reads: Iterable[tuple[Any, str]], view: View) -> list[Span]:
+    """The evidence: spans of the bound facts, then of the fields that were read, each once, in that order.
+
+    A derived field brings what its function noted (`ncdiag.facts.view.View.note`). Of a host or the job, which
+    any line may have mentioned first, only fields count.
+    """
     found: dict[Span, None] = {}
     for entity in bound:
-        _keep(found, _provenance(entity).get(""))
+        if not isinstance(entity, Host | Job):
+            _keep(found, _provenance(entity).get(""))
     for entity, field in reads:
+        noted = view.evidence(entity, field)
+        found.update(dict.fromkeys(noted))
+        if noted:
+            continue
         provenance = _provenance(entity)
-        wide = isinstance(entity, Host | Job)  # the first mention of a host says nothing about its fields
+        wide = isinstance(entity, Host | Job)
         _keep(found, provenance.get(field) or (None if wide else provenance.get("")))
     return list(found)
 

@@ -26,9 +26,13 @@ _KEY_FIELDS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 _JOB_LISTS = {
     "Event": "events", "Launch": "launches", "Benchmark": "benchmarks", "Timeout": "timeouts", "RankTable": "rank_tables",
+    "FlightRecord": "flight_records",
     "Communicator": "communicators",
 }  # fmt: skip
 _RANK_INTERFACES = ("bootstrap_interface", "oob_interface")
+
+UNNAMED = "unnamed-host"
+"""Label of the host of pasted output that named none."""
 
 T = TypeVar("T", bound=Fact)
 
@@ -150,6 +154,8 @@ def _hosts(grouped: Mapping[str, list[Entity]], parts: Mapping[str, list[Any]], 
             own[entity.host] = {f: getattr(built, f) for f in built.__struct_fields__}
     names = [e.host for kind in grouped for e in grouped[kind] if e.host is not None]
     result = []
+    if not names and any(grouped.get(kind) for kind in ("Launch", "Setting", "Event", "Benchmark", "Timeout")):
+        names = [UNNAMED]  # something ran somewhere: rules about hosts have one to be unknown about
     for name in dict.fromkeys(names):
         fields = {**own.get(name, {"name": name}), **{f: tuple(v) for f, v in by_host[name].items()}}
         fields["interfaces"] = _in_kernel_order(fields.get("interfaces", ()))

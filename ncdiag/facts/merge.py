@@ -12,16 +12,14 @@ from typing import Any
 import msgspec
 
 from ncdiag.facts import assemble, model
+from ncdiag.facts.assemble import UNNAMED
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import VersionRange, ip_address
 from ncdiag.spans import Span
 
-UNNAMED = "unnamed-host"
-"""Label of the host of pasted output that named none."""
-
 _STANDING = {"process": 3, "live": 2, "conf": 1, "manifest": 0}
-_LISTS = {"Event", "Launch", "Benchmark", "Timeout", "RankTable"}
-_JOB_WIDE = {"Communicator", "Job", "Event", "Benchmark", "Timeout", "RankTable", "Launch", "Setting"}
+_LISTS = {"Event", "Launch", "Benchmark", "Timeout", "RankTable", "FlightRecord"}
+_JOB_WIDE = _LISTS | {"Communicator", "Job", "Setting"}
 _UNIONS = {
     "addresses", "slaves", "gids_used", "gdr", "ranks_started", "ranks_ready", "complete", "net_devices", "absent_modules",
 }  # fmt: skip
@@ -44,6 +42,8 @@ class Entity:
         self.provenance.setdefault("", observation.span)
         for name, value in observation.fields.items():
             self._put(name, value, observation, conflicts)
+        for kind in observation.fields.get("complete", ()):
+            self.provenance.setdefault(f"complete:{kind}", observation.span)
 
     def _put(self, name: str, value: Any, new: Observation, conflicts: list[model.Conflict]) -> None:  # noqa: ANN401
         old = self.origins.get(name)

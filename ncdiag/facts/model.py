@@ -521,6 +521,34 @@ class Timeout(Fact):
     process_group: str | None = None
 
 
+class FlightGroup(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A process group in a flight recorder dump; sequence numbers of its collectives, -1 for none."""
+
+    name: str
+    ranks: tuple[int, ...] | None = None
+    last_enqueued: int | None = None
+    last_started: int | None = None
+    last_completed: int | None = None
+
+
+class FlightEntry(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A collective that the flight recorder saw; ``state`` is scheduled, started or completed."""
+
+    group: str | None = None
+    sequence: int | None = None
+    operation: str | None = None
+    state: str | None = None
+
+
+class FlightRecord(Fact):
+    """A dump of PyTorch's NCCL flight recorder (one rank); entries in the order in which they were enqueued."""
+
+    version: str | None = None
+    nccl_version: VersionRange | None = None
+    groups: tuple[FlightGroup, ...] = ()
+    entries: tuple[FlightEntry, ...] = ()
+
+
 class RankTableDevice(msgspec.Struct, frozen=True, omit_defaults=True):
     """A device of an HCCL rank table."""
 
@@ -596,6 +624,7 @@ class Job(Fact):
     benchmarks: tuple[Benchmark, ...] = ()
     timeouts: tuple[Timeout, ...] = ()
     rank_tables: tuple[RankTable, ...] = ()
+    flight_records: tuple[FlightRecord, ...] = ()
     nranks: int | None = None
     nhosts: int | None = None
     conflicts: tuple[Conflict, ...] = ()

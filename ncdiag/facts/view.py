@@ -14,6 +14,7 @@ import msgspec
 from ncdiag.facts import model
 from ncdiag.facts.model import Host, Job, Rank, Setting
 from ncdiag.facts.scalars import VersionRange
+from ncdiag.spans import Span
 
 DERIVE_PACKAGES = ("ncdiag.facts.derive", "ncdiag.nccl.derive")
 """Folders whose modules define derived fields: those of the facts alone, and those that need to know how NCCL chooses."""
@@ -72,6 +73,19 @@ class View:
         self.hosts = {host.name: host for host in job.hosts}
         self._derived = registry()
         self._cache: dict[tuple[int, str], tuple[Any, Any]] = {}
+        self._evidence: dict[tuple[int, str], tuple[Span, ...]] = {}
+        self._noting: list[dict[Span, None]] = []
+
+    def note(self, entity: Any, field: str = "") -> None:  # noqa: ANN401
+        """Called by a derived function: what it says rests on this field of this fact (``""``: on the fact as a whole)."""
+        if self._noting:
+            span = entity.provenance.get(field) or entity.provenance.get("")
+            if span is not None:
+                self._noting[-1].setdefault(span)
+
+    def evidence(self, entity: Any, name: str) -> tuple[Span, ...]:  # noqa: ANN401
+        """What a derived field rests on, as its function noted it; empty for stored fields and before it was computed."""
+        return self._evidence.get((id(entity), name), ())
 
     def get(self, entity: Any, name: str) -> Any:  # noqa: ANN401
         """Value of a stored or derived field of ``entity``; None means unknown. AttributeError for a name that is neither."""
@@ -83,7 +97,11 @@ class View:
             if found is None:
                 msg = f"{type(entity).__name__} has no field {name!r}"
                 raise AttributeError(msg)
+            self._noting.append({})
             self._cache[key] = entity, found.function(entity, self)  # the entity is kept so that its id stays its own
+            self._evidence[key] = tuple(self._noting.pop())
+        if self._noting:
+            self._noting[-1].update(dict.fromkeys(self._evidence.get(key, ())))
         return self._cache[key][1]
 
     def host(self, name: str | None) -> Host | None:

@@ -1,7 +1,7 @@
 """Run NCCL's choice again with a fix applied, on every host that is known.
 
-``proved``: on all of them NCCL then picks what the fix means. ``refuted``: on one of them it does not, and the fix
-must not be offered. ``not-simulated``: something was not seen, or the variable is not one that the simulation covers.
+``proved``: on all of them NCCL then picks what the fix means. ``refuted``: on one of them it does not, and the fix must
+not be offered. ``not-simulated``: something was not seen, or the simulation does not cover the variable.
 """
 
 from __future__ import annotations
@@ -37,15 +37,23 @@ def prove(view: View, env: Mapping[str, str] | None = None, unset: Sequence[str]
 
 
 def _joined(parts: Sequence[HostProof]) -> Proof:
-    """The worst state of all hosts; the hosts of that state are told first, then the others."""
-    ordered = sorted(parts, key=lambda part: _WORST.index(part.state))
-    texts = list(dict.fromkeys(part.text for part in ordered))
+    """The worst state of the hosts at hand; what was not seen of others does not take away what is proved of these."""
+    at_hand = [part for part in parts if not part.others]
+    state = min((part.state for part in at_hand or parts), key=_WORST.index)
+    ordered = sorted(parts, key=lambda part: (part.state != state, _WORST.index(part.state)))
+    texts = [_told(part) for part in ordered]
+    texts = list(dict.fromkeys(texts))
     more = f"; and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
     ask_for = tuple(dict.fromkeys(ask for part in ordered for ask in part.ask_for))
     text = "; ".join(texts[:_SHOWN]) + more
     if ask_for:
         text += f": paste {_listed(ask_for)}"
-    return Proof(ordered[0].state, text, tuple(parts), ask_for)
+    return Proof(state, text, tuple(parts), ask_for)
+
+
+def _told(part: HostProof) -> str:
+    """The sentence; what was not seen is set apart from what was simulated."""
+    return f"not simulated: {part.text}" if part.others else part.text
 
 
 def _listed(asks: Sequence[str]) -> str:
@@ -54,4 +62,3 @@ def _listed(asks: Sequence[str]) -> str:
     for command, _, where in (ask.partition(" (") for ask in asks[:4]):
         shown.append(f"`{command}` ({where}" if where else f"`{command}`")
     return " and ".join(shown) + (" ..." if len(asks) > len(shown) else "")
-

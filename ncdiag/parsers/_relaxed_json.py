@@ -60,8 +60,11 @@ def _repaired(text: str) -> str:
             if not open_brackets:
                 break
             continue
-        if "," in piece and not piece.startswith('"'):
+        value, comma, rest = piece.rpartition(",")
+        if comma and not piece.startswith('"'):
+            pieces.append(value)
             safe = len(pieces), tuple(open_brackets)
+            piece = comma + rest
         pieces.append(piece)
     if not open_brackets:
         return "".join(pieces)

@@ -95,7 +95,9 @@ def parse(section: Section) -> Parsed:
                 found[name] = _setting(section, index, name, value, how)
         if not read and line.strip() and not _form(line) and not continues(section.lines[:index], line):
             unread.append(index)
-    found.update(_printed(section, found))
+    printed = _printed(section, found)
+    found.update(printed)
+    unread = [] if printed else unread
     plain = unfiltered(section.command, "env") or unfiltered(section.command, "printenv") if section.command else True
     whole = len(names) >= _WHOLE and bool({"PATH", "HOME"} & set(names)) and not (elided or exported) and plain
     return _as_of(section, found, names, unread, whole=whole)

@@ -13,7 +13,7 @@ from typing import Any
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.parsers._launch_words import Command, read_command
 from ncdiag.parsers._launchers import NCCL_TESTS, find
-from ncdiag.parsers._shell import KEPT_PATTERN, is_kept, without_secrets, words
+from ncdiag.parsers._shell import is_kept, without_secrets, words
 from ncdiag.spans import Section, Span, span
 
 KIND = "launch"
@@ -32,10 +32,11 @@ _MODULE = (
 _DOCKER = r"(?:docker|podman|nvidia-docker|nerdctl)[ \t]+(?:container[ \t]+)?run[ \t]+(?:-|\\)"
 _TESTS = rf"{NCCL_TESTS}[ \t]+-[a-zA-Z]"
 _PROGRAM = rf"(?:[\w./~$}}{{-]{{1,200}}/)?(?:{_MPI}|{_TORCH}|{_MODULE}|{_DOCKER}|{_TESTS})"
+_BEHIND = r"[^\s|;&]{0,2000}(?=[ \t]).{0,2000}?"  # the value, and whatever stands before the program
 ANCHOR = (
     r"[ \t]{0,24}(?:(?:sudo|time|nohup|exec)[ \t]+(?:-E[ \t]+)?)?"
-    rf"(?:{_PROGRAM}|(?:{KEPT_PATTERN}|[A-Z][A-Z0-9_]{{1,60}})=\S{{0,2000}}[ \t].{{0,2000}}?"
-    rf"(?:[ \t/](?:{_MPI}|{_TORCH}|{_MODULE}|{_DOCKER}|{_TESTS})|[ \t](?:\./|/|python[\d.]{{0,5}}[ \t])\S))"
+    rf"(?:{_PROGRAM}|[A-Z][A-Z0-9_]{{1,60}}={_BEHIND}[ \t/](?:{_MPI}|{_TORCH}|{_MODULE}|{_DOCKER}|{_TESTS})"
+    rf"|(?:NCCL|RCCL|CUDA|UCX|FI|TORCH)_[A-Z0-9_]{{1,60}}={_BEHIND}[ \t](?:\./|/|python[\d.]{{0,5}}[ \t])\S)"
 )
 
 _OPTION = re.compile(r"\s*(?:-{1,2}|[\u2013\u2014])[A-Za-z][\w.-]*(?:[ \t=]|$)")

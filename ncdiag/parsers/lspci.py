@@ -34,8 +34,8 @@ _GROUP = re.compile(r"\s*IOMMU group: (\d{1,5})\s*$")
 _DRIVER = re.compile(r"\s*Kernel driver in use: ([\w-]{1,40})\s*$")
 _DETAIL = re.compile(
     r"[ \t]|(?:Subsystem|Control|Status|Latency|Interrupt|NUMA node|IOMMU group|Region \d|Expansion ROM|Flags"
-    r"|Capabilities|Bus|Memory|I/O|Prefetchable|Physical Slot|DeviceName|Lnk\w+|Dev\w+|ACS\w+|AER\w+|[UC]E\w+|BridgeCtl|Secondary"
-    r"|Kernel (?:driver|modules))[: ]"
+    r"|Capabilities|Bus|Memory|I/O|Prefetchable|Physical Slot|DeviceName|Lnk\w+|Dev\w+|ACS\w+|AER\w+|[UC]E\w+"
+    r"|BridgeCtl|Secondary|Kernel (?:driver|modules))[: ]"
 )
 
 

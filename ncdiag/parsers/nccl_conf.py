@@ -31,12 +31,15 @@ ANCHOR = rf"(?:#[ \t]*)?(?:cat[ \t]+)?{_PATH}[ \t]*:?[ \t]*(?:$|[A-Z_]{{3,60}}=)
 _HEADING = re.compile(rf"(?:#\s*)?(?:cat\s+)?{_PATH}\s*:?\s*")
 _SETTING = re.compile(r"(?P<name>[A-Za-z_]\w{0,100})=(?P<value>.*)$")
 _VALUE_LIMIT = 1023
+_IN_VAIN = re.compile(r"\s*(?:export\s+)?[A-Z_]{3,60}\s*=")
+"""Lines that people write and NCCL does not understand; they stay unread."""
 _ABSENT = re.compile(r"cat: \S*nccl\.conf'?: No such file or directory")
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Assignments, comments and blank lines belong."""
-    return bool(not line.strip() or line.startswith("#") or _SETTING.match(line) or _ABSENT.match(line))
+    patterns = (_SETTING, _ABSENT, _IN_VAIN)
+    return not line.strip() or line.startswith("#") or any(pattern.match(line) for pattern in patterns)
 
 
 def parse(section: Section) -> Parsed:

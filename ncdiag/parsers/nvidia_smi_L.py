@@ -13,7 +13,7 @@ from ncdiag.parsers._gpu_list import GPU, belongs, read
 from ncdiag.spans import Section
 
 KIND = "nvidia_smi_L"
-COMMANDS: tuple[str, ...] = ("nvidia-smi -L", "nvidia-smi --list-gpus")
+COMMANDS: tuple[str, ...] = ("nvidia-smi -L", "nvidia-smi --list-gpus", "nvidia-smi nvlink")
 ANCHOR = GPU
 
 

@@ -12,7 +12,7 @@ from ncdiag.parsers._gpu_list import belongs, read
 from ncdiag.spans import Section
 
 KIND = "nvlink_s"
-COMMANDS: tuple[str, ...] = ("nvidia-smi nvlink -s", "nvidia-smi nvlink --status", "nvidia-smi nvlink")
+COMMANDS: tuple[str, ...] = ()  # its first line is that of ``nvidia-smi -L``, whose module takes the commands
 ANCHOR = r"\s{1,8}Link \d{1,2}: (?:\d{1,4}(?:\.\d{1,4})? GB/s|<inactive>)[ \t]*$"
 
 

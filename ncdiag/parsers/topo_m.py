@@ -78,7 +78,7 @@ def _nics(section: Section, table: Table, legend: dict[str, tuple[str, int]]) ->
     """Labels of the NICs in the order of their columns, each with its HCA, None where nothing tells it."""
     labels: dict[str, str | None] = {}
     for label in table.labels:
-        if not _GPU.match(label):
+        if label and not _GPU.match(label):
             labels[label] = legend[label][0] if label in legend else None if re.match(r"NIC\d+$", label) else label
     if labels:
         yield observe(

@@ -44,7 +44,7 @@ _PRLIMIT = re.compile(
 )
 _ALONE = re.compile(rf"\s*(?:ulimit -(?P<letter>[a-zA-Z])\s*[:=]\s*)?{_VALUE}\s*$")
 _HEADER = re.compile(r"\s*(?:Limit\s+Soft Limit|RESOURCE\s+DESCRIPTION)")
-_ASKED = re.compile(r"ulimit\s+(?:-[HS]\s*)?-[HS]?(?P<letter>[a-zA-Z])\s*$")
+_ASKED = re.compile(r"ulimit\s+(?P<first>-[HS]\s+)?-(?P<hard>[HS]?)(?P<letter>[a-zA-Z])\s*$")
 
 _LETTERS = {
     "c": "core", "d": "data", "e": "nice", "f": "fsize", "i": "sigpending", "l": "memlock", "m": "rss", "n": "nofile",
@@ -122,7 +122,11 @@ def _alone(line: str, command: str | None) -> tuple[str, Mapping[str, Any]] | No
     letter = found["letter"] or (asked["letter"] if asked else None) if found else None
     if found is None or letter not in _LETTERS:
         return None
-    return _LETTERS[letter], _fields(found["value"], 1024 if letter in _IN_KIB else 1)
+    factor = 1024 if letter in _IN_KIB else 1
+    if asked and "H" in (asked["first"] or "") + asked["hard"]:
+        value = found["value"]
+        return _LETTERS[letter], _hard(value if value == "unlimited" else str(int(value) * factor))
+    return _LETTERS[letter], _fields(found["value"], factor)
 
 
 def _factor(unit: str | None, layout: str) -> int:

@@ -73,7 +73,9 @@ def _version(view: View) -> str | None:
 
 def _finding(found: results.Finding, view: View, values: Values) -> model.Finding:
     rule = found.rule
-    fixes = tuple(fix for fix in (_fix(f, admitted, found, view, values) for f, admitted in applicable_fixes(found, view)) if fix)
+    fixes = tuple(
+        fix for fix in (_fix(f, admitted, found, view, values) for f, admitted in applicable_fixes(found, view)) if fix
+    )
     return model.Finding(
         code=rule.code, name=rule.name, formerly=rule.formerly, severity=rule.severity, role=rule.role,
         confidence=found.confidence, title=found.title, why=" ".join(found.why.split()),
@@ -87,7 +89,9 @@ def _evidence(spans: Sequence[Span]) -> tuple[model.Evidence, ...]:
     return tuple(model.Evidence(s.source, s.line, s.text) for s in spans[: model.EVIDENCE_LIMIT])
 
 
-def _fix(rule_fix: RuleFix, admitted: bool | None, found: results.Finding, view: View, values: Values) -> model.Fix | None:  # noqa: FBT001
+def _fix(
+    rule_fix: RuleFix, admitted: bool | None, found: results.Finding, view: View, values: Values
+) -> model.Fix | None:  # noqa: FBT001
     """The fix with its values; None when the proof refutes it. A value that cannot be computed is null and asked for."""
 
     def fill(text: str) -> str:

@@ -94,9 +94,9 @@ def fix_notes(fix: Fix) -> list[tuple[str, str]]:
 
 
 def paste_lines(fix: Fix) -> list[tuple[str, str]]:
-    """Launcher and the line to paste into it; without rendered lines, the variables themselves."""
+    """Launcher and the line to paste into it; without rendered lines, the variables whose values are known."""
     if fix.commands:
-        return list(fix.commands.items())
+        return [(launcher, line) for launcher, lines in fix.commands.items() for line in lines.split("\n")]
     return [("set", f"{name}={value}") for name, value in fix.env.items()] + [("unset", name) for name in fix.unset]
 
 

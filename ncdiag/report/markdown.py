@@ -56,8 +56,13 @@ def _finding(report: Report, finding: Finding) -> list[str]:
     explained = digest.consequences(report, finding)
     if explained:
         lines += ["It explains:", *(f"- {_inline(f'{item.name}: {item.title}')}" for item in explained), ""]
-    lines += [f"- <{one_line(reference).replace('>', '%3E')}>" for reference in finding.references]
+    lines += [f"- {_reference(reference)}" for reference in finding.references]
     return [*lines, ""]
+
+
+def _reference(text: str) -> str:
+    """A link when it is an address, else text."""
+    return f"<{one_line(text).replace('>', '%3E')}>" if text.startswith(("https://", "http://")) else _inline(text)
 
 
 def _evidence(source: str, line: int, text: str) -> str:

@@ -100,9 +100,9 @@ class Proof(Part, frozen=True):
 class Fix(Part, frozen=True):
     """A remedy.
 
-    ``env`` and ``unset`` are variables (a value that cannot be computed from the input is null, and ``text`` says what to paste); ``commands`` maps a launcher (``export``, ``mpirun``, ``docker``) to the line
-    to paste; ``confirm`` says how to see that it worked; ``applies_to`` the NCCL versions it is for, when not all
-    (``>=2.21``).
+    ``env`` and ``unset`` are variables (a value that cannot be computed from the input is null, and ``text`` says what
+    to paste); ``commands`` maps a launcher (``export``, ``mpirun``, ``docker``, ``shell``) to the lines to paste;
+    ``confirm`` says how to see that it worked; ``applies_to`` the NCCL versions it is for, when not all (``>=2.21``).
     """
 
     kind: FixKind

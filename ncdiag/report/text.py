@@ -40,10 +40,13 @@ class Page:
         text = one_line(text)
         text = text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + " ..."
         rest = " " * len(first) if rest is None else rest
-        room = max(self.width - max(len(first), len(rest)), MIN_WIDTH // 2)
-        wrapped = textwrap.wrap(text, room, break_on_hyphens=False) or [""]
-        for index, line in enumerate(wrapped):
-            self.lines.append([(rest if index else first, lead), (line, style)])
+        width = max(self.width, max(len(first), len(rest)) + MIN_WIDTH // 2)
+        wrapped = textwrap.wrap(
+            text, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False, drop_whitespace=False
+        )
+        for index, line in enumerate(wrapped or [first]):
+            cut = len(rest if index else first)
+            self.lines.append([(line[:cut], lead), (line[cut:].strip(), style)])
 
     def verbatim(self, text: str, style: str, *, first: str) -> None:
         """A line to paste: never wrapped."""
@@ -108,7 +111,7 @@ def _finding(page: Page, report: Report, finding: Finding, *, full: bool) -> Non
     _consequences(page, report, finding)
     if full:
         for reference in finding.references:
-            page.put(reference, "dim", first="  See ")
+            page.verbatim(reference, "dim", first="  See ")
     page.blank()
 
 

@@ -88,7 +88,7 @@ def run_command(argv: Sequence[str], timeout: float, cancel: threading.Event | N
     environment = {**os.environ, "LC_ALL": "C", "LANGUAGE": "", "TERM": "dumb", "PAGER": "cat", "SYSTEMD_PAGER": ""}
     try:
         process = subprocess.Popen(  # noqa: S603  (a declared argument list, no shell)
-            [program, *argv[1:]], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            list(argv), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             start_new_session=True, env=environment,
         )  # fmt: skip
     except (OSError, ValueError) as error:

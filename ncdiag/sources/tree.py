@@ -86,7 +86,7 @@ class Tree:
         return os.path.lexists(self.root / path)
 
     def target(self, path: str) -> str | None:
-        """Last part of what a link points to, as written; in a recording without links, what the file in its place says."""
+        """Last part of what a link points to, as written; in a recording without links, the text of the file there."""
         try:
             return (self.root / path).readlink().name or None
         except OSError:

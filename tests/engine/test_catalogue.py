@@ -72,12 +72,16 @@ def test_all_shipped_rules_are_right(cache: Path) -> None:
 
 
 def test_what_comes_from_the_cache_is_what_was_built_and_works(cache: Path, pack: Path) -> None:
-    built, read = catalogue.rules([pack]), catalogue.rules([pack])
+    built = catalogue.rules([pack])
+    assert list(cache.glob("pack0-*"))
+    read = catalogue.rules([pack])
     assert read == built
     assert read is not built
     rule = next(rule for rule in read if rule.name == "own-rule")
     assert rule == msgspec.structs.replace(load_folder(pack)[0], examples=())
-    job = Job(ranks=(Rank(host="a", rank=0, net="Socket"), Rank(host="a", rank=1, net="IB")), complete=frozenset({"ranks"}))
+    job = Job(
+        ranks=(Rank(host="a", rank=0, net="Socket"), Rank(host="a", rank=1, net="IB")), complete=frozenset({"ranks"})
+    )
     verdict = judge([rule], View(job))[0]
     assert verdict.outcome == "unknown"  # the version is not known
     assert verdict.held_clauses == ()
@@ -121,7 +125,9 @@ def test_every_cut_of_a_cache_file_is_ignored(tmp_path: Path, pack: Path) -> Non
         assert compiled.read(whole, "stamp", tuple[catalogue.Rule, ...]) is None
 
 
-def test_a_cache_that_cannot_be_written_is_no_matter(tmp_path: Path, pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_cannot_be_written_is_no_matter(
+    tmp_path: Path, pack: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert own(pack) == ["own-rule"]

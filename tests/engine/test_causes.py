@@ -16,15 +16,17 @@ from ncdiag.facts.model import Address, Host, Interface, Job, Rank
 from ncdiag.facts.view import View
 
 
-def rule(name: str, role: Any = "cause", severity: Any = "error", layer: int = 50, **fields: Any) -> Rule:
+def rule(name: str, role: object = "cause", severity: object = "error", layer: int = 50, **fields: object) -> Rule:
     return Rule(
         code=f"NCD{sum(map(ord, name)) % 1000:03d}", name=name, area="a", severity=severity, role=role, layer=layer,
         title=name, why="", when=("True",), **fields,
     )  # fmt: skip
 
 
-def found(of: Rule, hosts: Any = ("n1",), time: float | None = None, title: str = "", **where: Any) -> Verdict:
-    place = Where(set(hosts), set(where.get("ranks", ())), set(where.get("devices", ())), set(where.get("peers", ())), time)
+def found(of: Rule, hosts: object = ("n1",), time: float | None = None, title: str = "", **where: object) -> Verdict:
+    place = Where(
+        set(hosts), set(where.get("ranks", ())), set(where.get("devices", ())), set(where.get("peers", ())), time
+    )
     finding = Finding(
         rule=of, title=title or of.name, why="", confidence="likely", where=place, evidence=(), instances=({},), count=1
     )
@@ -117,14 +119,21 @@ def test_order_of_roots() -> None:
     warning, error = rule("w", severity="warning"), rule("e")
     assert order(found(warning), found(error)) == ["e", "w"]
     assert order(found(rule("late"), time=50.0), found(rule("early", layer=90), time=5.0)) == ["early", "late"]
-    assert order(found(rule("upper", layer=80), time=5.0), found(rule("lower", layer=8), time=5.0)) == ["lower", "upper"]
+    assert order(found(rule("upper", layer=80), time=5.0), found(rule("lower", layer=8), time=5.0)) == [
+        "lower",
+        "upper",
+    ]
     assert order(found(rule("b", rank=20)), found(rule("c", rank=10))) == ["c", "b"]
     assert order(found(rule("s", role="symptom", layer=1)), found(rule("c"))) == ["c", "s"]
 
 
 def test_a_warning_that_explains_an_error_comes_before_one_that_does_not() -> None:
     small = rule("acs", severity="warning", explains=("timeout",), layer=90)
-    assert order(found(rule("other", severity="warning", layer=1)), found(small), found(SYMPTOM)) == ["acs", "other", "timeout"]
+    assert order(found(rule("other", severity="warning", layer=1)), found(small), found(SYMPTOM)) == [
+        "acs",
+        "other",
+        "timeout",
+    ]
 
 
 def test_clocks_of_two_hosts_may_differ_but_one_host_has_one_clock() -> None:
@@ -186,7 +195,7 @@ def test_the_three_outputs_that_decide_most_are_asked_for() -> None:
     ]
     told = conclude(verdicts, View(Job())).unknown
     assert {ask for unknown in told for ask in unknown.ask_for} == {"df", "ip addr", "lsmod"}
-    assert [unknown.name for unknown in told][0] == "f"
+    assert told[0].name == "f"
     assert "a" not in {unknown.name for unknown in told}
 
 

@@ -117,7 +117,12 @@ def test_a_collection_that_nobody_read_is_open() -> None:
                 host="a",
                 name="mlx5_0",
                 ports=(
-                    Port(host="a", hca="mlx5_0", number=1, gids=(Gid(host="a", hca="mlx5_0", port=1, index=3, type="IB"),)),
+                    Port(
+                        host="a",
+                        hca="mlx5_0",
+                        number=1,
+                        gids=(Gid(host="a", hca="mlx5_0", port=1, index=3, type="IB"),),
+                    ),
                 ),
             ),
             None,
@@ -211,8 +216,8 @@ def test_distinct_versions() -> None:
     assert evaluate(text, Job(ranks=ranks[:1] * 2, complete=frozenset({"ranks"}))) is True
 
 
-# Random conditions over a random host: what Python itself says of them when everything is known, and what may never happen
-# when some of it is not.
+# Random conditions over a random host: what Python itself says of them when everything is known, and what may never
+# happen when some of it is not.
 
 ATOMS = [
     "i.mtu == 1500", "i.mtu < 4000", "1500 <= i.mtu < 9000", "i.up", "i.running", "i.kind in ['veth', 'bond']",

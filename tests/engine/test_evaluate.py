@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 import pytest
 
@@ -56,7 +54,7 @@ text = "only for newer releases"
 """The rule that architecture shows, with fixes of its own."""
 
 
-def rule(text: str = VIRTUAL, **changes: Any) -> Rule:
+def rule(text: str = VIRTUAL, **changes: object) -> Rule:
     return msgspec.structs.replace(load_text(text), **changes)
 
 
@@ -64,7 +62,7 @@ def at(line: int) -> dict[str, Span]:
     return {"": Span("job.log", line, f"line {line}")}
 
 
-def interface(host: str, name: str = "veth1", kind: Any = "veth", line: int = 1) -> Interface:
+def interface(host: str, name: str = "veth1", kind: object = "veth", line: int = 1) -> Interface:
     return Interface(host=host, name=name, kind=kind, addresses=(Address(ip="10.0.0.1"),), provenance=at(line))
 
 
@@ -75,12 +73,12 @@ def rank(number: int | None, host: str, *interfaces: Interface, version: str | N
     )  # fmt: skip
 
 
-def host(name: str, *interfaces: str, whole: bool = True, **fields: Any) -> Host:
+def host(name: str, *interfaces: str, whole: bool = True, **fields: object) -> Host:
     found = tuple(interface(name, each, "physical") for each in interfaces)
     return Host(name=name, interfaces=found, complete=frozenset({"interfaces"} if whole else ()), **fields)
 
 
-def two_hosts(*ranks: Rank, **fields: Any) -> Job:
+def two_hosts(*ranks: Rank, **fields: object) -> Job:
     return Job(nhosts=2, ranks=ranks, hosts=(host("n1", "veth1", "eno1"), host("n2", "veth1", "eno1")), **fields)
 
 
@@ -193,7 +191,7 @@ def test_computed_values_in_texts() -> None:
     assert evaluate.render(finding, text, View(job)) == "unknown"
     assert evaluate.holes_unknown(finding, text, View(job))
 
-    def values(name: str, names: Any) -> str:
+    def values(name: str, names: object) -> str:
         assert name == "shared_interface"
         return f"eno1 instead of {names['iface'].name}"
 
@@ -216,7 +214,7 @@ unless = ['any(x.event == "init-complete" for x in job.events)']
 """
 
 
-def event(name: str, number: int, **fields: Any) -> Event:
+def event(name: str, number: int, **fields: object) -> Event:
     more = {key: fields.pop(key) for key in ("time", "host", "peer") if key in fields}
     return Event(event=name, origin="nccl", rank=number, order=number, provenance=at(number), fields=fields, **more)
 
@@ -243,7 +241,10 @@ def test_a_rule_on_the_job_alone_takes_its_place_from_what_it_read() -> None:
     text = BY_EVENT.replace('each = { e = "job.events" }', "").replace("Rank {e.rank} cannot reach {e.peer}", "Timeout")
     when = "when = ['any(x.event == \"socket-connect-timeout\" and x.errno == 110 for x in job.events)']"
     text = "\n".join(when if line.startswith("when") else line for line in text.splitlines())
-    events = (event("socket-connect-timeout", 4, errno=2, host="n0"), event("socket-connect-timeout", 5, errno=110, host="n1"))
+    events = (
+        event("socket-connect-timeout", 4, errno=2, host="n0"),
+        event("socket-connect-timeout", 5, errno=110, host="n1"),
+    )
     (finding,) = judge(Job(events=events), rule(text)).findings
     assert (finding.hosts, finding.ranks) == (("n1",), (5,))
     assert [span.line for span in finding.evidence] == [5]
@@ -254,7 +255,9 @@ def test_evidence_is_what_was_read_of_what_held() -> None:
     text = text.replace("Rank {e.rank} cannot reach {e.peer}", "Level {rank.setting.NCCL_NET_GDR_LEVEL.text}")
     when = """when = ['rank.cuda_dev == 9 or rank.setting.NCCL_NET_GDR_LEVEL.text == "LOC"']"""
     text = "\n".join(when if line.startswith("when") else line for line in text.splitlines())
-    setting = Setting(name="NCCL_NET_GDR_LEVEL", is_set=True, text="LOC", provenance={"": Span("env", 3), "text": Span("env", 4)})
+    setting = Setting(
+        name="NCCL_NET_GDR_LEVEL", is_set=True, text="LOC", provenance={"": Span("env", 3), "text": Span("env", 4)}
+    )
     ranked = Rank(
         host="n1",
         cuda_dev=0,

@@ -78,7 +78,10 @@ def without_example(name: str) -> str:
         (RULE.replace('references = ["https://example.org"]', ""), "has no reference"),
         (RULE.replace('[[fix]]\nkind = "command"\ncommands = ["modprobe nvidia_peermem"]', ""), "has no fix"),
         (RULE.replace('outcome = "unknown"', 'outcome = "clear"'), "example 'lsmod is missing' should be clear"),
-        (RULE.replace('lsmod = "ext4"', 'lsmod = "mlx5_core"'), "example 'no network card' should be clear: it is fired"),
+        (
+            RULE.replace('lsmod = "ext4"', 'lsmod = "mlx5_core"'),
+            "example 'no network card' should be clear: it is fired",
+        ),
     ],
 )
 def test_a_fault_is_told(text: str, problem: str) -> None:

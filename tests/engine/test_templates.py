@@ -49,7 +49,8 @@ def test_a_fault_is_shown_in_its_line_of_the_text() -> None:
     ("value", "text"),
     [(None, "unknown"), (ABSENT, "not set"), (True, "yes"), (False, "no"), (400.0, "400"), (2.5, "2.5"), (7, "7"),
      (VersionRange.exact("2.18.3+cuda12"), "2.18.3"), (Interval(2, 2), "2"), (Interval(1, 4), "1 to 4"),
-     (Found(["a", "b", "a"], open=False), "a, b"), (Found([], open=True), "unknown"), (Found([], open=False), "not set")],
+     (Found(["a", "b", "a"], open=False), "a, b"), (Found([], open=True), "unknown"),
+     (Found([], open=False), "not set")],
 )  # fmt: skip
 def test_how_values_read(value: object, text: str) -> None:
     assert show(value) == text

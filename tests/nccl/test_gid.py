@@ -11,7 +11,8 @@ from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.nccl.selection.gid import GidChoice, gid_index
 
 OLD, MID, NEW = Version(2, 20, 5), Version(2, 21, 5), Version(2, 30, 7)
-V1, V2 = "RoCE v1", "RoCE v2"
+V1: GidType = "RoCE v1"
+V2: GidType = "RoCE v2"
 Row = tuple[int, str | None, GidType | None]
 
 LL = "fe80::1ac0:4dff:fe10:1"

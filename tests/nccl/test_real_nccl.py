@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
 import pytest
 
-from ncdiag.facts.model import Interface
+from ncdiag.facts.model import Host, Interface, Job
+from ncdiag.facts.scalars import VersionRange
+from ncdiag.facts.view import View
+from ncdiag.fixes.prove import prove
+from ncdiag.fixes.values import Values
 from ncdiag.nccl import library
 from ncdiag.nccl.selection import sockets
 
@@ -20,7 +24,7 @@ class Namespace(Protocol):
 
     def build(self, *interfaces: tuple[str, str, str, tuple[str, ...]]) -> None: ...
 
-    def interfaces(self) -> Sequence[Interface]: ...
+    def interfaces(self) -> tuple[Interface, ...]: ...
 
 
 pytestmark = [pytest.mark.lab, pytest.mark.root]
@@ -117,6 +121,24 @@ def test_prediction_agrees_with_the_library(
         else:
             assert choice.error
             assert choice.error in answer.log, settings
+
+
+def test_the_library_takes_the_interface_that_the_fix_names(
+    namespace: Callable[[], Namespace], nccl_library: Path
+) -> None:
+    space = namespace()
+    space.build(*LAYOUTS["a veth before the bond"])
+    before = library.ask(nccl_library, inside=space.inside)
+    assert before.interface == "veth5a3f1c2"
+    assert before.version is not None
+    version = VersionRange(before.version, before.version)
+    host = Host(name="n1", interfaces=space.interfaces(), complete=frozenset({"interfaces"}), nccl_version=version)
+    view = View(Job(hosts=(host,), nhosts=1))
+    value = Values(view)("shared_interface", {})
+    assert value == "=bond0"
+    env = {"NCCL_SOCKET_IFNAME": value}
+    assert prove(view, env).state == "proved"
+    assert library.ask(nccl_library, env, inside=space.inside).interface == "bond0"
 
 
 def test_library_reports_what_it_is(nccl_library: Path) -> None:

@@ -58,10 +58,10 @@ def test_the_first_setting_wins() -> None:
 
 
 def test_which_user_file() -> None:
-    env = {"HOME": "/root", "NCCL_CONF_FILE": "/x.conf"}
+    env = {"HOME": "/srv/own", "NCCL_CONF_FILE": "/x.conf"}
     assert user_file(env, "/home/u", OLD) == "/home/u/.nccl.conf"
     assert user_file(env, "/home/u", Version(2, 23, 4)) == "/x.conf"
-    assert user_file({"HOME": "/root", "NCCL_CONF_FILE": ""}, "/home/u", Version(2, 29, 7)) == "/home/u/.nccl.conf"
-    assert user_file({"HOME": "/root"}, "/home/u", NEW) == "/root/.nccl.conf"
-    assert user_file({"HOME": "/root"}, "/home/u", None) is None
+    assert user_file({"HOME": "/srv/own", "NCCL_CONF_FILE": ""}, "/home/u", Version(2, 29, 7)) == "/home/u/.nccl.conf"
+    assert user_file({"HOME": "/srv/own"}, "/home/u", NEW) == "/srv/own/.nccl.conf"
+    assert user_file({"HOME": "/srv/own"}, "/home/u", None) is None
     assert user_file({"HOME": "/home/u"}, "/home/u", None) == "/home/u/.nccl.conf"

@@ -1,4 +1,4 @@
-"""Sections about hosts, GPUs and launches: what is cut out of a paste and what is read, as data under fixtures/sections."""
+"""Sections about hosts, GPUs and launches: what is cut out of a paste and read, as data under fixtures/sections."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ def shown(section: Section) -> Iterator[str]:
     head |= {"host": section.host, "command": section.command, "complete": result.complete}
     yield json.dumps(head | {"unread": [section.number(i) for i in result.unread]})
     for o in result.observations:
-        row = {"line": o.span.line, "entity": o.entity, "key": o.key} | ({"host": o.host} if o.host != section.host else {})
+        row = {"line": o.span.line, "entity": o.entity, "key": o.key} | (
+            {"host": o.host} if o.host != section.host else {}
+        )
         yield json.dumps(row | {"fields": o.fields})
 
 
@@ -71,6 +73,13 @@ def test_reads_what_is_expected(path: Path, expect: Callable[[Path, str], None])
 
 
 @pytest.mark.parametrize("path", CASES)
+def test_the_kind_is_recognised(path: Path) -> None:
+    kind = "nvidia_smi_L" if path.parent.name == "nvlink_s" else path.parent.name  # the same first line
+    kinds = {section.kind for section in sections(path.read_text().split("\n"))}
+    assert (kind in kinds) is (path.stem != "devices-are-no-hosts")
+
+
+@pytest.mark.parametrize("path", CASES)
 def test_the_observations_fit_the_facts(path: Path) -> None:
     """A field that the fact type does not take is dropped by the merger in silence: here it is not."""
     for section in sections(path.read_text().split("\n")):
@@ -87,7 +96,7 @@ def test_the_observations_fit_the_facts(path: Path) -> None:
                 assert json.dumps(_plain(getattr(facts[0], name))) == json.dumps(_plain(value)), (o, name)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_plain(item) for item in value]
     if hasattr(value, "__struct_fields__"):
@@ -179,10 +188,21 @@ def test_garbage_never_raises(kind: str, lines: list[str], command: str | None) 
     merge(result.observations)
 
 
-@pytest.mark.parametrize("piece", ["A=", "-x ", "GPU0 ", "X\t", "a,", "[4m", '"', "\\ ", "node[1-9]", "%=-", "SrcValid+ ", "0 "])
+@pytest.mark.parametrize(
+    "piece", ["A=", "-x ", "GPU0 ", "X\t", "a,", "[4m", '"', "\\ ", "node[1-9]", "%=-", "SrcValid+ ", "0 "]
+)
 def test_a_line_of_64_kb_is_read_in_time(piece: str) -> None:
     long = (piece * (65536 // len(piece)))[:65536]
-    heads = ["", "mpirun -H ", "export NCCL_DEBUG=", "NCCL_DEBUG=1 ", "GPU0 X ", "ACSCtl: ", "Filesystem ", "nvidia_peermem 16384 0 "]
+    heads = [
+        "",
+        "mpirun -H ",
+        "export NCCL_DEBUG=",
+        "NCCL_DEBUG=1 ",
+        "GPU0 X ",
+        "ACSCtl: ",
+        "Filesystem ",
+        "nvidia_peermem 16384 0 ",
+    ]
     random.Random(5).shuffle(heads)  # noqa: S311
     began = time.perf_counter()
     for head in heads:

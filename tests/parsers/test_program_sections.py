@@ -20,7 +20,10 @@ from ncdiag.sections.cut import Cutter
 from ncdiag.spans import Section
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sections"
-KINDS = ("dmesg", "hccl_ranktable", "nccl_tests", "text", "torch_watchdog", "torchrun_failure", "traceback")
+KINDS = (
+    "dmesg", "flight_recorder", "hccl_ranktable", "nccl_tests", "text", "torch_watchdog", "torchrun_failure",
+    "traceback",
+)  # fmt: skip
 PATHS = [path for kind in KINDS for path in sorted((FIXTURES / kind).glob("*.txt"))]
 CASES = [pytest.param(path, id=f"{path.parent.name}/{path.stem}") for path in PATHS]
 LINES = sorted({line for path in PATHS for line in path.read_text().split("\n")})
@@ -36,8 +39,8 @@ def shown(section: Section) -> Iterator[str]:
     """A section as lines of JSON: its head, then an observation a line."""
     result = discover()[section.kind].parse(section)
     unread = [section.number(i) for i in result.unread]
-    head = {"kind": section.kind, "lines": [section.first_line, section.last_line], "host": section.host, "unread": unread}
-    yield json.dumps(head)
+    place = {"lines": [section.first_line, section.last_line], "host": section.host, "unread": unread}
+    yield json.dumps({"kind": section.kind} | place)
     for o in result.observations:
         row: dict[str, Any] = {"line": o.span.line, "entity": o.entity, "key": o.key, "host": o.host}
         yield json.dumps(row | {name: value for name, value in o.fields.items() if name not in {"text", "order"}})
@@ -85,7 +88,10 @@ def test_a_paste_cut_at_any_line_gives_no_other_events(path: Path) -> None:
 garbage = st.one_of(
     st.sampled_from(LINES),
     st.text(max_size=60),
-    st.builds(lambda line, at, text: line[:at] + text + line[at:], st.sampled_from(LINES), st.integers(0, 90), st.text(max_size=5)),
+    st.builds(
+        lambda line, at, text: line[:at] + text + line[at:],
+        st.sampled_from(LINES), st.integers(0, 90), st.text(max_size=5),
+    ),
     st.builds(lambda line, at: line[:at], st.sampled_from(LINES), st.integers(0, 120)),
 )
 
@@ -105,13 +111,16 @@ def test_garbage_never_raises(kind: str, lines: list[str], command: str | None) 
 
 
 PIECES = (
-    " ", "\t", "0", "a ", "1 ", "[", "{", '"', "/*", "//", "{[", "[1,", "[rank1]:", "what(): ", "Rank 0 ", "at ", "NCCL ", "-1 float sum ",
-    "Last error:", "Call to ", "WorkNCCL(", "(pid=1 ", "[E ", "`", "2026-01-01 00:00:00 ", "NVRM: Xid (PCI:", "\u201c", "iters: ",
+    " ", "\t", "0", "a ", "1 ", "[", "{", '"', "/*", "//", "{[", "[1,", "[rank1]:", "what(): ", "Rank 0 ", "at ",
+    "NCCL ", "-1 float sum ", "Last error:", "Call to ", "WorkNCCL(", "(pid=1 ", "[E ", "`", "2026-01-01 00:00:00 ",
+    "iters: ", "NVRM: Xid (PCI:", "\u201c",
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("start", ["", "[rank0]:", "# nThread 1 nGpus 1 minBytes 1 maxBytes 1 ", '{ "status":"completed",', "Traceback "])
+@pytest.mark.parametrize(
+    "start", ["", "[rank0]:", "# nThread 1 nGpus 1 minBytes 1 maxBytes 1 ", '{ "status":"completed",', "Traceback "]
+)
 def test_a_long_line_is_read_in_time(kind: str, start: str) -> None:
     parser = discover()[kind]
     began = time.process_time()

@@ -99,20 +99,31 @@ def has_near_gpus(host: Host, view: View) -> bool | None:  # noqa: ARG001
 @derived
 def fabric_manager_down(host: Host, view: View) -> bool | None:
     """Does CUDA wait for Fabric Manager, or is the service down on a machine whose GPUs are joined by NVSwitch?"""
-    if any(e.event == "cuda-fabric-not-ready" and e.host in {host.name, None} for e in view.job.events):
-        return True
+    for event in view.job.events:
+        if event.event == "cuda-fabric-not-ready" and event.host in {host.name, None}:
+            view.note(event)
+            return True
     service = next((s for s in host.services if s.name.removesuffix(".service") == "nvidia-fabricmanager"), None)
     if service is None or service.active is None:
         return None
+    view.note(service)
     if service.active:
         return False
     return any((link.nvlink_count or 0) >= 12 for link in host.links) or None  # noqa: PLR2004  (12 links and more: A100 and later behind NVSwitch)
 
 
+_PLUGIN_FAILURES = {
+    "ofi-no-provider", "ofi-init-failed", "ofi-option-failed", "plugin-load-failed", "plugin-not-found", "plugin-init-failed",
+}  # fmt: skip
+
+
 @derived
 def lacks_needed_plugin(host: Host, view: View) -> bool | None:
     """Did a plugin that this machine needs fail: the OFI plugin started and found nothing, or a plugin was named and not found?"""
-    events = {e.event for e in view.job.events if e.host in {host.name, None}}
+    mine = [e for e in view.job.events if e.host in {host.name, None} and e.event in _PLUGIN_FAILURES]
+    events = {e.event for e in mine}
+    for event in mine:
+        view.note(event)
     ranks = ranks_of(host, view)
     if any(r.net not in {None, "Socket", "IB"} for r in ranks):
         return False
@@ -128,7 +139,10 @@ def lacks_needed_plugin(host: Host, view: View) -> bool | None:
 def pci_paths_missing(host: Host, view: View) -> bool:
     """Did NCCL find no PCI bus folder in /sys?"""
     found = [e for e in view.job.events if e.event == "pci-path-missing" and e.host in {host.name, None}]
-    return any(str(e.fields.get("path", "")).startswith("/sys/class/pci_bus/") for e in found)
+    missing = [e for e in found if str(e.fields.get("path", "")).startswith("/sys/class/pci_bus/")]
+    for event in missing[:1]:
+        view.note(event)
+    return bool(missing)
 
 
 @derived

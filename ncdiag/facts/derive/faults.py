@@ -44,8 +44,11 @@ def memlock_too_low(host: Host, view: View) -> bool | None:
     """Is the limit on locked memory below ``MEMLOCK_ENOUGH``?"""
     if view.get(host, "memlock_unlimited"):
         return False
-    limit = view.get(host, "memlock_bytes")
-    return None if limit is None else bool(limit < MEMLOCK_ENOUGH)
+    for limit in host.limits:
+        if limit.name == "memlock":
+            view.note(limit)
+    size = view.get(host, "memlock_bytes")
+    return None if size is None else bool(size < MEMLOCK_ENOUGH)
 
 
 @derived

@@ -13,11 +13,14 @@ SHM = "/dev/shm"  # noqa: S108
 
 
 @derived
-def peermem_loaded(host: Host, view: View) -> bool | None:  # noqa: ARG001
+def peermem_loaded(host: Host, view: View) -> bool | None:
     """Is a peer memory module loaded? False only when the module list was seen whole or both are known absent."""
-    if any(module.name in PEERMEM_MODULES for module in host.modules):
-        return True
+    for module in host.modules:
+        if module.name in PEERMEM_MODULES:
+            view.note(module)
+            return True
     absent = set(host.absent_modules or ())
+    view.note(host, "absent_modules" if absent else "complete:lsmod")
     return False if "lsmod" in host.complete or absent.issuperset(PEERMEM_MODULES) else None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ncdiag.facts.merge import UNNAMED
+from ncdiag.facts.assemble import UNNAMED
 from ncdiag.facts.model import GdrVerdict, GidUse, Host, Job, Rank
 from ncdiag.facts.view import View, derived
 
@@ -23,10 +23,18 @@ def ranks_of(host: Host, view: View) -> list[Rank]:
 @derived
 def has_rdma_hardware(host: Host, view: View) -> bool | None:
     """Does the machine have an RDMA device, in verbs or on the PCI bus?"""
-    if host.hcas or any(r.net_devices for r in ranks_of(host, view)):
+    for hca in host.hcas:
+        view.note(hca)
+    if host.hcas:
         return True
-    if any(word in (d.description or "") for d in host.pci for word in _RDMA_NICS):
-        return True
+    for rank in ranks_of(host, view):
+        if rank.net_devices:
+            view.note(rank, "net_devices")
+            return True
+    for device in host.pci:
+        if any(word in (device.description or "") for word in _RDMA_NICS):
+            view.note(device)
+            return True
     seen = host.complete & {"ibstat", "ibstatus", "ibv_devinfo", "sysfs_infiniband"}
     return False if seen else None
 
@@ -54,8 +62,12 @@ def only_slow_rdma(host: Host, view: View) -> bool | None:  # noqa: ARG001
 @derived
 def gdr_disabled_for_nics(host: Host, view: View) -> bool | None:
     """Did NCCL say that its NICs have no GPUDirect RDMA (the support test, not the distance test)?"""
-    verdicts = [g for r in ranks_of(host, view) for g in _nic_verdicts(r)]
-    return any(not g.enabled for g in verdicts) if verdicts else None
+    verdicts = [(r, g) for r in ranks_of(host, view) for g in _nic_verdicts(r)]
+    for rank, verdict in verdicts:
+        if not verdict.enabled:
+            view.note(verdict if verdict.provenance else rank, "" if verdict.provenance else "gdr")
+            return True
+    return False if verdicts else None
 
 
 def _nic_verdicts(rank: Rank) -> Iterable[GdrVerdict]:

@@ -147,4 +147,3 @@ def _picks(present: Sequence[str], wanted: Sequence[str], right: str, *, exact: 
 def _spans(interface: Interface) -> tuple[Span, ...]:
     found = interface.provenance.get("addresses") or interface.provenance.get("")
     return (found,) if found else ()
-

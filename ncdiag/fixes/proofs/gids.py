@@ -18,7 +18,7 @@ def prove(view: View, change: Change) -> tuple[HostProof, ...]:
     proofs = [proof for name in seen.hosts(view) for proof in _host(view, name, change)]
     if seen.unseen(view):
         text = "the GID tables of the other hosts were not seen"
-        proofs.append(HostProof("", "not-simulated", text, ("show_gids (on the other hosts)",)))
+        proofs.append(HostProof("", "not-simulated", text, ("show_gids (on the other hosts)",), others=True))
     return tuple(proofs)
 
 

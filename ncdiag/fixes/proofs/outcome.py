@@ -26,16 +26,20 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class HostProof(msgspec.Struct, frozen=True):
-    """What would happen on one host ("" for the job as a whole); ``ask_for`` would settle what was not simulated."""
+    """What would happen on one host ("" for the job as a whole); ``ask_for`` would settle what was not simulated.
+
+    ``others``: it speaks of hosts of which nothing at all was seen.
+    """
 
     host: str
     state: State
     text: str
     ask_for: tuple[str, ...] = ()
+    others: bool = False
 
 
 class Proof(msgspec.Struct, frozen=True):
-    """What would happen on all hosts; ``state`` is the worst of theirs."""
+    """What would happen on all hosts; ``state`` is the worst of those at hand."""
 
     state: State
     text: str

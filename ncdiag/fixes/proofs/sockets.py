@@ -21,8 +21,10 @@ _LEFT_OUT = ("docker", "lo", "virbr")
 
 
 class _Picked(msgspec.Struct, frozen=True):
+    """What a host announces: the address of the bootstrap, then those of the data devices by their number."""
+
     host: str
-    address: Address | None
+    addresses: tuple[Address | None, ...]
 
 
 def prove(view: View, change: Change) -> tuple[HostProof, ...]:
@@ -32,7 +34,7 @@ def prove(view: View, change: Change) -> tuple[HostProof, ...]:
     missing = seen.unseen(view)
     if missing:
         text = "the interfaces of the other hosts were not seen"
-        proofs.append(HostProof("", "not-simulated", text, ("ip addr (on the other hosts)",)))
+        proofs.append(HostProof("", "not-simulated", text, ("ip addr (on the other hosts)",), others=True))
     if all(proof.state == "proved" for proof in proofs) and (together := _together(picked)) is not None:
         proofs.append(together)
     return tuple(proofs)
@@ -59,8 +61,9 @@ def _host(view: View, name: str, change: Change, picked: list[_Picked]) -> HostP
     if hidden := _may_be_hidden(view, host, after):
         return HostProof(name, "not-simulated", f"{name}'s log does not show {hidden}", ask)
     first = choice.interfaces[0]
-    chosen = next(interface for interface in known if interface.name == first.name)
-    picked.append(_Picked(name, seen.address(chosen, view)))
+    by_name = {interface.name: interface for interface in known}
+    names = (first.name, *(data.names if data.known else ()))
+    picked.append(_Picked(name, tuple(seen.address(by_name[each], view) for each in names)))
     of = " of the interfaces in its log" if host.origin == "log" else ""
     return HostProof(name, "proved", f"{with_this} picks {first.name} ({first.address}){of}")
 
@@ -140,17 +143,20 @@ def _problem(
 
 
 def _together(picked: list[_Picked]) -> HostProof | None:
-    """Do the addresses of all hosts fit together? None when nothing speaks against it."""
+    """Do the addresses of all hosts fit together? None when nothing speaks against it.
+
+    Rings connect devices of equal number, so the data devices of two hosts are compared by their place in the list.
+    """
     for one, other in itertools.pairwise(picked):
-        if one.address is None or other.address is None:
-            continue
-        if one.address.ip == other.address.ip:
-            text = f"{one.host} and {other.host} would both announce {one.address.ip}"
-            return HostProof("", "refuted", text)
-        if seen.same_network(one.address, other.address) is False:
-            text = (
-                f"{one.host} ({one.address.ip}) and {other.host} ({other.address.ip}) are in different networks; "
-                "whether one reaches the other was not seen"
-            )
-            return HostProof("", "not-simulated", text, (f"ip route get {other.address.ip} (on {one.host})",))
+        for mine, theirs in zip(one.addresses, other.addresses, strict=False):
+            if mine is None or theirs is None:
+                continue
+            if mine.ip == theirs.ip:
+                return HostProof("", "refuted", f"{one.host} and {other.host} would both announce {mine.ip}")
+            if seen.same_network(mine, theirs) is False:
+                text = (
+                    f"{one.host} ({mine.ip}) and {other.host} ({theirs.ip}) are in different networks; "
+                    "whether one reaches the other was not seen"
+                )
+                return HostProof("", "not-simulated", text, (f"ip route get {theirs.ip} (on {one.host})",))
     return None

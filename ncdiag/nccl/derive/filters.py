@@ -13,10 +13,14 @@ from ncdiag.nccl.selection.names import NameList
 @derived
 def socket_filter_matches_nothing(host: Host, view: View) -> bool | None:
     """Does NCCL_SOCKET_IFNAME leave no interface on this host? From NCCL's own words, else from the interfaces."""
-    if any(e.event == "no-socket-interface" and e.host in {host.name, None} for e in view.job.events):
-        return True
+    for event in view.job.events:
+        if event.event == "no-socket-interface" and event.host in {host.name, None}:
+            view.note(event)
+            return True
     if any(r.bootstrap_interface is not None for r in view.job.ranks if r.host == host.name):
         return False
+    for interface in host.interfaces:
+        view.note(interface)
     if "interfaces" not in host.complete:
         return None
     choice = sockets.bootstrap(host.interfaces, settings_of(host, view), view.version(host))
@@ -48,9 +52,13 @@ def hca_filter_matches_nothing(host: Host, view: View) -> bool | None:
         return False
     ports = [p for d in host.hcas for p in d.ports]
     if not ports:
-        found_none = any(e.event == "ib-no-device" and e.host in {host.name, None} for e in view.job.events)
+        found_none = [e for e in view.job.events if e.event == "ib-no-device" and e.host in {host.name, None}]
+        for event in found_none[:1]:
+            view.note(event)
         return True if found_none and wanted.items else None
     active = [p for p in ports if p.state == "active"]
+    for port in active:
+        view.note(port, "state")
     if any(wanted.admits(p.hca, p.number) for p in active):
         return False
     return True if active else None if any(p.state is None for p in ports) else False

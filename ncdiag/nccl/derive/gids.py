@@ -35,6 +35,7 @@ def chosen_gid_is_bad(port: Port, view: View) -> bool | None:
         return None
     if choice.entry is None:
         return True if port.gids_complete else None
+    view.note(choice.entry)
     return _is_bad(choice.entry)
 
 

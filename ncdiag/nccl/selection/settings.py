@@ -96,9 +96,7 @@ def _problems(name: str, value: str) -> list[str]:
     return problems
 
 
-def effective(
-    environment: Mapping[str, str], files: Sequence[tuple[str, str]], version: Version
-) -> dict[str, Source]:
+def effective(environment: Mapping[str, str], files: Sequence[tuple[str, str]], version: Version) -> dict[str, Source]:
     """The variables in force. ``files`` are (path, text) in the order in which NCCL reads them; the first setting wins.
 
     A variable that the environment sets to the empty text is set: the files do not fill it in, and NCCL takes its

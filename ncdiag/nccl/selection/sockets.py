@@ -123,9 +123,7 @@ def find_interfaces(
     return _agreed(version, at)
 
 
-def bootstrap(
-    interfaces: Sequence[Interface], settings: Settings, version: Version | VersionRange | None
-) -> Choice:
+def bootstrap(interfaces: Sequence[Interface], settings: Settings, version: Version | VersionRange | None) -> Choice:
     """The interface of the bootstrap (the ``Bootstrap : Using`` line).
 
     NCCL_COMM_ID, when set, decides alone since 2.8.3.
@@ -143,9 +141,7 @@ def bootstrap(
     return _agreed(version, at)
 
 
-def net_socket(
-    interfaces: Sequence[Interface], settings: Settings, version: Version | VersionRange | None
-) -> Choice:
+def net_socket(interfaces: Sequence[Interface], settings: Settings, version: Version | VersionRange | None) -> Choice:
     """The devices of NET/Socket (the ``NET/Socket : Using`` line), at most 16; each of them carries data."""
     return find_interfaces(interfaces, settings, version, MAX_INTERFACES, NO_SOCKET)
 
@@ -179,9 +175,7 @@ def _same(answers: Sequence[Choice], depends_on: str) -> Choice:
     return Choice(known=False, possible=tuple(dict.fromkeys(names)), reasons=reasons)
 
 
-def _find(
-    interfaces: Sequence[Interface], settings: Settings, version: Version, limit: int, error: str
-) -> Choice:
+def _find(interfaces: Sequence[Interface], settings: Settings, version: Version, limit: int, error: str) -> Choice:
     """NcclFindInterfaces of one release with NCCL_SOCKET_FAMILY known."""
     source = _source(version)
     family = _FAMILIES.get(settings.get("NCCL_SOCKET_FAMILY") or "")

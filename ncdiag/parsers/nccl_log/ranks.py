@@ -80,9 +80,8 @@ class Record:
                 self.state = init.state, span
         return init
 
-    def take_link(self, link: Link, count: int) -> None:
-        """Add ``count`` equal channel lines."""
-        self.transports[link.transport] += count
+    def take_link(self, link: Link) -> None:
+        """Note a connection of the rank; how often it is told is counted apart."""
         self.link_ranks.add(link.rank)
         if link.nic is not None:
             self.nics.add(link.nic)

@@ -6,6 +6,7 @@ are counted. Memory grows with processes and pairs of ranks, never with lines.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -21,15 +22,18 @@ from ncdiag.parsers.nccl_log.prefix import Prefix, parse_prefix, unglued
 from ncdiag.parsers.nccl_log.ranks import Key, Outcome, Record
 from ncdiag.parsers.nccl_log.reading import Init, Reading, read
 from ncdiag.parsers.nccl_log.transports import (
-    ANY_CHANNEL, CHANNEL_STARTS, CHANNELS, RING_ORDER, RINGS, Link, parse_link,
+    ANY_CHANNEL, CHANNEL_STARTS, CHANNELS, COLLNET, RING_ORDER, RINGS, parse_link,
 )  # fmt: skip
 from ncdiag.spans import Span, span
 
 CACHE = 4096
 """Messages and prefixes whose reading is remembered."""
 LINE_LIMIT = 1 << 16
+SPARSE = 500
+"""With fewer channel lines than one in so many bytes it is faster to look at them one by one."""
 PREFIX_LIMIT = 2000
 COMM_LIMIT = 65536
+PAIR_LIMIT = 1 << 18
 
 _VERSION_ALONE = re.compile(r"(?:^|[^\w\s]\s*|\d[Z:]?\s+)$")
 """What may stand before a bare ``NCCL version 2.18.3``: tags and times, no prose."""
@@ -45,7 +49,7 @@ class Scanner:
         self._events = Events()
         self._readings: dict[tuple[str, str, str | None], Reading] = {}
         self._prefixes: dict[bytes, Prefix] = {}
-        self._links: dict[bytes, Link | None] = {}
+        self._pairs: Counter[tuple[bytes, bytes]] = Counter()
         self._versions: dict[str, Span] = {}
         self._bounds: VersionRange | None = None
         self._library: str | None = None
@@ -68,6 +72,7 @@ class Scanner:
 
     def finish(self) -> Parsed:
         """All observations; ``unread`` are the warnings that no message fits, counted from the first line fed."""
+        self._count_pairs()
         exact = next(iter(self._versions.items())) if len(self._versions) == 1 else None
         records = [record for record in self._records.values() if record.told_anything()]
         outcome = Outcome(records, self._library or "NCCL", exact, self._bounds)
@@ -96,7 +101,14 @@ class Scanner:
             if _VERSION_ALONE.search(before.decode("utf-8", "replace")) is None or len(message.split()) != 1:
                 return
             message, level = f"NCCL version {message}", "VERSION"
-        key: Key = prefix.host or self._host, prefix.pid, prefix.dev
+        key = self._key(prefix)
+        collnet = COLLNET.match(message)
+        link = parse_link(collnet["rest"]) if collnet else None
+        if link is not None:
+            record = self._record(key, where)
+            record.take_link(link)
+            record.transports[link.transport] += 1
+            return
         self._apply(key, prefix, message, level, where)
 
     def _apply(self, key: Key, prefix: Prefix, message: str, level: str, where: Span) -> None:
@@ -150,39 +162,50 @@ class Scanner:
         self._comms.setdefault(init.comm, _Comm(where)).take(init)
 
     def _channels(self, text: bytes, lines_before: int) -> None:
-        """Count the channel lines of a buffer by process and link; read the ring orders among them."""
+        """Count the channel lines of a buffer by process and link; what is new among them is looked at."""
         channels, rings = (text.count(start) for start in CHANNEL_STARTS)
-        if not channels and not rings and b" via COLLNET" not in text:
+        if not channels and not rings:
             return
-        counts = Counter(CHANNELS.findall(text))
-        if rings:
-            counts.update(RINGS.findall(text))
-        if counts.total() != channels + rings or b" via COLLNET" in text:
-            counts = Counter(_slow_channels(text))
-        all_links = True
-        for (before, rest), count in counts.items():
-            all_links &= self._link(before.rpartition(b"\n")[2] + b" ", rest, count, text, lines_before)
-        if not all_links:
-            counter = _LineCounter(text, lines_before)
-            for hit in RING_ORDER.finditer(text):
-                self._take(text, hit, counter)
+        found: list[tuple[bytes, bytes]] = []
+        if channels + rings > len(text) // SPARSE:
+            found = CHANNELS.findall(text)
+            found += RINGS.findall(text) if rings else []
+        if len(found) != channels + rings:
+            found = list(_slow_channels(text))
+        if len(self._pairs) > PAIR_LIMIT:
+            self._count_pairs()
+        known = len(self._pairs)
+        self._pairs.update(found)
+        for before, rest in list(itertools.islice(self._pairs, known, None)):
+            self._new_pair(before, rest, text, lines_before)
 
-    def _link(self, before: bytes, rest: bytes, count: int, text: bytes, lines_before: int) -> bool:
-        """Add the channel lines of one process and link; False when ``rest`` is no link."""
-        link = self._links.get(rest)
-        if link is None and rest not in self._links:
-            link = parse_link(rest[:300].decode("utf-8", "replace"))
-            if len(self._links) >= CACHE:
-                self._links.clear()
-            self._links[rest] = link
+    def _new_pair(self, before: bytes, rest: bytes, text: bytes, lines_before: int) -> None:
+        """A process and link seen for the first time; what is no link is the order of a ring."""
+        link = parse_link(rest[:300].decode("utf-8", "replace"))
         if link is None:
-            return False
-        prefix = self._prefix(before[-PREFIX_LIMIT:])
-        key: Key = prefix.host or self._host, prefix.pid, prefix.dev
+            place = max(text.find(b" : " + rest), 0)
+            hit = RING_ORDER.search(text, text.rfind(b"\n", 0, place) + 1, place + 60)
+            if hit is not None:
+                self._take(text, hit, _LineCounter(text, lines_before))
+            return
+        before = before.rpartition(b"\n")[2] + b" "
+        key = self._key(self._prefix(before[-PREFIX_LIMIT:]))
         record = self._records.get(key) or self._record(key, self._first_channel(before, text, lines_before))
-        record.take_link(link, count)
+        record.take_link(link)
         self._bounds = narrowed(self._bounds, link.versions)
-        return True
+
+    def _count_pairs(self) -> None:
+        """Add the counts of the channel lines to their ranks."""
+        for (before, rest), count in self._pairs.items():
+            link = parse_link(rest[:300].decode("utf-8", "replace"))
+            if link is not None:
+                before = before.rpartition(b"\n")[2] + b" "  # noqa: PLW2901
+                record = self._records[self._key(self._prefix(before[-PREFIX_LIMIT:]))]
+                record.transports[link.transport] += count
+        self._pairs.clear()
+
+    def _key(self, prefix: Prefix) -> Key:
+        return prefix.host or self._host, prefix.pid, prefix.dev
 
     def _first_channel(self, before: bytes, text: bytes, lines_before: int) -> Span:
         """The first channel line of a process in a buffer: looked up once a process."""
@@ -240,10 +263,11 @@ def _own_part(message: str) -> str:
 
 
 def _slow_channels(text: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Channel lines with anything before the host: what stands before ``NCCL`` and what follows the channel number."""
+    """Channel lines with anything before the host: ``host:pid:tid [dev]`` and what follows the channel's number."""
     for found in ANY_CHANNEL.finditer(text):
-        start = text.rfind(b"\n", max(0, found.start() - PREFIX_LIMIT), found.start()) + 1
-        yield text[max(start, found.start() - PREFIX_LIMIT) : found.start()].removesuffix(b" "), found[1]
+        start = max(text.rfind(b"\n", 0, found.start()) + 1, found.start() - PREFIX_LIMIT)
+        words = text[start : found.start()].rsplit(b" ", 3)[-3:]
+        yield b" ".join(words[:-1]), found[1]
 
 
 def _prefix_versions(prefix: Prefix, level: str) -> str:

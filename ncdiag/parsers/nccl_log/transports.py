@@ -13,7 +13,8 @@ RINGS = re.compile(rb"\n([^ ]* \[[^ ]*) NCCL INFO Ring [^ ]* : (.*)")
 CHANNEL_STARTS = (b"NCCL INFO Channel ", b"NCCL INFO Ring ")
 RING_ORDER = re.compile(rb"NCCL (INFO) (?=Channel \d+(?:/\d+)? : +\d+ +\d)")
 """``Channel 00/04 : 0 1 2 3``: the order of a ring, told by rank 0."""
-ANY_CHANNEL = re.compile(rb"NCCL INFO (?:Channel|Ring|CollNet|Coll) \d[\d/]* : ([^\n]*)")
+ANY_CHANNEL = re.compile(rb"NCCL INFO (?:Channel|Ring) [^ ]* : (.*)")
+COLLNET = re.compile(r"Coll(?:Net)? \d[\d/]* : (?P<rest>.*)")
 
 _LINK = re.compile(
     r"(?P<source>\d{1,9})(?:\[(?P<source_device>\w{1,16})\])?(?: -> (?P<target>\d{1,9})(?:\[\w{1,16}\])?)? "

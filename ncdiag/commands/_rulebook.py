@@ -1,0 +1,97 @@
+"""Rules as text for the commands ``rules`` and ``explain``."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from ncdiag.engine.results import Trace, Verdict
+from ncdiag.engine.schema import Fix, Rule
+from ncdiag.errors import UsageError
+
+WIDTH = 100
+_WORDS = {True: "true", False: "false", None: "unknown"}
+
+
+def find(word: str, folders: Iterable[Path]) -> Rule:
+    """The rule of that code, name or former name. Raises UsageError, with the name that was meant."""
+    from ncdiag import catalogue
+    from ncdiag.engine.kinds import suggestion
+
+    known = {name: rule for rule in catalogue.rules(folders) for name in (rule.code, rule.name, *rule.formerly)}
+    if word not in known:
+        msg = f"there is no rule {word!r}; {suggestion(word, known, 'ncdiag rules list shows them')}"
+        raise UsageError(msg)
+    return known[word]
+
+
+def table(rules: Iterable[Rule]) -> str:
+    """One line a rule: code, severity, role, name and title."""
+    held = list(rules)
+    widest = max((len(rule.name) for rule in held), default=0)
+    lines = (f"{r.code:8} {r.severity:8} {r.role:8} {r.name:{widest}}  {r.title}" for r in held)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def page(rule: Rule) -> str:
+    """All that a rule says: what it is, when it fires, when it is wrong, what to do."""
+    return "\n".join(_page(rule)) + "\n"
+
+
+def _page(rule: Rule) -> Iterator[str]:
+    yield f"{rule.name} ({rule.code}, {rule.area}, {rule.severity}, {rule.role})"
+    yield from _wrapped(rule.title, "  ")
+    if rule.formerly:
+        yield f"  formerly {', '.join(rule.formerly)}"
+    yield ""
+    yield from _wrapped(rule.why, "  ")
+    yield ""
+    if rule.applies.nccl:
+        yield f"  applies to NCCL {rule.applies.nccl}"
+    yield from (f"  for each {name} of {path}" for name, path in rule.each.items())
+    yield from _listed("when", rule.when)
+    yield from _listed("unless", rule.unless)
+    for fix in rule.fixes:
+        yield from _fix(fix)
+    yield from _listed("explains", rule.explains)
+    yield from _listed("may be wrong for", rule.false_positives)
+    yield from _listed("see", rule.references)
+
+
+def _fix(fix: Fix) -> Iterator[str]:
+    notes = [fix.kind, f"{fix.risk} risk", *([f"NCCL {fix.applies.nccl}"] if fix.applies.nccl else [])]
+    yield f"  fix ({', '.join(notes)})"
+    yield from _wrapped(fix.text, "    ")
+    yield from (f"    {name}={value}" for name, value in fix.env.items())
+    yield from (f"    unset {name}" for name in fix.unset)
+    yield from (f"    {command}" for command in fix.commands)
+    yield from (f"    only when {condition}" for condition in fix.when)
+
+
+def _listed(label: str, items: Iterable[str]) -> Iterator[str]:
+    held = list(items)
+    if held:
+        yield f"  {label}"
+        for item in held:
+            yield from _wrapped(item, "    ")
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(" ".join(text.split()), WIDTH, initial_indent=indent, subsequent_indent=indent)
+
+
+def judged(verdict: Verdict, traces: Iterable[Trace]) -> str:
+    """How a rule was judged on an input: the outcome, then every instance with each of its conditions."""
+    lines = [f"{verdict.rule.name} ({verdict.rule.code}): {verdict.outcome}"]
+    lines += [f"  {finding.title}" for finding in verdict.findings]
+    lines += [f"  missing: {', '.join(verdict.missing)}"] if verdict.missing else []
+    held = list(traces)
+    if not held and verdict.rule.each:
+        lines.append("  the input holds nothing that the rule could be tried on")
+    for number, seen in enumerate(held, 1):
+        names = ", ".join(f"{name} = {label}" for name, label in seen.names.items())
+        lines += ["", f"  {number}. {names or 'the job'}"]
+        lines += [f"     {_WORDS[result]:8}{' '.join(text.split())}" for text, result in seen.when]
+        lines += [f"     {_WORDS[result]:8}unless {' '.join(text.split())}" for text, result in seen.unless]
+    return "\n".join(lines) + "\n"

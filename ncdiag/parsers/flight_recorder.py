@@ -1,0 +1,87 @@
+"""PyTorch's NCCL flight recorder as JSON (``fr_trace -j``, or a pickle dump printed by hand), layout 2.x.
+
+Layout: torch/csrc/distributed/c10d/FlightRecorder.hpp and tools/flight_recorder; documented in PyTorch's tutorial on
+it. Printed dumps hold Python tuples and may be cut, so the text is read tolerantly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ncdiag.facts.observe import Parsed, observe
+from ncdiag.parsers import _relaxed_json
+from ncdiag.spans import Section
+
+KIND = "flight_recorder"
+COMMANDS: tuple[str, ...] = ()
+ANCHOR = r'\s{0,8}\{?\s{0,8}"(?:version"\s?:\s?"2\.\d{1,3}"|pg_config"\s?:|pg_status"\s?:)'
+
+_LIKE_JSON = re.compile(r'\s|[{}\[\]()",/]|$')
+_RANK = re.compile(r"\d{1,7}")
+_STATUS = {
+    "last_enqueued": "last_enqueued_collective", "last_started": "last_started_collective",
+    "last_completed": "last_completed_collective",
+}  # fmt: skip
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Lines that look like JSON, to the brace in the first column."""
+    return _LIKE_JSON.match(line) is not None and not lines[-1].startswith("}")
+
+
+def parse(section: Section) -> Parsed:
+    """One FlightRecord; unread when nothing of the layout is in it."""
+    if not section.lines:
+        return Parsed()
+    text = section.text.strip()
+    read = _relaxed_json.loads(text if text.startswith("{") else "{" + text)
+    dump = read.value if isinstance(read.value, dict) else {}
+    entries = [_entry(item) for item in _tables(dump.get("entries"))]
+    groups = _groups(_table(dump.get("pg_config")), _table(dump.get("pg_status")))
+    if not entries and not groups:
+        return Parsed(unread=tuple(range(len(section.lines))))
+    version = dump.get("nccl_version")
+    record = observe(
+        section, 0, "FlightRecord", version=_text(dump.get("version")), entries=entries, groups=groups,
+        nccl_version=version if isinstance(version, str) else None,
+    )  # fmt: skip
+    return Parsed(observations=(record,))
+
+
+def _groups(config: dict[str, Any], status: dict[str, Any]) -> list[dict[str, Any]]:
+    groups = []
+    for key in dict.fromkeys([*config, *status]):
+        told, state = _table(config.get(key)), _table(status.get(key))
+        group: dict[str, Any] = {"name": _text(told.get("name")) or key}
+        ranks = told.get("ranks")
+        if isinstance(ranks, str):  # "[0, 1]": the dump holds the printed list
+            group["ranks"] = [int(number) for number in _RANK.findall(ranks)]
+        elif isinstance(ranks, list):
+            group["ranks"] = [rank for rank in ranks if isinstance(rank, int)]
+        group |= {field: state[name] for field, name in _STATUS.items() if isinstance(state.get(name), int)}
+        groups.append(group)
+    return groups
+
+
+def _entry(item: dict[str, Any]) -> dict[str, Any]:
+    group = item.get("process_group")
+    fields = {
+        "group": _text(group[0]) if isinstance(group, list) and group else None,
+        "sequence": item.get("collective_seq_id"), "operation": _text(item.get("profiling_name")),
+        "state": _text(item.get("state")),
+    }  # fmt: skip
+    return {name: value for name, value in fields.items() if isinstance(value, str | int)}
+
+
+def _tables(value: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _table(value: Any) -> dict[str, Any]:  # noqa: ANN401
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str | None:  # noqa: ANN401
+    return value if isinstance(value, str) else None

@@ -1,0 +1,79 @@
+"""The message files prove themselves: samples, unique events, hole types, speed."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from ncdiag.errors import DefinitionError
+from ncdiag.messages.load import Message, load_messages
+from ncdiag.messages.match import Matcher, default_matcher
+from ncdiag.messages.template import compile_parts, parse
+
+MESSAGES = load_messages()
+
+
+def named(message: Message) -> str:
+    return f"{message.origin}:{message.event}:{message.text[:40]}"
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=named)
+def test_a_sample_is_read_as_its_own_event(message: Message) -> None:
+    found = default_matcher().match(message.sample, message.origin, message.level)
+    assert found is not None
+    assert found.event == message.event
+    expected = compile_parts(parse(message.text.strip())).fullmatch(message.sample.strip())
+    assert expected is not None
+
+
+def test_one_hole_name_has_one_type_in_all_files() -> None:
+    assert default_matcher().hole_types()["peer"] == "addr"
+
+
+def test_every_event_says_what_it_means() -> None:
+    assert [named(m) for m in MESSAGES if not m.meaning] == []
+
+
+def test_no_text_is_slow() -> None:
+    hostile = [piece * 4096 for piece in ("1 ", ": ", "=0", "a(", "' ", "/x")] + [m.sample + " : " * 1500 for m in MESSAGES]
+    matcher = Matcher(MESSAGES)
+    slowest = 0.0
+    for text in hostile:
+        start = time.perf_counter()
+        matcher.match(text)
+        matcher.find(text)
+        slowest = max(slowest, time.perf_counter() - start)
+    assert slowest < 2
+
+
+BAD = {
+    "unknown hole": ('text = "a {x:integer} word"', "is no hole"),
+    "no word": ('text = "{x:text}"', "no word outside its holes"),
+    "sample": ('text = "a {x:int} word"\nsample = "a b word"', "the sample does not match"),
+    "no sample": ('text = "a word"', "no sample"),
+    "unknown key": ('text = "a word"\nsample = "a word"\nlevle = "WARN"', "levle"),
+    "bad versions": ('text = "a word"\nsample = "a word"\nversions = "from 2.4"', "no version condition"),
+}
+
+
+@pytest.mark.parametrize(("body", "reason"), BAD.values(), ids=BAD)
+def test_a_wrong_message_is_refused_with_its_place(tmp_path: Path, body: str, reason: str) -> None:
+    (tmp_path / "mine.toml").write_text(f'origin = "mine"\n\n[[message]]\nevent = "e"\nkind = "fact"\n{body}\n')
+    with pytest.raises(DefinitionError, match=reason) as caught:
+        load_messages(tmp_path)
+    assert "mine.toml" in str(caught.value)
+
+
+def test_the_same_text_twice_is_refused(tmp_path: Path) -> None:
+    message = '[[message]]\nevent = "{}"\nkind = "fact"\ntext = "a word"\nsample = "a word"\n'
+    (tmp_path / "mine.toml").write_text('origin = "mine"\n' + message.format("one") + message.format("two"))
+    with pytest.raises(DefinitionError, match="already under the event 'one'"):
+        load_messages(tmp_path)
+
+
+def test_a_table_without_messages_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('origin = "mine"\n[event.gone]\nkind = "fact"\n')
+    with pytest.raises(DefinitionError, match="has no message"):
+        load_messages(tmp_path)
