@@ -17,7 +17,7 @@ demo: $(VENV)/.installed
 	@$(call answers,$(BIN)/ncdiag check)
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2 $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
 wheel: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest tests/wheel $(ARGS)

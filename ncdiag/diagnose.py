@@ -31,19 +31,31 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[Path, ...] = ()
 
 
+DEFAULTS = Options()
+
+
 def diagnose(
-    sources: Iterable[Readable | Reading], options: Options = Options(), observations: Sequence[Observation] = (),
+    sources: Iterable[Readable | Reading],
+    options: Options = DEFAULTS,
+    observations: Sequence[Observation] = (),
     not_seen: Sequence[str] = (),
-) -> model.Report:  # fmt: skip
-    """Judge the sources and what a collector observed. Sources that could not be read carry a ``reason`` and become a note."""
+) -> model.Report:
+    """Judge the sources and what a collector observed.
+
+    Sources that could not be read carry a ``reason`` and become a note.
+    """
     rules = selected(catalogue.rules(options.rules), options)
     readings: list[Reading] = []
     inputs: list[model.Input] = []
     for source in sources:
-        if hasattr(source, "reason"):
-            inputs.append(model.Input(source=source.name, notes=(str(source.reason),)))
+        reason = getattr(source, "reason", None)
+        if isinstance(source, Reading):
+            readings.append(source)
+        elif reason is not None:
+            inputs.append(model.Input(source=source.name, notes=(str(reason),)))
             continue
-        readings.append(source if isinstance(source, Reading) else read_source(source))
+        else:
+            readings.append(read_source(source))
         inputs.append(_input(readings[-1]))
     view = view_of(job_of(readings, observations), options.nccl)
     values = Values(view)
@@ -61,7 +73,9 @@ def view_of(job: Job, nccl: str | None = None) -> View:
         if version is None:
             msg = f"{nccl!r} is no NCCL version; write for instance 2.18.3"
             raise UsageError(msg)
-        known = any(h.nccl_version for h in job.hosts) or any(r.nccl_version and r.nccl_version.known for r in job.ranks)
+        known = any(h.nccl_version for h in job.hosts) or any(
+            r.nccl_version and r.nccl_version.known for r in job.ranks
+        )
         if not known:
             hosts = tuple(msgspec.structs.replace(h, nccl_version=version) for h in job.hosts)
             ranks = tuple(msgspec.structs.replace(r, nccl_version=version) for r in job.ranks)

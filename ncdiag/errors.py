@@ -45,7 +45,7 @@ class DefinitionError(NcdiagError):
 
     exit_code = 2
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (where and what, each of them optional)
         self, reason: str, *, file: str = "", line: int = 0, text: str = "", column: int = 0, hint: str = ""
     ) -> None:
         """Keep the parts; ``column`` counts from 0 within ``text``."""

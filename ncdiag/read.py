@@ -122,7 +122,10 @@ def _ordered(observation: Observation, base: int) -> Observation:
 
 
 def facts_of(sections: Mapping[str, Sequence[str]], host: str | None = None) -> Job:
-    """The facts of texts given by section kind, read as one paste: what a rule's examples are. ``host`` is a heading above them."""
+    """The facts of texts given by section kind, read as one paste.
+
+    What a rule's examples are. ``host`` is a heading above them.
+    """
     from ncdiag.sources.files import TextSource
 
     texts = [text.strip("\n") for found in sections.values() for text in found]

@@ -19,6 +19,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite expected files from what came out")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share the downloaded NCCL library run in one worker, so that it is fetched once."""
+    for item in items:
+        if item.get_closest_marker("lab"):
+            item.add_marker(pytest.mark.xdist_group("lab"))
+
+
 def required(name: str) -> bool:
     """Must tests that need ``name`` run? NCDIAG_REQUIRE lists what this machine is promised to have."""
     return name in os.environ.get("NCDIAG_REQUIRE", "").replace(",", " ").split()

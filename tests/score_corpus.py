@@ -3,10 +3,11 @@
 usage: score_corpus.py ROOT [--kind KIND ...] [--misses]
 
 ROOT holds index.json, a list of {"file", "kind", "truths": {key: value}}. Each file goes through the whole reading
-pipeline; the adapter of its kind (``tests/score/<kind>.py``, ``truths(job) -> dict``) turns the merged facts into the truths'
-own keys. A truth counts when it is equal exactly; a key that the adapter does not give is a miss. In a list of records (the ports of
-a device, the interfaces of a host) a truth tells for each record only the fields that its file is about: those must be equal,
-the record may have more. Records with a name are compared by name, others by position; none may be missing or too many.
+pipeline; the adapter of its kind (``tests/score/<kind>.py``, ``truths(job) -> dict``) turns the merged facts into the
+truths' own keys. A truth counts when it is equal exactly; a key that the adapter does not give is a miss. In a list
+of records (the ports of a device, the interfaces of a host) a truth tells for each record only the fields that its
+file is about: those must be equal, the record may have more. Records with a name are compared by name, others by
+position; none may be missing or too many.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ncdiag.sources.files import TextSource, open_sources
 ADAPTERS = pathlib.Path(__file__).parent / "score"
 
 
-def agrees(truth: Any, value: Any, *, record: bool = False) -> bool:
+def agrees(truth: Any, value: Any, *, record: bool = False) -> bool:  # noqa: ANN401
     """Is ``value`` what the truth says? ``record``: a truth that is a dict may leave out fields of the value."""
     if isinstance(truth, dict) and isinstance(value, dict) and record:
         return all(key in value and agrees(part, value[key], record=True) for key, part in truth.items())
@@ -58,7 +59,10 @@ def adapter(kind: str) -> ModuleType | None:
 
 
 def facts_for(path: pathlib.Path, kind: str, module: ModuleType) -> dict[str, Any]:
-    """The truths' keys as the facts give them; an adapter may ask for the sections' lines with ``truths(job, reading)``."""
+    """The truths' keys as the facts give them.
+
+    An adapter may ask for the sections' lines with ``truths(job, reading)``.
+    """
     readings = [read_source(source) for source in open_sources([str(path)]) if isinstance(source, TextSource)]
     del kind
     return dict(module.truths(job_of(readings)))

@@ -34,7 +34,7 @@ def answer(find: Callable[[Interruption], Report], options: Options) -> int:
     render = renderer(options.format)
     with Interruption(quiet=options.quiet) as interruption:
         report = find(interruption)
-    shown = at_least(report, options.min_severity)
+    shown = at_least(report, options.min_severity.value)
     text = render(shown, width=shutil.get_terminal_size().columns, colour=wants_colour(options))
     write(text, options.output, encoding="utf-8" if options.format == "json" else None)
     return INTERRUPTED if interruption.happened else exit_code(report, options.fail_on)
@@ -59,9 +59,9 @@ def exit_code(report: Report, fail_on: FailOn) -> int:
     """0, 1 when something at or above ``fail_on`` was found, 3 when nothing was understood."""
     if report.summary.verdict == "nothing-understood":
         return NOTHING_UNDERSTOOD
-    if fail_on == "never":
+    if fail_on is FailOn.never:
         return 0
-    failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+    failing = SEVERITIES[: SEVERITIES.index(fail_on.value) + 1]
     return FOUND if any(finding.severity in failing for finding in report.findings) else 0
 
 

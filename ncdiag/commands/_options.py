@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import functools
 import inspect
 import typing
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
     from ncdiag import diagnose
 
-Severities = Literal["error", "warning", "info"]
-FailOn = Literal["error", "warning", "info", "never"]
+
+class Least(str, enum.Enum):
+    """The least severe findings that are shown. An enumeration: older releases of typer know no literals."""
+
+    error = "error"
+    warning = "warning"
+    info = "info"
+
+
+class FailOn(str, enum.Enum):
+    """The least severe findings that make the program fail."""
+
+    error = "error"
+    warning = "warning"
+    info = "info"
+    never = "never"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,8 +50,8 @@ class Options:
     ignore: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Leave these rules out (code or name).")] = (
         None
     )
-    min_severity: Annotated[Severities, typer.Option(help="Show no finding below this severity.")] = "info"
-    fail_on: Annotated[FailOn, typer.Option(help="Exit with 1 when a finding is at least this severe.")] = "error"
+    min_severity: Annotated[Least, typer.Option(help="Show no finding below this severity.")] = Least.info
+    fail_on: Annotated[FailOn, typer.Option(help="Exit with 1 when a finding is at least this severe.")] = FailOn.error
     nccl: Annotated[
         str | None, typer.Option(metavar="VERSION", help="The NCCL version, where the input does not tell it.")
     ] = None

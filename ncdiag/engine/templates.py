@@ -16,7 +16,7 @@ from ncdiag.engine.kleene import ABSENT
 from ncdiag.engine.scope import Scope
 from ncdiag.engine.tree import Path, Slot, Step, Template, Tree
 from ncdiag.errors import DefinitionError
-from ncdiag.facts.fold import fold_hosts, fold_numbers
+from ncdiag.facts.fold import fold_hosts, fold_ranks
 
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[^{}]+|[{}]")
 
@@ -101,4 +101,4 @@ def fold(kind: str, values: Iterable[Any]) -> str:
     if not known:
         return "unknown"
     numbers = [value for value in known if isinstance(value, int)]
-    return fold_numbers(numbers) if kind == "rank" and numbers else fold_hosts(map(str, known))
+    return fold_ranks(numbers) if kind == "rank" and numbers else fold_hosts(map(str, known))

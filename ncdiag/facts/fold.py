@@ -1,4 +1,4 @@
-"""Write many ranks or hosts short: ``0-7,16`` and ``node[1-3,7]``."""
+"""Folding: many hosts and ranks in few characters, ``node[1-3]`` and ``0-7,16``."""
 
 from __future__ import annotations
 
@@ -6,37 +6,46 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 
-_TRAILING = re.compile(r"^(.*?)(\d+)$")
+from ncdiag.facts.scalars import ip_address
+
+_NUMBERED = re.compile(r"([^.]*?)(\d{1,9})([^.\d]*(?:\..*)?)")
+"""The last number of the first label of a host name: ``ip-10-0-3-17.ec2.internal`` is folded at 17, not at ec2."""
 
 
-def fold_numbers(numbers: Iterable[int]) -> str:
-    """``0-7,16`` of the distinct numbers, in rising order."""
-    ordered = sorted(set(numbers))
-    runs: list[list[int]] = []
-    for number in ordered:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+def fold_ranks(ranks: Iterable[int]) -> str:
+    """``0-7,16`` for the rank numbers, each told once, in order."""
+    return _ranges(sorted(set(ranks)), 0)
 
 
 def fold_hosts(names: Iterable[str]) -> str:
-    """``node[1-3,7],login`` of the distinct names; zero padding is kept (``n[01-04]``)."""
-    groups: dict[tuple[str, int], list[int]] = defaultdict(list)
+    """``node[1-3,7],login`` for host names, as ClusterShell and Slurm write it; addresses are not folded.
+
+    Zero-padded numbers keep their padding (``node[08-11]``); names without a number stand as they are, at the end.
+    """
+    groups: dict[tuple[str, int, str], list[int]] = defaultdict(list)
     plain: list[str] = []
-    for name in sorted(set(names)):
-        found = _TRAILING.match(name)
-        if found and "." not in name and ":" not in name:
-            width = len(found[2]) if found[2].startswith("0") and len(found[2]) > 1 else 0
-            groups[found[1], width].append(int(found[2]))
-        else:
+    split = {name: None if ip_address(name) else _NUMBERED.fullmatch(name) for name in set(names)}
+    padded = {(m[1], len(m[2]), m[3]) for m in split.values() if m and len(m[2]) > 1 and m[2].startswith("0")}
+    for name, found in split.items():
+        if found is None:
             plain.append(name)
-    parts = []
-    for (stem, width), numbers in groups.items():
-        if len(numbers) == 1:
-            parts.append(f"{stem}{numbers[0]:0{width}d}")
+            continue
+        width = len(found[2]) if (found[1], len(found[2]), found[3]) in padded else 0
+        groups[found[1], width, found[3]].append(int(found[2]))
+    return ",".join([_folded(*key, sorted(numbers)) for key, numbers in sorted(groups.items())] + sorted(plain))
+
+
+def _folded(prefix: str, width: int, suffix: str, numbers: list[int]) -> str:
+    text = _ranges(numbers, width)
+    return f"{prefix}[{text}]{suffix}" if len(numbers) > 1 else f"{prefix}{text}{suffix}"
+
+
+def _ranges(numbers: list[int], width: int) -> str:
+    """Sorted, distinct numbers as ranges."""
+    pieces: list[list[int]] = []
+    for number in numbers:
+        if pieces and number == pieces[-1][-1] + 1:
+            pieces[-1] = [pieces[-1][0], number]
         else:
-            runs = re.sub(r"\d+", lambda m, width=width: f"{int(m[0]):0{width}d}", fold_numbers(numbers))
-            parts.append(f"{stem}[{runs}]")
-    return ",".join(parts + plain)
+            pieces.append([number])
+    return ",".join("-".join(f"{end:0{width}d}" for end in piece) for piece in pieces)

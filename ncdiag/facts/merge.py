@@ -1,7 +1,7 @@
 """Merge observations into one job: entities by key, provenance kept, disagreement turned into conflicts.
 
-Two values of one field: the source of higher standing wins (process echo, live reading, conf file, manifest) and the loser
-goes to ``Job.conflicts``; of equal standing and different, the field becomes unknown and the conflict says so.
+Two values of one field: the source of higher standing wins (process echo, live reading, conf file, manifest) and the
+loser goes to ``Job.conflicts``; of equal standing and different, the field becomes unknown and the conflict says so.
 """
 
 from __future__ import annotations
@@ -12,85 +12,13 @@ from typing import Any
 import msgspec
 
 from ncdiag.facts import assemble, model
-from ncdiag.facts.assemble import UNNAMED
+from ncdiag.facts.assemble_hosts import UNNAMED
+from ncdiag.facts.entity import Entity
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import VersionRange, ip_address
-from ncdiag.spans import Span
 
-_STANDING = {"process": 3, "live": 2, "conf": 1, "manifest": 0}
 _LISTS = {"Event", "Launch", "Benchmark", "Timeout", "RankTable", "FlightRecord"}
 _JOB_WIDE = _LISTS | {"Communicator", "Job", "Setting"}
-_UNIONS = {
-    "addresses", "slaves", "gids_used", "gdr", "ranks_started", "ranks_ready", "complete", "net_devices", "absent_modules",
-}  # fmt: skip
-_LAST_WINS = {"state", "operstate"}
-_COUNTED = {"transports"}
-
-
-class Entity:
-    """One entity while it is being merged: values with the observation that each came from."""
-
-    def __init__(self, kind: str, host: str | None, key: tuple[Any, ...]) -> None:
-        """Start empty."""
-        self.kind, self.host, self.key = kind, host, key
-        self.values: dict[str, Any] = {}
-        self.origins: dict[str, Observation] = {}
-        self.provenance: dict[str, Span] = {}
-
-    def add(self, observation: Observation, conflicts: list[model.Conflict]) -> None:
-        """Take the fields of one more observation."""
-        self.provenance.setdefault("", observation.span)
-        for name, value in observation.fields.items():
-            self._put(name, value, observation, conflicts)
-        for kind in observation.fields.get("complete", ()):
-            self.provenance.setdefault(f"complete:{kind}", observation.span)
-
-    def _put(self, name: str, value: Any, new: Observation, conflicts: list[model.Conflict]) -> None:  # noqa: ANN401
-        old = self.origins.get(name)
-        if old is None:
-            self._set(name, value, new)
-        elif name in _UNIONS:
-            held = self.values[name] or []
-            self.values[name] = [*held, *(item for item in value if item not in held)]
-        elif name in _COUNTED:
-            for word, count in value.items():
-                self.values[name][word] = self.values[name].get(word, 0) + count
-        elif self.values[name] != value:
-            self._disagree(name, value, old, new, conflicts)
-
-    def _disagree(  # noqa: PLR0913
-        self, name: str, value: Any, old: Observation, new: Observation, conflicts: list[model.Conflict]  # noqa: ANN401
-    ) -> None:  # fmt: skip
-        held = self.values[name]
-        if isinstance(held, VersionRange) and isinstance(value, VersionRange):
-            both = held.intersect(value)
-            if both:
-                self._set(name, both, new if value.known else old)
-                return
-        stronger = _STANDING[new.standing] - _STANDING[old.standing]
-        if stronger == 0 and name in _LAST_WINS:
-            self._set(name, value, new)
-            return
-        kept = value if stronger > 0 else held if stronger < 0 else None
-        conflicts.append(
-            model.Conflict(
-                entity=self.label, field=name, values=(_shown(held), _shown(value)),
-                spans=(self.provenance[name], new.span), kept=None if kept is None else _shown(kept),
-            )  # fmt: skip
-        )
-        if stronger >= 0:
-            self._set(name, kept, new)
-
-    def _set(self, name: str, value: Any, observation: Observation) -> None:  # noqa: ANN401
-        self.values[name] = value
-        self.origins[name] = observation
-        self.provenance[name] = observation.span
-
-    @property
-    def label(self) -> str:
-        """For people: ``Port node1 mlx5_0 1``."""
-        parts = [self.kind, self.host, *self.key]
-        return " ".join(str(part) for part in parts if part is not None)
 
 
 def merge(observations: Iterable[Observation]) -> model.Job:
@@ -148,7 +76,3 @@ def _attempt(value: Any, target: Callable[..., Any]) -> Any:  # noqa: ANN401
         return msgspec.convert(value, target)
     except msgspec.ValidationError:
         return None
-
-
-def _shown(value: Any) -> str:  # noqa: ANN401
-    return value if isinstance(value, str) else str(value)

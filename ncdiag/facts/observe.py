@@ -1,7 +1,7 @@
 """Observations: what one parser read, before it is merged with what the others read.
 
-A parser yields observations and nothing else. ``fields`` are plain values under the field names of the fact type named by
-``entity`` (`ncdiag.facts.model`); a field that the text does not tell is left out, never guessed.
+A parser yields observations and nothing else. ``fields`` are plain values under the field names of the fact type
+named by ``entity`` (`ncdiag.facts.model`); a field that the text does not tell is left out, never guessed.
 """
 
 from __future__ import annotations
@@ -17,22 +17,21 @@ Standing = Literal["process", "live", "conf", "manifest"]
 a configuration file, a launch line or manifest."""
 
 ENTITIES = (
-    "Host", "Interface", "Route", "Hca", "Port", "Gid", "Gpu", "TopoLink", "PciDevice", "KernelModule", "Mount", "Limit",
-    "Service", "Library", "Setting", "Event", "Rank", "Communicator", "Launch", "Benchmark", "Timeout", "RankTable",
-    "FlightRecord", "Job",
+    "Host", "Interface", "Route", "Hca", "Port", "Gid", "Gpu", "TopoLink", "PciDevice", "KernelModule", "Mount",
+    "Limit", "Service", "Library", "Setting", "Event", "Rank", "Communicator", "Launch", "Benchmark", "Timeout",
+    "RankTable", "FlightRecord", "Job",
 )  # fmt: skip
 
 
 class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """One reading of one entity.
 
-    ``key`` names the entity within its host: Interface (name,), Hca (name,), Port (hca, number), Gid (hca, port, index),
-    Gpu (index or bus_id,), TopoLink (a, b), PciDevice (bus_id,), KernelModule (name,), Mount (path,), Limit (name,),
-    Service (name,), Library (path,), Setting (name,), Rank (pid, cuda_dev), Route (destination, interface), Host ().
-    Communicator (id,), Job () have no host. Event, Launch, Benchmark, Timeout, RankTable and FlightRecord are lists: their
-    key is ().
-    ``host`` None means: the host of the section, else the merger decides.
-    ``complete`` on an entity Host names section kinds that were seen whole.
+    ``key`` names the entity within its host: Interface (name,), Hca (name,), Port (hca, number), Gid (hca, port,
+    index), Gpu (index or bus_id,), TopoLink (a, b), PciDevice (bus_id,), KernelModule (name,), Mount (path,), Limit
+    (name,), Service (name,), Library (path,), Setting (name,), Rank (pid, cuda_dev), Route (destination, interface),
+    Host (). Communicator (id,), Job () have no host. Event, Launch, Benchmark, Timeout, RankTable and FlightRecord
+    are lists: their key is (). ``host`` None means: the host of the section, else the merger decides. ``complete`` on
+    an entity Host names section kinds that were seen whole.
     """
 
     entity: str
@@ -46,7 +45,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
 class Parsed(msgspec.Struct, frozen=True, kw_only=True):
     """What a parser made of a section. ``unread`` are indices into ``section.lines`` that it did not understand.
 
-    ``complete``: the section shows its whole collection (an unbroken ``lsmod`` or ``ip addr``), so absence means absence.
+    ``complete``: the section shows its whole collection (an unbroken ``lsmod`` or ``ip addr``), so absence means
+    absence.
     """
 
     observations: tuple[Observation, ...] = ()

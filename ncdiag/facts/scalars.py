@@ -29,7 +29,7 @@ class Version(msgspec.Struct, frozen=True, order=True):
     @classmethod
     def from_code(cls, code: int) -> Version:
         """Decode ncclGetVersion's number: 21803 is 2.18.3, 2708 is 2.7.8 (nccl.h, NCCL_VERSION macro)."""
-        if code < 10000:
+        if code < 10000:  # noqa: PLR2004  (NCCL_VERSION used two digits fewer up to 2.8)
             return cls(code // 1000, code % 1000 // 100, code % 100)
         return cls(code // 10000, code % 10000 // 100, code % 100)
 
@@ -147,7 +147,10 @@ def bus_id(text: str) -> str | None:
 
 
 def nccl_bus_id(number: int) -> str:
-    """Decode NCCL's number (``busId 1b000``): domain, bus, device, function as nibbles (src/misc/utils.cc, busIdToInt64)."""
+    """Decode NCCL's number (``busId 1b000``).
+
+    Domain, bus, device, function as nibbles (src/misc/utils.cc, busIdToInt64).
+    """
     return f"{number >> 20:04x}:{number >> 12 & 0xFF:02x}:{number >> 4 & 0xFF:02x}.{number & 0xF}"
 
 

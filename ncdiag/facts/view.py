@@ -1,4 +1,7 @@
-"""Reading facts by name: stored fields, derived fields and references, for the condition language, titles and fix values."""
+"""Reading facts by name.
+
+Stored fields, derived fields and references, for the condition language, titles and fix values.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ from ncdiag.facts.scalars import VersionRange
 from ncdiag.spans import Span
 
 DERIVE_PACKAGES = ("ncdiag.facts.derive", "ncdiag.nccl.derive")
-"""Folders whose modules define derived fields: those of the facts alone, and those that need to know how NCCL chooses."""
+"""Folders whose modules define derived fields.
+
+Those of the facts alone, and those that need to know how NCCL chooses.
+"""
 
 _LOADED: list[bool] = []
 _REGISTRY: dict[tuple[str, str], Derived] = {}
@@ -77,18 +83,27 @@ class View:
         self._noting: list[dict[Span, None]] = []
 
     def note(self, entity: Any, field: str = "") -> None:  # noqa: ANN401
-        """Called by a derived function: what it says rests on this field of this fact (``""``: on the fact as a whole)."""
+        """Called by a derived function.
+
+        What it says rests on this field of this fact (``""``: on the fact as a whole).
+        """
         if self._noting:
             span = entity.provenance.get(field) or entity.provenance.get("")
             if span is not None:
                 self._noting[-1].setdefault(span)
 
     def evidence(self, entity: Any, name: str) -> tuple[Span, ...]:  # noqa: ANN401
-        """What a derived field rests on, as its function noted it; empty for stored fields and before it was computed."""
+        """What a derived field rests on, as its function noted it.
+
+        Empty for stored fields and before it was computed.
+        """
         return self._evidence.get((id(entity), name), ())
 
     def get(self, entity: Any, name: str) -> Any:  # noqa: ANN401
-        """Value of a stored or derived field of ``entity``; None means unknown. AttributeError for a name that is neither."""
+        """Value of a stored or derived field of ``entity``.
+
+        None means unknown. AttributeError for a name that is neither.
+        """
         if name in entity.__struct_fields__:
             return getattr(entity, name)
         key = id(entity), name
@@ -109,7 +124,10 @@ class View:
         return self.hosts.get(name) if name is not None else None
 
     def version(self, entity: Any = None) -> VersionRange | None:  # noqa: ANN401
-        """NCCL's version as known for a rank or host (an entity with a ``host``), else the range over all ranks and hosts."""
+        """NCCL's version as known for a rank or host (an entity with a ``host``), else the range over all ranks and.
+
+        Hosts.
+        """
         own = getattr(entity, "nccl_version", None)
         if own is None:
             host = self.host(getattr(entity, "host", None)) or (entity if isinstance(entity, Host) else None)
@@ -123,12 +141,17 @@ class View:
     def setting(self, entity: Any, name: str) -> Setting | None:  # noqa: ANN401
         """The variable ``name`` as it applies to a rank, a host or the job; None when nothing is known of it.
 
-        Order: what the process echoed, the host's environment, the launch line or paste, the host's conf files. A host whose
-        whole environment was seen makes an absent variable known unset.
+        Order: what the process echoed, the host's environment, the launch line or paste, the host's conf files. A
+        host whose whole environment was seen makes an absent variable known unset.
         """
         rank = entity if isinstance(entity, Rank) else None
         host = self.host(rank.host) if rank else entity if isinstance(entity, Host) else None
-        places = [rank.settings if rank else {}, host.settings if host else {}, self._job_settings(host), host.conf_settings if host else {}]
+        places = [
+            rank.settings if rank else {},
+            host.settings if host else {},
+            self._job_settings(host),
+            host.conf_settings if host else {},
+        ]
         for place in places:
             if name in place:
                 return place[name]
@@ -139,7 +162,10 @@ class View:
         return None
 
     def _job_settings(self, host: Host | None) -> dict[str, Setting]:
-        """Settings that belong to no host; for the job as a whole (no ``host``) those of its ranks and hosts as well."""
+        """Settings that belong to no host.
+
+        For the job as a whole (no ``host``) those of its ranks and hosts as well.
+        """
         key = id(host), ".settings"
         if key not in self._cache:
             found: dict[str, Setting] = {}

@@ -1,7 +1,8 @@
 """Run NCCL's choice again with a fix applied, on every host that is known.
 
-``proved``: on all of them NCCL then picks what the fix means. ``refuted``: on one of them it does not, and the fix must
-not be offered. ``not-simulated``: something was not seen, or the simulation does not cover the variable.
+``proved``: on every host at hand NCCL then picks what the fix means; hosts that were not seen at all are told beside
+it, with what to paste. ``refuted``: on one host it does not, and the fix must not be offered. ``not-simulated``:
+something of a host at hand was not seen, or the simulation does not cover the variable.
 """
 
 from __future__ import annotations

@@ -125,9 +125,7 @@ def _hole_types(entries: list[_Entry]) -> dict[str, str]:
     return types
 
 
-_KINDS = {
-    name: "str" if hole.convert is str else "float" if name == "float" else "int" for name, hole in HOLES.items()
-}
+_KINDS = {name: "str" if hole.convert is str else "float" if name == "float" else "int" for name, hole in HOLES.items()}
 """What the converted value is; ``word`` here and ``text`` there is the same type to a rule."""
 
 

@@ -93,9 +93,9 @@ def parse(text: str) -> tuple[Part, ...]:
 def compile_parts(parts: tuple[Part, ...]) -> re.Pattern[str]:
     """The pattern of a template, anchored at its start; blanks may vary in number.
 
-    A ``text`` hole ends at the first place where what follows it (up to the next ``text`` hole) fits, the last one at the
-    last such place, and never looks for another: written as a lookahead with a back reference, so a hostile line costs
-    at most the square of `LIMIT`, not a higher power.
+    A ``text`` hole ends at the first place where what follows it (up to the next ``text`` hole) fits, the last one at
+    the last such place, and never looks for another: written as a lookahead with a back reference, so a hostile line
+    costs at most the square of `LIMIT`, not a higher power.
     """
     segments: list[tuple[Hole | None, list[str]]] = [(None, [])]
     for part in parts:

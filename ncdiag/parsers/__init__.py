@@ -28,7 +28,10 @@ class Parser(msgspec.Struct, frozen=True):
 
 @cache
 def discover() -> Mapping[str, Parser]:
-    """All parsers by kind, ``text`` (the parser of what no section claimed) among them; packages are not line parsers."""
+    """All parsers by kind, ``text`` (the parser of what no section claimed) among them.
+
+    Packages are not line parsers.
+    """
     found = {}
     for info in pkgutil.iter_modules(__path__):
         if info.name.startswith("_") or info.ispkg:
@@ -39,5 +42,7 @@ def discover() -> Mapping[str, Parser]:
             reason = f"lacks {', '.join(missing)}" if missing else f"has KIND {module.KIND!r}"
             raise DefinitionError(reason, file=f"ncdiag/parsers/{info.name}.py", hint="see ncdiag/parsers/_template.py")
         interleaved = getattr(module, "INTERLEAVED", False)
-        found[info.name] = Parser(module.KIND, module.COMMANDS, module.ANCHOR, module.continues, module.parse, interleaved)
+        found[info.name] = Parser(
+            module.KIND, module.COMMANDS, module.ANCHOR, module.continues, module.parse, interleaved
+        )
     return found

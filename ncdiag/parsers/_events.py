@@ -192,4 +192,6 @@ def _facts(section: Section, index: int, found: Found, context: _context.Context
     if found.event == "iommu-domain" and found.fields.get("domain_type") in {"Translated", "Passthrough"}:
         translating = found.fields["domain_type"] == "Translated"
         return [observe(section, index, "Host", host=host, iommu_translating=translating)]
+    if found.event == "hypervisor-detected":
+        return [observe(section, index, "Host", host=host, virtual_machine=True)]
     return []

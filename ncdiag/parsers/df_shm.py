@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers._shared import is_elision, unfiltered
+from ncdiag.parsers._shared import arguments, is_elision
 from ncdiag.parsers._units import size_bytes
 from ncdiag.spans import Section
 
@@ -25,6 +25,7 @@ ANCHOR = (
 _HEADER = re.compile(r"\s*Filesystem\s.*Mounted on\s*$")
 _BLOCK = re.compile(r"(\d{0,6}[KMG]?i?B?)-blocks$")
 _PERCENT = re.compile(r"(?:\d{1,3}%|-)$")
+_OPTION = re.compile(r"-[hHkmPTal]+$")
 _NOISE = re.compile(r".{0,40}\bdf: ")
 _MOUNT = 4
 """Words before the mount point at least: three sizes and the share, behind the file system's name."""
@@ -64,7 +65,8 @@ def parse(section: Section) -> Parsed:
                 unread.append(index)
                 continue
             found.append(_mount(section, index, words, place, unit, typed=typed))
-    plain = unfiltered(section.command, "df", ("-h", "-k", "-m", "-P", "-T", "-hT", "-Th", "-a", "-al", "-alP", "-l"))
+    asked = arguments(section.command, "df") if section.command else []
+    plain = asked is not None and all(_OPTION.match(word) for word in asked)
     complete = header and not unread and len(found) > 2 and plain  # noqa: PLR2004  (a machine has more than two)
     return Parsed(observations=tuple(found), unread=tuple(unread), complete=complete)
 

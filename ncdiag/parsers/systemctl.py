@@ -38,11 +38,14 @@ _DETAIL = re.compile(
     r"|Invocation|IO|IP)\s?: |\s*[└├│─]|\s{4,}|[A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d |See \"systemctl|(?:Hint|Warning): "
     r"|\(END\)|lines \d+-\d+|\d+ loaded units|To show all"
 )
+_LINES = 400
 _ASKED = re.compile(r"(?:is-active|is-failed|status)\s+(?:-\S+\s+|--quiet\s+){0,3}(?P<unit>[\w@.-]+)")
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """The details under a unit, its journal lines, further units of a list."""
+    if len(lines) > _LINES:
+        return False
     if not line.strip():
         return bool(lines) and bool(lines[-1].strip())
     if _UNIT.match(line):

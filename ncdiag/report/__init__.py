@@ -14,15 +14,21 @@ Renderer = Callable[..., str]
 
 def formats() -> list[str]:
     """Names of the formats, found by importing every module of this folder."""
-    modules = [module.name for module in pkgutil.iter_modules(__path__)]
-    return [name for name in modules if hasattr(importlib.import_module(f"{__name__}.{name}"), "render")]
+    return [module.name for module in pkgutil.iter_modules(__path__) if _renderer_of(module.name)]
 
 
 def renderer(name: str) -> Renderer:
     """The renderer of a format; only its own module is imported. Raises UsageError for a name that is none."""
-    if name in {module.name for module in pkgutil.iter_modules(__path__)}:
-        found: Renderer | None = getattr(importlib.import_module(f"{__name__}.{name}"), "render", None)
-        if found:
-            return found
-    msg = f"there is no format {name!r}; the formats are {', '.join(formats())}"
-    raise UsageError(msg)
+    known = {module.name for module in pkgutil.iter_modules(__path__)}
+    found = _renderer_of(name) if name in known else None
+    if found is None:
+        msg = f"there is no format {name!r}; the formats are {', '.join(formats())}"
+        raise UsageError(msg)
+    return found
+
+
+def _renderer_of(name: str) -> Renderer | None:
+    """The function ``render`` that a module defines itself; one that it imported is something else."""
+    module = importlib.import_module(f"{__name__}.{name}")
+    found: Renderer | None = getattr(module, "render", None)
+    return found if found is not None and found.__module__ == module.__name__ else None

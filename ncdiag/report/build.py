@@ -1,4 +1,7 @@
-"""From the engine's diagnosis to the report: texts filled in, fixes computed and proved, what was read and what was not."""
+"""From the engine's diagnosis to the report.
+
+Texts filled in, fixes computed and proved, what was read and what was not.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,9 @@ import msgspec
 from ncdiag import __version__
 from ncdiag.engine import results
 from ncdiag.engine.evaluate import applicable_fixes, holes_unknown, render
+from ncdiag.engine.kleene import Truth
 from ncdiag.engine.schema import Fix as RuleFix
+from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
 from ncdiag.fixes import prove
@@ -17,7 +22,6 @@ from ncdiag.fixes.render import Change
 from ncdiag.fixes.render import render as render_launchers
 from ncdiag.fixes.values import Values
 from ncdiag.report import model
-from ncdiag.report.fold import fold_hosts, fold_ranks
 from ncdiag.spans import Span
 
 LOOKED_AT: tuple[tuple[str, frozenset[str]], ...] = (
@@ -89,10 +93,11 @@ def _evidence(spans: Sequence[Span]) -> tuple[model.Evidence, ...]:
     return tuple(model.Evidence(s.source, s.line, s.text) for s in spans[: model.EVIDENCE_LIMIT])
 
 
-def _fix(
-    rule_fix: RuleFix, admitted: bool | None, found: results.Finding, view: View, values: Values
-) -> model.Fix | None:  # noqa: FBT001
-    """The fix with its values; None when the proof refutes it. A value that cannot be computed is null and asked for."""
+def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View, values: Values) -> model.Fix | None:
+    """The fix with its values.
+
+    None when the proof refutes it. A value that cannot be computed is null and asked for.
+    """
 
     def fill(text: str) -> str:
         return render(found, text, view, values)
@@ -114,11 +119,18 @@ def _fix(
     if shell:
         commands["shell"] = "\n".join(shell)
     return model.Fix(
-        kind=rule_fix.kind, text=text, scope=fill(rule_fix.scope) or "all hosts", risk="low" if rule_fix.risk == "none" else rule_fix.risk,
-        workaround=rule_fix.workaround, env=env, unset=unset, commands=commands, confirm=fill(rule_fix.confirm) or None,
+        kind=rule_fix.kind,
+        text=text,
+        scope=fill(rule_fix.scope) or "all hosts",
+        risk="low" if rule_fix.risk == "none" else rule_fix.risk,
+        workaround=rule_fix.workaround,
+        env=env,
+        unset=unset,
+        commands=commands,
+        confirm=fill(rule_fix.confirm) or None,
         proof=model.Proof(proof.state, proof.text) if proof else model.Proof("not-simulated", _not_simulated(rule_fix)),
         applies_to=None if admitted else rule_fix.applies.nccl or None,
-    )  # fmt: skip
+    )
 
 
 def _not_simulated(rule_fix: RuleFix) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
+from operator import itemgetter
 
 from ncdiag.report import digest
 from ncdiag.report.model import Finding, Report
@@ -50,8 +52,8 @@ def _finding(report: Report, finding: Finding) -> list[str]:
         lines += [digest.more_evidence(finding, len(finding.evidence)), ""]
     for fix in finding.fixes:
         lines += [f"**Fix**: {_inline(digest.fix_title(fix))}", ""]
-        for launcher, line in digest.paste_lines(fix):
-            lines += [f"{_inline(launcher)}:", *_fenced([line])]
+        for launcher, pasted in groupby(digest.paste_lines(fix), key=itemgetter(0)):
+            lines += [f"{_inline(launcher)}:", *_fenced([line for _, line in pasted])]
         lines += [f"- {label}: {_inline(text)}" for label, text in digest.fix_notes(fix)] + [""]
     explained = digest.consequences(report, finding)
     if explained:

@@ -1,8 +1,8 @@
 """Cut a mixture of pasted outputs into typed sections.
 
-The cutter sees only the lines that the NCCL log scanner does not take. Each parser says how a section of its kind begins
-(``ANCHOR``, or an echoed command of ``COMMANDS``) and whether a next line still belongs (``continues``); what no parser
-takes becomes ``text``, which the message catalogue reads. One line, one section; nothing is lost.
+The cutter sees only the lines that the NCCL log scanner does not take. Each parser says how a section of its kind
+begins (``ANCHOR``, or an echoed command of ``COMMANDS``) and whether a next line still belongs (``continues``); what
+no parser takes becomes ``text``, which the message catalogue reads. One line, one section; nothing is lost.
 """
 
 from __future__ import annotations
@@ -27,6 +27,14 @@ class _Open:
         self.kind, self.host, self.command, self.prefix = kind, host, command, prefix
         self.lines: list[str] = []
         self.numbers: list[int] = []
+
+    def without_prefix(self, line: str) -> str | None:
+        """The line without the indentation or launcher tag of the section; None when it has another tag."""
+        if not self.prefix or not line.strip():
+            return line
+        if self.prefix.isspace():
+            return _dedent(line, len(self.prefix))
+        return line[len(self.prefix) :] if line.startswith(self.prefix) else None
 
 
 class Cutter:
@@ -88,27 +96,25 @@ class Cutter:
     def _continue(self, number: int, line: str) -> bool:
         """Add the line to the open section when it belongs there."""
         section = self._open
-        if section is None:
+        text = section.without_prefix(line) if section else None
+        if section is None or text is None or text.lstrip().startswith("```"):
             return False
-        if section.prefix:
-            if section.prefix.isspace():
-                line = _dedent(line, len(section.prefix))
-            elif line.startswith(section.prefix):
-                line = line[len(section.prefix) :]
-            elif line.strip():
-                return False
-        if line.lstrip().startswith("```"):
+        if not section.lines and not text.strip():
+            return True  # between an echoed command and its output
+        if not (self._is_output(section, text) if not section.lines else self._belongs(section, text)):
             return False
-        if not section.lines:  # behind an echoed command: the first line is its output unless it begins something else
-            if not line.strip():
-                return True
-            if prompt.prompt(line) or prompt.is_empty_prompt(line) or self._kind_of(line) not in {None, section.kind}:
-                return False
-        elif not self.parsers[section.kind].continues(section.lines, line):
-            return False
-        section.lines.append(line)
+        section.lines.append(text)
         section.numbers.append(number)
         return True
+
+    def _is_output(self, section: _Open, line: str) -> bool:
+        """Behind an echoed command, the first line is its output unless it begins something else."""
+        if prompt.prompt(line) or prompt.is_empty_prompt(line):
+            return False
+        return self._kind_of(line) in {None, section.kind}
+
+    def _belongs(self, section: _Open, line: str) -> bool:
+        return self.parsers[section.kind].continues(section.lines, line)
 
     def _open_echo(self, number: int, echo: prompt.Echo) -> bool:
         """Open a section behind an echoed command, or one that the command line itself is (a launch, an export)."""
@@ -167,7 +173,9 @@ class Cutter:
             self._flush_text()
             self._host = host
 
-    def _begin(self, kind: str, number: int, line: str, host: str | None, command: str | None, prefix: str) -> None:
+    def _begin(  # noqa: PLR0913, PLR0917  (all that an opened section knows)
+        self, kind: str, number: int, line: str, host: str | None, command: str | None, prefix: str
+    ) -> None:
         self._open = _Open(kind, host or self._host, command, prefix)
         self._open.lines.append(line)
         self._open.numbers.append(number)
@@ -186,9 +194,15 @@ class Cutter:
         consecutive = numbers[-1] - numbers[0] == len(numbers) - 1
         self.sections.append(
             Section(
-                kind=section.kind, source=self.source, first_line=numbers[0], lines=tuple(section.lines), host=section.host,
-                command=section.command, prefix=section.prefix, numbers=() if consecutive else tuple(numbers),
-            )  # fmt: skip
+                kind=section.kind,
+                source=self.source,
+                first_line=numbers[0],
+                lines=tuple(section.lines),
+                host=section.host,
+                command=section.command,
+                prefix=section.prefix,
+                numbers=() if consecutive else tuple(numbers),
+            )
         )
 
     def _add_text(self, number: int, line: str) -> None:
@@ -204,9 +218,13 @@ class Cutter:
         if text:
             self.sections.append(
                 Section(
-                    kind="text", source=self.source, first_line=text.numbers[0], lines=tuple(text.lines),
-                    host=text.host, numbers=tuple(text.numbers),
-                )  # fmt: skip
+                    kind="text",
+                    source=self.source,
+                    first_line=text.numbers[0],
+                    lines=tuple(text.lines),
+                    host=text.host,
+                    numbers=tuple(text.numbers),
+                )
             )
 
     def _kind_of(self, line: str) -> str | None:
@@ -214,7 +232,10 @@ class Cutter:
         return found.lastgroup if found else None
 
     def _command_kind(self, command: str) -> str | None:
-        """The kind whose command this is: the longest declared command that the line begins with (``sudo`` and paths aside)."""
+        """The kind whose command this is.
+
+        The longest declared command that the line begins with (``sudo`` and paths aside).
+        """
         words = re.sub(r"^(?:sudo|time|srun|exec|watch)\s+(?:-\S+\s+)*", "", command.strip()).split()
         if not words:
             return None

@@ -1,4 +1,7 @@
-"""What surrounds a tool's output in a paste: shell prompts with the echoed command, file headers, quoting, launcher tags."""
+"""What surrounds a tool's output in a paste.
+
+Shell prompts with the echoed command, file headers, quoting, launcher tags.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ import msgspec
 _HOSTNAME = r"[A-Za-z0-9][\w.-]*"
 _PROMPT = re.compile(
     rf"(?:\([\w.-]+\)\s*)?"  # (base)
-    rf"(?:\[?[A-Za-z_][\w.-]*@(?P<host>{_HOSTNAME})[: ]?[^\]$#>%]*\]?\s*[$#%>]|(?:sh|bash|zsh)-[\d.]+[$#]|(?P<bare>[$#%❯➜+]))"
+    rf"(?:\[?[A-Za-z_][\w.-]*@(?P<host>{_HOSTNAME})[: ]?[^\]$#>%]*\]?\s*[$#%>]"
+    r"|(?:sh|bash|zsh)-[\d.]+[$#]|(?P<bare>[$#%+\u276f\u279c]))"
     r"\s+(?P<command>\S.*)$"
 )
 _EMPTY_PROMPT = re.compile(rf"(?:\([\w.-]+\)\s*)?\[?[A-Za-z_][\w.-]*@{_HOSTNAME}[: ]?[^\]$#>%]*\]?\s*[$#%>]\s*$")
@@ -18,7 +22,10 @@ _HEADER = re.compile(
     r"(?:\s*[:/]\s*(?P<what>[^=*]+?))?\s*[=\-#*_]{2,}|(?:host(?:name)?|node)\s*[:=]\s*(?P<said>[A-Za-z0-9][\w.-]*))\s*:?$",
     re.IGNORECASE,
 )
-_DECORATED = re.compile(r"[\s#*`>=:~-]*(?:output of|command)?[\s:`*]*(?P<command>[A-Za-z][\w./-]*(?: [\w./=|-]+){0,6}?)[\s`*:=~-]*$", re.IGNORECASE)
+_DECORATED = re.compile(
+    r"[\s#*`>=:~-]*(?:output of|command)?[\s:`*]*(?P<command>[A-Za-z][\w./-]*(?: [\w./=|-]+){0,6}?)[\s`*:=~-]*$",
+    re.IGNORECASE,
+)
 _LAUNCHER = re.compile(
     r"\[(?:\d+,\d+|[\w.-]+@\d+,\d+)\]<std(?:out|err)>:\s?"  # Open MPI and PRRTE
     r"|\[(?:default|rank|Rank )\d+\]:\s?"  # torchrun, PyTorch
@@ -55,7 +62,10 @@ def is_empty_prompt(line: str) -> bool:
 
 
 def header(line: str) -> tuple[str | None, str | None] | None:
-    """A line that only says whose or what output follows (``==> node1/ibstat.txt <==``, ``=== node1 ===``): (host, what)."""
+    """A line that only says whose or what output follows (``==> node1/ibstat.txt <==``, ``=== node1 ===``).
+
+    (host, what).
+    """
     if len(line) > 200:  # noqa: PLR2004
         return None
     found = _HEADER.match(line.strip())
@@ -68,7 +78,10 @@ def header(line: str) -> tuple[str | None, str | None] | None:
 
 
 def title(line: str) -> str | None:
-    """A line that consists of a command alone, perhaps decorated as a heading (``## ibstat``, ``nvidia-smi topo -m:``)."""
+    """A line that consists of a command alone, perhaps decorated as a heading (``## ibstat``, ``nvidia-smi topo.
+
+    -m:``).
+    """
     found = _DECORATED.match(line) if len(line) < 120 else None  # noqa: PLR2004
     return found["command"].strip() if found else None
 

@@ -1,19 +1,19 @@
 """Compressed files and archives as streams: nothing is unpacked to disk, and a compression bomb is stopped.
 
 What a file is is told by its first bytes, not by its name. A reader here is anything with ``read(size)``: short reads
-are allowed, ``b""`` is the end, trouble is an OSError (or one of `BROKEN`) whose text can be shown.
+are allowed, ``b""`` is the end, trouble is one of `BROKEN`, whose text can be shown.
 """
 
 from __future__ import annotations
 
 import importlib
-import lzma
 import stat
-import tarfile
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import tarfile
+    import zipfile
 
 HEAD_SIZE = 512
 """Bytes that `kind_of` wants to see; the mark of a tar archive stands at offset 257."""
@@ -27,8 +27,9 @@ RATIO_LIMIT = 200
 MEMBER_LIMIT = 10_000
 """Members of one archive that are read."""
 
-BROKEN = (OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
-"""What the standard library's decompressors and archive readers raise on damaged data."""
+BROKEN = (OSError, EOFError, ValueError)
+"""What reading damaged or vanished data raises. Errors of the archive modules are turned into OSError here, for these
+modules are imported only when there is an archive."""
 
 _MAGIC = {b"\x1f\x8b\x08": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst", b"PK\x03\x04": "zip"}
 
@@ -46,6 +47,10 @@ class Member:
     def __init__(self, name: str, reader: Reader | None = None, reason: str = "") -> None:
         """Keep the parts."""
         self.name, self.reader, self.reason = name, reader, reason
+
+
+class DamagedError(OSError):
+    """What a decompressor or archive reader says of damaged data."""
 
 
 class BombError(OSError):
@@ -95,15 +100,19 @@ class _Bounded:
         return data
 
 
-class _ShortReads:
-    """``read1`` for ``read``: what was decompressed before the damaged place is not lost with it."""
+class _Guarded:
+    """Calls ``method`` for each piece (``read1``: what was decompressed before damage is kept) and tames its errors."""
 
-    def __init__(self, source: Any) -> None:  # noqa: ANN401  (GzipFile, BZ2File, LZMAFile share no base with read1)
-        self._source = source
+    def __init__(self, method: Callable[[int], bytes]) -> None:
+        self._method = method
 
     def read(self, size: int = -1, /) -> bytes:
-        data: bytes = self._source.read1(size)
-        return data
+        try:
+            return self._method(size)
+        except BROKEN:
+            raise
+        except Exception as error:
+            raise DamagedError(reason_of(error)) from error
 
 
 def kind_of(head: bytes) -> str | None:
@@ -123,7 +132,7 @@ def decompressed(kind: str, source: Reader) -> Reader:
         module, opener = {"gz": ("gzip", "GzipFile"), "bz2": ("bz2", "BZ2File"), "xz": ("lzma", "LZMAFile")}[kind]
         opened = getattr(importlib.import_module(module), opener)
         opened = opened(fileobj=counting) if kind == "gz" else opened(counting)
-    return _Bounded(_ShortReads(opened), lambda: counting.count)
+    return _Bounded(_Guarded(opened.read1), lambda: counting.count)
 
 
 def _zstandard(source: _Counting) -> Any:  # noqa: ANN401  (two modules, the same reader)
@@ -144,6 +153,8 @@ def tar_members(source: Reader) -> Iterator[Member]:
 
     Names are shown and never opened, so it does not matter where absolute ones or links point to.
     """
+    import tarfile
+
     try:
         stream: Any = source  # tarfile calls nothing but read()
         with tarfile.open(fileobj=stream, mode="r|") as archive:
@@ -158,8 +169,8 @@ def tar_members(source: Reader) -> Iterator[Member]:
                     continue
                 content = archive.extractfile(member)
                 if content is not None:
-                    yield Member(member.name, content)
-    except BROKEN as error:
+                    yield Member(member.name, _Guarded(content.read))
+    except (*BROKEN, tarfile.TarError) as error:
         yield Member("", reason=f"the archive is damaged: {reason_of(error)}")
 
 
@@ -171,6 +182,8 @@ def _oddity(member: tarfile.TarInfo) -> str:
 
 def zip_members(path: str) -> Iterator[Member]:
     """The files of a zip archive on disk, in its order."""
+    import zipfile
+
     try:
         with zipfile.ZipFile(path) as archive:
             for number, entry in enumerate(archive.infolist()):
@@ -186,17 +199,17 @@ def zip_members(path: str) -> Iterator[Member]:
                     yield Member(entry.filename, reason="not read: a link in an archive")
                 else:
                     yield _zip_member(archive, entry)
-    except BROKEN as error:
+    except (*BROKEN, zipfile.BadZipFile, NotImplementedError) as error:
         yield Member("", reason=f"the archive is damaged: {reason_of(error)}")
 
 
 def _zip_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Member:
     try:
-        opened = archive.open(entry)
-    except (*BROKEN, NotImplementedError) as error:
+        opened: Any = archive.open(entry)
+    except Exception as error:  # noqa: BLE001  (BadZipFile, NotImplementedError, RuntimeError: one member, not all)
         return Member(entry.filename, reason=reason_of(error))
     size = entry.compress_size
-    return Member(entry.filename, _Bounded(_ShortReads(opened), lambda: size))
+    return Member(entry.filename, _Bounded(_Guarded(opened.read1), lambda: size))
 
 
 def reason_of(error: BaseException) -> str:

@@ -95,7 +95,7 @@ def settings(tree: Tree, environ: Mapping[str, str]) -> list[Observation]:
     """The variables of NCCL, frameworks and launchers; never those whose names promise a secret."""
     found = []
     for name, value in sorted(environ.items()):
-        if is_kept(name):
+        if is_kept(name.upper()):  # OMPI_MCA_btl_tcp_if_include
             shown = hide_secrets(value)
             where = span("environment", 0, f"{name}={shown}")
             fields = {"is_set": True, "text": shown, "origin": "live"}

@@ -144,7 +144,7 @@ def _relieved(data: bytes) -> tuple[bytes, bytes, bool]:
     at = core.rfind(b"\r") + 1
     if at:
         return data[:at], data[at:], False
-    kept = core.replace(b"\0", b"")  # a sparse file has gigabytes of them before its text
+    kept = core.translate(None, b"\0")  # a sparse file has gigabytes of them before its text
     if b"\x1b" in kept:
         kept = _ESCAPE.sub(b"", kept)
     kept = _whole_characters(kept[: LINE_LIMIT + 8])  # a little too much, so that the cut is seen and counted later
@@ -179,7 +179,7 @@ class _Cleaner:
 
     def _without_controls(self, buffer: bytes) -> bytes:
         """Zero bytes removed (holes, UTF-16 appended to another file), others made spaces, binary lines emptied."""
-        lines = buffer.replace(b"\0", b"").split(b"\n")
+        lines = buffer.translate(None, b"\0").split(b"\n")
         for index, line in enumerate(lines):
             odd = len(line) - len(line.translate(None, _CONTROLS))
             if odd * _BINARY_SHARE > len(line):

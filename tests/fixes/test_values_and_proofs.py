@@ -165,6 +165,8 @@ class TestInterfaceProofs:
         seen = view(host("n1", LO, ("br0", "192.168.0.1/24")), host("n2", LO, ("br0", "192.168.0.1/24")))
         assert "192.168.0.1" in prove(seen, {"NCCL_SOCKET_IFNAME": "=br0"}).text
         assert prove(seen, {"NCCL_SOCKET_IFNAME": "=br0"}).state == "refuted"
+        more = view(*seen.job.hosts, nhosts=3)
+        assert prove(more, {"NCCL_SOCKET_IFNAME": "=br0"}).state == "refuted"  # whatever the third host has
 
     def test_on_one_host_every_interface_will_do(self) -> None:
         seen = view(host("n1", LO, VETH), nhosts=1)

@@ -1,7 +1,7 @@
-"""Writes logs of jobs that are well, in the dialect of each release: for the healthy shelf, the scanner's tests and bench.
+"""Writes logs of jobs that are well, in the dialect of each release: for the healthy shelf, tests and bench.
 
 Names, addresses and numbers are invented; the forms are those of the format strings at the release tags of NVIDIA/nccl.
-Run as a program: ``python tests/generate/healthy.py info PATH MEGABYTES CHANNEL_SHARE`` or ``... healthy RELEASE FABRIC``.
+As a program: ``python tests/generate/healthy.py info PATH MEGABYTES CHANNEL_SHARE`` or ``... healthy RELEASE FABRIC``.
 """
 
 from __future__ import annotations
@@ -55,13 +55,14 @@ def healthy_job(release: str, fabric: Fabric) -> Job:
 
 def healthy_log(job: Job, seed: int = 0) -> str:
     """The log of all ranks of ``job``, interleaved as they would be on one console."""
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311
     queues = [list(rank_lines(job, rank)) for rank in range(job.nranks)]
     lines = []
     while waiting := [queue for queue in queues if queue]:
         queue = chance.choice(waiting)
-        for _ in range(min(len(queue), chance.randint(1, 4))):
-            lines.append(queue.pop(0))
+        size = chance.randint(1, 4)
+        lines += queue[:size]
+        del queue[:size]
     return "\n".join(lines) + "\n"
 
 
@@ -192,7 +193,8 @@ def _communicator(job: Job, rank: int, local: int) -> Iterator[str]:
         yield from _connections(job, rank, local)
     if v >= (2, 12):
         yield f"[Service thread] Connection closed by localRank {local}"
-        yield f"comm {_pointer(rank)} rank {rank} nranks {job.nranks} cudaDev {local} busId {BUSES[local]} - Destroy COMPLETE"
+        device = f"cudaDev {local} busId {BUSES[local]}"
+        yield f"comm {_pointer(rank)} rank {rank} nranks {job.nranks} {device} - Destroy COMPLETE"
 
 
 def _life(job: Job, rank: int, local: int) -> str:
@@ -253,16 +255,15 @@ NOISE = (
     "P2P Chunksize set to 131072",
     "Setting affinity for GPU 0 to ffffffff,ffffffff",
     "threadThresholds 8/8/64 | 1024/8/64 | 512 | 512",
-    "AllReduce: opCount 1f sendbuff 0x7f1000 recvbuff 0x7f2000 count 1024 datatype 7 op 0 root 0 comm 0x55aa [nranks=128] "
-    "stream 0x5581",
+    "AllReduce: opCount 1f sendbuff 0x7f1000 recvbuff 0x7f2000 count 64 datatype 7 op 0 root 0 comm 0x5a stream 0x5",
     "Connected all trees",
     "CUMEM allocated shareable buffer 0x7f3a4000 size 2097152 ipcDesc 0x7f3a",
 )
 
 
 def write_info_log(path: Path, megabytes: float, channel_share: float, seed: int = 0) -> None:
-    """Write an INFO log of 128 ranks with ``channel_share`` of its lines (0 to 1) as channel lines; 10^6 bytes a megabyte."""
-    chance, wanted = random.Random(seed), int(megabytes * 1e6)
+    """Write an INFO log of 128 ranks, ``channel_share`` of its lines (0 to 1) channel lines; 10^6 bytes a megabyte."""
+    chance, wanted = random.Random(seed), int(megabytes * 1e6)  # noqa: S311
     job = Job("2.27.7", "ib", nodes=16, gpus=8)
     with path.open("w", encoding="ascii") as out:
         written = out.write(healthy_log(Job("2.27.7", "ib", nodes=16, gpus=8, channels=2), seed))

@@ -37,7 +37,9 @@ def test_every_event_says_what_it_means() -> None:
 
 
 def test_no_text_is_slow() -> None:
-    hostile = [piece * 4096 for piece in ("1 ", ": ", "=0", "a(", "' ", "/x")] + [m.sample + " : " * 1500 for m in MESSAGES]
+    hostile = [piece * 4096 for piece in ("1 ", ": ", "=0", "a(", "' ", "/x")] + [
+        m.sample + " : " * 1500 for m in MESSAGES
+    ]
     matcher = Matcher(MESSAGES)
     slowest = 0.0
     for text in hostile:

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (messages are as long as they are)
 """Which event does a text tell."""
 
 from __future__ import annotations
@@ -32,14 +33,19 @@ def test_the_message_with_most_literal_text_wins(matcher: Matcher) -> None:
 
 
 def test_a_message_that_fits_the_whole_text_wins(matcher: Matcher) -> None:
-    found = matcher.match("Error: failed to extend /dev/shm/nccl-Ab to 33030532 bytes, error: No space left on device (28)")
+    found = matcher.match("Error: failed to extend /mnt/nccl-Ab to 33030532 bytes, error: No space left on device (28)")
     assert found is not None
     assert found.event == "shm-full"
-    assert found.fields == {"path": "/dev/shm/nccl-Ab", "size": 33030532, "error": "No space left on device", "errno": 28}
+    assert found.fields == {
+        "path": "/mnt/nccl-Ab",
+        "size": 33030532,
+        "error": "No space left on device",
+        "errno": 28,
+    }
 
 
 def test_what_follows_a_message_does_not_hide_it(matcher: Matcher) -> None:
-    found = matcher.match("Error: failed to extend /dev/shm/nccl-Ab to 4096 bytes [repeated 7x across cluster]")
+    found = matcher.match("Error: failed to extend /mnt/nccl-Ab to 4096 bytes [repeated 7x across cluster]")
     assert found is not None
     assert (found.event, found.fields["size"]) == ("shm-too-small", 4096)
 
@@ -50,7 +56,11 @@ def test_a_match_does_not_end_inside_a_word(matcher: Matcher) -> None:
 
 def test_origin_and_level_narrow_the_choice(matcher: Matcher) -> None:
     text = "Call to connect failed : Connection refused"
-    torch, info, several = matcher.match(text, "torch"), matcher.match(text, "nccl", "INFO"), matcher.match(text, {"torch"})
+    torch, info, several = (
+        matcher.match(text, "torch"),
+        matcher.match(text, "nccl", "INFO"),
+        matcher.match(text, {"torch"}),
+    )
     assert torch is not None
     assert info is not None
     assert several is not None

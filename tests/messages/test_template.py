@@ -59,7 +59,9 @@ def test_only_words_that_touch_no_hole_index_a_template() -> None:
 
 
 def test_a_text_hole_in_the_middle_ends_where_the_rest_fits() -> None:
-    found = compile_parts(parse("failed {what:text}, error {code:int} in {place:text}")).match("failed a, b, error 3 in c, d")
+    found = compile_parts(parse("failed {what:text}, error {code:int} in {place:text}")).match(
+        "failed a, b, error 3 in c, d"
+    )
     assert found is not None
     assert found.groupdict() == {"what": "a, b", "code": "3", "place": "c, d"}
 

@@ -90,7 +90,9 @@ garbage = st.one_of(
     st.text(max_size=60),
     st.builds(
         lambda line, at, text: line[:at] + text + line[at:],
-        st.sampled_from(LINES), st.integers(0, 90), st.text(max_size=5),
+        st.sampled_from(LINES),
+        st.integers(0, 90),
+        st.text(max_size=5),
     ),
     st.builds(lambda line, at: line[:at], st.sampled_from(LINES), st.integers(0, 120)),
 )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ncdiag.report.fold import fold_hosts, fold_ranks
+from ncdiag.facts.fold import fold_hosts, fold_ranks
 
 
 @pytest.mark.parametrize(

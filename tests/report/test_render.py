@@ -58,6 +58,7 @@ def test_every_format_is_safe_on_a_terminal(name: str) -> None:
 def test_text_keeps_to_its_width(name: str, width: int) -> None:
     report = load(name)
     pasted = [line for finding in report.findings for fix in finding.fixes for _, line in digest.paste_lines(fix)]
+    pasted += [reference for finding in report.findings for reference in finding.references]
     for line in renderer("text")(report, width=width).splitlines():
         assert len(line) <= max(width, 40) or any(line.endswith(one_line(paste)) for paste in pasted)
 

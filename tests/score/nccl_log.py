@@ -80,7 +80,10 @@ def _network(ranks: list[Rank], events: Iterable[Event]) -> dict[str, Any]:
 
 
 def _life(job: Job, ranks: list[Rank]) -> dict[str, Any]:
-    ready = sorted({n for c in job.communicators for n in c.ranks_ready} | {r.rank for r in ranks if r.rank is not None and r.state == "ready"})
+    ready = sorted(
+        {n for c in job.communicators for n in c.ranks_ready}
+        | {r.rank for r in ranks if r.rank is not None and r.state == "ready"}
+    )
     started = {n for c in job.communicators for n in c.ranks_started}
     ended = [e for e in job.events if e.event == "comm-ended" and e.fields.get("how") == "Destroy"]
     ended_ranks = {e.rank for e in ended}

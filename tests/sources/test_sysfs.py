@@ -1,4 +1,4 @@
-"""Files under a root: the recorded trees in fixtures/roots, odd trees made here, and this machine's own /sys and /proc."""
+"""Files under a root: the recorded trees in fixtures/roots, odd trees made here, this machine's own /sys and /proc."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ncdiag.sources import sockets, sysfs, sysfs_host, sysfs_net, sysfs_pci, sys
 from ncdiag.sources.live import collect
 from ncdiag.sources.tree import Tree, natural
 
+SHM = "/dev/shm"  # noqa: S108  (it is the subject)
 HERE = Tree(Path("/"), "here")
 
 
@@ -381,10 +382,10 @@ def every(tree: Tree) -> Iterator[Observation]:
 
 
 def test_shared_memory(pod: Host, infiniband: Host) -> None:
-    assert [(m.path, m.filesystem, m.size_bytes) for m in pod.mounts] == [("/dev/shm", "shm", 64 << 20)]
+    assert [(m.path, m.filesystem, m.size_bytes) for m in pod.mounts] == [(SHM, "shm", 64 << 20)]
     assert infiniband.mounts == (), "a recorded tree without a size option does not tell it"
-    if Path("/dev/shm").exists():
-        status = os.statvfs("/dev/shm")
+    if Path(SHM).exists():
+        status = os.statvfs(SHM)
         [mount] = [o for o in sysfs_host.shared_memory(HERE) if o.entity == "Mount"]
         assert mount.fields["size_bytes"] == status.f_blocks * status.f_frsize
 

@@ -7,21 +7,25 @@ from ncdiag.facts.model import Difference, Event, Host, Job, Rank, RankTable
 from ncdiag.facts.view import View, derived
 
 CRASHES = {
-    "worker-crashed", "worker-killed", "worker-bus-error", "worker-failed", "mpi-rank-signal", "mpi-signal", "segfault", "segfault-in-nccl",
-    "oom-kill", "container-oom-killed", "cuda-illegal-access", "cuda-launch-failure", "cuda-memory-error", "torch-dataloader-killed",
-    "torch-dataloader-bus-error", "host-memory-exhausted",
+    "worker-crashed", "worker-killed", "worker-bus-error", "worker-failed", "mpi-rank-signal", "mpi-signal",
+    "segfault", "segfault-in-nccl", "oom-kill", "container-oom-killed", "host-memory-exhausted",
+    "cuda-illegal-access", "cuda-launch-failure", "cuda-memory-error",
+    "torch-dataloader-killed", "torch-dataloader-bus-error",
 }  # fmt: skip
 """Events in which a process of the job ended or was ended."""
 
+NVSWITCH_LINKS = 12
+"""NVLinks between two GPUs from which on they are joined by NVSwitches (A100 and later)."""
+
 MAY_DIFFER = (
-    "NCCL_SOCKET_IFNAME", "NCCL_IB_HCA", "NCCL_TOPO_FILE", "NCCL_GRAPH_FILE", "NCCL_HOSTID", "NCCL_COMM_ID", "NCCL_CONF_FILE",
-    "NCCL_IB_GID_INDEX", "NCCL_TOPO_DUMP_FILE", "NCCL_GRAPH_DUMP_FILE",
+    "NCCL_SOCKET_IFNAME", "NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_HOSTID", "NCCL_COMM_ID", "NCCL_CONF_FILE",
+    "NCCL_TOPO_FILE", "NCCL_GRAPH_FILE", "NCCL_TOPO_DUMP_FILE", "NCCL_GRAPH_DUMP_FILE",
 )  # fmt: skip
 """Variables that may have another value on each host."""
 
 
 @derived
-def first_crash_order(job: Job, view: View) -> int | None:  # noqa: ARG001
+def first_crash_order(job: Job, view: View) -> int | None:
     """The place in the input of the first event in which a process ended: by time where all such lines have one."""
     crashes = [e for e in job.events if e.event in CRASHES]
     if not crashes:
@@ -38,7 +42,7 @@ def is_first_crash(event: Event, view: View) -> bool:
 
 
 @derived
-def who(event: Event, view: View) -> str:  # noqa: ARG001
+def who(event: Event, view: View) -> str:
     """``Rank 3 on n2``, as far as it is known."""
     name = f"Rank {event.rank}" if event.rank is not None else "A rank"
     host = event.host or event.fields.get("on_host")
@@ -46,21 +50,24 @@ def who(event: Event, view: View) -> str:  # noqa: ARG001
 
 
 @derived
-def is_no_such_device(event: Event, view: View) -> bool:  # noqa: ARG001
-    """ibv_modify_qp answered ENODEV: the address of the queue pair belongs to no interface of this network namespace."""
+def is_no_such_device(event: Event, view: View) -> bool:
+    """ibv_modify_qp answered ENODEV.
+
+    The address of the queue pair belongs to no interface of this network namespace.
+    """
     return event.event == "ib-modify-qp-failed" and (
         event.fields.get("errno") == 19 or event.fields.get("error") == "No such device"  # noqa: PLR2004  (ENODEV)
     )
 
 
 @derived
-def is_cuda_memory_failure(event: Event, view: View) -> bool:  # noqa: ARG001
+def is_cuda_memory_failure(event: Event, view: View) -> bool:
     """NCCL's own CUDA call failed for lack of memory."""
     return event.event in {"cuda-failure", "cuda-alloc-failed"} and event.fields.get("cuda_error") == "out of memory"
 
 
 @derived
-def must_agree(difference: Difference, view: View) -> bool:  # noqa: ARG001
+def must_agree(difference: Difference, view: View) -> bool:
     """Is it something on which all ranks have to agree (not the version, which has a rule of its own)?"""
     if difference.what == "setting":
         return (
@@ -72,7 +79,7 @@ def must_agree(difference: Difference, view: View) -> bool:  # noqa: ARG001
 
 
 @derived
-def lacks_verbs_files(host: Host, view: View) -> bool | None:  # noqa: ARG001
+def lacks_verbs_files(host: Host, view: View) -> bool | None:
     """Is /dev/infiniband missing or without uverbs files?"""
     if host.infiniband_devices is None:
         return None
@@ -80,7 +87,7 @@ def lacks_verbs_files(host: Host, view: View) -> bool | None:  # noqa: ARG001
 
 
 @derived
-def uses_shm(rank: Rank, view: View) -> bool | None:  # noqa: ARG001
+def uses_shm(rank: Rank, view: View) -> bool | None:
     """Does the rank talk to another of its host through shared memory?"""
     if rank.transports is None:
         return None
@@ -88,8 +95,11 @@ def uses_shm(rank: Rank, view: View) -> bool | None:  # noqa: ARG001
 
 
 @derived
-def has_near_gpus(host: Host, view: View) -> bool | None:  # noqa: ARG001
-    """Are all pairs of GPUs joined by NVLink or below one PCIe switch (so that none has a reason to use shared memory)?"""
+def has_near_gpus(host: Host, view: View) -> bool | None:
+    """Are all pairs of GPUs joined by NVLink or below one PCIe switch (so that none has a reason to use shared.
+
+    Memory)?
+    """
     pairs = [link for link in host.links if link.a.startswith("GPU") and link.b.startswith("GPU") and link.level]
     if not pairs:
         return None
@@ -109,17 +119,21 @@ def fabric_manager_down(host: Host, view: View) -> bool | None:
     view.note(service)
     if service.active:
         return False
-    return any((link.nvlink_count or 0) >= 12 for link in host.links) or None  # noqa: PLR2004  (12 links and more: A100 and later behind NVSwitch)
+    return any((link.nvlink_count or 0) >= NVSWITCH_LINKS for link in host.links) or None
 
 
 _PLUGIN_FAILURES = {
-    "ofi-no-provider", "ofi-init-failed", "ofi-option-failed", "plugin-load-failed", "plugin-not-found", "plugin-init-failed",
+    "ofi-no-provider", "ofi-init-failed", "ofi-option-failed",
+    "plugin-load-failed", "plugin-not-found", "plugin-init-failed",
 }  # fmt: skip
 
 
 @derived
 def lacks_needed_plugin(host: Host, view: View) -> bool | None:
-    """Did a plugin that this machine needs fail: the OFI plugin started and found nothing, or a plugin was named and not found?"""
+    """Did a plugin that this machine needs fail.
+
+    The OFI plugin started and found nothing, or a plugin was named and not found?
+    """
     mine = [e for e in view.job.events if e.host in {host.name, None} and e.event in _PLUGIN_FAILURES]
     events = {e.event for e in mine}
     for event in mine:
@@ -153,12 +167,12 @@ def nccl_text(host: Host, view: View) -> str:
 
 
 @derived
-def is_invalid(table: RankTable, view: View) -> bool:  # noqa: ARG001
+def is_invalid(table: RankTable, view: View) -> bool:
     """Does the rank table break a rule of HCCL?"""
     return bool(table.problems)
 
 
 @derived
-def problem_text(table: RankTable, view: View) -> str:  # noqa: ARG001
+def problem_text(table: RankTable, view: View) -> str:
     """Its problems, at most three."""
     return "; ".join(table.problems[:3])

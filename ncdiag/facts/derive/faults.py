@@ -14,9 +14,10 @@ _NO_SPACE = "No space left on device"
 
 @derived
 def is_out_of_space(event: Event, view: View) -> bool:
-    """Is lack of space the reason? Releases up to 2.21 print no errno when they cannot extend a file: only space is missing then.
+    """Is lack of space the reason?
 
-    A segment that failed without errno counts only beside such a line, as CUDA's refusal to register it reads the same
+    Releases up to 2.21 print no errno when they cannot extend a file: only space is missing then. A segment that
+    failed without errno counts only beside such a line, as CUDA's refusal to register it reads the same
     (src/misc/shmutils.cc, v2.12.7-1 to v2.22.3-1).
     """
     error = event.fields.get("error")
@@ -33,7 +34,7 @@ def _lacks_space(event: Event) -> bool:
 
 
 @derived
-def because(event: Event, view: View) -> str:  # noqa: ARG001
+def because(event: Event, view: View) -> str:
     """``: Bad address``, or nothing where the line gives no reason."""
     error = event.fields.get("error")
     return f": {error}" if error else ""
@@ -63,7 +64,9 @@ def memlock_text(host: Host, view: View) -> str:
 @derived
 def uses_rdma(host: Host, view: View) -> bool | None:
     """Do ranks of this host use verbs, or do messages of verbs calls come from it?"""
-    if any(e.event.startswith("ib-") and e.event != "ib-no-device" and e.host in {host.name, None} for e in view.job.events):
+    if any(
+        e.event.startswith("ib-") and e.event != "ib-no-device" and e.host in {host.name, None} for e in view.job.events
+    ):
         return True
     nets = {r.net for r in ranks_of(host, view)} - {None}
     if nets:
@@ -72,7 +75,7 @@ def uses_rdma(host: Host, view: View) -> bool | None:
 
 
 @derived
-def mixes_link_layers(rank: Rank, view: View) -> bool | None:  # noqa: ARG001
+def mixes_link_layers(rank: Rank, view: View) -> bool | None:
     """Does the rank's list of RDMA ports hold InfiniBand and RoCE ports?"""
     if rank.net_devices is None:
         return None
@@ -80,6 +83,6 @@ def mixes_link_layers(rank: Rank, view: View) -> bool | None:  # noqa: ARG001
 
 
 @derived
-def device_list(rank: Rank, view: View) -> str:  # noqa: ARG001
+def device_list(rank: Rank, view: View) -> str:
     """``mlx5_0 (IB), mlx5_bond_0 (RoCE)``."""
     return ", ".join(f"{d.name} ({d.link_layer or 'link layer unknown'})" for d in rank.net_devices or ())

@@ -25,14 +25,14 @@ def peermem_loaded(host: Host, view: View) -> bool | None:
 
 
 @derived
-def shm_bytes(host: Host, view: View) -> int | None:  # noqa: ARG001
+def shm_bytes(host: Host, view: View) -> int | None:
     """Size of /dev/shm in bytes."""
     mount = _shm(host)
     return mount.size_bytes if mount else None
 
 
 @derived
-def shm_available_bytes(host: Host, view: View) -> int | None:  # noqa: ARG001
+def shm_available_bytes(host: Host, view: View) -> int | None:
     """Bytes left in /dev/shm."""
     mount = _shm(host)
     return mount.available_bytes if mount else None
@@ -43,14 +43,14 @@ def _shm(host: Host) -> Mount | None:
 
 
 @derived
-def memlock_bytes(host: Host, view: View) -> int | None:  # noqa: ARG001
+def memlock_bytes(host: Host, view: View) -> int | None:
     """Limit of locked memory in bytes; None when it is unlimited or unknown."""
     limit = _memlock(host)
     return limit.soft if limit else None
 
 
 @derived
-def memlock_unlimited(host: Host, view: View) -> bool | None:  # noqa: ARG001
+def memlock_unlimited(host: Host, view: View) -> bool | None:
     """Whether locked memory is unlimited."""
     limit = _memlock(host)
     return limit.unlimited if limit else None
@@ -61,13 +61,13 @@ def _memlock(host: Host) -> Limit | None:
 
 
 @derived
-def nofile(host: Host, view: View) -> int | None:  # noqa: ARG001
+def nofile(host: Host, view: View) -> int | None:
     """Limit of open files; None when it is unlimited or unknown."""
     return next((limit.soft for limit in host.limits if limit.name == "nofile"), None)
 
 
 @derived
-def has_acs_redirect(host: Host, view: View) -> bool | None:  # noqa: ARG001
+def has_acs_redirect(host: Host, view: View) -> bool | None:
     """Does some PCI device redirect peer traffic upstream? False when ACS lines were seen and all are off."""
     states = [device.acs_redirects for device in host.pci] + [host.acs_redirects]
     if True in states:
@@ -76,14 +76,14 @@ def has_acs_redirect(host: Host, view: View) -> bool | None:  # noqa: ARG001
 
 
 @derived
-def has_infiniband_devices(host: Host, view: View) -> bool | None:  # noqa: ARG001
+def has_infiniband_devices(host: Host, view: View) -> bool | None:
     """Are there device files that a program can open (/dev/infiniband/uverbs*)? None when the folder was not listed."""
     names = host.infiniband_devices
     return None if names is None else any(name.startswith("uverbs") for name in names)
 
 
 @derived
-def is_gpu_pair(link: TopoLink, view: View) -> bool:  # noqa: ARG001
+def is_gpu_pair(link: TopoLink, view: View) -> bool:
     """Whether the link joins two GPUs."""
     return link.a.startswith("GPU") and link.b.startswith("GPU")
 

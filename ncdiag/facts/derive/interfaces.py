@@ -36,7 +36,7 @@ _ELSEWHERE = re.compile(r"if\d+$")
 
 
 @derived
-def likely_kind(interface: Interface, view: View) -> InterfaceKind | None:  # noqa: ARG001
+def likely_kind(interface: Interface, view: View) -> InterfaceKind | None:
     """The kind that a tool told, else what the name stands for by custom; None for a name without one."""
     if interface.kind is not None:
         return interface.kind
@@ -66,7 +66,7 @@ def is_loopback(interface: Interface, view: View) -> bool | None:
 
 
 @derived
-def ip(interface: Interface, view: View) -> str | None:  # noqa: ARG001
+def ip(interface: Interface, view: View) -> str | None:
     """The address that NCCL would take: the first IPv4 one, else the first IPv6 one (src/misc/socket.cc)."""
     found = [(ip_address(a.ip), a.ip) for a in interface.addresses or ()]
     for version in (4, 6):
@@ -77,7 +77,7 @@ def ip(interface: Interface, view: View) -> str | None:  # noqa: ARG001
 
 
 @derived
-def has_ipv4(interface: Interface, view: View) -> bool | None:  # noqa: ARG001
+def has_ipv4(interface: Interface, view: View) -> bool | None:
     """Has it an IPv4 address? None when its addresses are not known."""
     if interface.addresses is None:
         return None

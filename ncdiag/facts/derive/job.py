@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from ncdiag.facts.fold import fold_hosts, fold_numbers
+from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Difference, Job, Rank
 from ncdiag.facts.scalars import Version, ip_address
 from ncdiag.facts.view import View, derived
@@ -15,7 +15,10 @@ from ncdiag.spans import Span
 
 @derived
 def is_multi_host(job: Job, view: View) -> bool | None:
-    """Does the job span several hosts? From nNodes, the hosts seen, launch lines, or a peer address that no host here has."""
+    """Does the job span several hosts? From nNodes, the hosts seen, launch lines, or a peer address that no host here.
+
+    Has.
+    """
     if job.nhosts is not None:
         return job.nhosts > 1
     rank_hosts = {r.host for r in job.ranks}
@@ -33,7 +36,7 @@ def is_multi_host(job: Job, view: View) -> bool | None:
 
 
 @derived
-def has_foreign_peer(job: Job, view: View) -> bool | None:  # noqa: ARG001
+def has_foreign_peer(job: Job, view: View) -> bool | None:
     """Does some message name a peer address that belongs to no interface seen (so another host takes part)?"""
     own = {a.ip.split("%")[0] for h in job.hosts for i in h.interfaces for a in i.addresses or ()}
     peers = {e.peer for e in job.events if e.peer}
@@ -92,7 +95,7 @@ def _difference(job: Job, what: str, name: str, read: Callable[[Rank], Any]) -> 
     return [Difference(what=what, name=name or what, groups={v: _who(r) for v, r in groups.items()}, provenance=spans)]
 
 
-def _host_settings(job: Job, view: View) -> list[Difference]:  # noqa: ARG001
+def _host_settings(job: Job, view: View) -> list[Difference]:
     """NCCL variables that the environments of two hosts give differently."""
     result = []
     names = {name for host in job.hosts for name in host.settings if name.startswith("NCCL_")}
@@ -114,7 +117,7 @@ def _who(ranks: list[Rank]) -> str:
     """``ranks 0-7,16 on node[1-2]``."""
     numbers = [r.rank for r in ranks if r.rank is not None]
     hosts = fold_hosts(sorted({r.host for r in ranks}))
-    return f"ranks {fold_numbers(numbers)} on {hosts}" if numbers else hosts
+    return f"ranks {fold_ranks(numbers)} on {hosts}" if numbers else hosts
 
 
 def _told_versions(job: Job) -> list[Difference]:
@@ -127,5 +130,7 @@ def _told_versions(job: Job) -> list[Difference]:
                 str(Version.from_code(int(fields[f"{which}_version"] or 0))): f"rank {fields[f'{which}_rank']}"
                 for which in ("first", "second")
             }
-            result.append(Difference(what="nccl_version", name="nccl_version", groups=groups, provenance=event.provenance))
+            result.append(
+                Difference(what="nccl_version", name="nccl_version", groups=groups, provenance=event.provenance)
+            )
     return result

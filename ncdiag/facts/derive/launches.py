@@ -11,7 +11,7 @@ CONTAINER_SHM = 64 << 20
 
 
 @derived
-def slots(launch: Launch, view: View) -> int | None:  # noqa: ARG001
+def slots(launch: Launch, view: View) -> int | None:
     """Sum of the slots of the hosts named; None when one of them has none written."""
     counts = [host.slots for host in launch.hosts]
     known = [count for count in counts if count is not None]
@@ -19,7 +19,7 @@ def slots(launch: Launch, view: View) -> int | None:  # noqa: ARG001
 
 
 @derived
-def is_multi_host(launch: Launch, view: View) -> bool | None:  # noqa: ARG001
+def is_multi_host(launch: Launch, view: View) -> bool | None:
     """Does the line start processes on several hosts? None when it does not say."""
     if launch.program == "hostfile" and not any(host.slots for host in launch.hosts):
         return None  # a list of names may be any list
@@ -29,19 +29,19 @@ def is_multi_host(launch: Launch, view: View) -> bool | None:  # noqa: ARG001
 
 
 @derived
-def sets_nccl(launch: Launch, view: View) -> bool:  # noqa: ARG001
+def sets_nccl(launch: Launch, view: View) -> bool:
     """Whether the line sets or passes on a variable of NCCL."""
     return any(name.startswith("NCCL_") for name in (*launch.env, *launch.forwarded))
 
 
 @derived
-def is_container(launch: Launch, view: View) -> bool:  # noqa: ARG001
+def is_container(launch: Launch, view: View) -> bool:
     """Whether the line starts a container."""
     return launch.program in CONTAINER_PROGRAMS
 
 
 @derived
-def container_shm_bytes(launch: Launch, view: View) -> int | None:  # noqa: ARG001
+def container_shm_bytes(launch: Launch, view: View) -> int | None:
     """Shared memory that the container gets, in bytes; None when it shares the host's or is no container."""
     if launch.program not in CONTAINER_PROGRAMS or launch.ipc == "host":
         return None

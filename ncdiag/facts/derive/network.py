@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
-from ncdiag.facts.model import Advertised, Event, Host, Interface, Job, Rank
+from ncdiag.facts.model import Advertised, Event, Interface, Job, Rank
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived
 
@@ -38,22 +39,32 @@ def _of_rank(rank: Rank, view: View, failed: set[str]) -> Iterator[Advertised]:
         yield _item(rank, rank.oob_interface, "oob", view, failed)
 
 
-_FIELD = {"bootstrap": "bootstrap_interface", "data": "socket_interfaces", "oob": "oob_interface"}
+Role = Literal["bootstrap", "data", "oob"]
+_FIELD: dict[Role, str] = {"bootstrap": "bootstrap_interface", "data": "socket_interfaces", "oob": "oob_interface"}
 
 
-def _item(rank: Rank, interface: Interface, role: str, view: View, failed: set[str]) -> Advertised:
+def _item(rank: Rank, interface: Interface, role: Role, view: View, failed: set[str]) -> Advertised:
     ip = view.get(interface, "ip")
     span = rank.provenance.get(_FIELD[role]) or interface.provenance.get("")
     return Advertised(
-        ip=ip, interface=interface.name, kind=view.get(interface, "likely_kind"), virtual=view.get(interface, "is_virtual"),
-        host=rank.host, rank=rank.rank, role=role, failed=ip in failed,  # type: ignore[arg-type]
+        ip=ip,
+        interface=interface.name,
+        kind=view.get(interface, "likely_kind"),
+        virtual=view.get(interface, "is_virtual"),
+        host=rank.host,
+        rank=rank.rank,
+        role=role,
+        failed=ip in failed,
         provenance={"": span} if span else {},
-    )  # fmt: skip
+    )
 
 
 @derived
-def peer_ip(event: Event, view: View) -> str | None:  # noqa: ARG001
-    """The address in ``peer`` (``10.0.0.2<4567>``, ``fe80::1%eth0<0>``), without port and zone; None for a host name."""
+def peer_ip(event: Event, view: View) -> str | None:
+    """The address in ``peer`` (``10.0.0.2<4567>``, ``fe80::1%eth0<0>``), without port and zone.
+
+    None for a host name.
+    """
     if not event.peer:
         return None
     text = event.peer.split("<", 1)[0]
@@ -61,14 +72,3 @@ def peer_ip(event: Event, view: View) -> str | None:  # noqa: ARG001
         text = text.split(":", 1)[0]
     text = text.split("%", 1)[0]
     return text if ip_address(text) else None
-
-
-@derived
-def networks(host: Host, view: View) -> tuple[str, ...] | None:
-    """The IPv4 networks (CIDR) of the usable interfaces; None when no prefix length is known."""
-    found = []
-    for interface in host.interfaces:
-        for address in interface.addresses or ():
-            if address.prefix_len and ":" not in address.ip and not view.get(interface, "is_loopback"):
-                found.append(f"{address.ip}/{address.prefix_len}")
-    return tuple(found) or None

@@ -18,7 +18,7 @@ def _large_busbw(benchmark: Benchmark) -> float | None:
 
 @derived
 def limit_gbs(benchmark: Benchmark, view: View) -> float | None:
-    """The wire rate of one host in GB/s when the ranks are spread over hosts: the active RDMA ports of the fastest rate.
+    """The wire rate of one host in GB/s: its active RDMA ports of the fastest rate, all together.
 
     The bus bandwidth of a collective over several hosts cannot exceed what one host's ports carry. None for one host,
     or when no port's rate is known.
@@ -45,5 +45,9 @@ def fraction_of_limit(benchmark: Benchmark, view: View) -> float | None:
 @derived
 def fraction_text(benchmark: Benchmark, view: View) -> str:
     """``9% (2.33 of 25 GB/s)``."""
-    fraction, reached, limit = view.get(benchmark, "fraction_of_limit"), _large_busbw(benchmark), view.get(benchmark, "limit_gbs")
+    fraction, reached, limit = (
+        view.get(benchmark, "fraction_of_limit"),
+        _large_busbw(benchmark),
+        view.get(benchmark, "limit_gbs"),
+    )
     return f"{fraction:.0%} ({reached:g} of {limit:g} GB/s)" if fraction is not None else "an unknown share"

@@ -13,13 +13,13 @@ _SOFTWARE = re.compile(r"rxe|siw")
 
 
 @derived
-def is_active(port: Port, view: View) -> bool | None:  # noqa: ARG001
+def is_active(port: Port, view: View) -> bool | None:
     """Is the port active? NCCL takes no other."""
     return None if port.state is None else port.state == "active"
 
 
 @derived
-def is_roce(port: Port, view: View) -> bool | None:  # noqa: ARG001
+def is_roce(port: Port, view: View) -> bool | None:
     """Is it RDMA over Ethernet? From the link layer, else from the types in its GID table."""
     if port.link_layer is not None:
         return port.link_layer == "Ethernet"
@@ -28,7 +28,7 @@ def is_roce(port: Port, view: View) -> bool | None:  # noqa: ARG001
 
 
 @derived
-def rocev2_ipv4_index(port: Port, view: View) -> int | None:  # noqa: ARG001
+def rocev2_ipv4_index(port: Port, view: View) -> int | None:
     """The lowest index of type RoCE v2 with an IPv4 address; None without one, or when a lower one may exist unseen."""
     known = {gid.index for gid in port.gids if gid.type is not None}
     for gid in sorted(port.gids, key=lambda g: g.index):
@@ -38,7 +38,7 @@ def rocev2_ipv4_index(port: Port, view: View) -> int | None:  # noqa: ARG001
 
 
 @derived
-def has_rocev2_ipv4(port: Port, view: View) -> bool | None:  # noqa: ARG001
+def has_rocev2_ipv4(port: Port, view: View) -> bool | None:
     """Has the GID table an entry of type RoCE v2 with an IPv4 address? None when the table is not known whole."""
     if any(gid.type == "RoCE v2" and gid.ip is not None for gid in port.gids):
         return True
@@ -58,14 +58,14 @@ def fastest_rate_gbps(host: Host, view: View) -> float | None:
 
 
 @derived
-def is_efa(hca: Hca, view: View) -> bool | None:  # noqa: ARG001
+def is_efa(hca: Hca, view: View) -> bool | None:
     """Is it an Elastic Fabric Adapter? By its PCI vendor; a name like ``rdmap0s6`` alone says nothing."""
     vendor = _vendor(hca)
     return None if vendor is None else vendor == _AMAZON
 
 
 @derived
-def is_soft_rdma(hca: Hca, view: View) -> bool | None:  # noqa: ARG001
+def is_soft_rdma(hca: Hca, view: View) -> bool | None:
     """Is it Soft-RoCE or Soft-iWARP? The rxe and siw drivers have no PCI device, and names that begin so by custom."""
     vendor = _vendor(hca)
     if _SOFTWARE.match(hca.name) or vendor in {0, _NO_VENDOR}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ncdiag.facts.assemble import UNNAMED
+from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import GdrVerdict, GidUse, Host, Job, Rank
 from ncdiag.facts.view import View, derived
 
@@ -49,7 +49,7 @@ def lacks_rdma(job: Job, view: View) -> bool | None:
 
 
 @derived
-def only_slow_rdma(host: Host, view: View) -> bool | None:  # noqa: ARG001
+def only_slow_rdma(host: Host, view: View) -> bool | None:
     """Are all RDMA ports slower than ``FAST_GBPS``? None when a rate is not known."""
     rates = [p.rate_gbps for d in host.hcas for p in d.ports]
     if not rates:
@@ -75,8 +75,8 @@ def _nic_verdicts(rank: Rank) -> Iterable[GdrVerdict]:
 
 
 @derived
-def gdr_unused(rank: Rank, view: View) -> bool | None:  # noqa: ARG001
-    """Does data of this rank go between RDMA NIC and GPU through host memory? From the verdicts and the Channel lines."""
+def gdr_unused(rank: Rank, view: View) -> bool | None:
+    """Does data go between RDMA NIC and GPU through host memory? From the verdicts and the Channel lines."""
     if rank.net == "Socket":
         return False
     staged, direct = _staged_and_direct(rank)
@@ -95,7 +95,7 @@ def _staged_and_direct(rank: Rank) -> tuple[int, int]:
 
 
 @derived
-def gdr_problem(rank: Rank, view: View) -> str:  # noqa: ARG001
+def gdr_problem(rank: Rank, view: View) -> str:
     """A sentence part: what shows that GPUDirect RDMA is not used."""
     for verdict in rank.gdr:
         if not verdict.enabled:
@@ -107,13 +107,13 @@ def gdr_problem(rank: Rank, view: View) -> str:  # noqa: ARG001
 
 
 @derived
-def failed_over_verbs(job: Job, view: View) -> bool:  # noqa: ARG001
+def failed_over_verbs(job: Job, view: View) -> bool:
     """Did an RDMA connection or transfer of the job fail?"""
     return any(e.event in {"ib-completion-error", "ib-modify-qp-failed"} for e in job.events)
 
 
 @derived
-def uses_roce(rank: Rank, view: View) -> bool | None:  # noqa: ARG001
+def uses_roce(rank: Rank, view: View) -> bool | None:
     """Does the rank use RDMA ports of link layer Ethernet?"""
     if rank.net_devices:
         layers = {d.link_layer for d in rank.net_devices}
@@ -124,12 +124,17 @@ def uses_roce(rank: Rank, view: View) -> bool | None:  # noqa: ARG001
 
 
 @derived
-def is_link_local(use: GidUse, view: View) -> bool | None:  # noqa: ARG001
+def is_link_local(use: GidUse, view: View) -> bool | None:
     """Is the local GID a link-local one (fe80::)?"""
     return use.local_gid.lower().startswith("fe80") if use.local_gid else None
 
 
 @derived
-def by_distance(verdict: GdrVerdict, view: View) -> bool:  # noqa: ARG001
+def by_distance(verdict: GdrVerdict, view: View) -> bool:
     """Was GPUDirect RDMA refused because GPU and NIC are too far apart?"""
-    return not verdict.enabled and verdict.distance is not None and verdict.limit is not None and verdict.distance > verdict.limit
+    return (
+        not verdict.enabled
+        and verdict.distance is not None
+        and verdict.limit is not None
+        and verdict.distance > verdict.limit
+    )

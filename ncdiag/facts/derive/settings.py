@@ -10,7 +10,7 @@ _FORWARDS_ALL = {"srun", "torchrun", "deepspeed", "docker", "python", "accelerat
 
 
 @derived
-def p2p_is_disabled(setting: Setting, view: View) -> bool:  # noqa: ARG001
+def p2p_is_disabled(setting: Setting, view: View) -> bool:
     """NCCL_P2P_DISABLE=1, which 2.7 to 2.22 echo as ``NCCL_P2P_LEVEL ... to LOC`` (src/graph/paths.cc)."""
     if setting.name == "NCCL_P2P_DISABLE":
         return setting.number == 1
@@ -18,7 +18,7 @@ def p2p_is_disabled(setting: Setting, view: View) -> bool:  # noqa: ARG001
 
 
 @derived
-def is_local_address(setting: Setting, view: View) -> bool:  # noqa: ARG001
+def is_local_address(setting: Setting, view: View) -> bool:
     """Does the value name the own machine: localhost or a loopback address?"""
     text = (setting.text or "").strip()
     address = ip_address(text)
@@ -27,10 +27,15 @@ def is_local_address(setting: Setting, view: View) -> bool:  # noqa: ARG001
 
 @derived
 def left_behind(launch: Launch, view: View) -> tuple[str, ...]:
-    """NCCL variables set in front of the command that it does not forward, of launchers that forward only what they are told."""
+    """NCCL variables set in front of the command that it does not forward, of launchers that forward only what they.
+
+    Are told.
+    """
     if launch.program in _FORWARDS_ALL or not view.get(launch, "is_multi_host"):
         return ()
-    return tuple(sorted(n for n in launch.prefix_env if n.startswith("NCCL_") and n not in {*launch.forwarded, *launch.env}))
+    return tuple(
+        sorted(n for n in launch.prefix_env if n.startswith("NCCL_") and n not in {*launch.forwarded, *launch.env})
+    )
 
 
 @derived
@@ -55,19 +60,19 @@ def forwarding_example(launch: Launch, view: View) -> str:
 
 
 @derived
-def summary(difference: Difference, view: View) -> str:  # noqa: ARG001
+def summary(difference: Difference, view: View) -> str:
     """``2.22.3 (ranks 0-7 on n1), 2.23.4 (ranks 8-15 on n2)``."""
     return ", ".join(f"{value} ({who})" for value, who in difference.groups.items())
 
 
 @derived
-def is_timeout(timeout: Timeout, view: View) -> bool:  # noqa: ARG001
+def is_timeout(timeout: Timeout, view: View) -> bool:
     """A collective that ran longer than allowed (other records only tell the state of a rank)."""
     return timeout.ran_ms is not None
 
 
 @derived
-def is_nvls_failure(event: Event, view: View) -> bool:  # noqa: ARG001
+def is_nvls_failure(event: Event, view: View) -> bool:
     """A CUDA failure that NCCL reports from its NVLS code (src/transport/nvls.cc)."""
     return event.event == "cuda-failure" and (event.file or "").endswith("nvls.cc")
 

@@ -35,7 +35,8 @@ def prove(view: View, change: Change) -> tuple[HostProof, ...]:
     if missing:
         text = "the interfaces of the other hosts were not seen"
         proofs.append(HostProof("", "not-simulated", text, ("ip addr (on the other hosts)",), others=True))
-    if all(proof.state == "proved" for proof in proofs) and (together := _together(picked)) is not None:
+    at_hand_fit = all(proof.state == "proved" for proof in proofs if not proof.others)
+    if at_hand_fit and (together := _together(picked)) is not None:
         proofs.append(together)
     return tuple(proofs)
 

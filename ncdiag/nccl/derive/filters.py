@@ -66,7 +66,10 @@ def hca_filter_matches_nothing(host: Host, view: View) -> bool | None:
 
 @derived
 def should_be_used(port: Port, view: View) -> bool | None:
-    """Is the port one that the job means to use: named by NCCL_IB_HCA, equal to ports that are active, or is none active?"""
+    """Is the port one that the job means to use.
+
+    Named by NCCL_IB_HCA, equal to ports that are active, or is none active?
+    """
     host = view.host(port.host)
     if host is None:
         return None
@@ -83,7 +86,7 @@ def should_be_used(port: Port, view: View) -> bool | None:
 
 
 @derived
-def hca_item_without_device(setting: Setting, view: View) -> bool | None:  # noqa: ARG001
+def hca_item_without_device(setting: Setting, view: View) -> bool | None:
     """Does a list of devices hold an item such as ``:1`` that names no device, which NCCL skips?"""
     if setting.name != "NCCL_IB_HCA" or not setting.text:
         return False
@@ -101,7 +104,7 @@ def is_unknown_variable(setting: Setting, view: View) -> bool:
 
 
 @derived
-def did_you_mean(setting: Setting, view: View) -> str:  # noqa: ARG001
+def did_you_mean(setting: Setting, view: View) -> str:
     """``; did you mean NCCL_PROTO?`` or nothing."""
     names = environment.suggest(setting.name)
     return f"; did you mean {' or '.join(names[:2])}?" if names else ""
@@ -113,5 +116,3 @@ def is_ignored_value(setting: Setting, view: View) -> bool | None:
     if not setting.name.startswith("NCCL_") or view.get(setting, "is_unknown_variable"):
         return False
     return None if setting.valid is None else not setting.valid
-
-

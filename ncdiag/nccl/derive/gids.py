@@ -29,7 +29,7 @@ def chosen_gid_index(port: Port, view: View) -> int | None:
 
 @derived
 def chosen_gid_is_bad(port: Port, view: View) -> bool | None:
-    """Is the entry in force empty, of RoCE v1, or without a routable address? None when entry or table were not seen."""
+    """Is the entry in force empty, of RoCE v1, or without a routable address? None when it was not seen."""
     choice = _choice(port, view)
     if choice is None or not choice.known:
         return None
@@ -63,7 +63,7 @@ def chosen_gid_text(port: Port, view: View) -> str:
 
 
 @derived
-def gid_zero_is_good(host: Host, view: View) -> bool | None:  # noqa: ARG001
+def gid_zero_is_good(host: Host, view: View) -> bool | None:
     """Is entry 0 of every RoCE port of this host a usable RoCE v2 address?"""
     zero = [g for d in host.hcas for p in d.ports for g in p.gids if g.index == 0]
     verdicts = [_is_bad(g) for g in zero]

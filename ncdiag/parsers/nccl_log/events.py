@@ -27,7 +27,7 @@ class Events:
         self._kept: Counter[str] = Counter()
         self._last: dict[str, tuple[Any, ...]] = {}
 
-    def add(self, key: Key, told: Told, text: str, level: str, prefix: Prefix, span: Span) -> None:  # noqa: PLR0913
+    def add(self, key: Key, told: Told, text: str, *, level: str, prefix: Prefix, span: Span) -> None:  # noqa: PLR0913
         """Take one event; over the limit it only raises the count of the last one kept under its name."""
         place = (told.event, *key[:2], text)
         if place not in self._first:
@@ -50,7 +50,8 @@ class Events:
                 "event": told.event, "origin": told.origin, "level": level, "kind": told.kind, "text": text,
                 "time": prefix.time, "order": span.line, "rank": rank_of(key), "pid": key[1],
                 "peer": _host_part(told.fields.get("peer")),
-                "file": prefix.file or told.fields.get("source_file"), "line": prefix.line or told.fields.get("source_line"),
+                "file": prefix.file or told.fields.get("source_file"),
+                "line": prefix.line or told.fields.get("source_line"),
                 "count": self._counts[place], "fields": told.fields,
             }  # fmt: skip
             fields = {name: value for name, value in fields.items() if value is not None}

@@ -47,9 +47,9 @@ PREFIXED = re.compile(
 """The beginning of another NCCL line inside a line: two processes wrote into one pipe."""
 
 _FACTS = (
-    r"Bootstrap ?:", r"NET(?:/(?!\d)| :)", r"Using (?:network|internal Network)", r"GPU Direct RDMA", r"\[Rank \d", r"comm 0x",
-    r"nccl\w+ comm 0x", r"NCCL_\w+ set ", r"RCCL_\w+ set ", r"NCCL version", r"RCCL version", r"CUDA Dev \d",
-    r"Plugin name set", r"Coll(?:Net)? \d", r"rank \d+ nranks \d+$",
+    r"Bootstrap ?:", r"NET(?:/(?!\d)| :)", r"Using (?:network|internal Network)", r"GPU Direct RDMA", r"\[Rank \d",
+    r"comm 0x", r"nccl\w+ comm 0x", r"NCCL_\w+ set ", r"RCCL_\w+ set ", r"NCCL version", r"RCCL version",
+    r"CUDA Dev \d", r"Plugin name set", r"Coll(?:Net)? \d", r"rank \d+ nranks \d+$",
 )  # fmt: skip
 _NAME_FIRST = r"[\w./-]+(?:: [Cc]onnect |:\d+ (?:->|\(\w+\) ->|Cuda failure)| failed in nccl)"
 """``socketStartConnect: connect to``, ``init.cc:123 -> 3``: messages that begin with any name."""

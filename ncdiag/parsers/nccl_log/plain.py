@@ -1,4 +1,4 @@
-"""Lines of RCCL and of network plugins that do not carry NCCL's prefix, and messages wrapped by a container's logger."""
+"""Lines of RCCL and of network plugins without NCCL's prefix, and messages wrapped by a container's logger."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """What stands before ``NCCL INFO``: who printed the line, and when.
 
-Every release prints ``host:pid:tid [dev] `` (src/debug.cc); WARN adds ``file:line``, since 2.26 a time before the host and
-since 2.30.7 ``(function)``. Launchers put their own tags in front, people cut pieces off: the host is looked for from the
-right, whatever stands left of it.
+Every release prints ``host:pid:tid [dev] `` (src/debug.cc); WARN adds ``file:line``, since 2.26 a time before the host
+and since 2.30.7 ``(function)``. Launchers put their own tags in front, people cut pieces off: the host is looked for
+from the right, whatever stands left of it.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ import re
 
 import msgspec
 
-_CLOCK = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?:(Z)|([+-])(\d\d):?(\d\d))?"
-)
+_CLOCK = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?:(Z)|([+-])(\d\d):?(\d\d))?")
 _TAIL = re.compile(
     r"""(?:(?P<host>(?=[^\s:]*[A-Za-z._-])[^\s:/"'|<>()\[\],{}]{1,255}):(?P<pid>\d{1,10})(?::(?P<tid>\d{1,10}))?\s
         |(?:(?<=\s)|^)(?P<bare>[A-Za-z][\w.-]{0,254})\s(?=\[))?
         (?:\[(?P<dev>-?\w{1,16})\]\s)?
-        (?:\d{1,12}\.\d{1,9}\s)?
+        (?:\d{1,12}\.\d{1,9}\s(?:\w{1,200}:\d{1,6}\s)?)?
         (?:(?P<file>[^\s:]{1,300}\.\w{1,4}):(?P<line>\d{1,6})\s)?
         (?:\((?P<function>[^()]{1,200})\)\s)?$""",
     re.VERBOSE,
@@ -34,7 +32,7 @@ _DEVICES = 1024
 
 
 class Prefix(msgspec.Struct, frozen=True):
-    """The parts of a line's prefix; what it does not tell is None. ``time`` is seconds since the epoch (UTC assumed)."""
+    """The parts of a line's prefix, None where it does not tell. ``time`` is seconds since the epoch (UTC assumed)."""
 
     host: str | None = None
     pid: int | None = None
@@ -48,16 +46,15 @@ class Prefix(msgspec.Struct, frozen=True):
 
 
 def unglued(text: str) -> str:
-    """Put a blank where another process's line was glued behind a message: ``...P2P/CUMEMnode1:42:43 [0] NCCL INFO``."""
+    """Put a blank where another process's line was glued behind a message: ``...P2P/CUMEMnode1:42:43 [0] NCCL``."""
     return _GLUE.sub(r"\g<0> ", text)
 
 
 def parse_prefix(text: str) -> Prefix:
     """Read ``text``, all that stands on the line before ``NCCL``."""
     text = unglued(text)
-    clock = None
-    for clock in _CLOCK.finditer(text):
-        pass
+    clocks = list(_CLOCK.finditer(text))
+    clock = clocks[-1] if clocks else None
     found = _TAIL.search(_CLOCK.sub(" ", text) if clock else text)
     if found is None:
         return Prefix(time=_seconds(clock))

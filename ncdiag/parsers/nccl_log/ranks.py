@@ -1,7 +1,7 @@
 """What was read of each process, and how it becomes observations of ranks.
 
-A record belongs to one (host, pid, device). Lines of helper threads carry another device number than the rank's own, and
-one process may drive several GPUs: at the end the records of a process are put together by its Init lines.
+A record belongs to one (host, pid, device). Lines of helper threads carry another device number than the rank's own,
+and one process may drive several GPUs: at the end the records of a process are put together by its Init lines.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ncdiag.parsers.nccl_log.reading import CARRIED, LISTED, Init, Reading
 from ncdiag.parsers.nccl_log.transports import Link
 from ncdiag.spans import Span
 
-_NET_LINES = Version(2, 4), Version(2, 6)
+_LIST_FOR_BOOTSTRAP = Version(2, 4), Version(2, 6)
 LIST_LIMIT = 256
 """Different entries of a list (GIDs, GDR verdicts) that are kept for one process."""
 
@@ -95,8 +95,9 @@ class Record:
         return self.net
 
     def told_anything(self) -> bool:
-        """Did the lines tell more than that somebody printed them."""
-        return bool(self.key[1] is not None or self.fields or self.lists or self.settings or self.network() or self.comms)
+        """Tell whether the lines said more than that somebody printed them."""
+        told = self.fields or self.lists or self.settings or self.comms or self.network()
+        return self.key[1] is not None or bool(told)
 
     @property
     def rank(self) -> int | None:
@@ -107,12 +108,12 @@ class Record:
 
     @property
     def is_rank(self) -> bool:
-        """Does this record stand for a rank of its own, or for a helper thread or a whole process."""
+        """Tell whether this record stands for a rank of its own, not for a helper thread or a whole process."""
         return self.world is not None or len(self.link_ranks) == 1
 
 
 def _is_wider(new: Init, old: Init) -> bool:
-    """Tell whether ``new`` is the better name of a process: its own line again, more ranks, or a line that says more."""
+    """Tell whether ``new`` names a process better: its own line again, more ranks, or a line that says more."""
     return new.pointer == old.pointer or new.nranks > old.nranks or (new.nranks == old.nranks and not old.pointer)
 
 
@@ -123,7 +124,9 @@ def _either(new: int | None, old: int | None) -> int | None:
 class Outcome:
     """The ranks of one source, ready to be told: records of one process put together."""
 
-    def __init__(self, records: Iterable[Record], library: str, exact: tuple[str, Span] | None, bounds: VersionRange | None) -> None:
+    def __init__(
+        self, records: Iterable[Record], library: str, exact: tuple[str, Span] | None, bounds: VersionRange | None
+    ) -> None:
         """``exact`` and ``bounds`` are what the source as a whole says about the version."""
         self.library, self.exact, self.bounds = library, exact, bounds
         processes: dict[tuple[str | None, int | None], list[Record]] = defaultdict(list)
@@ -149,6 +152,7 @@ class Outcome:
             yield from _settings(main, members, told)
 
     def _rank(self, main: Record, members: list[Record]) -> Iterator[Observation]:
+        """The rank that ``main`` stands for; each field goes to the line that told it."""
         by_span: dict[Span, dict[str, Any]] = defaultdict(dict)
         for record in reversed(members):
             for name, (value, span) in record.fields.items():
@@ -159,39 +163,36 @@ class Outcome:
         net = max(nets, key=lambda net: net[0], default=None)
         if net is not None and (net[0] > LISTED or self._lists_what_it_uses(version)):
             _put(by_span, "net", net[1], net[2])
-        alone = [record for record in members if record is main or not self.shared[record.key[:2]]]
-        counts: Counter[str] = Counter()
-        for record in alone:
-            counts.update(record.transports)
-        first = by_span[main.span]
-        first["library"] = self.library
-        if main.rank is not None:
-            first["rank"] = main.rank
-        if counts:
-            first["transports"] = dict(counts)
-        nics = sorted(set().union(*(r.nics for r in alone)))
-        if nics:
-            first["nics_used"] = nics
-        if main.world is not None:
-            _put_world(by_span, main)
-        state = next((r.state for r in members if r.state is not None), None)
-        failed = next((r.state for r in members if r.state is not None and r.state[0] == "failed"), None)
-        if state is not None:
-            word, span = failed or state
-            _put(by_span, "state", word, span)
+        _put_world(by_span, main)
+        _put_state(by_span, members)
         if version is not None:
             _put(by_span, "nccl_version", version[0], version[1] or main.span)
-        host, pid, dev = main.key
-        device = main.world[0].cuda_dev if main.world is not None and main.world[0].cuda_dev is not None else dev
+        by_span[main.span] |= self._counted(main, members)
+        host, pid, device = main.key
+        if main.world is not None and main.world[0].cuda_dev is not None:
+            device = main.world[0].cuda_dev
         for span, fields in sorted(by_span.items(), key=lambda item: item[0].line):
             if fields:
                 yield Observation(
                     entity="Rank", key=(pid, device), host=host, span=span, fields=fields, standing="process"
                 )
 
+    def _counted(self, main: Record, members: list[Record]) -> dict[str, Any]:
+        """What is told by many lines. Records that several ranks share count for none of them."""
+        alone = [record for record in members if record is main or not self.shared[record.key[:2]]]
+        counts: Counter[str] = Counter()
+        for record in alone:
+            counts.update(record.transports)
+        nics = sorted(set().union(*(record.nics for record in alone)))
+        fields = {"library": self.library, "rank": main.rank, "transports": dict(counts), "nics_used": nics}
+        return {name: value for name, value in fields.items() if value not in (None, {}, [])}
+
     def _lists_what_it_uses(self, version: tuple[VersionRange, Span | None] | None) -> bool:
         """2.4 and 2.5 list the sockets for the bootstrap as well, so that line does not tell the network."""
-        return self.library == "RCCL" or (version is not None and (version[0].low >= _NET_LINES[1] or version[0].high < _NET_LINES[0]))
+        if self.library == "RCCL":
+            return True
+        first, beyond = _LIST_FOR_BOOTSTRAP
+        return version is not None and (version[0].low >= beyond or version[0].high < first)
 
     def _version(self, members: list[Record]) -> tuple[VersionRange, Span | None] | None:
         exact = next((r.exact for r in members if r.exact is not None), None)
@@ -215,11 +216,11 @@ def _grouped(members: list[Record]) -> list[tuple[Record, list[Record]]]:
     """The ranks of one process, each with the records that tell of it as well."""
     ranks = [record for record in members if record.is_rank]
     rest = [record for record in members if not record.is_rank]
-    if members[0].key[1] is None:
-        return [(record, []) for record in members] if len(members) == len(ranks) or not ranks else [(r, rest) for r in ranks]
     if ranks:
         return [(record, rest) for record in ranks]
-    return [(record, [other for other in members if other is not record and other.key[2] is None]) for record in members]
+    without_device = [record for record in members if record.key[2] is None]
+    own = [record for record in members if record.key[2] is not None]
+    return [(record, without_device) for record in own] or [(without_device[0], without_device[1:])]
 
 
 def _put(by_span: dict[Span, dict[str, Any]], name: str, value: Any, span: Span) -> None:  # noqa: ANN401
@@ -237,6 +238,14 @@ def _put_world(by_span: dict[Span, dict[str, Any]], main: Record) -> None:
     for name, value in world.items():
         if value is not None:
             _put(by_span, name, value, span)
+
+
+def _put_state(by_span: dict[Span, dict[str, Any]], members: list[Record]) -> None:
+    """A failure anywhere in the process wins; else what its communicators say."""
+    states = [record.state for record in members if record.state is not None]
+    state = next((state for state in states if state[0] == "failed"), states[0] if states else None)
+    if state is not None:
+        _put(by_span, "state", *state)
 
 
 def _lists(by_span: dict[Span, dict[str, Any]], members: list[Record]) -> None:
@@ -271,4 +280,6 @@ def _settings(
             if (host, pid, name) not in told:
                 told.add((host, pid, name))
                 fields = {"text": text, "is_set": True, "origin": "log echo"}
-                yield Observation(entity="Setting", key=(name, pid), host=host, span=span, fields=fields, standing="process")
+                yield Observation(
+                    entity="Setting", key=(name, pid), host=host, span=span, fields=fields, standing="process"
+                )

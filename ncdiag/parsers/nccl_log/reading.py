@@ -5,6 +5,7 @@ A `Reading` is plain data, so that equal messages of many ranks are read once.
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import re
 from collections.abc import Callable
@@ -77,16 +78,14 @@ def interfaces(text: str) -> list[dict[str, Any]]:
     for entry in _ENTRY.finditer(text):
         item: dict[str, Any] = {"name": entry[2]}
         ip = entry[3].split("%", 1)[0]
-        try:
+        with contextlib.suppress(ValueError):
             item["addresses"] = [{"ip": str(ipaddress.ip_address(ip))}]
-        except ValueError:
-            pass
         found.append(item)
     return found
 
 
 def devices(text: str) -> list[dict[str, Any]]:
-    """``[0]mlx5_0:1/RoCE [1]mlx5_1:1/IB/SHARP`` to device facts; ports merged into one NIC (2.20 to 2.23) join with ``+``."""
+    """``[0]mlx5_0:1/RoCE [1]mlx5_1:1/IB/SHARP`` to device facts; ports merged into one (2.20 to 2.23) get a ``+``."""
     found: list[dict[str, Any]] = []
     for merged in _MERGED.finditer(text):
         ports = list(_DEVICE.finditer(merged[2]))
@@ -129,10 +128,8 @@ def _ib(found: re.Match[str]) -> Reading:
     fields: dict[str, Any] = {"net_devices": listed, "relaxed_ordering": True if "[RO]" in found["what"] else None}
     if oob and listed:  # without a device RDMA is not used, and neither is its side channel
         fields["oob_interface"] = oob[0]
-    if "={" in found["what"]:
-        versions = ">=2.20,<2.24"
-    else:
-        versions = ">=2.12" if "[RO]" in found["what"] else ">=2.4"
+    merged, ordered = "={" in found["what"], "[RO]" in found["what"]
+    versions = ">=2.20,<2.24" if merged else ">=2.12" if ordered else ">=2.4"
     return Reading(fields=_known(fields), net=(STARTED, "IB") if listed else None, versions=versions)
 
 
@@ -279,6 +276,14 @@ def _int(text: str | None) -> int | None:
 
 Form = tuple[str, re.Pattern[str], Callable[[re.Match[str]], Reading]]
 
+_GDR_HCA = (
+    r"NET/(?P<net>[^/]{1,40}?) : GPU Direct RDMA (?P<verdict>Enabled|Disabled) for HCA \d+ '(?P<hca>[^']*)'"
+    r"(?: \((?P<reason>[^()]*)\))?"
+)
+_GID = (
+    r"NET/IB: .*?Dev (?P<dev>\d{1,4}) Port (?P<port>\d{1,3}) (?:qpn|qp_num) \d+ mtu \d+ "
+    r".*?GID (?P<index>-?\d{1,6}) \((?P<high>[0-9A-Fa-f]{1,16})/(?P<low>[0-9A-Fa-f]{1,16})\)"
+)
 _FORMS: tuple[Form, ...] = tuple(
     (start, re.compile(pattern), read)
     for start, pattern, read in (
@@ -288,10 +293,8 @@ _FORMS: tuple[Form, ...] = tuple(
         ("NET", r"NET : Using interface (?P<what>.*)", _old_interface),
         ("NET", r"NET/IB ?: Using interface (?P<what>\S+) for sideband", _sideband),
         ("NET", r"NET/IB ?: Using(?P<what> .*?) ?; OOB (?P<oob>.*)", _ib),
-        ("NET", r"NET/(?P<net>[^/]{1,40}?) : GPU Direct RDMA (?P<verdict>Enabled|Disabled) for HCA \d+ '(?P<hca>[^']*)'"
-                r"(?: \((?P<reason>[^()]*)\))?", _gdr_hca),
-        ("NET", r"NET/IB: .*?Dev (?P<dev>\d{1,4}) Port (?P<port>\d{1,3}) (?:qpn|qp_num) \d+ mtu \d+ .*?GID (?P<index>-?\d{1,6}) "
-                r"\((?P<high>[0-9A-Fa-f]{1,16})/(?P<low>[0-9A-Fa-f]{1,16})\)", _gid),
+        ("NET", _GDR_HCA, _gdr_hca),
+        ("NET", _GID, _gid),
         ("NET", r"NET/Plugin: Loaded net plugin (?P<name>.+?) \(v\d+\)", _plugin),
         ("NET", r"NET/OFI (?:Initializing|Using|Selected) .*", _ofi),
         ("P2P", r"P2P plugin (?P<name>\S+)", _plugin),
@@ -304,11 +307,13 @@ _FORMS: tuple[Form, ...] = tuple(
     )
 )  # fmt: skip
 _GDR_PAIR = re.compile(
-    r"(?:NET/(?P<net>[^/]{1,40}?) : )?GPU Direct RDMA (?P<verdict>Enabled|Disabled) for (?:GPU )?(?P<gpu>\S+)(?: \(rank \d+\))? "
-    r"(?:/ HCA |- )(?P<hca>\S+)(?: '[^']*')? \((?:distance (?P<distance>\d{1,4}) [<>=]+ (?P<limit>\d{1,4})|(?P<reason>[^()]*))"
+    r"(?:NET/(?P<net>[^/]{1,40}?) : )?GPU Direct RDMA (?P<verdict>Enabled|Disabled) for "
+    r"(?:GPU )?(?P<gpu>\S+)(?: \(rank \d+\))? (?:/ HCA |- )(?P<hca>\S+)(?: '[^']*')? "
+    r"\((?:distance (?P<distance>\d{1,4}) [<>=]+ (?P<limit>\d{1,4})|(?P<reason>[^()]*))"
 )
 _COMM = re.compile(
-    r"(?:\[Rank \d+\] )?(?:(?P<api>nccl\w+) )?comm (?P<pointer>0x[\w.]*) rank (?P<rank>\d{1,9}) n[rR]anks (?P<nranks>\d{1,9})"
+    r"(?:\[Rank \d+\] )?(?:(?P<api>nccl\w+) )?comm (?P<pointer>0x[\w.]*) "
+    r"rank (?P<rank>\d{1,9}) n[rR]anks (?P<nranks>\d{1,9})"
 )
 _SETTING = re.compile(r"(?P<name>[NR]CCL_\w{1,64}) set (?:(?:by|from) environment )?to (?P<value>.*)")
 _VERSION = re.compile(r"(?:NCCL )?version (?P<version>\d+\.\d+[\w.+-]*)")
@@ -359,6 +364,12 @@ def _from_fields(text: str, told: Told | None) -> dict[str, Any]:
     if text.startswith("NET/IB") and told is not None and told.event in {"ib-completion-error", "collective-mismatch"}:
         more["net"] = (STARTED, "IB")
     if told is not None and "local_gid" in told.fields:
-        names = {"hca": "hca", "port": "port", "gid_index": "index", "local_gid": "local_gid", "remote_gid": "remote_gid"}
+        names = {
+            "hca": "hca",
+            "port": "port",
+            "gid_index": "index",
+            "local_gid": "local_gid",
+            "remote_gid": "remote_gid",
+        }
         more["lists"] = {"gids_used": [{new: told.fields[old] for old, new in names.items() if old in told.fields}]}
     return more

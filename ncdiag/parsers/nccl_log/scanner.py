@@ -22,7 +22,13 @@ from ncdiag.parsers.nccl_log.prefix import Prefix, parse_prefix, unglued
 from ncdiag.parsers.nccl_log.ranks import Key, Outcome, Record
 from ncdiag.parsers.nccl_log.reading import Init, Reading, read
 from ncdiag.parsers.nccl_log.transports import (
-    ANY_CHANNEL, CHANNEL_STARTS, CHANNELS, COLLNET, RING_ORDER, RINGS, parse_link,
+    ANY_CHANNEL,
+    CHANNEL_STARTS,
+    CHANNELS,
+    COLLNET,
+    RING_ORDER,
+    RINGS,
+    parse_link,
 )  # fmt: skip
 from ncdiag.spans import Span, span
 
@@ -35,7 +41,7 @@ PREFIX_LIMIT = 2000
 COMM_LIMIT = 65536
 PAIR_LIMIT = 1 << 18
 
-_VERSION_ALONE = re.compile(r"(?:^|[^\w\s]\s*|\d[Z:]?\s+)$")
+_VERSION_ALONE = re.compile(r"(?:^|[^\w\s]\s*|\d[Z:]?\s+|std(?:out|err) [FP]\s)$")
 """What may stand before a bare ``NCCL version 2.18.3``: tags and times, no prose."""
 
 
@@ -74,13 +80,13 @@ class Scanner:
         """All observations; ``unread`` are the warnings that no message fits, counted from the first line fed."""
         self._count_pairs()
         exact = next(iter(self._versions.items())) if len(self._versions) == 1 else None
-        records = [record for record in self._records.values() if record.told_anything()]
+        records = sorted((r for r in self._records.values() if r.told_anything()), key=lambda record: record.span.line)
         outcome = Outcome(records, self._library or "NCCL", exact, self._bounds)
         found = list(outcome.observations())
         if exact is not None and not records:
             version = VersionRange.exact(exact[0])
             found.append(Observation(entity="Host", host=self._host, span=exact[1], fields={"nccl_version": version}))
-        found += self._events.observations(outcome.rank_of.get)
+        found += sorted(self._events.observations(outcome.rank_of.get), key=lambda event: event.span.line)
         found += (comm.observation(name) for name, comm in self._comms.items())
         unread = tuple(line - self._first_line for line in self._events.unknown_lines())
         return Parsed(observations=tuple(found), unread=unread)
@@ -127,7 +133,7 @@ class Scanner:
         if reading.init is not None:
             self._communicator(record.take_init(reading.init, where), where)
         if reading.told is not None:
-            self._events.add(key, reading.told, message.strip(), level, prefix, where)
+            self._events.add(key, reading.told, message.strip(), level=level, prefix=prefix, span=where)
 
     def _read(self, message: str, level: str, file: str | None) -> Reading:
         place = message, level, file
@@ -271,7 +277,7 @@ def _slow_channels(text: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _prefix_versions(prefix: Prefix, level: str) -> str:
-    """The releases that print such a prefix (src/debug.cc): warnings carry a date since 2.26, a function since 2.30.7."""
+    """Releases that print such a prefix (src/debug.cc): warnings have a date since 2.26, a function since 2.30.7."""
     if prefix.file is not None and prefix.file.endswith(".cu"):
         return "<2.5"
     if level != "WARN" or prefix.host is None or prefix.file is None:

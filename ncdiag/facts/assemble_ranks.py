@@ -1,0 +1,73 @@
+"""Ranks and events from their parts: interfaces resolved, settings and rank numbers filled in by process."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from ncdiag.facts.assemble_hosts import RANK_INTERFACES
+from ncdiag.facts.entity import Entity, build
+from ncdiag.facts.model import Event, Host, Interface, Rank, Setting
+
+Process = tuple[str | None, int | None]
+"""Host and process id."""
+
+
+def ranks(entities: Iterable[Entity], settings: Iterable[Setting], hosts: Iterable[Host]) -> tuple[Rank, ...]:
+    """All ranks by number, those without one last."""
+    echoes: dict[Process, dict[str, Setting]] = defaultdict(dict)
+    for setting in settings:
+        if setting.pid is not None:
+            echoes[setting.host, setting.pid].setdefault(setting.name, setting)
+    interfaces = {host.name: {i.name: i for i in host.interfaces} for host in hosts}
+    result = []
+    for entity in entities:
+        _resolve_interfaces(entity, interfaces.get(entity.host or "", {}))
+        rank = build(entity)
+        if rank is not None:
+            mine = echoes.get((rank.host, rank.pid), {})
+            own = {name: msgspec.structs.replace(setting, rank=rank.rank) for name, setting in mine.items()}
+            result.append(msgspec.structs.replace(rank, settings=own))
+    return tuple(sorted(result, key=lambda r: (r.rank is None, r.rank or 0)))
+
+
+def _resolve_interfaces(entity: Entity, interfaces: Mapping[str, Interface]) -> None:
+    """Replace the interfaces that the log named by those of the host, which know more."""
+    for field in RANK_INTERFACES:
+        value = entity.values.get(field)
+        if isinstance(value, dict):
+            entity.values[field] = interfaces.get(value.get("name", ""))
+    listed = entity.values.get("socket_interfaces")
+    if listed is not None:
+        found = [interfaces.get(item.get("name", "")) for item in listed if isinstance(item, dict)]
+        entity.values["socket_interfaces"] = [item for item in found if item is not None]
+
+
+def numbered_settings(settings: Iterable[Setting], found: Sequence[Rank]) -> tuple[Setting, ...]:
+    """Settings that a process echoed, with the rank of that process."""
+    numbers = _numbers(found)
+    return tuple(
+        s if s.pid is None else msgspec.structs.replace(s, rank=numbers.get((s.host, s.pid))) for s in settings
+    )
+
+
+def ordered_events(events: Sequence[Event], found: Sequence[Rank]) -> tuple[Event, ...]:
+    """Events in order of input, with the rank filled in from the process where the line did not tell it."""
+    numbers = _numbers(found)
+    filled = [
+        msgspec.structs.replace(e, rank=numbers[e.host, e.pid]) if e.rank is None and (e.host, e.pid) in numbers else e
+        for e in events
+    ]
+    return tuple(sorted(filled, key=lambda e: e.order))
+
+
+def _numbers(found: Sequence[Rank]) -> dict[Process, int | None]:
+    """Rank by process; processes that hold several ranks have none of their own."""
+    numbers: dict[Process, int | None] = {}
+    for rank in found:
+        if rank.pid is not None:
+            process = rank.host, rank.pid
+            numbers[process] = rank.rank if process not in numbers else None
+    return numbers

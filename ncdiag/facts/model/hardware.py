@@ -1,0 +1,75 @@
+"""GPUs, PCI devices and how they see each other."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model.base import Fact, HostName
+
+
+class Gpu(Fact, frozen=True, kw_only=True):
+    """A GPU; ``index`` is nvidia-smi's. PCIe generation and width now and at most; ``memory_mib`` in MiB.
+
+    ``nvlinks`` and ``nvlinks_inactive`` count links, ``nvlink_rates`` are their distinct rates in GB/s;
+    ``cpu_affinity`` and ``numa_affinity`` as printed (empty where the system hides them).
+    """
+
+    host: HostName
+    index: int | None = None
+    bus_id: str | None = None
+    uuid: str | None = None
+    model: str | None = None
+    driver: str | None = None
+    cuda: str | None = None
+    numa_node: int | None = None
+    cpu_affinity: str | None = None
+    numa_affinity: str | None = None
+    nvlinks: int | None = None
+    nvlinks_inactive: int | None = None
+    nvlink_rates: tuple[float, ...] | None = None
+    mig: bool | None = None
+    memory_mib: int | None = None
+    compute_capability: str | None = None
+    fabric_state: str | None = None
+    pcie_gen: int | None = None
+    pcie_gen_max: int | None = None
+    pcie_width: int | None = None
+    pcie_width_max: int | None = None
+
+
+class TopoLink(Fact, frozen=True, kw_only=True):
+    """How two devices of a host see each other: ``level`` is nvidia-smi's word, ``path_type`` NCCL's.
+
+    ``a`` and ``b`` are labels as printed (``GPU0``, ``NIC3``, ``mlx5_0``); ``p2p_*`` are the words of ``topo -p2p``
+    (OK, CNS, NS ...), ``p2p_status`` where the capability was not named. ``nvlink_count`` 0: known to have none.
+    """
+
+    host: HostName
+    a: str
+    b: str
+    level: str | None = None
+    path_type: str | None = None
+    nvlink_count: int | None = None
+    p2p_read: str | None = None
+    p2p_write: str | None = None
+    p2p_nvlink: str | None = None
+    p2p_atomics: str | None = None
+    p2p_proprietary: str | None = None
+    p2p_status: str | None = None
+
+
+class PciDevice(Fact, frozen=True, kw_only=True):
+    """A PCI function; ``acs_redirects`` is True when an ACS control that sends peer traffic upstream is on."""
+
+    host: HostName
+    bus_id: str
+    description: str | None = None
+    device_class: str | None = None
+    is_bridge: bool | None = None
+    width: int | None = None
+    width_max: int | None = None
+    speed_gts: float | None = None
+    speed_gts_max: float | None = None
+    acs_redirects: bool | None = None
+    acs_controls: str | None = None
+    iommu_group: int | None = None
+    numa_node: int | None = None
+    driver: str | None = None

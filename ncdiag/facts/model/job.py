@@ -1,0 +1,132 @@
+"""Hosts and the job as a whole."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from ncdiag.facts.model.base import Fact, HostName, InterfaceKind
+from ncdiag.facts.model.hardware import Gpu, PciDevice, TopoLink
+from ncdiag.facts.model.network import Hca, Interface, Route
+from ncdiag.facts.model.processes import Communicator, Event, Rank, Setting
+from ncdiag.facts.model.records import Benchmark, FlightRecord, Launch, RankTable, Timeout
+from ncdiag.facts.model.system import KernelModule, Library, Limit, Mount, Service
+from ncdiag.facts.scalars import VersionRange
+from ncdiag.spans import Span
+
+
+class Host(Fact, frozen=True, kw_only=True):
+    """One machine or pod. ``complete`` holds the section kinds that were seen whole, so that absence means absence.
+
+    ``absent_modules`` are kernel modules known not to be loaded (an empty ``lsmod | grep``); ``nic_labels`` the NICs of
+    ``topo -m``, each with its HCA where told; ``acs_redirects`` tells of ACS lines whose device is not named.
+    """
+
+    name: str
+    complete: frozenset[str] = frozenset()
+    gpus: tuple[Gpu, ...] = ()
+    hcas: tuple[Hca, ...] = ()
+    interfaces: tuple[Interface, ...] = ()
+    routes: tuple[Route, ...] = ()
+    links: tuple[TopoLink, ...] = ()
+    pci: tuple[PciDevice, ...] = ()
+    modules: tuple[KernelModule, ...] = ()
+    absent_modules: tuple[str, ...] | None = None
+    nic_labels: dict[str, str | None] | None = None
+    acs_redirects: bool | None = None
+    mounts: tuple[Mount, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    services: tuple[Service, ...] = ()
+    libraries: tuple[Library, ...] = ()
+    sysctls: dict[str, str] | None = None
+    settings: dict[str, Setting] = {}
+    conf_settings: dict[str, Setting] = {}
+    peermem_registered: bool | None = None
+    infiniband_devices: tuple[str, ...] | None = None
+    gid_count: int | None = None
+    kernel_command_line: str | None = None
+    iommu_translating: bool | None = None
+    open_kernel_module: bool | None = None
+    driver: str | None = None
+    in_container: bool | None = None
+    virtual_machine: bool | None = None
+    cloud: str | None = None
+    instance_type: str | None = None
+    nccl_version: VersionRange | None = None
+
+
+class Conflict(msgspec.Struct, frozen=True):
+    """Two sources disagree on one field; ``kept`` is None when they had equal standing."""
+
+    entity: str
+    field: str
+    values: tuple[str, ...]
+    spans: tuple[Span, ...]
+    kept: str | None = None
+
+
+class Difference(Fact, frozen=True, kw_only=True):
+    """Something that should be equal and is not: ``groups`` maps each value to the ranks or hosts that have it, folded.
+
+    ``what``: ``setting`` (``name`` is the variable), ``nccl_version``, ``net``, ``library``, ``bootstrap_network`` ...
+    """
+
+    what: str
+    name: str
+    groups: dict[str, str]
+
+
+class Advertised(Fact, frozen=True, kw_only=True):
+    """An address that a rank told the others to use (derived, `ncdiag.facts.derive.network`).
+
+    ``role``: ``bootstrap``, ``data`` (an entry of the socket transport's list), ``oob`` (the set-up socket of the IB
+    transport) or ``peer`` (the address of another process that a message named). ``failed`` is True when a connection
+    to it failed.
+    """
+
+    ip: str | None = None
+    interface: str | None = None
+    kind: InterfaceKind | None = None
+    virtual: bool | None = None
+    host: HostName | None = None
+    rank: int | None = None
+    role: Literal["bootstrap", "data", "oob", "peer"] = "bootstrap"
+    failed: bool | None = None
+
+
+class Job(Fact, frozen=True, kw_only=True):
+    """Everything that is known.
+
+    ``complete`` holds the names of Job collections that are closed (``ranks``, ``hosts``).
+    """
+
+    complete: frozenset[str] = frozenset()
+    hosts: tuple[Host, ...] = ()
+    ranks: tuple[Rank, ...] = ()
+    communicators: tuple[Communicator, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    events: tuple[Event, ...] = ()
+    launches: tuple[Launch, ...] = ()
+    benchmarks: tuple[Benchmark, ...] = ()
+    timeouts: tuple[Timeout, ...] = ()
+    rank_tables: tuple[RankTable, ...] = ()
+    flight_records: tuple[FlightRecord, ...] = ()
+    nranks: int | None = None
+    nhosts: int | None = None
+    conflicts: tuple[Conflict, ...] = ()
+
+
+COLLECTION_KINDS = {
+    "gpus": frozenset({"nvidia_smi_L", "nvidia_smi_q", "topo_m", "nvml"}),
+    "hcas": frozenset({"ibstat", "ibstatus", "ibv_devinfo", "show_gids", "sysfs_infiniband"}),
+    "interfaces": frozenset({"interfaces"}),
+    "routes": frozenset({"routes"}),
+    "links": frozenset({"topo_m"}),
+    "pci": frozenset({"lspci", "sysfs_pci"}),
+    "modules": frozenset({"lsmod"}),
+    "mounts": frozenset({"df_shm"}),
+    "limits": frozenset({"ulimit"}),
+    "settings": frozenset({"env"}),
+}
+"""A collection of a host is closed when one of these section kinds was seen whole."""

@@ -1,0 +1,116 @@
+"""Interfaces, routes and RDMA devices of a host."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ncdiag.facts.model.base import Fact, GidType, HostName, InterfaceKind, LinkLayer, PortState
+
+
+class Address(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An IP address of an interface; ``prefix_len`` in bits, ``peer`` for point-to-point links."""
+
+    ip: str
+    prefix_len: int | None = None
+    peer: str | None = None
+
+
+class Interface(Fact, frozen=True, kw_only=True):
+    """A kernel network interface. ``mtu`` in bytes, ``speed_mbps`` in Mbit/s, ``running`` is IFF_RUNNING (carrier).
+
+    ``operstate`` in the lower case of /sys; ``parent`` is what ``ip`` prints behind the ``@``: the lower device, a
+    veth's peer, or ``if<index>`` where that stands in another namespace. ``trust``, ``pfc`` (priorities with flow
+    control) and ``dcbx`` are the lossless settings of a RoCE interface, as mlnx_qos prints them.
+    """
+
+    host: HostName
+    name: str
+    kind: InterfaceKind | None = None
+    up: bool | None = None
+    running: bool | None = None
+    operstate: str | None = None
+    mtu: int | None = None
+    speed_mbps: int | None = None
+    mac: str | None = None
+    addresses: tuple[Address, ...] | None = None
+    master: str | None = None
+    slaves: tuple[str, ...] | None = None
+    hca: str | None = None
+    ifindex: int | None = None
+    parent: str | None = None
+    bond_mode: str | None = None
+    trust: str | None = None
+    pfc: tuple[int, ...] | None = None
+    dcbx: str | None = None
+    dscp_default: bool | None = None
+
+
+class Route(Fact, frozen=True, kw_only=True):
+    """A route of the main table; ``destination`` is a CIDR text or ``default``."""
+
+    host: HostName
+    destination: str
+    interface: str | None = None
+    gateway: str | None = None
+    metric: int | None = None
+
+
+class Gid(Fact, frozen=True, kw_only=True):
+    """One entry of a port's GID table. ``ip`` is the IPv4 address of a mapped GID; ``type`` None where unreadable."""
+
+    host: HostName
+    hca: str
+    port: int
+    index: int
+    address: str | None = None
+    type: GidType | None = None
+    ip: str | None = None
+    netdev: str | None = None
+
+
+class Port(Fact, frozen=True, kw_only=True):
+    """A port of an RDMA device. ``rate_gbps`` in Gbit/s; ``active_mtu`` in bytes; ``lid`` 0 means none.
+
+    ``physical_state`` in ibstat's words (``LinkUp``, ``Polling``, ``Disabled``); ``rate_text``, ``active_width`` and
+    ``active_speed`` (of one lane) as printed.
+    """
+
+    host: HostName
+    hca: str
+    number: int
+    state: PortState | None = None
+    physical_state: str | None = None
+    link_layer: LinkLayer | None = None
+    rate_gbps: float | None = None
+    rate_text: str | None = None
+    active_width: str | None = None
+    active_speed: str | None = None
+    lid: int | None = None
+    sm_lid: int | None = None
+    active_mtu: int | None = None
+    max_mtu: int | None = None
+    netdev: str | None = None
+    gids: tuple[Gid, ...] = ()
+    gids_complete: bool | None = None
+    counters: dict[str, int] | None = None
+
+
+class Hca(Fact, frozen=True, kw_only=True):
+    """An RDMA device such as ``mlx5_0``.
+
+    ``board`` is the CA type (``MT4129``), ``board_id`` the PSID, ``vendor_id``
+    the PCI vendor (``0x02c9``) and ``part_id`` the PCI device number, each as printed.
+    """
+
+    host: HostName
+    name: str
+    ports: tuple[Port, ...] = ()
+    bus_id: str | None = None
+    firmware: str | None = None
+    numa_node: int | None = None
+    board: str | None = None
+    board_id: str | None = None
+    vendor_id: str | None = None
+    part_id: str | None = None
+    node_guid: str | None = None
+    driver: str | None = None

@@ -1,0 +1,131 @@
+"""What ran: settings, messages, ranks and communicators."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ncdiag.facts.model.base import Fact, HostName, Level, Origin
+from ncdiag.facts.model.network import Interface
+from ncdiag.facts.scalars import VersionRange
+
+
+class Setting(Fact, frozen=True, kw_only=True):
+    """One variable (NCCL_*, and those of frameworks and launchers) as one source gave it.
+
+    ``text`` is the value as written; ``number`` what NCCL's strtoll makes of it for integer parameters; ``effective``
+    the value in force (the default when known to be unset); ``is_set`` None when the sources at hand cannot tell.
+    """
+
+    name: str
+    host: HostName | None = None
+    rank: int | None = None
+    pid: int | None = None
+    is_set: bool | None = None
+    text: str | None = None
+    number: int | None = None
+    effective: int | str | None = None
+    default: int | str | None = None
+    valid: bool | None = None
+    origin: Origin | None = None
+
+
+class Event(Fact, frozen=True, kw_only=True):
+    """A message of a program, recognised by `ncdiag.messages`; the typed holes of its template are in ``fields``.
+
+    ``time`` is seconds since the epoch where the line has a date; ``order`` the position in the input (source, then
+    line); ``count`` how often the same text came from the same rank.
+    """
+
+    event: str
+    origin: str
+    level: Level | None = None
+    kind: Literal["cause", "echo", "harmless", "fact", "symptom"] | None = None
+    text: str = ""
+    time: float | None = None
+    order: int = 0
+    rank: int | None = None
+    host: HostName | None = None
+    pid: int | None = None
+    peer: str | None = None
+    file: str | None = None
+    line: int | None = None
+    count: int = 1
+    fields: dict[str, int | float | str | None] = {}
+
+
+class NetDevice(Fact, frozen=True, kw_only=True):
+    """An RDMA device as NCCL announced it.
+
+    ``index`` is NCCL's NIC number, ``name`` may join merged ports with ``+``.
+    """
+
+    index: int
+    name: str
+    port: int | None = None
+    link_layer: Literal["IB", "RoCE"] | None = None
+    sharp: bool | None = None
+
+
+class GidUse(Fact, frozen=True, kw_only=True):
+    """A GID that a log says was used. ``index`` None when only the address was printed."""
+
+    hca: str | None = None
+    port: int | None = None
+    index: int | None = None
+    local_gid: str | None = None
+    remote_gid: str | None = None
+
+
+class GdrVerdict(Fact, frozen=True, kw_only=True):
+    """What NCCL said about GPUDirect RDMA: of a NIC (``gpu`` None) or of a GPU and NIC pair, with its distance test."""
+
+    hca: str
+    enabled: bool
+    gpu: str | None = None
+    distance: int | None = None
+    limit: int | None = None
+    reason: str | None = None
+
+
+class Rank(Fact, frozen=True, kw_only=True):
+    """One rank of the job: a process, or a thread with its own GPU.
+
+    ``rank`` is None for a process whose number no line told. ``transports`` counts connections by transport
+    (``P2P/IPC``, ``NET/IB``, ``NET/IB/GDRDMA``, ``SHM``). ``state``: started, ready, failed or silent. ``nics_used``
+    are NCCL's numbers of the NICs that its channels named; ``relaxed_ordering`` is the ``[RO]`` of its list.
+    """
+
+    host: HostName
+    rank: int | None = None
+    pid: int | None = None
+    nranks: int | None = None
+    communicator: str | None = None
+    cuda_dev: int | None = None
+    bus_id: str | None = None
+    nccl_version: VersionRange | None = None
+    library: Literal["NCCL", "RCCL"] | None = None
+    state: Literal["started", "ready", "failed", "silent"] | None = None
+    bootstrap_interface: Interface | None = None
+    socket_interfaces: tuple[Interface, ...] | None = None
+    oob_interface: Interface | None = None
+    net: str | None = None
+    net_plugin: str | None = None
+    net_devices: tuple[NetDevice, ...] | None = None
+    gids_used: tuple[GidUse, ...] = ()
+    gdr: tuple[GdrVerdict, ...] = ()
+    transports: dict[str, int] | None = None
+    nics_used: tuple[int, ...] | None = None
+    relaxed_ordering: bool | None = None
+    settings: dict[str, Setting] = {}
+    link_layers: tuple[str, ...] | None = None
+
+
+class Communicator(Fact, frozen=True, kw_only=True):
+    """A communicator; ``ranks_started`` and ``ranks_ready`` are the rank numbers whose Init lines were seen."""
+
+    id: str
+    nranks: int | None = None
+    nhosts: int | None = None
+    parent: str | None = None
+    ranks_started: tuple[int, ...] = ()
+    ranks_ready: tuple[int, ...] = ()

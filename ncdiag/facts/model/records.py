@@ -1,0 +1,170 @@
+"""Launch lines, benchmarks, and what frameworks wrote down."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ncdiag.facts.model.base import Fact, HostName
+from ncdiag.facts.scalars import VersionRange
+
+
+class LaunchHost(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A host named on a launch line with its slots."""
+
+    name: str
+    slots: int | None = None
+
+
+class Launch(Fact, frozen=True, kw_only=True):
+    """A command line that starts the job.
+
+    ``env`` are the variables it sets for the ranks, ``prefix_env`` those set
+    in front of the command (for the launcher itself), ``forwarded`` those it passes on by name.
+
+    ``memlock``, ``shm_size_bytes``, ``ipc`` and ``devices`` are a container's; program ``hostfile`` stands for a list
+    of hosts.
+    """
+
+    program: str
+    text: str
+    host: HostName | None = None
+    np: int | None = None
+    hosts: tuple[LaunchHost, ...] = ()
+    env: dict[str, str] = {}
+    prefix_env: dict[str, str] = {}
+    forwarded: tuple[str, ...] = ()
+    mca: dict[str, str] = {}
+    nnodes: int | None = None
+    nproc_per_node: int | None = None
+    node_rank: int | None = None
+    master_addr: str | None = None
+    master_port: int | None = None
+    hostfile: str | None = None
+    shm_size_bytes: int | None = None
+    ipc: str | None = None
+    network: str | None = None
+    memlock: str | None = None
+    devices: tuple[str, ...] = ()
+    cap_add: tuple[str, ...] = ()
+    gpus: str | None = None
+    privileged: bool | None = None
+    image: str | None = None
+
+
+class BenchmarkRow(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One size of an nccl-tests table: bytes, microseconds, GB/s (10^9), wrong elements (None for N/A).
+
+    ``error`` is the largest deviation that releases before 2.11 printed in place of ``wrong``.
+    """
+
+    size: int
+    count: int | None = None
+    datatype: str | None = None
+    redop: str | None = None
+    root: int | None = None
+    time_us: float | None = None
+    algbw: float | None = None
+    busbw: float | None = None
+    wrong: int | None = None
+    error: float | None = None
+    in_place_time_us: float | None = None
+    in_place_algbw: float | None = None
+    in_place_busbw: float | None = None
+    in_place_wrong: int | None = None
+    in_place_error: float | None = None
+    iterations: int | None = None
+
+
+class Benchmark(Fact, frozen=True, kw_only=True):
+    """An nccl-tests run; unmarked columns of its rows are out-of-place.
+
+    Bandwidths in GB/s (10^9 bytes), sizes in
+    bytes.
+
+    ``out_of_bounds`` counts wrong results; ``*_ok`` is the verdict printed behind a number (OK, FAILED). ``columns``
+    are the names in the head of the table; ``unreadable_rows`` counts rows whose numbers were blanked out.
+    """
+
+    program: str | None = None
+    nranks: int | None = None
+    nhosts: int | None = None
+    nthreads: int | None = None
+    gpus_per_process: int | None = None
+    min_bytes: int | None = None
+    max_bytes: int | None = None
+    iterations: int | None = None
+    validation: int | None = None
+    columns: tuple[str, ...] | None = None
+    average_busbw: float | None = None
+    average_ok: bool | None = None
+    out_of_bounds: int | None = None
+    out_of_bounds_ok: bool | None = None
+    unreadable_rows: int = 0
+    rows: tuple[BenchmarkRow, ...] = ()
+
+
+class Timeout(Fact, frozen=True, kw_only=True):
+    """A collective that a watchdog gave up (PyTorch). Times in milliseconds."""
+
+    rank: int | None = None
+    sequence: int | None = None
+    operation: str | None = None
+    numel_in: int | None = None
+    numel_out: int | None = None
+    timeout_ms: int | None = None
+    ran_ms: int | None = None
+    last_enqueued: int | None = None
+    last_completed: int | None = None
+    process_group: str | None = None
+
+
+class FlightGroup(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A process group in a flight recorder dump; sequence numbers of its collectives, -1 for none."""
+
+    name: str
+    ranks: tuple[int, ...] | None = None
+    last_enqueued: int | None = None
+    last_started: int | None = None
+    last_completed: int | None = None
+
+
+class FlightEntry(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A collective that the flight recorder saw; ``state`` is scheduled, started or completed."""
+
+    group: str | None = None
+    sequence: int | None = None
+    operation: str | None = None
+    state: str | None = None
+
+
+class FlightRecord(Fact, frozen=True, kw_only=True):
+    """A dump of PyTorch's NCCL flight recorder (one rank); entries in the order in which they were enqueued."""
+
+    version: str | None = None
+    nccl_version: VersionRange | None = None
+    groups: tuple[FlightGroup, ...] = ()
+    entries: tuple[FlightEntry, ...] = ()
+
+
+class RankTableDevice(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A device of an HCCL rank table."""
+
+    device_id: str | None = None
+    device_ip: str | None = None
+    rank_id: str | None = None
+    server_id: str | None = None
+
+
+class RankTable(Fact, frozen=True, kw_only=True):
+    """An HCCL rank table; ``problems`` are sentences about what breaks HCCL's own rules for it.
+
+    ``server_count`` is what the table declares, ``servers`` how many it lists.
+    """
+
+    version: str | None = None
+    status: str | None = None
+    valid_json: bool | None = None
+    server_count: int | None = None
+    servers: int | None = None
+    devices: tuple[RankTableDevice, ...] = ()
+    problems: tuple[str, ...] = ()

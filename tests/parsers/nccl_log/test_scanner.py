@@ -1,0 +1,360 @@
+# ruff: noqa: E501  (log lines are as long as they are)
+"""Whole logs through the scanner: ranks, events, mixtures, any cut and any buffer size."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ncdiag.facts.observe import Observation, Parsed
+from ncdiag.facts.scalars import Version, VersionRange
+from ncdiag.parsers.nccl_log import Scanner, is_nccl_line, split_lines, warn_text
+
+GENERATOR = Path(__file__).parents[2] / "generate" / "healthy.py"
+
+
+def load_generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("healthy", GENERATOR)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["healthy"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+healthy = load_generator()
+
+SAMPLE = """\
+a training script says hello
+node1:100:100 [0] NCCL INFO NCCL_SOCKET_IFNAME set by environment to eth
+node1:100:100 [0] NCCL INFO Bootstrap : Using eth0:10.7.0.1<0>
+NCCL version 2.21.5+cuda12.4
+node2:200:200 [0] NCCL INFO Bootstrap : Using veth9:172.17.0.4<0>
+node1:100:140 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE [RO]; OOB eth0:10.7.0.1<0>
+node1:100:140 [0] NCCL INFO Using network IB
+node2:200:240 [0] NCCL INFO NET/IB : No device found.
+node2:200:240 [0] NCCL INFO NET/Socket : Using [0]veth9:172.17.0.4<0> [1]eth0:10.7.0.2<0>
+node2:200:240 [0] NCCL INFO Using network Socket
+node1:100:140 [0] NCCL INFO ncclCommInitRank comm 0x5d0 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1b000 commId 0x7c3 - Init START
+node2:200:240 [0] NCCL INFO ncclCommInitRank comm 0x6d0 rank 1 nranks 2 cudaDev 0 nvmlDev 0 busId 3a000 commId 0x7c3 - Init START
+node1:100:140 [0] NCCL INFO Channel 00/02 :    0   1
+node1:100:140 [0] NCCL INFO Channel 01/02 :    0   1
+node1:100:140 [0] NCCL INFO Trees [0] 1/-1/-1->0->-1 [1] -1/-1/-1->0->1
+node1:100:140 [0] NCCL INFO Channel 00/0 : 1[0] -> 0[0] [receive] via NET/IB/0/GDRDMA
+node1:100:140 [0] NCCL INFO Channel 01/0 : 1[0] -> 0[0] [receive] via NET/IB/0/GDRDMA
+node1:100:140 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0
+node2:200:240 [0] NCCL INFO Channel 00/0 : 1[0] -> 0[0] [send] via NET/Socket/1node1:100:150 [0] NCCL INFO Connected all rings
+
+node2:200:260 [0] misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to 10.7.0.1<40517> failed : Connection refused
+node2:200:260 [0] NCCL INFO misc/socket.cc:567 -> 2
+node2:200:260 [0] NCCL INFO group.cc:64 -> 2 [Async thread]
+node2:200:260 [0] NCCL INFO misc/socket.cc:567 -> 2
+
+node1:100:150 [0] proxy.cc:1 NCCL WARN Something that no release ever printed
+Traceback (most recent call last):
+"""
+
+
+def scan(text: str | bytes, *cuts: int) -> Parsed:
+    """Scan a text, fed in pieces that end at the line ends after ``cuts``."""
+    data = text.encode() if isinstance(text, str) else text
+    scanner, start = Scanner("job.log"), 0
+    ends = sorted({min((data.find(b"\n", cut) + 1) or len(data), len(data)) for cut in cuts} | {len(data)})
+    for end in ends:
+        if end > start:
+            scanner.feed(data[start:end], 1 + data.count(b"\n", 0, start))
+        start = end
+    return scanner.finish()
+
+
+def fields(parsed: Parsed, entity: str, host: str | None = None) -> dict[str, Any]:
+    """All fields of the observations of an entity, put together."""
+    found: dict[str, Any] = {}
+    for observation in parsed.observations:
+        if observation.entity == entity and observation.host == host:
+            found.update(observation.fields)
+    return found
+
+
+def events(parsed: Parsed, name: str) -> list[Observation]:
+    return [o for o in parsed.observations if o.entity == "Event" and o.fields["event"] == name]
+
+
+def test_ranks() -> None:
+    parsed = scan(SAMPLE)
+    first, second = fields(parsed, "Rank", "node1"), fields(parsed, "Rank", "node2")
+    assert first["rank"] == 0
+    assert first["net"] == "IB"
+    assert first["communicator"] == "0x7c3"
+    assert first["bus_id"] == "0000:1b:00.0"
+    assert first["state"] == "started"
+    assert first["transports"] == {"NET/IB/GDRDMA": 2, "NET/IB": 1}
+    assert first["nccl_version"] == VersionRange.exact("2.21.5+cuda12.4")
+    assert first["net_devices"] == [{"index": 0, "name": "mlx5_0", "port": 1, "link_layer": "RoCE"}]
+    assert second["rank"] == 1
+    assert second["net"] == "Socket"
+    assert second["state"] == "failed"
+    assert second["bootstrap_interface"] == {"name": "veth9", "addresses": [{"ip": "172.17.0.4"}]}
+    assert [i["name"] for i in second["socket_interfaces"]] == ["veth9", "eth0"]
+    assert second["transports"] == {"NET/Socket": 1}
+    assert {o.key for o in parsed.observations if o.entity == "Rank"} == {(100, 0), (200, 0)}
+
+
+def test_each_observation_has_its_own_line_as_evidence() -> None:
+    for observation in scan(SAMPLE).observations:
+        assert observation.span.text == SAMPLE.splitlines()[observation.span.line - 1]
+        if "bootstrap_interface" in observation.fields:
+            assert "Bootstrap" in observation.span.text
+
+
+def test_communicators() -> None:
+    assert fields(scan(SAMPLE), "Communicator") == {"nranks": 2, "ranks_started": [0, 1], "ranks_ready": []}
+
+
+def test_settings_belong_to_their_process() -> None:
+    found = [o for o in scan(SAMPLE).observations if o.entity == "Setting"]
+    assert [(o.host, o.key, o.fields["text"], o.standing) for o in found] == [
+        ("node1", ("NCCL_SOCKET_IFNAME", 100), "eth", "process")
+    ]
+
+
+def test_events() -> None:
+    parsed = scan(SAMPLE)
+    (failed,) = events(parsed, "socket-connect-failed")
+    assert failed.host == "node2"
+    assert failed.fields["rank"] == 1
+    assert failed.fields["peer"] == "10.7.0.1"
+    assert failed.fields["file"] == "misc/socket.cc"
+    assert failed.fields["line"] == 484
+    assert failed.fields["order"] == failed.span.line == 21
+    assert failed.fields["fields"] == {"peer": "10.7.0.1<40517>", "error": "Connection refused"}
+    returns = events(parsed, "error-return")
+    assert [(o.fields["file"], o.fields["fields"]["code"], o.fields["count"]) for o in returns] == [
+        ("misc/socket.cc", 2, 2), ("group.cc", 2, 1),
+    ]  # fmt: skip
+
+
+def test_an_unknown_warning_is_counted_as_unread() -> None:
+    parsed = scan(SAMPLE)
+    (unknown,) = events(parsed, "unknown-warn")
+    assert parsed.unread == (unknown.span.line - 1,)
+
+
+def test_a_line_glued_behind_another_is_read() -> None:
+    (connected,) = events(scan(SAMPLE), "connected-rings")
+    assert connected.host == "node1"
+
+
+def test_any_division_into_buffers_gives_the_same() -> None:
+    whole = scan(SAMPLE)
+    for cut in range(0, len(SAMPLE), 41):
+        assert scan(SAMPLE, cut) == whole
+    assert scan(SAMPLE, *range(len(SAMPLE))) == whole
+
+
+def test_a_log_cut_anywhere_loses_nothing_of_the_lines_before_the_cut() -> None:
+    data = SAMPLE.encode()
+    for end in range(len(data)):
+        complete = data.rfind(b"\n", 0, end) + 1
+        before, cut = scan(data[:complete]), scan(data[:end])
+        kept = {(o.entity, o.host, o.fields["text"]) for o in cut.observations if o.entity == "Event"}
+        assert {(o.entity, o.host, o.fields["text"]) for o in before.observations if o.entity == "Event"} <= kept
+        for host in ("node1", "node2"):
+            there, here = fields(before, "Rank", host), fields(cut, "Rank", host)
+            assert there.keys() <= here.keys()
+
+
+@given(st.binary(max_size=400), st.integers(0, len(SAMPLE)))
+def test_garbage_in_the_middle_does_no_harm(garbage: bytes, place: int) -> None:
+    data = SAMPLE.encode()
+    place = data.rfind(b"\n", 0, place) + 1
+    clean = b"\n" + garbage.decode("utf-8", "replace").encode() + b"\n"
+    parsed = scan(data[:place] + clean + data[place:])
+    assert events(parsed, "socket-connect-failed")
+    assert fields(parsed, "Rank", "node2")["bootstrap_interface"]["name"] == "veth9"
+
+
+LAUNCHERS = {
+    "Open MPI": "[1,3]<stdout>:{}",
+    "torchrun": "[default0]:{}",
+    "srun": " 3: {}",
+    "Ray": "(RayWorker pid=12, ip=10.0.0.9) {}",
+    "kubectl": "[pod/trainer-0/main] {}",
+    "CRI": "2025-03-14T09:26:53.123456789Z stdout F {}",
+    "journald": "Mar 14 09:26:53 box python[77]: {}",
+    "timestamps": "2025-03-14T09:26:53.123Z {}",
+}
+
+
+@pytest.mark.parametrize("form", LAUNCHERS.values(), ids=LAUNCHERS)
+def test_launcher_prefixes_change_nothing(form: str) -> None:
+    plain, wrapped = scan(SAMPLE), scan("".join(form.format(line) + "\n" for line in SAMPLE.splitlines()))
+
+    def told(parsed: Parsed) -> set[str]:
+        return {
+            repr((o.entity, o.host, o.key, sorted((k, v) for k, v in o.fields.items() if k != "time")))
+            for o in parsed.observations
+        }
+
+    assert told(wrapped) == told(plain)
+
+
+def test_json_of_a_container_logger() -> None:
+    line = r'{{"log":"{}\n","stream":"stdout","time":"2025-03-14T09:26:53.1Z"}}'
+    text = "".join(line.format(r.replace("<", r"\u003c").replace(">", r"\u003e")) + "\n" for r in SAMPLE.splitlines())
+    parsed = scan(text)
+    assert fields(parsed, "Rank", "node2")["bootstrap_interface"] == {
+        "name": "veth9",
+        "addresses": [{"ip": "172.17.0.4"}],
+    }
+    assert events(parsed, "socket-connect-failed")[0].fields["fields"]["error"] == "Connection refused"
+
+
+def test_one_process_with_several_gpus() -> None:
+    init = "n1:9:{} [{}] NCCL INFO comm 0x{}0 rank {} nranks 2 cudaDev {} nvmlDev 0 busId 1b000 commId 0x7 - Init COMPLETE\n"
+    log = (
+        "n1:9:9 [0] NCCL INFO Bootstrap : Using eth0:10.7.0.1<0>\n"
+        + init.format(11, 0, 1, 0, 0)
+        + init.format(12, 1, 2, 1, 1)
+    )
+    ranks = [o for o in scan(log).observations if o.entity == "Rank"]
+    assert {o.key for o in ranks} == {(9, 0), (9, 1)}
+    assert {o.fields["rank"] for o in ranks if "rank" in o.fields} == {0, 1}
+
+
+def test_helper_threads_with_another_device_belong_to_the_rank() -> None:
+    log = (
+        "n1:9:9 [0] NCCL INFO Bootstrap : Using eth0:10.7.0.1<0>\n"
+        "n1:9:12 [3] NCCL INFO comm 0x10 rank 3 nranks 8 cudaDev 3 nvmlDev 3 busId 1b000 commId 0x7 - Init COMPLETE\n"
+        "n1:9:15 [0] transport/net_ib.cc:9 NCCL WARN NET/IB : Got async event : port error\n"
+    )
+    parsed = scan(log)
+    assert {o.key for o in parsed.observations if o.entity == "Rank"} == {(9, 3)}
+    assert fields(parsed, "Rank", "n1")["bootstrap_interface"]["name"] == "eth0"
+    assert events(parsed, "ib-async-event")[0].fields["rank"] == 3
+
+
+def test_lines_without_host() -> None:
+    parsed = scan(
+        "misc/ibvwrap.cu:63 NCCL WARN Call to ibv_open_device failed\n [0] NCCL INFO Bootstrap : Using eth0:10.7.0.1<0>\n"
+    )
+    assert events(parsed, "ib-open-device-failed")[0].fields["file"] == "misc/ibvwrap.cu"
+    assert fields(parsed, "Rank")["bootstrap_interface"]["name"] == "eth0"
+
+
+@pytest.mark.parametrize(
+    ("line", "low", "high"),
+    [
+        ("n:1:1 [0] NCCL INFO Bootstrap : Using [0]eth0:10.7.0.1<0>", (2, 4, 0), (2, 7, 8)),
+        ("n:1:1 [0] NCCL INFO Bootstrap: Using eth0:10.7.0.1<0>", (2, 24, 0), (99, 0, 0)),
+        ("n:1:1 [0] init.cc:1 NCCL WARN whatever", (2, 0, 0), (2, 25, 1)),
+        ("[2025-03-14 09:26:53] n:1:1 [0] init.cc:1 NCCL WARN whatever", (2, 26, 0), (99, 0, 0)),
+        ("[2025-03-14 09:26:53] n:1:1 [0] init.cc:1 (f) NCCL WARN whatever", (2, 30, 7), (99, 0, 0)),
+        ("n:1:1 [0] NCCL INFO Channel 00 : 0[1b000] -> 1[3a000] via direct shared memory", (2, 0, 0), (2, 12, 12)),
+    ],
+)
+def test_the_dialect_bounds_the_version(line: str, low: tuple[int, ...], high: tuple[int, ...]) -> None:
+    version = fields(scan(line + "\n"), "Rank", "n")["nccl_version"]
+    assert (version.low, version.high) == (Version(*low), Version(*high))
+
+
+def test_sockets_listed_before_2_6_do_not_tell_the_network() -> None:
+    log = "n:1:1 [0] NCCL INFO NET/Socket : Using [0]eth0:10.7.0.1<0>\nNCCL version {}+cuda10.0\n"
+    assert "net" not in fields(scan(log.format("2.4.7")), "Rank", "n")
+    assert fields(scan(log.format("2.10.3")), "Rank", "n")["net"] == "Socket"
+
+
+def test_events_of_one_name_are_capped_and_counted() -> None:
+    log = "".join(f"n:1:1 [0] x.cc:1 NCCL WARN no such message {number}\n" for number in range(6000))
+    found = events(scan(log), "unknown-warn")
+    assert len(found) == 5000
+    assert sum(o.fields["count"] for o in found) == 6000
+
+
+def test_rccl() -> None:
+    parsed = scan(
+        "n:1:1 [0] NCCL INFO ROCr version 1.18\n"
+        "n:1:1 [0] NCCL INFO RCCL version : 2.27.7-HEAD:0d2c4fd\n"
+        "HIP version  : 7.0.51831-a3e329ad8\n"
+        "ROCm version : 7.0.0.0-38-9428210\n"
+    )
+    rank = fields(parsed, "Rank", "n")
+    assert (rank["library"], str(rank["nccl_version"])) == ("RCCL", "2.27.7")
+    assert events(parsed, "rocm-version")[0].fields["fields"] == {"rocm": "7.0.0.0-38-9428210"}
+
+
+def test_which_lines_are_ours() -> None:
+    ours = [
+        b"n:1:1 [0] NCCL INFO x", b"NCCL WARN x", b"NCCL version 2.18.3+cuda12.1", b"x.cu:3 NCCL WARN y",
+        b"HIP version  : 7.0.1", b"WARN: Function: f Line: 9: NET/OFI x",
+    ]  # fmt: skip
+    others = [
+        b"", b"RuntimeError: NCCL error in: ../torch/x.cpp:7, unhandled system error", b"export NCCL_DEBUG=INFO",
+        b"we use NCCL version 2.18.3 here", b"NCCL is not healthy", b"Hostname : x",
+    ]  # fmt: skip
+    assert [line for line in ours if not is_nccl_line(line)] == []
+    assert [line for line in others if is_nccl_line(line)] == []
+    buffer = b"\n".join([ours[0], others[1], *ours, others[2], b""])
+    assert split_lines(buffer) == [(1, others[1]), (len(ours) + 2, others[2])]
+    assert split_lines(b"a\n\nb\n") == [(0, b"a"), (1, b""), (2, b"b")]
+    assert split_lines(b"") == []
+
+
+def test_a_message_without_prefix() -> None:
+    found = warn_text(
+        "NET/IB: Got completion from peer 10.0.0.7<45678> with status=12 opcode=0 len=0 vendor err 129 (Recv) hca mlx5_0"
+    )
+    assert found is not None
+    assert (found.event, found.fields["status"], found.fields["hca"]) == ("ib-completion-error", 12, "mlx5_0")
+
+
+@pytest.mark.parametrize("release", healthy.RELEASES)
+@pytest.mark.parametrize("fabric", healthy.FABRICS)
+def test_healthy_logs_of_every_release(release: str, fabric: str) -> None:
+    job = healthy.healthy_job(release, fabric)
+    text = healthy.healthy_log(job)
+    parsed = scan(text)
+    ranks: dict[Any, dict[str, Any]] = {}
+    for observation in parsed.observations:
+        if observation.entity == "Rank":
+            ranks.setdefault((observation.host, *observation.key), {}).update(observation.fields)
+    assert parsed.unread == ()
+    assert sorted(rank["rank"] for rank in ranks.values()) == list(range(job.nranks))
+    net = {"ib": "IB", "roce": "IB", "efa": "AWS Libfabric"}.get(fabric, "Socket")
+    for rank in ranks.values():
+        assert rank["state"] == "ready"
+        assert rank["nranks"] == job.nranks
+        assert rank["net"] == net
+        assert rank["nccl_version"].text == job.printed
+        assert rank["bootstrap_interface"]["name"] == "bond0"
+        assert sum(rank["transports"].values()) >= job.channels
+    assert [o.fields for o in parsed.observations if o.entity == "Event" and o.fields["level"] != "INFO"] == []
+    kinds = {o.fields["kind"] for o in parsed.observations if o.entity == "Event"}
+    assert kinds <= {"fact", "harmless"}
+    assert scan(text, *range(0, len(text), 997)) == parsed
+
+
+def test_the_bounds_of_a_dialect_hold_the_release_that_printed_it() -> None:
+    for release in healthy.RELEASES:
+        text = healthy.healthy_log(healthy.healthy_job(release, "roce"))
+        hidden = "".join(line + "\n" for line in text.splitlines() if "NCCL version" not in line)
+        version = fields(scan(hidden), "Rank", "trn-11")["nccl_version"]
+        exact = Version.parse(release)
+        assert exact is not None
+        assert version.low <= exact <= version.high
+
+
+def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
+    log = tmp_path / "info.log"
+    healthy.write_info_log(log, 3, 0.8)
+    data = log.read_bytes()
+    once, thrice = scan(data, *range(0, len(data), 1 << 18)), scan(data + data[data.rfind(b"\n", 0, 1 << 20) + 1 :])
+    assert len(once.observations) == len(thrice.observations)
