@@ -51,10 +51,14 @@ class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     kind: Kind | None = None
     meaning: str = ""
     next: str = ""
+    quiet: bool | None = None
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One wording of one event; see the module's docstring."""
+    """One wording of one event; see the module's docstring.
+
+    ``quiet``: a normal line that changes no fact. It is recognised and explained when asked for, and is no event of a job.
+    """
 
     event: str
     text: str
@@ -66,6 +70,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     next: str = ""
     sample: str = ""
     file: str | None = None
+    quiet: bool | None = None
 
     @property
     def constraint(self) -> Constraint:
@@ -74,9 +79,17 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A file; its ``quiet`` holds for all its INFO messages that do not say otherwise."""
+
     origin: str
+    quiet: bool = False
     message: list[Message] = []
     event: dict[str, About] = {}
+
+
+def message_files(folder: Path = FOLDER) -> list[Path]:
+    """The message files of a folder and the folders in it, in a fixed order."""
+    return sorted(folder.rglob("*.toml"))
 
 
 def load_messages(folder: Path | None = None, *, samples: bool = True) -> tuple[Message, ...]:
@@ -87,7 +100,7 @@ def load_messages(folder: Path | None = None, *, samples: bool = True) -> tuple[
     """
     messages: list[Message] = []
     seen: dict[tuple[str, str, str | None], str] = {}
-    for path in sorted((folder or FOLDER).glob("*.toml")):
+    for path in message_files(folder or FOLDER):
         text = path.read_text(encoding="utf-8")
         for number, message in enumerate(_read(path, text)):
             key = message.origin, message.text, message.level
@@ -113,7 +126,7 @@ def _read(path: Path, text: str) -> list[Message]:
         if name not in used:
             reason = f"the table [event.{name}] has no message"
             raise DefinitionError(reason, file=str(path))
-    return [_complete(message, file.event.get(message.event, About())) for message in file.message]
+    return [_complete(message, file.event.get(message.event, About()), quiet=file.quiet) for message in file.message]
 
 
 def _with_origin(data: dict[str, Any]) -> dict[str, Any]:
@@ -126,14 +139,19 @@ def _with_origin(data: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
-def _complete(message: Message, about: About) -> Message:
+def _complete(message: Message, about: About, *, quiet: bool) -> Message:
+    own = message.quiet if message.quiet is not None else about.quiet
     return msgspec.structs.replace(
         message,
         kind=message.kind or about.kind,
         meaning=message.meaning or about.meaning,
         next=message.next or about.next,
+        quiet=own if own is not None else quiet and message.level in _TALK,
     )
 
+
+_TALK = {"INFO", "TRACE", "CALL", "VERSION"}
+"""Levels at which a program tells what it does, not what is wrong."""
 
 _NO_WORD = "the text has no word outside its holes"
 _NO_SAMPLE = "the message has no sample"

@@ -131,5 +131,11 @@ _KINDS = {name: "str" if hole.convert is str else "float" if name == "float" els
 
 @functools.cache
 def default_matcher() -> Matcher:
-    """The matcher over ncdiag's own messages, built once."""
+    """The matcher over those of ncdiag's own messages that are events of a job, built once."""
+    return Matcher(message for message in load_messages(samples=False) if not message.quiet)
+
+
+@functools.cache
+def full_matcher() -> Matcher:
+    """The matcher over all messages, normal ones included: what explains a line that somebody asks about."""
     return Matcher(load_messages(samples=False))

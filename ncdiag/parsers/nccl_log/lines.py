@@ -59,7 +59,7 @@ def _beginnings(messages: tuple[Message, ...]) -> list[str]:
     """How the INFO messages of the catalogue begin, at most 24 characters of each."""
     found = set()
     for message in messages:
-        if message.origin in ORIGINS and message.level in {None, "INFO"}:
+        if message.origin in ORIGINS and message.level in {None, "INFO"} and not message.quiet:
             first = parse(message.text)[0]
             if isinstance(first, str) and not first.startswith(("NET/", "NET :")):
                 found.add(re.escape(first[:24].rstrip()))

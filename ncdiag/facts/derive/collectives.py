@@ -1,0 +1,177 @@
+"""What the job as a whole came to: start-up that never ends, ranks on different networks, codes without a reason."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from ncdiag.facts.derive.failures import CODES
+from ncdiag.facts.fold import fold_hosts, fold_ranks
+from ncdiag.facts.model import Communicator, Difference, Event, Host, Job, Rank
+from ncdiag.facts.view import View, derived
+
+_BESIDE_CODES = CODES | {
+    "python-exception", "worker-failed", "nccl-tests-failed", "mpi-exit-code", "torch-work-failed",
+    "torch-watchdog-terminated",
+}  # fmt: skip
+"""Events that say no more than a return code does."""
+_SOCKET_TYPES = {3: "Socket", 4: "IB"}
+"""Kinds of sockets that NCCL's handshake names (ncclSocketType, src/include/socket.h)."""
+_MANY_RANKS, _MANY_MORE = 64, 512
+_FEW_FILES, _SOME_FILES = 1024, 65536
+
+
+@derived
+def knows_only_codes(job: Job, view: View) -> bool:
+    """Is a return code of NCCL all that the input tells about the failure?"""
+    telling = {e.event for e in job.events if e.kind in {"cause", "symptom"}}
+    return bool(telling & CODES) and telling <= _BESIDE_CODES
+
+
+@derived
+def has_info_lines(job: Job, view: View) -> bool:
+    """Does the input hold lines of NCCL at level INFO?"""
+    if any(e.level == "INFO" and e.origin in {"nccl", "rccl"} for e in job.events):
+        return True
+    return any(r.state or r.net or r.bootstrap_interface or r.transports or r.settings for r in job.ranks)
+
+
+@derived
+def is_incomplete(communicator: Communicator, view: View) -> bool | None:
+    """Did ranks begin to set up this communicator and not complete it? None where no rank was seen to begin."""
+    if not communicator.ranks_started:
+        return None
+    return not set(communicator.ranks_started) <= set(communicator.ranks_ready)
+
+
+@derived
+def progress(communicator: Communicator, view: View) -> str:
+    """``ranks 0-3 of 8 began, 0-1 completed, 4-7 were not heard of``."""
+    started, ready = set(communicator.ranks_started), set(communicator.ranks_ready)
+    parts = [f"{_of(started, communicator)} began", f"{fold_ranks(ready) if ready else 'none'} completed"]
+    if communicator.nranks is not None:
+        missing = set(range(min(communicator.nranks, 1 << 17))) - started - ready
+        parts += [f"{fold_ranks(missing)} were not heard of"] if missing else []
+    return ", ".join(parts)
+
+
+def _of(ranks: set[int], communicator: Communicator) -> str:
+    total = f" of {communicator.nranks}" if communicator.nranks is not None else ""
+    return f"ranks {fold_ranks(ranks)}{total}"
+
+
+@derived
+def got_on(job: Job, view: View) -> bool:
+    """Did some rank get through to results: a benchmark row, or a communicator that all its ranks completed?"""
+    if any(b.rows for b in job.benchmarks):
+        return True
+    return any(c.ranks_ready and set(c.ranks_started) <= set(c.ranks_ready) for c in job.communicators)
+
+
+@derived
+def stalled_at_start(job: Job, view: View) -> bool:
+    """Did the first collective run into a watchdog's limit?"""
+    for timeout in job.timeouts:
+        first = timeout.sequence == 1 or (timeout.last_completed is not None and timeout.last_completed < 1)
+        if first and view.get(timeout, "is_timeout"):
+            view.note(timeout)
+            return True
+    return False
+
+
+@derived
+def uses_p2p(rank: Rank, view: View) -> bool | None:
+    """Does the rank reach another GPU of its host directly?"""
+    return None if rank.transports is None else any(name.startswith("P2P/") for name in rank.transports)
+
+
+@derived
+def uses_gdr(rank: Rank, view: View) -> bool | None:
+    """Do channels of the rank go between NIC and GPU memory directly (``/GDRDMA``)?"""
+    return None if rank.transports is None else any(name.endswith("/GDRDMA") for name in rank.transports)
+
+
+@derived
+def net_within_host(rank: Rank, view: View) -> bool | None:
+    """Does the rank send over the network although all ranks of its job are on its own host?"""
+    if rank.transports is None:
+        return None
+    if not any(name.startswith("NET/") for name in rank.transports):
+        return False
+    mine = [r for r in view.job.ranks if r.communicator == rank.communicator]
+    numbers = {r.rank for r in mine if r.rank is not None}
+    if rank.nranks is None or len(numbers) < rank.nranks:
+        return None
+    return len({r.host for r in mine}) == 1
+
+
+@derived
+def net_mixtures(job: Job, view: View) -> tuple[Difference, ...]:
+    """Ranks of one communicator that run on different networks, by their own lines or by a handshake that failed.
+
+    Where no line names the communicator, hosts and rank numbers must be different ones: a paste may hold two runs.
+    """
+    found: list[Difference] = []
+    members: dict[str | None, list[Rank]] = defaultdict(list)
+    for rank in job.ranks:
+        if rank.net is not None:
+            members[rank.communicator].append(rank)
+    for communicator, ranks in members.items():
+        nets: dict[str, list[Rank]] = defaultdict(list)
+        for rank in ranks:
+            nets[rank.net or ""].append(rank)
+        if len(nets) > 1 and (communicator is not None or _are_apart(list(nets.values()))):
+            spans = {net: span for net, some in nets.items() if (span := some[0].provenance.get("net"))}
+            groups = {net: _who(some) for net, some in nets.items()}
+            found.append(Difference(what="net", name="net", groups=groups, provenance=spans))
+    return (*found, *(_of_handshake(e) for e in job.events if _is_mixed_handshake(e)))
+
+
+def _are_apart(groups: list[list[Rank]]) -> bool:
+    """Do no two groups share a host or a rank number?"""
+    hosts = [{r.host for r in group} for group in groups]
+    numbers = [{r.rank for r in group if r.rank is not None} for group in groups]
+    return all(sum(map(len, some)) == len(set().union(*some)) for some in (hosts, numbers))
+
+
+def _who(ranks: list[Rank]) -> str:
+    numbers = sorted(r.rank for r in ranks if r.rank is not None)
+    hosts = fold_hosts(sorted({r.host for r in ranks}))
+    return f"ranks {fold_ranks(numbers)} on {hosts}" if numbers else hosts
+
+
+def _is_mixed_handshake(event: Event) -> bool:
+    pair = {event.fields.get("peer_type"), event.fields.get("expected_type")}
+    return event.event == "socket-wrong-type" and pair == set(_SOCKET_TYPES)
+
+
+def _of_handshake(event: Event) -> Difference:
+    own = _SOCKET_TYPES[int(event.fields["expected_type"] or 0)]
+    other = _SOCKET_TYPES[int(event.fields["peer_type"] or 0)]
+    host = event.host or "a rank"
+    groups = {own: host, other: f"its peer {event.peer}" if event.peer else "its peer"}
+    return Difference(what="net", name="net", groups=groups, provenance=event.provenance)
+
+
+@derived
+def runs_out_of_files(job: Job, view: View) -> bool | None:
+    """Did a process run out of file descriptors, or is the limit too low for so many ranks?"""
+    for event in job.events:
+        if event.event == "too-many-files":
+            view.note(event)
+            return True
+    tight = [host for host in job.hosts if _is_tight(host, job, view)]
+    for host in tight:
+        for limit in host.limits:
+            if limit.name == "nofile":
+                view.note(limit)
+    if tight:
+        return True
+    return None if all(view.get(host, "nofile") is None for host in job.hosts) else False
+
+
+def _is_tight(host: Host, job: Job, view: View) -> bool:
+    limit = view.get(host, "nofile")
+    if limit is None or job.nranks is None:
+        return False
+    few = job.nranks > _MANY_RANKS and limit <= _FEW_FILES
+    return bool(few or (job.nranks > _MANY_MORE and limit < _SOME_FILES))

@@ -1,0 +1,54 @@
+"""Elastic Fabric Adapters: is there one, and does the job's traffic go over it?"""
+
+from __future__ import annotations
+
+from ncdiag.facts.derive.rdma import ranks_of
+from ncdiag.facts.model import Event, Host
+from ncdiag.facts.view import View, derived
+
+_PCI_NAME = "Elastic Fabric Adapter"
+_BY_CUSTOM = ("rdmap", "efa_")
+
+
+def _events(host: Host, view: View) -> list[Event]:
+    return [e for e in view.job.events if e.host in {host.name, None}]
+
+
+@derived
+def has_efa(host: Host, view: View) -> bool | None:
+    """Has the machine an Elastic Fabric Adapter?
+
+    By its PCI vendor or name, its driver, or because the OFI plugin knows the instance type (its table holds only
+    types with EFA: aws-ofi-nccl, platform-aws). None where only the name of an RDMA device hints at it.
+    """
+    for hca in host.hcas:
+        if view.get(hca, "is_efa") or hca.driver == "efa":
+            view.note(hca)
+            return True
+    for device in host.pci:
+        if _PCI_NAME in (device.description or ""):
+            view.note(device)
+            return True
+    for event in _events(host, view):
+        if event.event == "ofi-platform":
+            view.note(event)
+            return True
+    hinted = any(h.name.startswith(_BY_CUSTOM) and view.get(h, "is_efa") is None for h in host.hcas)
+    return None if hinted else False
+
+
+@derived
+def efa_unused(host: Host, view: View) -> bool | None:
+    """Does the traffic go over something else: TCP sockets, or a provider of libfabric that is not efa?"""
+    for event in _events(host, view):
+        if event.event == "ofi-provider":
+            view.note(event)
+            return event.fields.get("provider") != "efa"
+        if event.event in {"ofi-no-provider", "ofi-init-failed"}:
+            view.note(event)
+            return True
+    for rank in ranks_of(host, view):
+        if rank.net is not None:
+            view.note(rank, "net")
+            return rank.net == "Socket"
+    return None

@@ -1,0 +1,27 @@
+"""What a launch line tells Open MPI."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import Launch
+from ncdiag.facts.view import View, derived
+
+_LISTS = ("btl_tcp_if_", "oob_tcp_if_")
+
+
+def _parameters(launch: Launch) -> set[str]:
+    """The MCA parameters that the line gives, as options or as OMPI_MCA_ variables."""
+    variables = {*launch.env, *launch.prefix_env}
+    return {*launch.mca, *(name.removeprefix("OMPI_MCA_") for name in variables if name.startswith("OMPI_MCA_"))}
+
+
+@derived
+def contradicting_lists(launch: Launch, view: View) -> tuple[str, ...]:
+    """The TCP components for which an include and an exclude list are given: ``btl_tcp``, ``oob_tcp``."""
+    given = _parameters(launch)
+    return tuple(prefix.removesuffix("_if_") for prefix in _LISTS if {prefix + "include", prefix + "exclude"} <= given)
+
+
+@derived
+def contradicts_itself(launch: Launch, view: View) -> bool:
+    """Are there such components?"""
+    return bool(view.get(launch, "contradicting_lists"))

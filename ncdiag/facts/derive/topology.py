@@ -1,0 +1,109 @@
+"""How the GPUs of a host are joined, and which of its RDMA ports the job does without."""
+
+from __future__ import annotations
+
+from ncdiag.facts.derive.rdma import ranks_of
+from ncdiag.facts.model import Host, Rank, TopoLink
+from ncdiag.facts.view import View, derived
+
+_SWITCH_LINKS = 12
+"""NVLinks between two GPUs from which an NVSwitch joins them (A100 and later)."""
+_DATA_DIRECT = "_dma"
+"""Ending of the name under which NCCL lists a ConnectX-8 that reaches memory by Data Direct (2.27 and later)."""
+
+
+def _gpu_pairs(host: Host) -> list[TopoLink]:
+    return [link for link in host.links if link.a.startswith("GPU") and link.b.startswith("GPU") and link.level]
+
+
+@derived
+def has_nvlink(host: Host, view: View) -> bool | None:
+    """Does NVLink join some GPUs? None when their links were not shown."""
+    pairs = _gpu_pairs(host)
+    for link in pairs[:1]:
+        view.note(link)
+    return any((link.level or "").startswith("NV") for link in pairs) if pairs else None
+
+
+@derived
+def has_nvswitch(host: Host, view: View) -> bool | None:
+    """Does an NVSwitch join the GPUs: so many links between two of them, or the switch on the PCI bus?"""
+    if any((link.nvlink_count or 0) >= _SWITCH_LINKS for link in host.links):
+        return True
+    if any("NVSwitch" in (device.description or "") for device in host.pci):
+        return True
+    return False if _gpu_pairs(host) or "lspci" in host.complete else None
+
+
+@derived
+def crosses_sockets(host: Host, view: View) -> bool | None:
+    """Are there GPUs without NVLink on both sides of the link between the CPU sockets (level SYS)?"""
+    pairs = _gpu_pairs(host)
+    if not pairs:
+        return None
+    across = [link for link in pairs if link.level == "SYS"]
+    for link in across[:1]:
+        view.note(link)
+    return bool(across) and not view.get(host, "has_nvlink")
+
+
+@derived
+def lacks_rails(rank: Rank, view: View) -> bool | None:
+    """Does the rank list fewer RDMA ports than it could?
+
+    Either an active port of the same link layer and rate as the listed ones, which NCCL_IB_HCA does not leave out, or
+    as many as ranks of other hosts list. None when the rank listed none.
+    """
+    missing = view.get(rank, "unlisted_ports")
+    most = _most_listed(rank, view)
+    if missing:
+        return True
+    if rank.net_devices is None:
+        return None
+    if len(rank.net_devices) < most:
+        view.note(rank, "net_devices")
+        return True
+    return None if missing is None and most == len(rank.net_devices) else False
+
+
+def _most_listed(rank: Rank, view: View) -> int:
+    others = [len(r.net_devices) for r in view.job.ranks if r.net_devices and r.net == rank.net]
+    return max(others, default=0)
+
+
+@derived
+def rails_text(rank: Rank, view: View) -> str:
+    """``uses 1 RDMA port and leaves mlx5_1:1 idle``."""
+    listed = len(rank.net_devices or ())
+    missing = view.get(rank, "unlisted_ports")
+    if missing:
+        return f"uses {listed} RDMA ports and leaves {', '.join(missing)} idle"
+    return f"uses {listed} RDMA ports where another host uses {_most_listed(rank, view)}"
+
+
+@derived
+def unlisted_ports(rank: Rank, view: View) -> tuple[str, ...] | None:
+    """Active ports like the listed ones that the rank does not list; None when the ports of its host were not shown."""
+    if not rank.net_devices:
+        return None
+    host = _host_of(rank, view)
+    if host is None or not host.hcas:
+        return None
+    names = {part.removesuffix(_DATA_DIRECT) for d in rank.net_devices for part in d.name.split("+")}
+    ports = [p for hca in host.hcas for p in hca.ports if p.state == "active"]
+    rates = {(p.link_layer, p.rate_gbps) for p in ports if p.hca in names}
+    chosen = view.setting(rank, "NCCL_IB_HCA")
+    if chosen is not None and chosen.is_set:
+        return ()
+    idle = [p for p in ports if p.hca not in names and p.rate_gbps and (p.link_layer, p.rate_gbps) in rates]
+    for port in idle:
+        view.note(port)
+    return tuple(f"{p.hca}:{p.number}" for p in idle)
+
+
+def _host_of(rank: Rank, view: View) -> Host | None:
+    """The rank's host; where its devices were pasted without a host name, the host of that paste."""
+    host = view.host(rank.host)
+    if host is not None and host.hcas:
+        return host
+    return next((h for h in view.job.hosts if h.hcas and rank in ranks_of(h, view)), None)

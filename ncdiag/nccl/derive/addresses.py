@@ -1,0 +1,96 @@
+"""Addresses that hosts cannot use: of another family than asked for, in a network without a route, a GID of RoCE v1."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from ncdiag.facts.model import GidType, Host, Port
+from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.view import View, derived
+from ncdiag.nccl.derive.filters import settings_of
+from ncdiag.nccl.selection import sockets
+from ncdiag.nccl.selection.gid import gid_index
+
+_FAMILY = "NCCL_SOCKET_FAMILY"
+
+
+@derived
+def family_leaves_nothing(host: Host, view: View) -> bool | None:
+    """Does NCCL_SOCKET_FAMILY leave no usable address where without it there is one?"""
+    setting = view.setting(host, _FAMILY)
+    if setting is None or setting.text not in {"AF_INET", "AF_INET6"}:
+        return None if setting is None else False
+    for event in view.job.events:
+        if event.event == "no-socket-interface" and event.host in {host.name, None}:
+            view.note(event)
+            view.note(setting)
+            return True
+    if "interfaces" not in host.complete:
+        return None
+    settings = settings_of(host, view)
+    rest = {name: text for name, text in settings.items() if name != _FAMILY}
+    chosen = sockets.bootstrap(host.interfaces, settings, view.version(host))
+    free = sockets.bootstrap(host.interfaces, rest, view.version(host))
+    if not chosen.known or not free.known:
+        return None
+    view.note(setting)
+    for interface in host.interfaces:
+        view.note(interface)
+    return free.error is None and not _is_local(free) and (chosen.error is not None or _is_local(chosen))
+
+
+def _is_local(choice: sockets.Choice) -> bool:
+    address = ip_address(choice.interfaces[0].address or "") if choice.interfaces else None
+    return address is not None and (address.is_link_local or address.is_loopback)
+
+
+@derived
+def unrouted_peers(host: Host, view: View) -> tuple[str, ...] | None:
+    """Bootstrap addresses of other hosts for which this host has neither a network nor a route.
+
+    None when its interfaces with their prefix lengths, or its routes, were not shown.
+    """
+    peers = {
+        ip: rank for rank in view.job.ranks if rank.host != host.name and rank.bootstrap_interface is not None
+        if (ip := view.get(rank.bootstrap_interface, "ip")) and ":" not in ip
+    }  # fmt: skip
+    if not peers:
+        return None
+    own = view.get(host, "networks") or ()
+    outside = [ip for ip in peers if not any(_is_inside(ip, network) for network in own)]
+    if not own or (outside and "routes" not in host.complete):
+        return None
+    routes = [route.destination for route in host.routes]
+    lost = [] if "default" in routes else [ip for ip in outside if not any(_is_inside(ip, route) for route in routes)]
+    for ip in lost:
+        view.note(peers[ip], "bootstrap_interface")
+    for route in host.routes[:1] if lost else ():
+        view.note(route)
+    return tuple(lost)
+
+
+def _is_inside(ip: str, network: str) -> bool:
+    try:
+        return ipaddress.ip_address(ip) in ipaddress.ip_network(network, strict=False)
+    except ValueError:
+        return False
+
+
+@derived
+def cannot_route_to_peers(host: Host, view: View) -> bool | None:
+    """Are there such addresses?"""
+    found = view.get(host, "unrouted_peers")
+    return None if found is None else bool(found)
+
+
+@derived
+def chosen_gid_type(port: Port, view: View) -> GidType | None:
+    """The type of the GID that NCCL uses on this port with the settings and version at hand."""
+    host = view.host(port.host)
+    if host is None or port.link_layer is None:
+        return None
+    choice = gid_index(port, settings_of(host, view), view.version(host))
+    if not choice.known or choice.entry is None:
+        return None
+    view.note(choice.entry)
+    return choice.entry.type

@@ -1,0 +1,183 @@
+"""Lists of names that do not say what was meant: prefixes that fit more, carets in the middle, lost defaults."""
+
+from __future__ import annotations
+
+from ncdiag.facts.derive.rdma import ranks_of
+from ncdiag.facts.model import Host, Interface, Setting
+from ncdiag.facts.scalars import Version, ip_address
+from ncdiag.facts.view import View, derived
+from ncdiag.nccl import versions
+from ncdiag.nccl.derive.filters import settings_of
+from ncdiag.nccl.selection import sockets
+from ncdiag.nccl.selection.names import NameList
+
+_LISTS = ("NCCL_SOCKET_IFNAME", "NCCL_IB_HCA", "NCCL_OOB_NET_IFNAME")
+_NEWEST = Version(2, 30, 7)
+
+
+def _list_of(host: Host, name: str, view: View) -> tuple[Setting, NameList] | None:
+    setting = view.setting(host, name)
+    if setting is None or not setting.is_set or not setting.text:
+        return None
+    version = view.version(host)
+    return setting, NameList.parse(setting.text, version.low if version and version.known else _NEWEST)
+
+
+@derived
+def has_stray_caret(setting: Setting, view: View) -> bool:
+    """Does a list hold a ``^`` behind its beginning, where it is part of a name (parseStringList, utils.cc)?"""
+    return setting.name in _LISTS and "^" in (setting.text or "")[1:]
+
+
+@derived
+def as_one_list(setting: Setting, view: View) -> str | None:
+    """The list that was probably meant: one ``^`` for all when it begins with one, else the names without ``^``."""
+    text = setting.text or ""
+    names = [name for name in text.split(",") if name]
+    if text.startswith("^"):
+        return "^" + ",".join(name.lstrip("^") for name in names)
+    return ",".join(name for name in names if not name.startswith("^")) or None
+
+
+@derived
+def unmeant_interfaces(host: Host, view: View) -> tuple[str, ...] | None:
+    """Interfaces in other networks that NCCL_SOCKET_IFNAME lets in only because their names begin like the one meant.
+
+    The one meant exists under exactly the name that was given. None when the interfaces were not seen.
+    """
+    held = _list_of(host, "NCCL_SOCKET_IFNAME", view)
+    if held is None:
+        known = view.setting(host, "NCCL_SOCKET_IFNAME")
+        return () if known is not None and known.is_set is False else None
+    setting, wanted = held
+    if wanted.exclude or wanted.exact:
+        return ()
+    taken = _taken(host, view)
+    if taken is None:
+        return None
+    meant = {item.name for item in wanted.items} & {i.name for i in taken}
+    networks = [network for i in taken if i.name in meant for network in _networks(i)]
+    extra = [i for i in taken if i.name not in meant and i.name.startswith(tuple(meant)) and not _is_in(i, networks)]
+    if extra and meant:
+        view.note(setting)
+        for interface in extra:
+            view.note(interface)
+    return tuple(i.name for i in extra) if meant else ()
+
+
+def _taken(host: Host, view: View) -> list[Interface] | None:
+    """The interfaces that NET/Socket takes: as its line told, else as it would."""
+    for rank in ranks_of(host, view):
+        if rank.socket_interfaces:
+            return list(rank.socket_interfaces)
+    if "interfaces" not in host.complete:
+        return None
+    choice = sockets.net_socket(host.interfaces, settings_of(host, view), view.version(host))
+    names = {*choice.names, *choice.possible}
+    return [i for i in host.interfaces if i.name in names]
+
+
+def _networks(interface: Interface) -> list[tuple[int, int, int]]:
+    """IP version, network and number of host bits of the addresses whose prefix length is known."""
+    found: list[tuple[int, int, int]] = []
+    for address in interface.addresses or ():
+        ip = ip_address(address.ip)
+        if ip is not None and address.prefix_len is not None:
+            bits = max(0, ip.max_prefixlen - address.prefix_len)
+            found.append((ip.version, int(ip) >> bits, bits))
+    return found
+
+
+def _is_in(interface: Interface, networks: list[tuple[int, int, int]]) -> bool:
+    ips = [ip for a in interface.addresses or () if (ip := ip_address(a.ip)) is not None]
+    return any(
+        ip.version == version and int(ip) >> bits == network for ip in ips for version, network, bits in networks
+    )
+
+
+@derived
+def admits_unmeant_interfaces(host: Host, view: View) -> bool | None:
+    """Are there such interfaces?"""
+    found = view.get(host, "unmeant_interfaces")
+    return None if found is None else bool(found)
+
+
+@derived
+def readmitted_interfaces(host: Host, view: View) -> tuple[str, ...] | None:
+    """What an exclude list in NCCL_SOCKET_IFNAME lets in again that NCCL leaves out by default: lo, docker*, virbr*.
+
+    A list of the user takes the place of the default one (ncclFindInterfaces, src/misc/socket.cc). Every machine has
+    lo.
+    """
+    held = _list_of(host, "NCCL_SOCKET_IFNAME", view)
+    if held is None:
+        return None
+    setting, wanted = held
+    if not wanted.exclude:
+        return ()
+    used = {r.bootstrap_interface.name for r in ranks_of(host, view) if r.bootstrap_interface is not None}
+    present = [i for i in host.interfaces if i.up is not False and i.addresses]
+    names = [i.name for i in present if i.name.startswith(_left_out(host, view))]
+    names = ["lo", *names] if not used or "lo" in used else names
+    found = [name for name in names if wanted.admits(name)]
+    if found:
+        view.note(setting)
+    return tuple(dict.fromkeys(found))
+
+
+def _left_out(host: Host, view: View) -> tuple[str, ...]:
+    version = view.version(host)
+    newer = version is not None and version.low >= versions.RUNNING_ONLY
+    return ("docker", "virbr") if newer else ("docker",)
+
+
+@derived
+def readmits_interfaces(host: Host, view: View) -> bool | None:
+    """Are there such interfaces?"""
+    found = view.get(host, "readmitted_interfaces")
+    return None if found is None else bool(found)
+
+
+@derived
+def complete_exclude_list(host: Host, view: View) -> str | None:
+    """The user's exclude list with what it lets in again added."""
+    held, more = _list_of(host, "NCCL_SOCKET_IFNAME", view), view.get(host, "readmitted_interfaces")
+    if held is None or not more or held[1].exact:
+        return None
+    stems = ["docker" if name.startswith("docker") else "virbr" if name.startswith("virbr") else name for name in more]
+    return ",".join(dict.fromkeys([held[0].text or "", *stems]))
+
+
+@derived
+def unmeant_hcas(host: Host, view: View) -> tuple[str, ...] | None:
+    """Devices that an item of NCCL_IB_HCA fits although another device has exactly that name.
+
+    In an include list only those of another rate or link layer count: more rails of one kind do no harm.
+    """
+    held = _list_of(host, "NCCL_IB_HCA", view)
+    if held is None:
+        return None
+    setting, wanted = held
+    if wanted.exact:
+        return ()
+    if not host.hcas:
+        return None
+    ports = [p for d in host.hcas for p in d.ports if p.state == "active"]
+    named = {item.name for item in wanted.items}
+    meant = [p for p in ports if p.hca in named]
+    stems = tuple({p.hca for p in meant})
+    kinds = {(p.link_layer, p.rate_gbps) for p in meant}
+    fits = [p for p in ports if p.hca not in named and p.hca.startswith(stems)] if stems else []
+    extra = [p for p in fits if wanted.exclude or (p.link_layer, p.rate_gbps) not in kinds]
+    if extra:
+        view.note(setting)
+        for port in extra:
+            view.note(port)
+    return tuple(dict.fromkeys(p.hca for p in extra))
+
+
+@derived
+def matches_unmeant_hcas(host: Host, view: View) -> bool | None:
+    """Are there such devices?"""
+    found = view.get(host, "unmeant_hcas")
+    return None if found is None else bool(found)
