@@ -1,4 +1,4 @@
-"""What the build adds to a wheel: the rules, messages and variables, compiled, so that an installed ncdiag starts fast."""
+"""What the build adds to a wheel: rules, messages and variables, compiled, so that an installed ncdiag starts fast."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ def shortlist(verdicts: Iterable[Verdict], findings: Sequence[Finding]) -> tuple
     """The rules that could not be judged and matter: they would explain a symptom that fired, or are true in part.
 
     At most `MAX_ASKS` different outputs are asked for, first those that would decide the most open causes; rules that
-    name no output come last, as many at most.
+    name no output come last, as many at most, and only where they would explain a symptom.
     """
     symptoms = {name for f in findings if f.rule.role == "symptom" for name in (f.rule.name, *f.rule.formerly)}
     unknown = [verdict for verdict in verdicts if verdict.outcome == "unknown"]
@@ -195,7 +195,8 @@ def shortlist(verdicts: Iterable[Verdict], findings: Sequence[Finding]) -> tuple
     asks = sorted(weights, key=lambda ask: (weights[ask], ask))[:MAX_ASKS]
     opened.sort(key=lambda v: (not explaining[v.rule.name], SEVERITIES.index(v.rule.severity), v.rule.code))
     asked = [_unknown(v, asks) for v in opened if any(ask.ask_for in asks for ask in v.rule.asks)]
-    return tuple(asked + [_unknown(v, ()) for v in opened if not v.rule.asks][:MAX_ASKS])
+    mute = [v for v in opened if not v.rule.asks and explaining[v.rule.name]]
+    return tuple(asked + [_unknown(v, ()) for v in mute[:MAX_ASKS]])
 
 
 def _ask_weights(opened: Iterable[Verdict], explaining: Mapping[str, bool]) -> dict[str, tuple[int, int]]:

@@ -191,7 +191,8 @@ def _facts(section: Section, index: int, found: Found, context: _context.Context
         return [observe(section, index, "Host", host=host, nccl_version=version.rstrip(".,;"))]
     if found.event == "iommu-domain" and found.fields.get("domain_type") in {"Translated", "Passthrough"}:
         translating = found.fields["domain_type"] == "Translated"
-        return [observe(section, index, "Host", host=host, iommu_translating=translating)]
+        # the kernel prints its default on machines without an IOMMU as well: the groups in /sys know better
+        return [observe(section, index, "Host", host=host, standing="conf", iommu_translating=translating)]
     if found.event == "hypervisor-detected":
         return [observe(section, index, "Host", host=host, virtual_machine=True)]
     return []

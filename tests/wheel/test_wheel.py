@@ -66,6 +66,7 @@ def test_the_wheel_carries_package_and_rules(wheel: Path, project: Path) -> None
         missing = {name for name in expected if "__pycache__" not in name} - inside
         assert not missing
     assert any(name.startswith("ncdiag/_rules/") for name in inside)
+    assert {f"ncdiag/_compiled/{name}.msgpack" for name in ("rules", "messages", "variables")} <= inside
     assert not [name for name in inside if name.startswith(("tests/", "fixtures/"))]
 
 

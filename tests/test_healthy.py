@@ -1,0 +1,60 @@
+"""The healthy shelf: on jobs that are well, of any release and network, no warning and no error may fire."""
+
+from __future__ import annotations
+
+import importlib.util
+import pathlib
+import sys
+
+import pytest
+
+from ncdiag.diagnose import diagnose
+from ncdiag.report.model import Report
+from ncdiag.sources.files import TextSource, open_sources
+
+HERE = pathlib.Path(__file__).parent
+HEALTHY = HERE.parent / "fixtures" / "healthy"
+
+
+def _generator():  # noqa: ANN202  (a module)
+    spec = importlib.util.spec_from_file_location("healthy_generator", HERE / "generate" / "healthy.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+healthy = _generator()
+
+
+def complaints(report: Report) -> list[str]:
+    """Findings that would send somebody looking."""
+    return [f"{f.name}: {f.title}" for f in report.findings if f.severity != "info"]
+
+
+@pytest.mark.parametrize("fabric", healthy.FABRICS)
+@pytest.mark.parametrize("release", healthy.RELEASES)
+def test_a_generated_healthy_job_is_silent(release: str, fabric: str) -> None:
+    log = healthy.healthy_log(healthy.healthy_job(release, fabric))
+    report = diagnose([TextSource.of_bytes("job.log", log.encode())])
+    assert complaints(report) == []
+    assert report.summary.verdict == "healthy-as-far-as-seen"
+
+
+def test_sixteen_ranks_with_gdr_say_what_was_looked_at_and_what_was_not() -> None:
+    job = healthy.Job("2.21.5", "ib", nodes=2, gpus=8)
+    report = diagnose([TextSource.of_bytes("job.log", healthy.healthy_log(job).encode())])
+    assert report.findings == ()
+    assert report.summary.nranks == 16
+    assert report.summary.nhosts == 2
+    assert [section.kind for section in report.inputs[0].sections] == ["nccl_log"]
+    assert any("show_gids" in phrase for phrase in report.summary.not_looked_at)
+    assert any("dmesg" in phrase for phrase in report.summary.not_looked_at)
+    assert not any("NCCL log" in phrase for phrase in report.summary.not_looked_at)
+
+
+@pytest.mark.parametrize("folder", sorted(p for p in HEALTHY.iterdir() if p.is_dir()), ids=lambda p: p.name)
+def test_a_capture_of_a_healthy_machine_is_silent(folder: pathlib.Path) -> None:
+    assert complaints(diagnose(open_sources([str(folder)]))) == []
