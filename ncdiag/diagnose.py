@@ -34,11 +34,19 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 DEFAULTS = Options()
 
 
+class Live(msgspec.Struct, frozen=True, kw_only=True):
+    """What a collector saw of a host.
+
+    ``name`` says of which (``this host``, a recorded root), ``not_seen`` are phrases.
+    """
+
+    name: str
+    observations: Sequence[Observation] = ()
+    not_seen: Sequence[str] = ()
+
+
 def diagnose(
-    sources: Iterable[Readable | Reading],
-    options: Options = DEFAULTS,
-    observations: Sequence[Observation] = (),
-    not_seen: Sequence[str] = (),
+    sources: Iterable[Readable | Reading], options: Options = DEFAULTS, live: Live | None = None
 ) -> model.Report:
     """Judge the sources and what a collector observed.
 
@@ -57,13 +65,17 @@ def diagnose(
         else:
             readings.append(read_source(source))
         inputs.append(_input(readings[-1]))
-    view = view_of(job_of(readings, observations), options.nccl)
+    observed = live.observations if live else ()
+    view = view_of(job_of(readings, observed), options.nccl)
     values = Values(view)
-    understood = bool(observations) or any(reading.observations for reading in readings)
+    understood = bool(observed) or any(reading.observations for reading in readings)
     diagnosis = conclude(judge(rules, view, values), view, understood=understood)
     kinds = {piece.kind for reading in readings for piece in reading.pieces}
     kinds |= {kind for host in view.job.hosts for kind in host.complete}
-    return build.report(diagnosis, view, values, build.Read(tuple(inputs), frozenset(kinds), tuple(not_seen)))
+    if live:
+        inputs.insert(0, _live_input(live, view.job))
+    not_seen = tuple(live.not_seen) if live else ()
+    return build.report(diagnosis, view, values, build.Read(tuple(inputs), frozenset(kinds), not_seen))
 
 
 def view_of(job: Job, nccl: str | None = None) -> View:
@@ -101,3 +113,9 @@ def selected(rules: Iterable[Rule], options: Options) -> tuple[Rule, ...]:
 def _input(reading: Reading) -> model.Input:
     sections = tuple(model.SectionRef(p.kind, p.first_line, p.last_line, p.host) for p in reading.pieces)
     return model.Input(reading.source, sections, reading.lines, reading.unread_lines, reading.notes)
+
+
+def _live_input(live: Live, job: Job) -> model.Input:
+    """What was read of a machine without any text: the kinds that were seen whole."""
+    seen = [model.SectionRef(kind, 0, 0, host.name) for host in job.hosts for kind in sorted(host.complete)]
+    return model.Input(live.name, tuple(seen))

@@ -25,7 +25,7 @@ def check(
 ) -> int:
     """Look at a host and judge what was seen."""
     from ncdiag.commands._judge import answer
-    from ncdiag.diagnose import diagnose
+    from ncdiag.diagnose import Live, diagnose
     from ncdiag.read import read_sections
     from ncdiag.sources.live import collect
 
@@ -34,7 +34,9 @@ def check(
     def find(_: object) -> Report:
         seen = collect(root)
         readings = read_sections(seen.sections)
-        return diagnose(readings, asked, seen.observations, [_phrase(item) for item in seen.not_seen])
+        name = "this host" if root == Path("/") else str(root)
+        not_seen = [_phrase(item) for item in seen.not_seen]
+        return diagnose(readings, asked, Live(name=name, observations=seen.observations, not_seen=not_seen))
 
     return answer(find, options)
 

@@ -15,7 +15,7 @@ import msgspec
 
 from ncdiag.engine.peers import Peers
 from ncdiag.engine.results import Diagnosis, Finding, Unknown, Verdict
-from ncdiag.engine.schema import Rule
+from ncdiag.engine.schema import Ask, Rule
 from ncdiag.facts.view import View
 
 SEVERITIES = ("error", "warning", "info")
@@ -194,7 +194,7 @@ def shortlist(verdicts: Iterable[Verdict], findings: Sequence[Finding]) -> tuple
     weights = _ask_weights(opened, explaining)
     asks = sorted(weights, key=lambda ask: (weights[ask], ask))[:MAX_ASKS]
     opened.sort(key=lambda v: (not explaining[v.rule.name], SEVERITIES.index(v.rule.severity), v.rule.code))
-    asked = [_unknown(v, asks) for v in opened if any(ask.ask_for in asks for ask in v.rule.asks)]
+    asked = [_unknown(v, asks) for v in opened if any(ask.ask_for in asks for ask in _useful_asks(v))]
     mute = [v for v in opened if not v.rule.asks and explaining[v.rule.name]]
     return tuple(asked + [_unknown(v, ()) for v in mute[:MAX_ASKS]])
 
@@ -203,15 +203,21 @@ def _ask_weights(opened: Iterable[Verdict], explaining: Mapping[str, bool]) -> d
     """Minus the numbers of open causes that each output would decide: those that explain a symptom, and all."""
     weights: dict[str, tuple[int, int]] = {}
     for verdict in opened:
-        for ask_for in dict.fromkeys(ask.ask_for for ask in verdict.rule.asks):
+        for ask_for in dict.fromkeys(ask.ask_for for ask in _useful_asks(verdict)):
             explain, every = weights.get(ask_for, (0, 0))
             is_cause = verdict.rule.role == "cause"
             weights[ask_for] = explain - (is_cause and explaining[verdict.rule.name]), every - is_cause
     return weights
 
 
+def _useful_asks(verdict: Verdict) -> list[Ask]:
+    """The asks of a rule that are about something that is open."""
+    places = [*verdict.open_clauses, *verdict.missing]
+    return [ask for ask in verdict.rule.asks if not ask.about or any(ask.about in place for place in places)]
+
+
 def _unknown(verdict: Verdict, asks: Iterable[str]) -> Unknown:
     rule = verdict.rule
-    wanted = [ask for ask in rule.asks if ask.ask_for in asks]
+    wanted = [ask for ask in _useful_asks(verdict) if ask.ask_for in asks]
     missing = [ask.missing for ask in wanted] or [*verdict.missing, *verdict.open_clauses]
     return Unknown(rule.code, rule.name, tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(a.ask_for for a in wanted)))

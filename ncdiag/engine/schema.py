@@ -44,10 +44,14 @@ class Fix(_Table, frozen=True):
 
 
 class Ask(_Table, frozen=True):
-    """What would settle a rule that could not be judged: the fact that is ``missing`` and the output to ``ask_for``."""
+    """What would settle a rule that could not be judged: the fact that is ``missing`` and the output to ``ask_for``.
+
+    ``about``: a path that the rule reads; the output is asked for only while a condition with that path is open.
+    """
 
     missing: str
     ask_for: str
+    about: str = ""
 
 
 class Example(_Table, frozen=True):

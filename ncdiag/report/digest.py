@@ -45,7 +45,8 @@ def was_read(report: Report) -> list[str]:
 def _input(item: Input) -> str:
     kinds = ", ".join(dict.fromkeys(section.kind for section in item.sections)) or "nothing recognised"
     notes = "".join(f"; {note}" for note in item.notes)
-    return f"{item.source}: {_count(item.lines, 'line')}; {kinds}{notes}"
+    length = f"{_count(item.lines, 'line')}; " if item.lines or not item.sections else ""
+    return f"{item.source}: {length}{kinds}{notes}"
 
 
 def roots(report: Report) -> list[Finding]:

@@ -14,6 +14,9 @@ CRASHES = {
 }  # fmt: skip
 """Events in which a process of the job ended or was ended."""
 
+OPEN_FAILURES = {"ib-open-device-failed", "verbs-open-failed"}
+"""Events in which a listed RDMA device could not be opened."""
+
 NVSWITCH_LINKS = 12
 """NVLinks between two GPUs from which on they are joined by NVSwitches (A100 and later)."""
 
@@ -79,11 +82,25 @@ def must_agree(difference: Difference, view: View) -> bool:
 
 
 @derived
-def lacks_verbs_files(host: Host, view: View) -> bool | None:
-    """Is /dev/infiniband missing or without uverbs files?"""
+def verbs_closed(host: Host, view: View) -> bool | None:
+    """Can no program open the RDMA devices that the host has: did an open fail, or are there no uverbs files?"""
+    for event in view.job.events:
+        if event.event in OPEN_FAILURES and event.host in {host.name, None}:
+            view.note(event)
+            return True
     if host.infiniband_devices is None:
         return None
-    return not any(name.startswith("uverbs") for name in host.infiniband_devices)
+    if any(name.startswith("uverbs") for name in host.infiniband_devices):
+        return False
+    view.note(host, "infiniband_devices")
+    return bool(view.get(host, "has_rdma_hardware")) if view.get(host, "has_rdma_hardware") is not None else None
+
+
+@derived
+def verbs_problem(host: Host, view: View) -> str:
+    """For people: what shows that the devices cannot be opened."""
+    failed = next((e for e in view.job.events if e.event in OPEN_FAILURES and e.host in {host.name, None}), None)
+    return failed.text if failed else "/dev/infiniband has no uverbs files"
 
 
 @derived
