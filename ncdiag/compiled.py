@@ -8,10 +8,10 @@ A cache that cannot be read or written is as good as none.
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,11 +29,11 @@ _KEPT = 8
 """Files of one name that stay in the cache: checkouts and packs in use at the same time."""
 
 
-def load(name: str, sources: Sequence[Path], build: Callable[[], T], kind: Any) -> T:  # noqa: ANN401
+def load(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind: Any) -> T:  # noqa: ANN401
     """``build()``, or what an earlier call for the same ``sources`` built.
 
-    ``kind`` is the type that msgspec decodes; ``sources`` are all files on which the result depends. Raises what
-    ``build`` raises, and nothing of its own.
+    ``kind`` is the type that msgspec decodes; ``sources`` are all files on which the result depends, and are not looked
+    for in a wheel when they come from an iterator (`files`). Raises what ``build`` raises, and nothing of its own.
     """
     if not is_checkout():
         shipped: T | None = read(SHIPPED / f"{name}.msgpack", __version__, kind)
@@ -48,6 +48,20 @@ def load(name: str, sources: Sequence[Path], build: Callable[[], T], kind: Any) 
                 write(path, path.stem, found)
                 _prune(path.parent, name)
     return found
+
+
+def files(folder: str | Path, suffix: str) -> Iterator[str]:
+    """Paths of the files below ``folder`` whose names end so, in a fixed order; none when it cannot be read."""
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.name.endswith(suffix):
+            yield entry.path
+        elif entry.name != "__pycache__" and entry.is_dir():
+            yield from files(entry.path, suffix)
 
 
 def is_checkout() -> bool:
@@ -84,17 +98,19 @@ def write(path: Path, stamp: str, content: Any) -> None:  # noqa: ANN401
         raise
 
 
-def _cache_file(name: str, sources: Iterable[Path]) -> Path | None:
+def _cache_file(name: str, sources: Iterable[str | Path]) -> Path | None:
     """The cache file for these sources; None when one of them cannot be looked at or there is no home."""
-    digest = hashlib.blake2b(f"{__version__} {sys.version_info[:2]}".encode(), digest_size=16)
+    seen = [f"{__version__} {sys.version_info[:2]}"]
     try:
         for source in sources:
-            state = source.stat()
-            digest.update(f"{source}\0{state.st_mtime_ns}\0{state.st_size}\n".encode(errors="surrogateescape"))
+            state = os.stat(source)  # noqa: PTH116  (hundreds of files: a Path for each costs more than the look)
+            seen.append(f"{source}\0{state.st_mtime_ns}\0{state.st_size}")
         base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     except (OSError, RuntimeError, ValueError):
         return None
-    return Path(base) / "ncdiag" / f"{name}-{digest.hexdigest()}.msgpack"
+    # 64 bits that Python computes itself: importing hashlib would cost more than reading the cache
+    digest = importlib.util.source_hash("\n".join(seen).encode(errors="surrogateescape")).hex()
+    return Path(base) / "ncdiag" / f"{name}-{digest}.msgpack"
 
 
 def _prune(folder: Path, name: str) -> None:

@@ -31,6 +31,7 @@ ALLOWED = {
     "sections": {"spans", "errors", "parsers"},
     "sources": FACTS | {"parsers"},
     "read": READING,
+    "explaining": READING,
     "catalogue": KNOWLEDGE | {"engine"},
     "engine": KNOWLEDGE,
     "fixes": KNOWLEDGE | {"engine"},

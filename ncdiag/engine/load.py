@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 import msgspec
 
+from ncdiag import toml
 from ncdiag.engine import clauses
 from ncdiag.engine.kinds import suggestion
 from ncdiag.engine.program import Bound, Program
@@ -19,11 +19,6 @@ from ncdiag.engine.templates import compile_template
 from ncdiag.engine.tree import Template, Tree
 from ncdiag.errors import DefinitionError
 from ncdiag.facts.scalars import Constraint
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 _CODE = re.compile(r"[A-Z]{2,6}\d{3,4}\Z")
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*\Z")
@@ -63,8 +58,8 @@ def load_file(path: Path, names: Names | None = None) -> Rule:
 def load_text(text: str, names: Names | None = None, file: str = "") -> Rule:
     """A rule from the text of its file, checked and with its program."""
     try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        data = toml.loads(text)
+    except toml.TOMLDecodeError as error:
         place = _TOML_PLACE.search(str(error))
         line = int(place[1] or 0) if place else 0
         reason = f"this is no TOML: {_TOML_PLACE.sub('', str(error))}"

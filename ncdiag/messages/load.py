@@ -22,7 +22,6 @@ The holes of ``text`` are described in `ncdiag.messages.template`.
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,11 +30,6 @@ import msgspec
 from ncdiag.errors import DefinitionError
 from ncdiag.facts.scalars import Constraint
 from ncdiag.messages.template import compile_parts, parse, whole_words
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 FOLDER = Path(__file__).parent
 """Where ncdiag's own message files are."""
@@ -54,7 +48,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     quiet: bool | None = None
 
 
-class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """One wording of one event; see the module's docstring.
 
     ``quiet``: a normal line that changes no fact. It is recognised and explained when asked for, and is no event of a
@@ -118,9 +112,11 @@ def load_messages(folder: Path | None = None, *, samples: bool = True) -> tuple[
 
 def _read(path: Path, text: str) -> list[Message]:
     """The messages of one file, completed from its event tables."""
+    from ncdiag import toml
+
     try:
-        file = msgspec.convert(_with_origin(tomllib.loads(text)), _File)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        file = msgspec.convert(_with_origin(toml.loads(text)), _File)
+    except (toml.TOMLDecodeError, msgspec.ValidationError) as error:
         raise DefinitionError(str(error), file=str(path)) from None
     used = {message.event for message in file.message}
     for name in file.event:

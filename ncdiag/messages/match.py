@@ -1,16 +1,21 @@
-"""Which event does a text tell? The messages are found by a literal word, so their number does not matter."""
+"""Which event does a text tell? The messages are found by a literal word, so their number does not matter.
+
+They are read compiled: neither TOML nor the templates are looked at when the program starts.
+"""
 
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections import Counter
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 
 import msgspec
 
+from ncdiag import compiled
 from ncdiag.errors import DefinitionError
-from ncdiag.messages.load import Message, load_messages
+from ncdiag.messages.load import FOLDER, Message, load_messages
 from ncdiag.messages.template import (
     HOLES,
     LIMIT,
@@ -33,12 +38,33 @@ class Match(msgspec.Struct, frozen=True):
     fields: dict[str, Value]
 
 
+class Index(msgspec.Struct, frozen=True, array_like=True):
+    """Messages, still encoded, and the numbers of those to try by the rarest whole word of each: what is compiled."""
+
+    messages: tuple[msgspec.Raw, ...]
+    words: dict[str, tuple[int, ...]]
+
+    @classmethod
+    def of(cls, messages: Iterable[Message]) -> Index:
+        """Index ``messages``; each must have a literal word that touches no hole (`load_messages` sees to it)."""
+        held = tuple(messages)
+        choices = [whole_words(parse(message.text.strip())) for message in held]
+        frequency = Counter(word for choice in choices for word in set(choice))
+        found: dict[str, list[int]] = {}
+        for number, choice in enumerate(choices):
+            word = min(choice, key=lambda word: (frequency[word], -len(word)))
+            found.setdefault(word, []).append(number)
+        encoded = tuple(msgspec.Raw(msgspec.msgpack.encode(message)) for message in held)
+        return cls(encoded, {word: tuple(numbers) for word, numbers in found.items()})
+
+
 class _Entry:
     """A message ready to be tried; its pattern is compiled on first use."""
 
     def __init__(self, message: Message) -> None:
         self.message = message
         self.parts: tuple[Part, ...] = parse(message.text.strip())
+        self.words = frozenset(whole_words(self.parts))
         self.weight = literal_length(self.parts)
         self.holes = [part for part in self.parts if isinstance(part, Hole)]
 
@@ -51,17 +77,19 @@ class _Entry:
 
 
 class Matcher:
-    """The messages, indexed by the rarest whole word of each."""
+    """The messages, each decoded and made ready only when a text holds its rarest word."""
 
-    def __init__(self, messages: Iterable[Message]) -> None:
-        """Index ``messages``; each must have a literal word that touches no hole (`load_messages` sees to it)."""
-        entries = [_Entry(message) for message in messages]
-        choices = [whole_words(entry.parts) for entry in entries]
-        frequency = Counter(word for choice in choices for word in set(choice))
-        self._index: dict[str, list[_Entry]] = {}
-        for entry, choice in zip(entries, choices, strict=True):
-            word = min(choice, key=lambda word: (frequency[word], -len(word)))
-            self._index.setdefault(word, []).append(entry)
+    def __init__(self, messages: Iterable[Message] | Index) -> None:
+        """Take messages, or an index of them."""
+        self._index = messages if isinstance(messages, Index) else Index.of(messages)
+        self._entries: dict[int, _Entry] = {}
+
+    def _entry(self, number: int) -> _Entry:
+        found = self._entries.get(number)
+        if found is None:
+            message = msgspec.msgpack.decode(self._index.messages[number], type=Message)
+            found = self._entries[number] = _Entry(message)
+        return found
 
     def match(
         self, text: str, origin: str | Container[str] | None = None, level: str | None = None, file: str | None = None
@@ -80,26 +108,29 @@ class Matcher:
 
     def hole_types(self) -> dict[str, str]:
         """Type of every hole name; DefinitionError when two messages use one name for two types of value."""
-        return _hole_types([entry for entries in self._index.values() for entry in entries])
+        return _hole_types([self._entry(number) for number in range(len(self._index.messages))])
 
     def _best(
         self, text: str, origin: Container[str] | None, level: str | None, file: str | None, *, anchored: bool
     ) -> Match | None:
         best: tuple[tuple[bool, int, bool], _Entry, re.Match[str]] | None = None
-        for word in self._index.keys() & words(text):
-            for entry in self._index[word]:
-                message = entry.message
-                if level is not None and message.level is not None and level != message.level:
-                    continue
-                if origin is not None and message.origin not in origin:
-                    continue
-                found = entry.pattern.match(text) if anchored else entry.pattern.search(text)
-                if found is None or _cut_in_a_word(text, found.start(), found.end()):
-                    continue
-                same_file = file is not None and message.file is not None and file.endswith(message.file)
-                rank = found.end() == len(text), entry.weight, same_file
-                if best is None or rank > best[0]:
-                    best = rank, entry, found
+        held, index = set(words(text)), self._index.words
+        for number in sorted(number for word in held & index.keys() for number in index[word]):
+            entry = self._entry(number)
+            message = entry.message
+            if not entry.words <= held:
+                continue
+            if level is not None and message.level is not None and level != message.level:
+                continue
+            if origin is not None and message.origin not in origin:
+                continue
+            found = entry.pattern.match(text) if anchored else entry.pattern.search(text)
+            if found is None or _cut_in_a_word(text, found.start(), found.end()):
+                continue
+            same_file = file is not None and message.file is not None and file.endswith(message.file)
+            rank = found.end() == len(text), entry.weight, same_file
+            if best is None or rank > best[0]:
+                best = rank, entry, found
         return None if best is None else Match(best[1].message.event, best[1].message, best[1].fields(best[2]))
 
 
@@ -129,13 +160,23 @@ _KINDS = {name: "str" if hole.convert is str else "float" if name == "float" els
 """What the converted value is; ``word`` here and ``text`` there is the same type to a rule."""
 
 
+def build(*, quiet: bool) -> Index:
+    """Ncdiag's own messages, those that are no event of a job among them when ``quiet``."""
+    return Index.of(message for message in load_messages(samples=False) if quiet or not message.quiet)
+
+
+def sources() -> Iterator[str]:
+    """The files on which compiled messages depend."""
+    return itertools.chain(compiled.files(FOLDER, ".toml"), compiled.files(FOLDER, ".py"))
+
+
 @functools.cache
 def default_matcher() -> Matcher:
     """The matcher over those of ncdiag's own messages that are events of a job, built once."""
-    return Matcher(message for message in load_messages(samples=False) if not message.quiet)
+    return Matcher(compiled.load("messages", sources(), lambda: build(quiet=False), Index))
 
 
 @functools.cache
 def full_matcher() -> Matcher:
     """The matcher over all messages, normal ones included: what explains a line that somebody asks about."""
-    return Matcher(load_messages(samples=False))
+    return Matcher(compiled.load("all-messages", sources(), lambda: build(quiet=True), Index))

@@ -6,24 +6,20 @@ The table is `env.toml` beside this module; its header says what it was generate
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
+from ncdiag import compiled
 from ncdiag.facts.scalars import OLDEST, Version, VersionRange
 from ncdiag.nccl import paths, versions
 from ncdiag.nccl.numbers import is_plain, parse_number
 from ncdiag.nccl.spelling import distance
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 TABLE = Path(__file__).with_name("env.toml")
+_SOURCES = (TABLE, __file__, compiled.PACKAGE / "facts" / "scalars.py")
 NEAR = 2
 """Edits that a misspelt name may be away from the right one."""
 
@@ -121,7 +117,9 @@ class Resolved(msgspec.Struct, frozen=True):
 
 def build(file: Path = TABLE) -> Table:
     """Read the table from TOML (about 25 ms); `table` keeps the result."""
-    raw = tomllib.loads(file.read_text(encoding="utf-8"))
+    from ncdiag import toml
+
+    raw = toml.loads(file.read_text(encoding="utf-8"))
     found = {}
     for owner, members in raw["variables"].items():
         for name, fields in members.items():
@@ -144,10 +142,10 @@ def _variable(name: str, owner: str, fields: dict[str, object]) -> Variable:
     return msgspec.convert(ready, Variable)
 
 
-@functools.lru_cache(maxsize=1)
+@functools.cache
 def table() -> Table:
     """The table, read once."""
-    return build()
+    return compiled.load("variables", _SOURCES, build, Table)
 
 
 def variables() -> Mapping[str, Variable]:

@@ -13,7 +13,6 @@ import selectors
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -21,12 +20,8 @@ from pathlib import Path
 
 import msgspec
 
+from ncdiag import toml
 from ncdiag.sources.files import TextSource
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 OUTPUT_LIMIT = 8 << 20
 """Bytes of output that are kept of one command."""
@@ -71,7 +66,7 @@ class CommandResult(msgspec.Struct, frozen=True):
 def table() -> tuple[Command, ...]:
     """The declared commands."""
     text = Path(__file__).with_name("commands.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text)["command"], tuple[Command, ...])
+    return msgspec.convert(toml.loads(text)["command"], tuple[Command, ...])
 
 
 def clean_lines(data: bytes) -> tuple[str, ...]:

@@ -21,10 +21,9 @@ _FEW_FILES, _SOME_FILES = 1024, 65536
 
 
 @derived
-def knows_only_codes(job: Job, view: View) -> bool:
-    """Is a return code of NCCL all that the input tells about the failure?"""
-    telling = {e.event for e in job.events if e.kind in {"cause", "symptom"}}
-    return bool(telling & CODES) and telling <= _BESIDE_CODES
+def tells_no_reason(job: Job, view: View) -> bool:
+    """Does no message of the input say more about a failure than a return code does?"""
+    return all(e.event in _BESIDE_CODES for e in job.events if e.kind in {"cause", "symptom"})
 
 
 @derived
@@ -36,11 +35,31 @@ def has_info_lines(job: Job, view: View) -> bool:
 
 
 @derived
-def is_incomplete(communicator: Communicator, view: View) -> bool | None:
-    """Did ranks begin to set up this communicator and not complete it? None where no rank was seen to begin."""
-    if not communicator.ranks_started:
-        return None
-    return not set(communicator.ranks_started) <= set(communicator.ranks_ready)
+def is_stuck(communicator: Communicator, view: View) -> bool | None:
+    """Did ranks begin to set up this communicator, wait for others, and not complete it?
+
+    True where some completed and others did not, where several began and others were not heard of, or where a failure
+    was told. None where the log may just have been cut off. A warning of NCCL tells of a failure of its own.
+    """
+    started, ready = set(communicator.ranks_started), set(communicator.ranks_ready)
+    if started <= ready or _went_on(view.job) or _warned(view.job):
+        return False if started else None
+    lonely = len(started) < 2 or len(started) == communicator.nranks  # noqa: PLR2004  (one rank alone)
+    failed = any(e.kind in {"cause", "symptom"} for e in view.job.events)
+    return True if ready or failed or not lonely else None
+
+
+def _warned(job: Job) -> bool:
+    return any(e.level == "WARN" and e.kind != "harmless" for e in job.events)
+
+
+def _is_complete(communicator: Communicator) -> bool:
+    return set(communicator.ranks_started) <= set(communicator.ranks_ready)
+
+
+def _went_on(job: Job) -> bool:
+    """Did the job get through to results: a benchmark row, or a communicator that all its ranks completed?"""
+    return any(b.rows for b in job.benchmarks) or any(c.ranks_ready and _is_complete(c) for c in job.communicators)
 
 
 @derived
@@ -57,14 +76,6 @@ def progress(communicator: Communicator, view: View) -> str:
 def _of(ranks: set[int], communicator: Communicator) -> str:
     total = f" of {communicator.nranks}" if communicator.nranks is not None else ""
     return f"ranks {fold_ranks(ranks)}{total}"
-
-
-@derived
-def got_on(job: Job, view: View) -> bool:
-    """Did some rank get through to results: a benchmark row, or a communicator that all its ranks completed?"""
-    if any(b.rows for b in job.benchmarks):
-        return True
-    return any(c.ranks_ready and set(c.ranks_started) <= set(c.ranks_ready) for c in job.communicators)
 
 
 @derived
@@ -105,8 +116,8 @@ def net_within_host(rank: Rank, view: View) -> bool | None:
 
 
 @derived
-def net_mixtures(job: Job, view: View) -> tuple[Difference, ...]:
-    """Ranks of one communicator that run on different networks, by their own lines or by a handshake that failed.
+def networks_in_use(job: Job, view: View) -> tuple[Difference, ...]:
+    """The networks of each communicator's ranks, by their own lines or by a handshake of two sides that failed.
 
     Where no line names the communicator, hosts and rank numbers must be different ones: a paste may hold two runs.
     """
@@ -119,11 +130,19 @@ def net_mixtures(job: Job, view: View) -> tuple[Difference, ...]:
         nets: dict[str, list[Rank]] = defaultdict(list)
         for rank in ranks:
             nets[rank.net or ""].append(rank)
-        if len(nets) > 1 and (communicator is not None or _are_apart(list(nets.values()))):
+        if communicator is not None or _are_apart(list(nets.values())):
             spans = {net: span for net, some in nets.items() if (span := some[0].provenance.get("net"))}
             groups = {net: _who(some) for net, some in nets.items()}
             found.append(Difference(what="net", name="net", groups=groups, provenance=spans))
     return (*found, *(_of_handshake(e) for e in job.events if _is_mixed_handshake(e)))
+
+
+@derived
+def is_mixed(difference: Difference, view: View) -> bool:
+    """Are there two values or more?"""
+    for span in difference.provenance:
+        view.note(difference, span)
+    return len(difference.groups) > 1
 
 
 def _are_apart(groups: list[list[Rank]]) -> bool:

@@ -71,14 +71,13 @@ def is_cuda_memory_failure(event: Event, view: View) -> bool:
 
 @derived
 def must_agree(difference: Difference, view: View) -> bool:
-    """Is it something on which all ranks have to agree (not the version, which has a rule of its own)?"""
-    if difference.what == "setting":
-        return (
-            difference.name.startswith("NCCL_")
-            and difference.name not in MAY_DIFFER
-            and not difference.name.startswith("NCCL_DEBUG")
-        )
-    return difference.what == "net"
+    """Is it a setting on which all ranks have to agree (version and network have rules of their own)?"""
+    return (
+        difference.what == "setting"
+        and difference.name.startswith("NCCL_")
+        and difference.name not in MAY_DIFFER
+        and not difference.name.startswith("NCCL_DEBUG")
+    )
 
 
 @derived

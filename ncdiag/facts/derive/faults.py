@@ -86,3 +86,9 @@ def mixes_link_layers(rank: Rank, view: View) -> bool | None:
 def device_list(rank: Rank, view: View) -> str:
     """``mlx5_0 (IB), mlx5_bond_0 (RoCE)``."""
     return ", ".join(f"{d.name} ({d.link_layer or 'link layer unknown'})" for d in rank.net_devices or ())
+
+
+@derived
+def other_side(event: Event, view: View) -> str:
+    """The peer that the message names, or ``its peer``."""
+    return event.peer or "its peer"

@@ -47,6 +47,13 @@ def shared_interface(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     return Value(text=text, reason=reason, spans=spans, ask_for=blind)
 
 
+@best
+def shared_interface_name(view: View, bindings: Bindings) -> Value:
+    """The same interface for programs that read plain names (Open MPI, Gloo): without NCCL's ``=``."""
+    found = shared_interface(view, bindings)
+    return msgspec.structs.replace(found, text=found.text.lstrip("=")) if found.text else found
+
+
 def _candidates(host: seen.Seen, view: View) -> tuple[_Candidate, ...]:
     """The interfaces of a host that could carry the traffic, best first; doubtful ones only where no other is left."""
     peers = _peers(view, host.host)

@@ -16,6 +16,7 @@ from types import ModuleType
 
 import msgspec
 
+_PATH_LIST = re.compile(r"[\w/.:+-]*\$LD_LIBRARY_PATH[\w/.:+-]*")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,200}")
 
 
@@ -57,7 +58,13 @@ def render(change: Change, wanted: Iterable[str] | None = None) -> dict[str, str
 
 
 def quote(value: str) -> str:
-    """The value as one shell word. A leading ``=`` or ``~`` is quoted too: zsh and bash expand it in an assignment."""
+    """The value as one shell word.
+
+    A leading ``=`` or ``~`` is quoted too: zsh and bash expand it in an assignment. A path list that goes on with what
+    is there already (``...:$LD_LIBRARY_PATH``) must be expanded by the shell.
+    """
+    if _PATH_LIST.fullmatch(value):
+        return f'"{value}"'
     return f"'{value}'" if value[:1] in {"=", "~"} and "'" not in value else shlex.quote(value)
 
 

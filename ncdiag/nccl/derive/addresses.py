@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 
+import msgspec
+
 from ncdiag.facts.model import GidType, Host, Port
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived
@@ -87,8 +89,10 @@ def cannot_route_to_peers(host: Host, view: View) -> bool | None:
 def chosen_gid_type(port: Port, view: View) -> GidType | None:
     """The type of the GID that NCCL uses on this port with the settings and version at hand."""
     host = view.host(port.host)
-    if host is None or port.link_layer is None:
+    if host is None:
         return None
+    if port.link_layer is None and view.get(port, "is_roce"):
+        port = msgspec.structs.replace(port, link_layer="Ethernet")
     choice = gid_index(port, settings_of(host, view), view.version(host))
     if not choice.known or choice.entry is None:
         return None

@@ -18,7 +18,7 @@ ORIGINS = frozenset({"nccl", "rccl", "plugin"})
 
 _LEVELS = rb"INFO|WARN|ATTN|TRACE|CALL|DIAG|ABORT"
 _OURS = re.compile(
-    rb"NCCL (?:(?:" + _LEVELS + rb")\b|(?:git )?version \d\S*\s*$)"
+    rb"NCCL (?:" + _LEVELS + rb")\b|(?<!, )NCCL (?:git )?version \d\S*\s*$"  # after a comma: PyTorch
     rb"|RCCL version ?:? ?\d|^(?:\([^)\n]*\) ?)*(?:HIP version|ROCm version|Librccl path) +: "
     rb"|Line: \d+: NET/OFI |^\s*(?:\| )?\S*libfabric:\d+:"
 )

@@ -1,0 +1,61 @@
+"""Wrapped pastes: rejoined where they were wrapped, left alone where they were not."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+
+import pytest
+
+from ncdiag.sections.unwrap import rejoined
+
+LOG = [
+    "gpu-a01:2201:2201 [0] NCCL INFO Bootstrap : Using eno1:172.18.40.41<0>",
+    "gpu-a01:2201:2201 [0] NCCL INFO NET/Socket : Using [0]eno1:172.18.40.41<0> "
+    "[1]veth25f2e72:fe80::68bd:41ff:fe07:9c12%veth25f2e72<0>",
+    "gpu-a01:2201:2201 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE "
+    "[2]mlx5_2:1/RoCE ; OOB eno1:172.18.40.41<0>",
+    "gpu-a01:2201:2240 [0] include/socket.h:403 NCCL WARN Connect to fe80::a480:7fff:fecf:1ed9%13<41873> "
+    "failed : Network is unreachable",
+    "gpu-a01:2201:2240 [0] NCCL INFO transport/net_socket.cc:329 -> 2",
+    "a line of the program that is short",
+]
+
+
+def hard(width: int) -> bytes:
+    pieces = [line[i : i + width] for line in LOG for i in range(0, len(line), width)]
+    return "\n".join(pieces).encode() + b"\n"
+
+
+def soft(width: int) -> bytes:
+    pieces = [p for line in LOG for p in textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False)]
+    return "\n".join(pieces).encode() + b"\n"
+
+
+@pytest.mark.parametrize("width", [72, 80, 100])
+@pytest.mark.parametrize("wrap", [hard, soft])
+def test_wrapped_lines_come_together_and_keep_their_numbers(wrap: Callable[[int], bytes], width: int) -> None:
+    text = wrap(width)
+    result = rejoined(text)
+    assert [line for line in result.decode().split("\n") if line] == LOG
+    assert result.count(b"\n") == text.count(b"\n")
+    for number, line in enumerate(text.split(b"\n")):
+        if line.startswith(b"gpu-a01:"):
+            assert result.split(b"\n")[number].startswith(line)
+
+
+def test_a_log_that_is_not_wrapped_is_left_alone() -> None:
+    text = ("\n".join(LOG) + "\n").encode()
+    assert rejoined(text) == text
+
+
+def test_lines_of_equal_length_are_no_wrapping() -> None:
+    line = "node1:100:100 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC/read   "
+    text = "\n".join([line] * 50).encode() + b"\n"
+    assert rejoined(text) == text
+
+
+def test_other_output_between_lines_of_one_width_is_not_swallowed() -> None:
+    nccl = "node1:100:100 [0] NCCL INFO Using network Socket and some more words to fill it".ljust(80, ".")
+    text = "\n".join([nccl, "epoch 1", nccl, "epoch 2", "x" * 120]).encode() + b"\n"
+    assert rejoined(text) == text
