@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -16,7 +17,7 @@ from ncdiag.engine.schema import Rule
 from ncdiag.engine.scope import Names
 from ncdiag.errors import NcdiagError, UsageError
 
-_CODE_FOLDERS = ("engine", "facts", "facts/derive", "nccl/derive")
+_CODE_FOLDERS = ("engine", "facts", "nccl/derive")
 """Compiled rules are out of date when one of these changes: they hold what the fields of facts looked like."""
 
 
@@ -81,7 +82,7 @@ def _python_type(convert: Callable[[str], object]) -> str:
 
 def _pack(name: str, folder: Path) -> tuple[Rule, ...]:
     """The rules of one folder. A pack is never shipped, so its name is its own."""
-    sources = [*sorted(folder.glob("*/*.toml")), *_code()]
+    sources = itertools.chain(compiled.files(folder, ".toml"), _code())
     return compiled.load(name, sources, lambda: _read(folder), tuple[Rule, ...])
 
 
@@ -96,18 +97,23 @@ def _bare(found: Iterable[Rule]) -> tuple[Rule, ...]:
     return tuple(msgspec.structs.replace(rule, examples=()) for rule in found)
 
 
-def _code() -> list[Path]:
-    return [path for folder in _CODE_FOLDERS for path in sorted((compiled.PACKAGE / folder).glob("*.py"))]
+def _code() -> Iterator[str]:
+    return (path for folder in _CODE_FOLDERS for path in compiled.files(compiled.PACKAGE / folder, ".py"))
 
 
 def build(folder: Path) -> None:
-    """Write all that a wheel carries compiled into ``folder``: the rules, the messages and the table of variables."""
-    from ncdiag.messages.load import load_messages
+    """Write all that `compiled.load` is asked for into ``folder``, for a wheel to carry."""
+    from ncdiag import parsers
+    from ncdiag.messages import match
     from ncdiag.nccl import environment
+    from ncdiag.parsers.nccl_log import lines
 
     contents = {
         "rules": _read(rules_dir()),
-        "messages": load_messages(samples=False),
+        "messages": match.build(quiet=False),
+        "all-messages": match.build(quiet=True),
+        "nccl-lines": lines.build(),
+        "parsers": parsers.build(),
         "variables": environment.build(),
     }
     for name, content in contents.items():

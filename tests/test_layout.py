@@ -17,13 +17,14 @@ PACKAGE = PROJECT / "ncdiag"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 MAX_LINES = 400
 
-FACTS = {"spans", "errors", "compiled", "facts"}
+FACTS = {"spans", "errors", "compiled", "toml", "facts"}
 KNOWLEDGE = FACTS | {"nccl", "messages"}
 READING = KNOWLEDGE | {"parsers", "sections", "sources"}
 ALLOWED = {
     "spans": set(),
     "errors": set(),
     "compiled": set(),
+    "toml": set(),
     "facts": {"spans", "errors"},
     "nccl": FACTS,
     "messages": FACTS | {"nccl"},
@@ -32,7 +33,7 @@ ALLOWED = {
     "sources": FACTS | {"parsers"},
     "read": READING,
     "explaining": READING,
-    "catalogue": KNOWLEDGE | {"engine"},
+    "catalogue": KNOWLEDGE | {"engine", "parsers"},
     "engine": KNOWLEDGE,
     "fixes": KNOWLEDGE | {"engine"},
     "report": KNOWLEDGE | {"engine", "fixes"},

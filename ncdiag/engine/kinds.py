@@ -143,8 +143,7 @@ def derived_fields(cls: type) -> dict[str, Kind]:
     found = {}
     for (owner, name), field in registry().items():
         if owner == cls.__name__:
-            hints = typing.get_type_hints(field.function, include_extras=True)
-            found[name] = kind_of(hints.get("return", field.returns))
+            found[name] = kind_of(field.returns)
     return found
 
 

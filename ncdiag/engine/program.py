@@ -56,10 +56,11 @@ class Program(msgspec.Struct, frozen=True, dict=True):
         """Indices of the conditions and guards that can be judged once the first 0, 1, 2 ... names are bound."""
         depths = {"job": 0} | {bound.name: depth for depth, bound in enumerate(self.each, 1)}
 
-        def at(trees: tuple[Tree, ...], level: int) -> tuple[int, ...]:
-            return tuple(i for i, tree in enumerate(trees) if max([0, *(depths[n] for n in names_read(tree))]) == level)
+        def at(trees: tuple[Tree, ...]) -> list[tuple[int, ...]]:
+            found = [max([0, *(depths[name] for name in names_read(tree))]) for tree in trees]
+            return [tuple(i for i, depth in enumerate(found) if depth == level) for level in range(len(self.each) + 1)]
 
-        return tuple((at(self.when, level), at(self.unless, level)) for level in range(len(self.each) + 1))
+        return tuple(zip(at(self.when), at(self.unless), strict=True))
 
     @functools.cached_property
     def walks(self) -> tuple[Callable[[Frame], Found], ...]:

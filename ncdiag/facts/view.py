@@ -6,7 +6,6 @@ Stored fields, derived fields and references, for the condition language, titles
 from __future__ import annotations
 
 import importlib
-import inspect
 import pkgutil
 import typing
 from collections.abc import Callable, Iterable
@@ -30,27 +29,33 @@ _REGISTRY: dict[tuple[str, str], Derived] = {}
 
 
 class Derived(msgspec.Struct, frozen=True):
-    """A derived field: its function, the type it returns and its docstring's first line."""
+    """A derived field. Its types are worked out when asked for: only the check of rules asks, not their judgement."""
 
     function: Callable[..., Any]
-    returns: Any
-    summary: str
+
+    @property
+    def returns(self) -> Any:  # noqa: ANN401  (a type of any form)
+        """The type of its values."""
+        return typing.get_type_hints(self.function, include_extras=True)["return"]
+
+    @property
+    def summary(self) -> str:
+        """The first line of its docstring."""
+        return (self.function.__doc__ or "").strip().partition("\n")[0]
 
 
 def derived(function: Callable[..., Any]) -> Callable[..., Any]:
     """Register ``def name(entity: Type, view: View) -> T`` as the derived field ``name`` of fact type ``Type``.
 
-    The function returns None for unknown. Its annotations give the types that the condition language checks against.
+    The function returns None for unknown. Its annotations, which are postponed and thus text here, give the types that
+    the condition language checks against.
     """
-    hints = typing.get_type_hints(function)
-    parameters = list(inspect.signature(function).parameters)
-    owner = hints[parameters[0]].__name__
+    owner = str(next(iter(function.__annotations__.values()))).rpartition(".")[2]
     name = function.__name__
     if (owner, name) in _REGISTRY or name in getattr(model, owner).__struct_fields__:
         msg = f"{owner}.{name} is defined twice"
         raise ValueError(msg)
-    summary = (function.__doc__ or "").strip().splitlines()
-    _REGISTRY[owner, name] = Derived(function, hints["return"], summary[0] if summary else "")
+    _REGISTRY[owner, name] = Derived(function)
     return function
 
 
@@ -77,7 +82,6 @@ class View:
         self.job = job
         self._resolve = resolve
         self.hosts = {host.name: host for host in job.hosts}
-        self._derived = registry()
         self._cache: dict[tuple[int, str], tuple[Any, Any]] = {}
         self._evidence: dict[tuple[int, str], tuple[Span, ...]] = {}
         self._noting: list[dict[Span, None]] = []
@@ -108,7 +112,7 @@ class View:
             return getattr(entity, name)
         key = id(entity), name
         if key not in self._cache:
-            found = self._derived.get((type(entity).__name__, name))
+            found = registry().get((type(entity).__name__, name))
             if found is None:
                 msg = f"{type(entity).__name__} has no field {name!r}"
                 raise AttributeError(msg)

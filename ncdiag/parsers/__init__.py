@@ -4,26 +4,39 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from types import ModuleType
 
 import msgspec
 
+from ncdiag import compiled
 from ncdiag.errors import DefinitionError
 from ncdiag.facts.observe import Parsed
 from ncdiag.spans import Section
 
 
 class Parser(msgspec.Struct, frozen=True):
-    """What the cutter and the pipeline use of a parser module (see ``_template.py``)."""
+    """What the cutter and the pipeline use of a parser module (see ``_template.py``), which is imported on first use.
+
+    ``interleaved``: NCCL log lines may stand between the lines of a section (``INTERLEAVED = True`` in the module).
+    """
 
     kind: str
     commands: tuple[str, ...]
     anchor: str
-    continues: Callable[[Sequence[str], str], bool]
-    parse: Callable[[Section], Parsed]
     interleaved: bool = False
-    """NCCL log lines may stand between the lines of a section (``INTERLEAVED = True`` in the module)."""
+
+    def continues(self, lines: Sequence[str], line: str) -> bool:
+        """Does the next line still belong to the section that these lines began?"""
+        found: bool = _module(self.kind).continues(lines, line)
+        return found
+
+    def parse(self, section: Section) -> Parsed:
+        """The section to observations."""
+        found: Parsed = _module(self.kind).parse(section)
+        return found
 
 
 @cache
@@ -32,17 +45,40 @@ def discover() -> Mapping[str, Parser]:
 
     Packages are not line parsers.
     """
-    found = {}
-    for info in pkgutil.iter_modules(__path__):
-        if info.name.startswith("_") or info.ispkg:
-            continue
-        module = importlib.import_module(f"{__name__}.{info.name}")
-        missing = [name for name in ("KIND", "COMMANDS", "ANCHOR", "continues", "parse") if not hasattr(module, name)]
-        if missing or info.name != module.KIND:
-            reason = f"lacks {', '.join(missing)}" if missing else f"has KIND {module.KIND!r}"
-            raise DefinitionError(reason, file=f"ncdiag/parsers/{info.name}.py", hint="see ncdiag/parsers/_template.py")
-        interleaved = getattr(module, "INTERLEAVED", False)
-        found[info.name] = Parser(
-            module.KIND, module.COMMANDS, module.ANCHOR, module.continues, module.parse, interleaved
-        )
-    return found
+    return {parser.kind: parser for parser in compiled.load("parsers", _sources(), build, tuple[Parser, ...])}
+
+
+def build() -> tuple[Parser, ...]:
+    """The parsers as their modules describe them; DefinitionError for a module that is no parser."""
+    names = [info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_") and not info.ispkg]
+    return tuple(map(_described, names))
+
+
+def _described(name: str) -> Parser:
+    module = _module(name)
+    missing = [word for word in ("KIND", "COMMANDS", "ANCHOR", "continues", "parse") if not hasattr(module, word)]
+    reason = f"lacks {', '.join(missing)}" if missing else _flaw(module, name)
+    if reason:
+        raise DefinitionError(reason, file=f"ncdiag/parsers/{name}.py", hint="see ncdiag/parsers/_template.py")
+    return Parser(module.KIND, module.COMMANDS, module.ANCHOR, getattr(module, "INTERLEAVED", False))
+
+
+def _flaw(module: ModuleType, name: str) -> str:
+    """What is wrong with a complete module; empty when nothing is."""
+    if name != module.KIND:
+        return f"has KIND {module.KIND!r}"
+    try:
+        groups = re.compile(module.ANCHOR).groups
+    except re.error as error:
+        return f"has an ANCHOR that is no regular expression: {error}"
+    return "has an ANCHOR with a capturing group" if groups else ""
+
+
+@cache
+def _module(kind: str) -> ModuleType:
+    return importlib.import_module(f"{__name__}.{kind}")
+
+
+def _sources() -> Iterator[str]:
+    """The files that say what the parsers are."""
+    return compiled.files(compiled.PACKAGE / "parsers", ".py")

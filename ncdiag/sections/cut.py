@@ -7,6 +7,7 @@ no parser takes becomes ``text``, which the message catalogue reads. One line, o
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping
 
@@ -45,7 +46,6 @@ class Cutter:
         self.source, self.parsers = source, parsers
         self.sections: list[Section] = []
         self.skipped_lines = 0
-        self._anchors = _joined(parsers)
         self._commands = {command: p.kind for p in parsers.values() for command in p.commands}
         self._open: _Open | None = None
         self._host = host
@@ -227,6 +227,11 @@ class Cutter:
                 )
             )
 
+    @functools.cached_property
+    def _anchors(self) -> re.Pattern[str]:
+        """Compiled on first use: a log that is NCCL's alone needs none."""
+        return _joined(tuple((parser.kind, parser.anchor) for parser in self.parsers.values() if parser.anchor))
+
     def _kind_of(self, line: str) -> str | None:
         found = self._anchors.match(line)
         return found.lastgroup if found else None
@@ -253,13 +258,7 @@ def _dedent(line: str, width: int) -> str:
     return kept + line[width:]
 
 
-def _joined(parsers: Mapping[str, Parser]) -> re.Pattern[str]:
-    """One pattern of all anchors; the group's name is the kind. Anchors hold no capturing groups (checked here)."""
-    parts = []
-    for parser in parsers.values():
-        if parser.anchor:
-            if re.compile(parser.anchor).groups:
-                msg = f"the ANCHOR of parser {parser.kind} has a capturing group"
-                raise ValueError(msg)
-            parts.append(f"(?P<{parser.kind}>{parser.anchor})")
-    return re.compile("|".join(parts) or r"(?!)")
+@functools.cache
+def _joined(anchors: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
+    """One pattern of the anchors by kind; the group's name is the kind. Anchors hold no capturing groups."""
+    return re.compile("|".join(f"(?P<{kind}>{anchor})" for kind, anchor in anchors) or r"(?!)")

@@ -1,8 +1,8 @@
 """Rejoin log lines that a terminal or a chat tool wrapped.
 
 A paste is taken for wrapped when its lines share a width that none exceeds and NCCL lines run up to it. A line of NCCL
-that reaches the width goes on in the next one, unless that begins a line of its own. The numbers of lines stay: what was
-joined leaves empty lines behind.
+that reaches the width goes on in the next one, unless that begins a line of its own. The numbers of lines stay: what
+was joined leaves empty lines behind.
 """
 
 from __future__ import annotations

@@ -113,6 +113,8 @@ def instances(template: str) -> Iterator[str]:
             choices.append(("0x" + number if "#" in conversion else number,))
         elif after_string and not literal:
             choices.append((WORDS["empty"],))  # a run of %s: the rest are optional additions
+        elif line.startswith("%s%s", found.end()):
+            choices.append((WORDS["empty"], *list(WORDS.values())[:-1]))  # a long run is all optional
         else:
             choices.append(tuple(dict.fromkeys((likely(line[: found.start()]), *WORDS.values()))))
         after_string = conversion[-1] == "s"

@@ -117,9 +117,9 @@ def _download(folder: Path) -> str:
         return f"{WHEEL} cannot be downloaded here: {done.stderr.strip()[-200:]}"
     with zipfile.ZipFile(wheels[0]) as wheel:
         member = next(name for name in wheel.namelist() if name.endswith("/libnccl.so.2"))
-        part = folder / "libnccl.part"
+        part = folder / f"libnccl.{os.getpid()}.part"  # another worker may be fetching it as well
         with wheel.open(member) as source, part.open("wb") as target:
             shutil.copyfileobj(source, target)
         part.rename(folder / "libnccl.so.2")
-    wheels[0].unlink()
+    wheels[0].unlink(missing_ok=True)
     return ""

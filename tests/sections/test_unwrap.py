@@ -9,15 +9,13 @@ import pytest
 
 from ncdiag.sections.unwrap import rejoined
 
+AT = "gpu-a01:2201:2201 [0]"
 LOG = [
-    "gpu-a01:2201:2201 [0] NCCL INFO Bootstrap : Using eno1:172.18.40.41<0>",
-    "gpu-a01:2201:2201 [0] NCCL INFO NET/Socket : Using [0]eno1:172.18.40.41<0> "
-    "[1]veth25f2e72:fe80::68bd:41ff:fe07:9c12%veth25f2e72<0>",
-    "gpu-a01:2201:2201 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE "
-    "[2]mlx5_2:1/RoCE ; OOB eno1:172.18.40.41<0>",
-    "gpu-a01:2201:2240 [0] include/socket.h:403 NCCL WARN Connect to fe80::a480:7fff:fecf:1ed9%13<41873> "
-    "failed : Network is unreachable",
-    "gpu-a01:2201:2240 [0] NCCL INFO transport/net_socket.cc:329 -> 2",
+    f"{AT} NCCL INFO Bootstrap : Using eno1:172.18.40.41<0>",
+    f"{AT} NCCL INFO NET/Socket : Using [0]eno1:172.18.40.41<0> [1]veth25f2e72:fe80::68bd:41ff:fe07:9c12%veth2<0>",
+    f"{AT} NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE [2]mlx5_2:1/RoCE ; OOB eno1:172.18.40.41<0>",
+    f"{AT} include/socket.h:403 NCCL WARN Connect to fe80::a480:7fff:fecf:1ed9<41873> failed : Network is unreachable",
+    f"{AT} NCCL INFO transport/net_socket.cc:329 -> 2",
     "a line of the program that is short",
 ]
 

@@ -58,7 +58,7 @@ def unrouted_peers(host: Host, view: View) -> tuple[str, ...] | None:
     }  # fmt: skip
     if not peers:
         return None
-    own = view.get(host, "networks") or ()
+    own = [f"{a.ip}/{a.prefix_len}" for i in host.interfaces for a in i.addresses or () if a.prefix_len is not None]
     outside = [ip for ip in peers if not any(_is_inside(ip, network) for network in own)]
     if not own or (outside and "routes" not in host.complete):
         return None

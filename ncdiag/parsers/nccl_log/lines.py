@@ -10,7 +10,9 @@ import itertools
 import operator
 import re
 
+from ncdiag import compiled
 from ncdiag.messages.load import Message, load_messages
+from ncdiag.messages.match import sources
 from ncdiag.messages.template import parse
 
 ORIGINS = frozenset({"nccl", "rccl", "plugin"})
@@ -75,11 +77,16 @@ def _by_first_character(patterns: list[str]) -> str:
     return "|".join(f"{first}(?:{'|'.join(rests)})" for first, rests in grouped.items())
 
 
+def build() -> str:
+    """The source of `interesting`."""
+    wanted = _by_first_character([*_FACTS, *_beginnings(load_messages(samples=False))])
+    return (
+        rf"NCCL (?!INFO Channel )(?:(INFO) (?!Ring \d|Trees |\w+: opCount )(?={wanted}|\d+ coll channels|{_NAME_FIRST})"
+        r"|(WARN|ATTN|DIAG)\b ?|(ABORT)|version (?=\d))"
+    )
+
+
 @functools.cache
 def interesting() -> re.Pattern[bytes]:
     """Lines that can change a fact or tell an event: from ``NCCL`` to the first words of the message."""
-    wanted = _by_first_character([*_FACTS, *_beginnings(load_messages(samples=False))])
-    return re.compile(
-        rf"NCCL (?!INFO Channel )(?:(INFO) (?!Ring \d|Trees |\w+: opCount )(?={wanted}|\d+ coll channels|{_NAME_FIRST})"
-        r"|(WARN|ATTN|DIAG)\b ?|(ABORT)|version (?=\d))".encode()
-    )
+    return re.compile(compiled.load("nccl-lines", itertools.chain([__file__], sources()), build, str).encode())
