@@ -61,12 +61,12 @@ def rules_dir() -> Path:
 
 def names() -> Names:
     """What the rules may name beside the facts: variables, events and their fields."""
-    from ncdiag.messages.load import load_messages
+    from ncdiag.messages.load import own_messages
     from ncdiag.messages.match import Matcher
     from ncdiag.messages.template import HOLES
     from ncdiag.nccl.environment import table
 
-    messages, known = load_messages(samples=False), table()
+    messages, known = own_messages(), table()
     holes = {name: _python_type(HOLES[kind].convert) for name, kind in Matcher(messages).hole_types().items()}
     return Names(
         settings=frozenset(known.variables) | frozenset(known.misspelt),

@@ -17,8 +17,11 @@ from ncdiag.facts.entity import Entity
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import VersionRange, ip_address
 
-_LISTS = {"Event", "Launch", "Benchmark", "Timeout", "RankTable", "FlightRecord"}
-_JOB_WIDE = _LISTS | {"Communicator", "Job", "Setting"}
+_LISTS = {
+    "Event", "Launch", "Benchmark", "Timeout", "RankTable", "FlightRecord", "TopoSystem", "GraphDump", "RasReport",
+    "OperationProfile", "Fabric",
+}  # fmt: skip
+_JOB_WIDE = (_LISTS - {"TopoSystem"}) | {"Communicator", "Job", "Setting"}
 
 
 def merge(observations: Iterable[Observation]) -> model.Job:

@@ -15,7 +15,7 @@ import msgspec
 
 from ncdiag import compiled
 from ncdiag.errors import DefinitionError
-from ncdiag.messages.load import FOLDER, Message, load_messages
+from ncdiag.messages.load import FOLDER, Message, own_messages
 from ncdiag.messages.template import (
     HOLES,
     LIMIT,
@@ -85,11 +85,9 @@ class Matcher:
         self._entries: dict[int, _Entry] = {}
 
     def _entry(self, number: int) -> _Entry:
-        found = self._entries.get(number)
-        if found is None:
-            message = msgspec.msgpack.decode(self._index.messages[number], type=Message)
-            found = self._entries[number] = _Entry(message)
-        return found
+        message = msgspec.msgpack.decode(self._index.messages[number], type=Message)
+        entry = self._entries[number] = _Entry(message)
+        return entry
 
     def match(
         self, text: str, origin: str | Container[str] | None = None, level: str | None = None, file: str | None = None
@@ -115,11 +113,11 @@ class Matcher:
     ) -> Match | None:
         best: tuple[tuple[bool, int, bool], _Entry, re.Match[str]] | None = None
         held, index = set(words(text)), self._index.words
-        for number in sorted(number for word in held & index.keys() for number in index[word]):
-            entry = self._entry(number)
-            message = entry.message
+        for number in sorted([number for word in index.keys() & held for number in index[word]]):
+            entry = self._entries.get(number) or self._entry(number)
             if not entry.words <= held:
                 continue
+            message = entry.message
             if level is not None and message.level is not None and level != message.level:
                 continue
             if origin is not None and message.origin not in origin:
@@ -162,7 +160,7 @@ _KINDS = {name: "str" if hole.convert is str else "float" if name == "float" els
 
 def build(*, quiet: bool) -> Index:
     """Ncdiag's own messages, those that are no event of a job among them when ``quiet``."""
-    return Index.of(message for message in load_messages(samples=False) if quiet or not message.quiet)
+    return Index.of(message for message in own_messages() if quiet or not message.quiet)
 
 
 def sources() -> Iterator[str]:

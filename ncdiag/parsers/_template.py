@@ -1,6 +1,6 @@
 """Copy this file to ``<kind>.py`` to add a parser; then put specimens under ``fixtures/sections/<kind>/``.
 
-What the module must have (checked by `ncdiag.parsers.discover`):
+What the module must have (checked by `ncdiag.parsers.build`):
 
 ``KIND``       the section kind, equal to the module's name and to the fixture folder's
 ``COMMANDS``   program names whose echoed command line announces such a section (``ibstat``, ``ip addr``)

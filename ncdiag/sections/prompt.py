@@ -74,7 +74,10 @@ def header(line: str) -> tuple[str | None, str | None] | None:
     if found["path"]:
         parts = found["path"].split("/")
         return (short_host(parts[-2]) if len(parts) > 1 else None), parts[-1].rsplit(".", 1)[0]
-    return short_host(found["name"] or found["said"]), found["what"]
+    name = found["name"] or found["said"]
+    if found["said"] is None and not any(character.isdigit() for character in name):
+        return None, found["what"] or name  # a heading such as ---TOPO---: a word, no machine
+    return short_host(name.rstrip("-_")), found["what"]
 
 
 def title(line: str) -> str | None:

@@ -101,6 +101,21 @@ def test_a_changed_file_is_read_again(cache: Path, pack: Path) -> None:  # noqa:
     assert own(pack) == ["second"]
 
 
+def test_rules_depend_on_the_code_of_all_facts() -> None:
+    code = {str(Path(path).relative_to(compiled.PACKAGE)) for path in catalogue._code()}
+    assert {"facts/view.py", "facts/model/network.py", "facts/derive/hosts.py", "engine/clauses.py"} <= code
+    assert not [path for path in code if not path.endswith(".py")]
+
+
+def test_files_of_a_folder_come_in_a_fixed_order(tmp_path: Path) -> None:
+    for name in ("b.py", "a/d.py", "a/c.py", "a/__pycache__/c.py", "c.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert [os.path.relpath(path, tmp_path) for path in compiled.files(tmp_path, ".py")] == ["a/c.py", "a/d.py", "b.py"]
+    assert list(compiled.files(tmp_path / "nowhere", ".py")) == []
+
+
 DAMAGE = [b"", b"\xc1", b"\x92\xa1x", msgspec.msgpack.encode(("x", [])), b"\x91" * 100_000, b"garbage" * 100]
 
 

@@ -21,7 +21,7 @@ def named(message: Message) -> str:
 
 @pytest.mark.parametrize("message", MESSAGES, ids=named)
 def test_a_sample_is_read_as_its_own_event(message: Message) -> None:
-    found = default_matcher().match(message.sample, message.origin, message.level)
+    found = full_matcher().match(message.sample, message.origin, message.level)
     assert found is not None
     assert found.event == message.event
     expected = compile_parts(parse(message.text.strip())).fullmatch(message.sample.strip())

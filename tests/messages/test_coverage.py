@@ -1,8 +1,8 @@
-"""Every line that NCCL can print is known: each format string, filled in with plausible values, is found in the catalogue.
+"""Every line that NCCL can print is known: each format string, filled in with plausible values, is in the catalogue.
 
-The format strings are read from ``nccl/log_messages*.json`` of the shared specimens (releases v1.2.1 to v2.30.7 from the
-sources, 2.31.2 and 2.32.3 from the binaries). Two lists beside this file say what is left out, a line each with a tab and
-the reason: ``exempt.txt`` (format strings without a word of their own, pieces of JSON and tables) and
+The format strings are read from ``nccl/log_messages*.json`` of the shared specimens (releases v1.2.1 to v2.30.7 from
+the sources, 2.31.2 and 2.32.3 from the binaries). Two lists beside this file say what is left out, a line each with a
+tab and the reason: ``exempt.txt`` (format strings without a word of their own, pieces of JSON and tables) and
 ``not_log_lines.txt`` (strings of the binaries that are no lines of a log).
 """
 
@@ -44,7 +44,7 @@ def listed(name: str) -> dict[str, str]:
     """A list beside this file: the format string (a line break written as ``\\n``) and the reason."""
     lines = (HERE / name).read_text(encoding="utf-8").splitlines()
     pairs = (line.split("\t") for line in lines if line and not line.startswith("# "))
-    return {text: reason for text, reason in pairs}
+    return {pair[0]: pair[1] for pair in pairs}
 
 
 def key(template: str) -> str:
@@ -68,7 +68,7 @@ def templates(shared: Path) -> list[Template]:
 
 
 CONVERSION = re.compile(
-    r"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|z|j|t)?[diouxXeEfgGcsp]|%%|\{[A-Z][A-Z_a-z0-9() ,]*\}"
+    r"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|z|j|t)?[diouxXeEfgGcsp]|%%|\{[A-Za-z][A-Z_a-z0-9() ,]*\}"
 )
 NUMBERS = {
     **dict.fromkeys("diu", "7"),
@@ -79,12 +79,13 @@ NUMBERS = {
 }
 WORDS = {
     "word": "mlx5_0", "address": "10.0.0.1<45678>", "ip": "10.0.0.1", "gid": "fe80::a288:c2ff:fe10:1",
-    "number": "2", "phrase": "Connection refused by peer", "path": "/usr/lib/libnccl-net.so", "empty": "",
+    "number": "2", "phrase": "Connection refused by peer", "path": "/usr/lib/libnccl-net.so",
+    "call": "cuMemAlloc", "empty": "",
 }  # fmt: skip
 """What a ``%s`` can hold."""
 NEAR = (
     (re.compile(r"(?:peer|from|with|to|addr(?:ess)?|socket|remote|at|root|via)[ :=(]*$", re.IGNORECASE), "address"),
-    (re.compile(r"gids? *$", re.IGNORECASE), "gid"),
+    (re.compile(r"gids?[ =]*$", re.IGNORECASE), "gid"),
     (re.compile(r"(?:error|failed|reason|returned|because|with)[ :=(]*$", re.IGNORECASE), "phrase"),
 )
 """Words before a ``%s`` that tell what it holds."""
@@ -105,7 +106,7 @@ def instances(template: str) -> Iterator[str]:
         if conversion == "%%":
             choices.append(("%",))
         elif conversion[0] == "{":
-            choices.append((macro(conversion),))
+            choices.append((macro(conversion, line[position:]),))
         elif conversion[-1] == "p":
             choices.append(("0x7f3a5c000000",))
         elif conversion[-1] != "s":
@@ -113,7 +114,7 @@ def instances(template: str) -> Iterator[str]:
             choices.append(("0x" + number if "#" in conversion else number,))
         elif after_string and not literal:
             choices.append((WORDS["empty"],))  # a run of %s: the rest are optional additions
-        elif line.startswith("%s%s", found.end()):
+        elif line.startswith("%s%s", found.end()) or (not literal and line.startswith("%s", found.end())):
             choices.append((WORDS["empty"], *list(WORDS.values())[:-1]))  # a long run is all optional
         else:
             choices.append(tuple(dict.fromkeys((likely(line[: found.start()]), *WORDS.values()))))
@@ -139,15 +140,17 @@ def likely(before: str) -> str:
     return next((WORDS[name] for pattern, name in NEAR if pattern.search(before)), WORDS["word"])
 
 
-def macro(name: str) -> str:
+def macro(name: str, after: str) -> str:
     """What stands for a part that the compiler filled in."""
+    if after.startswith("()"):
+        return "nvmlDeviceGetIndex"
     if "SUFFIX" in name:
         return ""
     return "2" if "STR(" in name or "VERSION" in name else "ncclName_v4"
 
 
 def recognised(template: Template) -> Message | None:
-    """The message that matches a whole instance of the template and says most of what it says; None when there is none."""
+    """The message that matches a whole instance of the template and says half of its words or more; else None."""
     text = template.text.strip().removeprefix(DIAG_HEAD)
     said = len("".join(words(CONVERSION.sub(" ", text.split("\n")[0]))))
     for level in (template.level if template.level in COMPLETE | {"INFO"} else None, None):

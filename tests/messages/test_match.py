@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from ncdiag.errors import DefinitionError
 from ncdiag.messages.load import Message
-from ncdiag.messages.match import Matcher
+from ncdiag.messages.match import Index, Matcher
+from ncdiag.messages.template import compile_parts
 
 MESSAGES = (
     Message(event="call-failed", text="Call to {call:name} failed : {error:text}", origin="nccl", kind="symptom"),
@@ -79,6 +81,35 @@ def test_find_looks_anywhere_and_match_only_at_the_start(matcher: Matcher) -> No
 @pytest.mark.parametrize("text", ["", "   ", "\x00\xff", "{", "nothing known", "Call to", "é" * 10000])
 def test_other_texts_match_nothing(matcher: Matcher, text: str) -> None:
     assert matcher.match(text) is None
+
+
+def test_of_messages_that_fit_alike_the_first_wins() -> None:
+    first = Message(event="first", text="gamma {what:name} delta", kind="fact")
+    second = Message(event="second", text="gamma delta {what:name}", kind="fact")
+    for messages, event in (([first, second], "first"), ([second, first], "second")):
+        found = Matcher(messages).match("gamma delta delta")
+        assert found is not None
+        assert found.event == event
+
+
+def test_a_compiled_index_finds_the_same(matcher: Matcher) -> None:
+    index = msgspec.msgpack.decode(msgspec.msgpack.encode(Index.of(MESSAGES)), type=Index)
+    text = "Error: failed to extend /mnt/nccl-Ab to 33030532 bytes, error: No space left on device (28)"
+    assert Matcher(index).match(text) == matcher.match(text) is not None
+    assert {number for numbers in index.words.values() for number in numbers} == set(range(len(MESSAGES)))
+
+
+def test_a_pattern_is_compiled_only_for_a_text_with_all_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[object] = []
+    monkeypatch.setattr(
+        "ncdiag.messages.match.compile_parts", lambda parts: compiled.append(parts) or compile_parts(parts)
+    )
+    matcher = Matcher(MESSAGES)
+    assert matcher.match("failed to extend the stay") is None
+    assert matcher.find("bytes failed to extend") is None
+    assert not compiled
+    assert matcher.match("Call to connect failed : Connection refused") is not None
+    assert compiled
 
 
 def test_one_hole_name_has_one_type() -> None:

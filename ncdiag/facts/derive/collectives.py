@@ -108,11 +108,22 @@ def net_within_host(rank: Rank, view: View) -> bool | None:
         return None
     if not any(name.startswith("NET/") for name in rank.transports):
         return False
-    mine = [r for r in view.job.ranks if r.communicator == rank.communicator]
-    numbers = {r.rank for r in mine if r.rank is not None}
-    if rank.nranks is None or len(numbers) < rank.nranks:
-        return None
-    return len({r.host for r in mine}) == 1
+    hosts = view.get(view.job, "hosts_by_communicator").get(rank.communicator or "")
+    return None if hosts is None else hosts == 1
+
+
+@derived
+def hosts_by_communicator(job: Job, view: View) -> dict[str, int]:
+    """On how many hosts the ranks of each communicator are, of those of which all ranks were seen."""
+    members: dict[str, list[Rank]] = defaultdict(list)
+    for rank in job.ranks:
+        members[rank.communicator or ""].append(rank)
+    found = {}
+    for name, ranks in members.items():
+        wanted = max((r.nranks for r in ranks if r.nranks is not None), default=None)
+        if wanted is not None and len({r.rank for r in ranks} - {None}) >= wanted:
+            found[name] = len({r.host for r in ranks})
+    return found
 
 
 @derived

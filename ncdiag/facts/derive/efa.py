@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from ncdiag.facts.derive.rdma import ranks_of
-from ncdiag.facts.model import Event, Host
+from ncdiag.facts.model import Event, Host, Job
 from ncdiag.facts.view import View, derived
 
 _PCI_NAME = "Elastic Fabric Adapter"
 _BY_CUSTOM = ("rdmap", "efa_")
 
 
+@derived
+def ofi_events(job: Job, view: View) -> tuple[Event, ...]:
+    """What the OFI plugin printed, looked up once for all hosts."""
+    return tuple(e for e in job.events if e.event.startswith("ofi-"))
+
+
 def _events(host: Host, view: View) -> list[Event]:
-    return [e for e in view.job.events if e.host in {host.name, None}]
+    return [e for e in view.get(view.job, "ofi_events") if e.host in {host.name, None}]
 
 
 @derived
@@ -19,7 +25,8 @@ def has_efa(host: Host, view: View) -> bool | None:
     """Has the machine an Elastic Fabric Adapter?
 
     By its PCI vendor or name, its driver, or because the OFI plugin knows the instance type (its table holds only
-    types with EFA: aws-ofi-nccl, platform-aws). None where only the name of an RDMA device hints at it.
+    types with EFA: aws-ofi-nccl, platform-aws). None where only the name of an RDMA device, or the plugin itself, hints
+    at it.
     """
     for hca in host.hcas:
         if view.get(hca, "is_efa") or hca.driver == "efa":
@@ -29,11 +36,13 @@ def has_efa(host: Host, view: View) -> bool | None:
         if _PCI_NAME in (device.description or ""):
             view.note(device)
             return True
-    for event in _events(host, view):
+    events = _events(host, view)
+    for event in events:
         if event.event == "ofi-platform":
             view.note(event)
             return True
-    hinted = any(h.name.startswith(_BY_CUSTOM) and view.get(h, "is_efa") is None for h in host.hcas)
+    named = any(h.name.startswith(_BY_CUSTOM) and view.get(h, "is_efa") is None for h in host.hcas)
+    hinted = named or bool(events)
     return None if hinted else False
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derive.rdma import ranks_of
-from ncdiag.facts.model import Host, Rank, TopoLink
+from ncdiag.facts.assemble_hosts import UNNAMED
+from ncdiag.facts.model import Host, Job, Rank, TopoLink
 from ncdiag.facts.view import View, derived
 
 _SWITCH_LINKS = 12
@@ -66,9 +66,17 @@ def lacks_rails(rank: Rank, view: View) -> bool | None:
     return None if missing is None and most == len(rank.net_devices) else False
 
 
+@derived
+def most_devices(job: Job, view: View) -> dict[str, int]:
+    """The largest number of network devices that a rank lists, by network."""
+    found: dict[str, int] = {}
+    for rank in job.ranks:
+        found[rank.net or ""] = max(found.get(rank.net or "", 0), len(rank.net_devices or ()))
+    return found
+
+
 def _most_listed(rank: Rank, view: View) -> int:
-    others = [len(r.net_devices) for r in view.job.ranks if r.net_devices and r.net == rank.net]
-    return max(others, default=0)
+    return int(view.get(view.job, "most_devices").get(rank.net or "", 0))
 
 
 @derived
@@ -106,4 +114,5 @@ def _host_of(rank: Rank, view: View) -> Host | None:
     host = view.host(rank.host)
     if host is not None and host.hcas:
         return host
-    return next((h for h in view.job.hosts if h.hcas and rank in ranks_of(h, view)), None)
+    pasted = view.host(UNNAMED)
+    return pasted if pasted is not None and pasted.hcas else None

@@ -9,8 +9,20 @@ alike.
 from __future__ import annotations
 
 from ncdiag.facts.model.base import Fact, GidType, HostName, InterfaceKind, Level, LinkLayer, Origin, PortState
+from ncdiag.facts.model.fabric import Fabric, FabricLink, FabricNode
 from ncdiag.facts.model.hardware import Gpu, PciDevice, TopoLink
 from ncdiag.facts.model.job import COLLECTION_KINDS, Advertised, Conflict, Difference, Host, Job
+from ncdiag.facts.model.monitoring import (
+    OperationProfile,
+    OperationSummary,
+    RasComm,
+    RasGroup,
+    RasProblem,
+    RasProcess,
+    RasRank,
+    RasReport,
+    RasShare,
+)
 from ncdiag.facts.model.network import Address, Gid, Hca, Interface, Port, Route
 from ncdiag.facts.model.processes import Communicator, Event, GdrVerdict, GidUse, NetDevice, Rank, Setting
 from ncdiag.facts.model.records import (
@@ -26,6 +38,18 @@ from ncdiag.facts.model.records import (
     Timeout,
 )
 from ncdiag.facts.model.system import KernelModule, Library, Limit, Mount, Service
+from ncdiag.facts.model.topology import (
+    GraphChannel,
+    GraphDump,
+    GraphPlan,
+    TopoCpu,
+    TopoGpu,
+    TopoNet,
+    TopoNic,
+    TopoNvlink,
+    TopoPci,
+    TopoSystem,
+)
 
 __all__ = [
     "COLLECTION_KINDS",
@@ -37,6 +61,9 @@ __all__ = [
     "Conflict",
     "Difference",
     "Event",
+    "Fabric",
+    "FabricLink",
+    "FabricNode",
     "Fact",
     "FlightEntry",
     "FlightGroup",
@@ -46,6 +73,9 @@ __all__ = [
     "GidType",
     "GidUse",
     "Gpu",
+    "GraphChannel",
+    "GraphDump",
+    "GraphPlan",
     "Hca",
     "Host",
     "HostName",
@@ -61,6 +91,8 @@ __all__ = [
     "LinkLayer",
     "Mount",
     "NetDevice",
+    "OperationProfile",
+    "OperationSummary",
     "Origin",
     "PciDevice",
     "Port",
@@ -68,9 +100,23 @@ __all__ = [
     "Rank",
     "RankTable",
     "RankTableDevice",
+    "RasComm",
+    "RasGroup",
+    "RasProblem",
+    "RasProcess",
+    "RasRank",
+    "RasReport",
+    "RasShare",
     "Route",
     "Service",
     "Setting",
     "Timeout",
+    "TopoCpu",
+    "TopoGpu",
     "TopoLink",
+    "TopoNet",
+    "TopoNic",
+    "TopoNvlink",
+    "TopoPci",
+    "TopoSystem",
 ]

@@ -10,6 +10,9 @@ class Gpu(Fact, frozen=True, kw_only=True):
 
     ``nvlinks`` and ``nvlinks_inactive`` count links, ``nvlink_rates`` are their distinct rates in GB/s;
     ``cpu_affinity`` and ``numa_affinity`` as printed (empty where the system hides them).
+    Memory faults count errors that ECC could not correct (since the driver was loaded, and ever), pages taken out of
+    use, and rows replaced; ``pending`` means: at the next reset of the GPU. ``slowdowns`` are the reasons that hold
+    its clocks down now, in nvidia-smi's words; ``fabric_status`` is what became of its registration with the fabric.
     """
 
     host: HostName
@@ -33,6 +36,20 @@ class Gpu(Fact, frozen=True, kw_only=True):
     pcie_gen_max: int | None = None
     pcie_width: int | None = None
     pcie_width_max: int | None = None
+    persistence_mode: bool | None = None
+    compute_mode: str | None = None
+    fabric_status: str | None = None
+    ecc_enabled: bool | None = None
+    ecc_uncorrected: int | None = None
+    ecc_uncorrected_ever: int | None = None
+    retired_single_bit: int | None = None
+    retired_double_bit: int | None = None
+    retirement_pending: bool | None = None
+    remapped_correctable: int | None = None
+    remapped_uncorrectable: int | None = None
+    remapping_pending: bool | None = None
+    remapping_failed: bool | None = None
+    slowdowns: tuple[str, ...] | None = None
 
 
 class TopoLink(Fact, frozen=True, kw_only=True):
@@ -57,7 +74,10 @@ class TopoLink(Fact, frozen=True, kw_only=True):
 
 
 class PciDevice(Fact, frozen=True, kw_only=True):
-    """A PCI function; ``acs_redirects`` is True when an ACS control that sends peer traffic upstream is on."""
+    """A PCI function; ``acs_redirects`` is True when an ACS control that sends peer traffic upstream is on.
+
+    ``class_code`` in hexadecimal (``0x030200``); ``parent`` is the bus id of the bridge above it.
+    """
 
     host: HostName
     bus_id: str
@@ -73,3 +93,5 @@ class PciDevice(Fact, frozen=True, kw_only=True):
     iommu_group: int | None = None
     numa_node: int | None = None
     driver: str | None = None
+    class_code: str | None = None
+    parent: str | None = None

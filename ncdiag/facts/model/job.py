@@ -7,11 +7,14 @@ from typing import Literal
 import msgspec
 
 from ncdiag.facts.model.base import Fact, HostName, InterfaceKind
+from ncdiag.facts.model.fabric import Fabric
 from ncdiag.facts.model.hardware import Gpu, PciDevice, TopoLink
+from ncdiag.facts.model.monitoring import OperationProfile, RasReport
 from ncdiag.facts.model.network import Hca, Interface, Route
 from ncdiag.facts.model.processes import Communicator, Event, Rank, Setting
 from ncdiag.facts.model.records import Benchmark, FlightRecord, Launch, RankTable, Timeout
 from ncdiag.facts.model.system import KernelModule, Library, Limit, Mount, Service
+from ncdiag.facts.model.topology import GraphDump, TopoSystem
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.spans import Span
 
@@ -20,7 +23,9 @@ class Host(Fact, frozen=True, kw_only=True):
     """One machine or pod. ``complete`` holds the section kinds that were seen whole, so that absence means absence.
 
     ``absent_modules`` are kernel modules known not to be loaded (an empty ``lsmod | grep``); ``nic_labels`` the NICs of
-    ``topo -m``, each with its HCA where told; ``acs_redirects`` tells of ACS lines whose device is not named.
+    ``topo -m``, each with its HCA where told; ``acs_redirects`` tells of ACS lines whose device is not named,
+    ``unnamed_nic_counters`` of ``ethtool -S`` where the interface is not named. ``gpus_attached`` is how many GPUs
+    nvidia-smi counts, ``gpus_queried`` when it looked, as printed.
     """
 
     name: str
@@ -45,6 +50,9 @@ class Host(Fact, frozen=True, kw_only=True):
     peermem_registered: bool | None = None
     infiniband_devices: tuple[str, ...] | None = None
     gid_count: int | None = None
+    gpus_attached: int | None = None
+    gpus_queried: str | None = None
+    unnamed_nic_counters: dict[str, int] | None = None
     kernel_command_line: str | None = None
     iommu_translating: bool | None = None
     open_kernel_module: bool | None = None
@@ -112,6 +120,11 @@ class Job(Fact, frozen=True, kw_only=True):
     timeouts: tuple[Timeout, ...] = ()
     rank_tables: tuple[RankTable, ...] = ()
     flight_records: tuple[FlightRecord, ...] = ()
+    topologies: tuple[TopoSystem, ...] = ()
+    graph_dumps: tuple[GraphDump, ...] = ()
+    ras_reports: tuple[RasReport, ...] = ()
+    operation_profiles: tuple[OperationProfile, ...] = ()
+    fabrics: tuple[Fabric, ...] = ()
     nranks: int | None = None
     nhosts: int | None = None
     conflicts: tuple[Conflict, ...] = ()

@@ -20,7 +20,8 @@ class Interface(Fact, frozen=True, kw_only=True):
 
     ``operstate`` in the lower case of /sys; ``parent`` is what ``ip`` prints behind the ``@``: the lower device, a
     veth's peer, or ``if<index>`` where that stands in another namespace. ``trust``, ``pfc`` (priorities with flow
-    control) and ``dcbx`` are the lossless settings of a RoCE interface, as mlnx_qos prints them.
+    control) and ``dcbx`` are the lossless settings of a RoCE interface, as mlnx_qos prints them. ``counters`` are those
+    of the driver (``ethtool -S``).
     """
 
     host: HostName
@@ -43,6 +44,11 @@ class Interface(Fact, frozen=True, kw_only=True):
     pfc: tuple[int, ...] | None = None
     dcbx: str | None = None
     dscp_default: bool | None = None
+    duplex: str | None = None
+    driver: str | None = None
+    firmware: str | None = None
+    bus_id: str | None = None
+    counters: dict[str, int] | None = None
 
 
 class Route(Fact, frozen=True, kw_only=True):

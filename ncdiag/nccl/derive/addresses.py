@@ -6,7 +6,7 @@ import ipaddress
 
 import msgspec
 
-from ncdiag.facts.model import GidType, Host, Port
+from ncdiag.facts.model import GidType, Host, Job, Port, Rank
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived
 from ncdiag.nccl.derive.filters import settings_of
@@ -52,23 +52,30 @@ def unrouted_peers(host: Host, view: View) -> tuple[str, ...] | None:
 
     None when its interfaces with their prefix lengths, or its routes, were not shown.
     """
-    peers = {
-        ip: rank for rank in view.job.ranks if rank.host != host.name and rank.bootstrap_interface is not None
-        if (ip := view.get(rank.bootstrap_interface, "ip")) and ":" not in ip
-    }  # fmt: skip
-    if not peers:
-        return None
     own = [f"{a.ip}/{a.prefix_len}" for i in host.interfaces for a in i.addresses or () if a.prefix_len is not None]
-    outside = [ip for ip in peers if not any(_is_inside(ip, network) for network in own)]
-    if not own or (outside and "routes" not in host.complete):
+    if not own or "routes" not in host.complete:
         return None
-    routes = [route.destination for route in host.routes]
-    lost = [] if "default" in routes else [ip for ip in outside if not any(_is_inside(ip, route) for route in routes)]
+    known = [*own, *(route.destination for route in host.routes)]
+    if "default" in known:
+        return ()
+    peers = {ip: rank for ip, rank in view.get(view.job, "bootstrap_ranks").items() if rank.host != host.name}
+    lost = [ip for ip in peers if not any(_is_inside(ip, network) for network in known)]
     for ip in lost:
         view.note(peers[ip], "bootstrap_interface")
     for route in host.routes[:1] if lost else ():
         view.note(route)
-    return tuple(lost)
+    return tuple(lost) if peers else None
+
+
+@derived
+def bootstrap_ranks(job: Job, view: View) -> dict[str, Rank]:
+    """A rank for each IPv4 address that ranks announced for the bootstrap, looked up once for all hosts."""
+    found: dict[str, Rank] = {}
+    for rank in job.ranks:
+        ip = view.get(rank.bootstrap_interface, "ip") if rank.bootstrap_interface is not None else None
+        if ip and ":" not in ip:
+            found.setdefault(ip, rank)
+    return found
 
 
 def _is_inside(ip: str, network: str) -> bool:

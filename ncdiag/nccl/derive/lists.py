@@ -52,37 +52,36 @@ def unmeant_interfaces(host: Host, view: View) -> tuple[str, ...] | None:
     setting, wanted = held
     if wanted.exclude or wanted.exact:
         return ()
-    taken = _taken(host, view)
-    if taken is None:
-        return None
+    whole, taken = _taken(host, wanted, view)
     meant = {item.name for item in wanted.items} & {i.name for i in taken}
     networks = [network for i in taken if i.name in meant for network in _networks(i)]
     extra = [i for i in taken if i.name not in meant and i.name.startswith(tuple(meant)) and not _is_in(i, networks)]
-    if extra and meant:
+    if extra:
         view.note(setting)
         for interface in extra:
             view.note(interface)
-    return tuple(i.name for i in extra) if meant else ()
+        return tuple(i.name for i in extra)
+    return () if whole else None
 
 
-def _taken(host: Host, view: View) -> list[Interface] | None:
-    """The interfaces that NET/Socket takes: as its line told, else as it would."""
+def _taken(host: Host, wanted: NameList, view: View) -> tuple[bool, list[Interface]]:
+    """The interfaces that NET/Socket takes, as its line told or as it would, and whether these are all."""
     for rank in ranks_of(host, view):
         if rank.socket_interfaces:
-            return list(rank.socket_interfaces)
+            return True, list(rank.socket_interfaces)
     if "interfaces" not in host.complete:
-        return None
+        return False, [i for i in host.interfaces if i.addresses and i.up is not False and wanted.admits(i.name)]
     choice = sockets.net_socket(host.interfaces, settings_of(host, view), view.version(host))
     names = {*choice.names, *choice.possible}
-    return [i for i in host.interfaces if i.name in names]
+    return True, [i for i in host.interfaces if i.name in names]
 
 
 def _networks(interface: Interface) -> list[tuple[int, int, int]]:
-    """IP version, network and number of host bits of the addresses whose prefix length is known."""
+    """IP version, network and host bits of the addresses; those of a link alone (fe80::) are the same everywhere."""
     found: list[tuple[int, int, int]] = []
     for address in interface.addresses or ():
         ip = ip_address(address.ip)
-        if ip is not None and address.prefix_len is not None:
+        if ip is not None and not ip.is_link_local and address.prefix_len is not None:
             bits = max(0, ip.max_prefixlen - address.prefix_len)
             found.append((ip.version, int(ip) >> bits, bits))
     return found

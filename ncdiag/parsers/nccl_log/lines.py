@@ -11,7 +11,7 @@ import operator
 import re
 
 from ncdiag import compiled
-from ncdiag.messages.load import Message, load_messages
+from ncdiag.messages.load import Message, own_messages
 from ncdiag.messages.match import sources
 from ncdiag.messages.template import parse
 
@@ -79,7 +79,7 @@ def _by_first_character(patterns: list[str]) -> str:
 
 def build() -> str:
     """The source of `interesting`."""
-    wanted = _by_first_character([*_FACTS, *_beginnings(load_messages(samples=False))])
+    wanted = _by_first_character([*_FACTS, *_beginnings(own_messages())])
     return (
         rf"NCCL (?!INFO Channel )(?:(INFO) (?!Ring \d|Trees |\w+: opCount )(?={wanted}|\d+ coll channels|{_NAME_FIRST})"
         r"|(WARN|ATTN|DIAG)\b ?|(ABORT)|version (?=\d))"

@@ -1,0 +1,223 @@
+"""What NCCL, drivers and fabrics write down of their state: read as data under fixtures/sections."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ncdiag.facts.merge import merge
+from ncdiag.facts.model import Fabric, GraphDump, OperationProfile, RasReport, TopoSystem
+from ncdiag.facts.observe import Observation, Parsed
+from ncdiag.parsers import discover
+from ncdiag.sections.cut import Cutter
+from ncdiag.spans import Section
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sections"
+KINDS = (
+    "ethtool", "ethtool_S", "graph_xml", "ibnetdiscover", "inspector", "ncclras", "nvidia_smi_q", "rdma_statistic",
+    "topo_xml",
+)  # fmt: skip
+PATHS = [path for kind in KINDS for path in sorted((FIXTURES / kind).glob("*.txt"))]
+CASES = [pytest.param(path, id=f"{path.parent.name}/{path.stem}") for path in PATHS]
+LINES = sorted({line for path in PATHS for line in path.read_text().split("\n")})
+LISTS: dict[str, tuple[type, str]] = {
+    "TopoSystem": (TopoSystem, "topologies"), "GraphDump": (GraphDump, "graph_dumps"),
+    "RasReport": (RasReport, "ras_reports"), "OperationProfile": (OperationProfile, "operation_profiles"),
+    "Fabric": (Fabric, "fabrics"),
+}  # fmt: skip
+
+
+def sections(lines: list[str]) -> list[Section]:
+    cutter = Cutter("case.txt", discover())
+    cutter.feed(enumerate(lines, 1))
+    return cutter.finish()
+
+
+def parsed(section: Section) -> Parsed:
+    return discover()[section.kind].parse(section)
+
+
+def parse_lines(kind: str, lines: list[str]) -> Parsed:
+    return parsed(Section(kind=kind, source="x", first_line=1, lines=tuple(lines)))
+
+
+def shown(section: Section) -> Iterator[str]:
+    """A section as lines of JSON: its head, then an observation a line."""
+    result = parsed(section)
+    head = {
+        "kind": section.kind, "lines": [section.first_line, section.last_line], "host": section.host,
+        "complete": result.complete, "unread": [section.number(i) for i in result.unread],
+    }  # fmt: skip
+    yield json.dumps(head)
+    for o in result.observations:
+        row: dict[str, Any] = {"line": o.span.line, "entity": o.entity, "key": o.key}
+        row |= {"host": o.host} if o.host != section.host else {}
+        yield json.dumps(row | {name: value for name, value in o.fields.items() if name not in {"text", "order"}})
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_reads_what_is_expected(path: Path, expect: Callable[[Path, str], None]) -> None:
+    found = sections(path.read_text().split("\n"))
+    rows = [row for section in found if section.kind in KINDS for row in shown(section)]
+    rest = [section.number(i) for section in found if section.kind not in KINDS for i in range(len(section.lines))]
+    text = "[\n" + "".join(f"{row},\n" for row in rows) + json.dumps({"other lines": rest}) + "\n]\n"
+    assert json.loads(text)
+    expect(path.with_suffix(".json"), text)
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_the_observations_fit_the_facts(path: Path) -> None:
+    found = [o for s in sections(path.read_text().split("\n")) if s.kind in KINDS for o in parsed(s).observations]
+    job = merge(found)
+    for entity, (fact, field) in LISTS.items():
+        observed = [o for o in found if o.entity == entity]
+        facts = getattr(job, field)
+        assert len(facts) == len(observed)
+        assert all(set(o.fields) <= set(fact.__struct_fields__) for o in observed)
+        for o, made in zip(observed, facts, strict=True):
+            assert all(getattr(made, name) is not None for name in o.fields), o
+    for number, o in enumerate(o for o in found if o.entity in {"Gpu", "Interface", "PciDevice", "Hca"}):
+        (host,) = merge([_on(o, f"h{number}")]).hosts
+        (fact,) = host.gpus + host.interfaces + host.pci + host.hcas
+        assert all(getattr(fact, name) is not None for name in o.fields), o
+
+
+def _on(observation: Observation, host: str) -> Observation:
+    return Observation(
+        entity=observation.entity, span=observation.span, key=observation.key, host=host, fields=observation.fields
+    )
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_cut_at_any_line_reads_entities_of_the_same_kinds(path: Path) -> None:
+    lines = path.read_text().split("\n")
+    found = [o for s in sections(lines) for o in parsed(s).observations]
+    whole = {o.entity for o in found}
+    if any(o.fields.get("nhosts", 1) > 1 for o in found):
+        whole |= {"PciDevice", "Gpu"}  # before the second host comes, nothing tells that there is one
+    for end in range(len(lines)):
+        cut = [o for s in sections(lines[:end]) for o in parsed(s).observations]
+        assert {o.entity for o in cut} <= whole, end
+        merge(cut)
+
+
+garbage = st.one_of(
+    st.sampled_from(LINES),
+    st.text(max_size=60),
+    st.builds(
+        lambda line, at, text: line[:at] + text + line[at:],
+        st.sampled_from(LINES),
+        st.integers(0, 160),
+        st.text(max_size=5) | st.sampled_from(['"', "<", ">", "/>", "{", "}", "[", "]", "-", "0", "9" * 20]),
+    ),
+    st.builds(lambda line, at: line[:at], st.sampled_from(LINES), st.integers(0, 200)),
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=80, deadline=None)
+@given(lines=st.lists(garbage, min_size=1, max_size=14), command=st.none() | st.sampled_from(LINES))
+def test_garbage_never_raises(kind: str, lines: list[str], command: str | None) -> None:
+    parser = discover()[kind]
+    taken = lines[:1]
+    for line in lines[1:]:
+        if parser.continues(taken, line):
+            taken.append(line)
+    result = parser.parse(Section(kind=kind, source="x", first_line=1, lines=tuple(lines), command=command))
+    assert all(0 <= index < len(lines) for index in result.unread)
+    merge(result.observations)
+
+
+PIECES = (
+    " ", "\t", "0", "a ", "<", ">", '"', "<a>", "<a ", '<a b="', "</a>", "<!--", "-->", "<pci busid='0000:01:00.0'>",
+    "&lt;", "&amp;", 'a="b" ', "{", "[", '{"header":{"id":"0x1",', "Rank 0 ", "1 ", "1-", "Process 1 on node ", "[1]",
+    '"S-', "a: ", "rx_packets 1 ", "GPU ", " : ", "\\", "=",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "start",
+    ["", '<system version="1">', '{"header":{"id":"0x1"', '"nccl_version": "2.29.1",', "#0-0 (00000000000beef1) "],
+)
+def test_a_long_line_is_read_in_time(kind: str, start: str) -> None:
+    parser = discover()[kind]
+    began = time.process_time()
+    for piece in PIECES:
+        lines = (start + piece * (65536 // len(piece)) + "\x00", "next")
+        parser.continues(lines[:1], lines[0])
+        parser.continues(lines, lines[0])
+        parser.parse(Section(kind=kind, source="x", first_line=1, lines=lines))
+    assert time.process_time() - began < 20
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_empty_section_has_nothing(kind: str) -> None:
+    result = discover()[kind].parse(Section(kind=kind, source="x", first_line=1, lines=(), command="x"))
+    assert result == Parsed()
+
+
+def test_a_deep_tree_is_read_in_linear_time() -> None:
+    lines = ['<system version="1">', '<cpu numaid="0">']
+    lines += [f'<pci busid="0000:{n % 256:02x}:00.0">' for n in range(50_000)]
+    lines += ["</nothing>"] * 50_000 + ["</pci>"] * 50_000
+    began = time.process_time()
+    (system, *_) = parse_lines("topo_xml", lines).observations
+    assert len(system.fields["pci"]) == 50_000
+    assert time.process_time() - began < 20
+
+
+def test_nothing_is_opened_or_expanded() -> None:
+    lines = (FIXTURES / "topo_xml" / "hostile.txt").read_text().splitlines()
+    shown_facts = json.dumps([o.fields for o in parse_lines("topo_xml", lines).observations])
+    assert "root:" not in shown_facts
+    assert "aaaa" not in shown_facts
+
+
+def test_an_escaped_file_reads_as_the_plain_one() -> None:
+    plain = (FIXTURES / "topo_xml" / "dump-two-gpus.txt").read_text().splitlines()[1:-1]
+    escaped = [line.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;") for line in plain]
+    slashed = [line.replace('"', '\\"') for line in plain]
+    joined = ["".join(plain)]
+    wanted = [(o.entity, o.key, o.fields) for o in parse_lines("topo_xml", plain).observations]
+    assert len(wanted) > 5
+    for lines in (escaped, slashed, joined):
+        (section,) = sections(lines)
+        assert section.kind == "topo_xml"
+        assert [(o.entity, o.key, o.fields) for o in parsed(section).observations] == wanted
+
+
+def test_a_large_report_of_ras_is_read_whole() -> None:
+    ranks = [
+        {
+            "rank": n, "host": f"10.20.{n >> 8}.{n & 255}", "pid": 1000 + n, "cuda_dev": n % 8, "nvml_dev": n % 8,
+            "status": {"init_state": 0, "async_error": 0, "finalize_called": False},
+            "collective_counts": {"Broadcast": 5, "AllReduce": 99 if n == 777 else 100},
+        }
+        for n in range(20_000)
+    ]  # fmt: skip
+    comm = {"hash": "0x1", "size": 20_000, "ranks_count": 20_000, "missing_ranks_count": 0, "ranks": ranks}
+    report = {"nccl_version": "2.29.1", "cuda_runtime_version": 13000, "communicators": [comm]}
+    text = json.dumps(report, indent=1)
+    assert len(text) > 4 << 20
+    began = time.process_time()
+    (found,) = parse_lines("ncclras", text.split("\n")).observations
+    (problem,) = found.fields["problems"]
+    assert (problem["collective"], problem["behind"]) == ("AllReduce", [777])
+    assert time.process_time() - began < 10
+
+
+def test_the_inspector_keeps_sums_and_no_lines() -> None:
+    template = (FIXTURES / "inspector" / "lines.txt").read_text().splitlines()[0]
+    lines = [template.replace('"coll_sn":7', f'"coll_sn":{n}') for n in range(20_000)]
+    (profile,) = parse_lines("inspector", lines).observations
+    (row,) = profile.fields["operations"]
+    assert (row["count"], row["first"], row["last"], row["time_us"]) == (20_000, 0, 19_999, 1_000_000)
+    assert row["busbw_mean"] == pytest.approx(31.45728)

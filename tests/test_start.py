@@ -1,0 +1,144 @@
+"""Starting is cheap: what a run does not need is neither imported nor compiled, and a copy keeps what it compiled."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+RUN = """
+import re, sys
+patterns, usual = [], re.compile
+def counted(pattern, flags=0):
+    patterns.append(pattern)
+    return usual(pattern, flags)
+re.compile = counted
+from ncdiag.cli import main
+code = main(sys.argv[1:])
+sys.stderr.write(repr((code, set(sys.modules), patterns)))
+"""
+
+
+@pytest.fixture(scope="module")
+def copy(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package and its rules elsewhere, with a cache of its own."""
+    folder = tmp_path_factory.mktemp("copy")
+    for name in ("ncdiag", "rules"):
+        shutil.copytree(project / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "pyproject.toml").touch()
+    return folder
+
+
+def python(copy: Path, code: str, *arguments: str | Path) -> str:
+    """What the code writes to stderr, run with the copy."""
+    env = {**os.environ, "PYTHONPATH": str(copy), "XDG_CACHE_HOME": str(copy / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        cwd=copy,
+        env=env,
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    return done.stderr
+
+
+def parse(copy: Path, log: Path) -> tuple[int, set[str], list[str]]:
+    """Exit code, modules and compiled patterns of a run whose caches are warm."""
+    python(copy, RUN, "parse", log)
+    found: tuple[int, set[str], list[str]] = ast.literal_eval(python(copy, RUN, "parse", log))
+    return found
+
+
+@pytest.fixture(scope="module")
+def started(copy: Path, project: Path) -> tuple[int, set[str], list[str]]:
+    return parse(copy, project / "fixtures" / "cases" / "veth" / "nccl.log")
+
+
+def test_a_run_imports_nothing_that_only_definitions_need(started: tuple[int, set[str], list[str]]) -> None:
+    code, modules, _ = started
+    assert code == 1
+    needless = {"tomllib", "tomli", "hashlib", "rich", "psutil", "netifaces", "pynvml", "json"}
+    assert not modules & needless
+    assert not modules & {"ncdiag.toml", "ncdiag.engine.load", "ncdiag.sources.live", "ncdiag.commands.check"}
+
+
+def test_a_log_of_nccl_alone_imports_no_parser_of_other_outputs(
+    started: tuple[int, set[str], list[str]], project: Path
+) -> None:
+    _, modules, patterns = started
+    kinds = {path.stem for path in (project / "ncdiag" / "parsers").glob("*.py") if not path.stem.startswith("_")}
+    assert not modules & {f"ncdiag.parsers.{kind}" for kind in kinds}
+    assert not any("(?P<ibstat>" in str(pattern) for pattern in patterns)
+
+
+def test_messages_are_compiled_only_where_a_line_may_be_one(started: tuple[int, set[str], list[str]]) -> None:
+    """The patterns of a run do not grow with the catalogue, which has many more."""
+    assert len(started[2]) < 250
+
+
+def test_a_section_imports_its_own_parser_and_no_other(copy: Path, tmp_path: Path) -> None:
+    paste = tmp_path / "paste.txt"
+    paste.write_text("$ ibstatus\nInfiniband device 'mlx5_7' port 1 status:\n\tstate:\t\t 4: ACTIVE\n")
+    _, modules, _ = parse(copy, paste)
+    assert "ncdiag.parsers.ibstatus" in modules
+    assert not modules & {f"ncdiag.parsers.{kind}" for kind in ("ibstat", "text", "env", "launch")}
+
+
+NEW = """
+from ncdiag.facts.observe import Parsed
+
+KIND = "gadget"
+COMMANDS = ("gadget-status",)
+ANCHOR = r"Gadget \\d+:"
+
+
+def continues(lines, line):
+    return True
+
+
+def parse(section):
+    return Parsed()
+"""
+KINDS = "import sys; from ncdiag.parsers import discover; print(*discover(), file=sys.stderr)"
+
+
+def test_a_new_parser_is_found_without_a_list(copy: Path) -> None:
+    before = python(copy, KINDS).split()
+    path = copy / "ncdiag" / "parsers" / "gadget.py"
+    path.write_text(NEW)
+    try:
+        assert set(python(copy, KINDS).split()) == {*before, "gadget"}
+    finally:
+        path.unlink()
+    assert python(copy, KINDS).split() == before
+
+
+def asked_for(package: Path) -> set[str]:
+    """The first arguments of all calls of ``compiled.load`` that are plain words."""
+    nodes = (node for path in package.rglob("*.py") for node in ast.walk(ast.parse(path.read_text())))
+    calls = (node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "compiled.load")
+    return {call.args[0].value for call in calls if isinstance(call.args[0], ast.Constant)}
+
+
+def test_a_wheel_carries_all_that_is_read_compiled(copy: Path, tmp_path: Path) -> None:
+    """With no source tree around it and nothing in the cache, a run reads what is shipped and keeps nothing."""
+    site = tmp_path / "site"
+    shutil.copytree(copy / "ncdiag", site / "ncdiag", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(copy / "rules", site / "ncdiag" / "_rules")
+    shipped = site / "ncdiag" / "_compiled"
+    subprocess.run([sys.executable, "-m", "ncdiag.catalogue", "build", shipped], cwd=copy, check=True)
+    assert {path.stem for path in shipped.iterdir()} == asked_for(site / "ncdiag") | {"rules"}
+    paste = tmp_path / "paste.txt"
+    paste.write_text("n1:1:1 [0] NCCL INFO NCCL version 2.21.5+cuda12.4\nTraceback (most recent call last):\n")
+    env = {**os.environ, "PYTHONPATH": str(site), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    command = [sys.executable, "-m", "ncdiag", "parse", paste]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"2.21.5" in done.stdout
+    assert not (tmp_path / "cache").exists()
