@@ -182,12 +182,13 @@ def _skew(view: View) -> float:
 
 
 def shortlist(verdicts: Iterable[Verdict], findings: Sequence[Finding]) -> tuple[Unknown, ...]:
-    """The rules that could not be judged and matter: they would explain a symptom that fired, or are true in part.
+    """The rules that could not be judged and matter: they would explain an unsolved symptom, or are true in part.
 
     At most `MAX_ASKS` different outputs are asked for, first those that would decide the most open causes; rules that
     name no output come last, as many at most, and only where they would explain a symptom.
     """
-    symptoms = {name for f in findings if f.rule.role == "symptom" for name in (f.rule.name, *f.rule.formerly)}
+    unsolved = [f for f in findings if f.rule.role == "symptom" and not f.explained_by]
+    symptoms = {name for f in unsolved for name in (f.rule.name, *f.rule.formerly)}
     unknown = [verdict for verdict in verdicts if verdict.outcome == "unknown"]
     explaining = {verdict.rule.name: bool(symptoms & set(verdict.rule.explains)) for verdict in unknown}
     opened = [verdict for verdict in unknown if explaining[verdict.rule.name] or verdict.held_clauses]

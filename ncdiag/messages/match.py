@@ -112,8 +112,10 @@ class Matcher:
         self, text: str, origin: Container[str] | None, level: str | None, file: str | None, *, anchored: bool
     ) -> Match | None:
         best: tuple[tuple[bool, int, bool], _Entry, re.Match[str]] | None = None
-        held, index = set(words(text)), self._index.words
-        for number in sorted([number for word in index.keys() & held for number in index[word]]):
+        said, index = words(text), self._index.words
+        numbers = [number for word in index.keys() & said for number in index[word]]
+        held = frozenset(said if numbers else ())
+        for number in sorted(numbers):
             entry = self._entries.get(number) or self._entry(number)
             if not entry.words <= held:
                 continue

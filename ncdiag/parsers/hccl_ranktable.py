@@ -18,7 +18,10 @@ from ncdiag.spans import Section
 
 KIND = "hccl_ranktable"
 COMMANDS: tuple[str, ...] = ()
-ANCHOR = r'\s{0,8}\{?\s{0,8}"(?:status"\s?:\s?"(?:completed|initializing)"|server_count"\s?:|server_list"\s?:|version"\s?:\s?"1\.[0-2]")'
+ANCHOR = (
+    r'\s{0,8}\{?\s{0,8}"(?:status"\s?:\s?"(?:completed|initializing)"'
+    r'|server_count"\s?:|server_list"\s?:|version"\s?:\s?"1\.[0-2]")'
+)
 
 _LIKE_JSON = re.compile(r'\s|[{}\[\]",/]|$')
 _VERSIONS = frozenset({"1.0", "1.1", "1.2"})

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ncdiag.facts.observe import Parsed
-from ncdiag.parsers import _program
+from ncdiag.parsers import _bare_nccl, _program
 from ncdiag.spans import Section
 
 KIND = "text"
@@ -23,5 +23,13 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """The events of all lines; the line behind ``Last error:`` is NCCL's own text."""
-    return _program.read(section)
+    """The events of all lines; the line behind ``Last error:`` is NCCL's own text.
+
+    Lines of an NCCL log without its prefix go to the log scanner, the others to the catalogue.
+    """
+    observations, bare = _bare_nccl.take(section)
+    if not bare:
+        return _program.read(section)
+    others = [index for index in range(len(section.lines)) if index not in bare]
+    rest = _program.leftovers(section, others)
+    return Parsed(observations=(*observations, *rest.observations), unread=rest.unread)

@@ -75,7 +75,7 @@ def header(line: str) -> tuple[str | None, str | None] | None:
         parts = found["path"].split("/")
         return (short_host(parts[-2]) if len(parts) > 1 else None), parts[-1].rsplit(".", 1)[0]
     name = found["name"] or found["said"]
-    if found["said"] is None and not any(character.isdigit() for character in name):
+    if found["said"] is None and name.strip("-_").isupper() and name.strip("-_").isalpha():
         return None, found["what"] or name  # a heading such as ---TOPO---: a word, no machine
     return short_host(name.rstrip("-_")), found["what"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from ncdiag.errors import DefinitionError
 from ncdiag.messages.load import Message, load_messages
-from ncdiag.messages.match import Matcher, default_matcher
+from ncdiag.messages.match import Matcher, full_matcher
 from ncdiag.messages.template import compile_parts, parse
 
 MESSAGES = load_messages()
@@ -29,7 +29,7 @@ def test_a_sample_is_read_as_its_own_event(message: Message) -> None:
 
 
 def test_one_hole_name_has_one_type_in_all_files() -> None:
-    assert default_matcher().hole_types()["peer"] == "addr"
+    assert full_matcher().hole_types()["peer"] == "addr"
 
 
 def test_every_event_says_what_it_means() -> None:

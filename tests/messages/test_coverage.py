@@ -80,7 +80,7 @@ NUMBERS = {
 WORDS = {
     "word": "mlx5_0", "address": "10.0.0.1<45678>", "ip": "10.0.0.1", "gid": "fe80::a288:c2ff:fe10:1",
     "number": "2", "phrase": "Connection refused by peer", "path": "/usr/lib/libnccl-net.so",
-    "call": "cuMemAlloc", "empty": "",
+    "call": "cuMemGetHandleForAddressRange", "empty": "",
 }  # fmt: skip
 """What a ``%s`` can hold."""
 NEAR = (

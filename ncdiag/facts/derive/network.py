@@ -32,7 +32,7 @@ def advertised(job: Job, view: View) -> tuple[Advertised, ...]:
 def _of_rank(rank: Rank, view: View, failed: set[str]) -> Iterator[Advertised]:
     if rank.bootstrap_interface is not None:
         yield _item(rank, rank.bootstrap_interface, "bootstrap", view, failed)
-    if rank.net in {None, "Socket"}:
+    if rank.net in {None, "Socket"} or view.get(view.job, "ofi_failed"):
         for interface in rank.socket_interfaces or ():
             yield _item(rank, interface, "data", view, failed)
     if rank.oob_interface is not None:
@@ -57,6 +57,12 @@ def _item(rank: Rank, interface: Interface, role: Role, view: View, failed: set[
         failed=ip in failed,
         provenance={"": span} if span else {},
     )
+
+
+@derived
+def ofi_failed(job: Job, view: View) -> bool:
+    """Did the OFI plugin start and give up, so that the network it announced is not the one in use?"""
+    return any(event.event in {"ofi-no-provider", "ofi-init-failed"} for event in job.events)
 
 
 @derived
