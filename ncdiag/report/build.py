@@ -14,6 +14,7 @@ from ncdiag.engine import results
 from ncdiag.engine.evaluate import applicable_fixes, holes_unknown, render
 from ncdiag.engine.kleene import Truth
 from ncdiag.engine.schema import Fix as RuleFix
+from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
@@ -82,11 +83,28 @@ def _finding(found: results.Finding, view: View, values: Values) -> model.Findin
     )
     return model.Finding(
         code=rule.code, name=rule.name, formerly=rule.formerly, severity=rule.severity, role=rule.role,
-        confidence=found.confidence, title=found.title, why=" ".join(found.why.split()),
+        confidence=found.confidence, title=spoken(found.title), why=" ".join(found.why.split()),
         hosts=fold_hosts(found.hosts), nhosts=len(found.hosts), ranks=fold_ranks(found.ranks), nranks=len(found.ranks),
         evidence=_evidence(found.evidence), evidence_count=len(found.evidence), fixes=fixes,
         explained_by=found.explained_by, consequences=found.consequences, references=rule.references,
     )  # fmt: skip
+
+
+_SPOKEN = (
+    ("Rank unknown", "A rank"),
+    ("rank unknown", "a rank"),
+    (" on unknown", ""),
+    (f" on {UNNAMED}", ""),
+    (f" of {UNNAMED}", ""),
+    (UNNAMED, "the host"),
+)
+
+
+def spoken(text: str) -> str:
+    """The text without the words that stand for what nobody told: a rank without number, a host without name."""
+    for word, instead in _SPOKEN:
+        text = text.replace(word, instead)
+    return text[:1].upper() + text[1:]
 
 
 def _evidence(spans: Sequence[Span]) -> tuple[model.Evidence, ...]:
@@ -108,7 +126,7 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     env = {name: fill(text) if known(text) else None for name, text in rule_fix.env.items()}
     unset = tuple(fill(name) for name in rule_fix.unset)
     settled = {name: value for name, value in env.items() if value is not None}
-    text = fill(rule_fix.text)
+    text = spoken(fill(rule_fix.text))
     if len(settled) < len(env):
         text += "".join(f" {sentence}" for sentence in _missing(rule_fix, found, values))
     proof = prove.prove(view, settled, unset) if rule_fix.kind in {"env", "unset"} and (settled or unset) else None
