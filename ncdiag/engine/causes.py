@@ -90,9 +90,11 @@ class _Order:
         return tuple(dict.fromkeys(self.findings[i].rule.name for i in sorted(indices, key=self._plain_key)))
 
     def _key(self, index: int) -> tuple[Any, ...]:
-        """Severity of the worst that it explains, a symptom after what could explain it, then the plain order."""
-        worst = min(SEVERITIES.index(self.findings[i].rule.severity) for i in (index, *self.reached[index]))
-        return self._is_suspect(index), worst, self.findings[index].rule.role == "symptom", *self._plain_key(index)
+        """The worst that it explains, causes before symptoms, causes of a seen error before others, the plain order."""
+        explained = [SEVERITIES.index(self.findings[i].rule.severity) for i in self.reached[index]]
+        worst = min([SEVERITIES.index(self.findings[index].rule.severity), *explained])
+        symptom = self.findings[index].rule.role == "symptom"
+        return self._is_suspect(index), worst, symptom, not symptom and 0 not in explained, *self._plain_key(index)
 
     def _is_suspect(self, index: int) -> bool:
         """A symptom that a rule that fired would explain, be it elsewhere: never told as the cause."""

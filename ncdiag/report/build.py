@@ -5,6 +5,7 @@ Texts filled in, fixes computed and proved, what was read and what was not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -19,7 +20,8 @@ from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
 from ncdiag.fixes import prove
-from ncdiag.fixes.render import Change
+from ncdiag.fixes.proofs.outcome import Proof
+from ncdiag.fixes.render import Change, preferred
 from ncdiag.fixes.render import render as render_launchers
 from ncdiag.fixes.values import Values
 from ncdiag.report import model
@@ -55,7 +57,7 @@ def report(diagnosis: results.Diagnosis, view: View, values: Values, read: Read)
     counts = {severity: sum(f.severity == severity for f in findings) for severity in model.SEVERITIES}
     summary = model.Summary(
         verdict=diagnosis.verdict, root_cause=diagnosis.root_cause, errors=counts["error"], warnings=counts["warning"],
-        infos=counts["info"], not_looked_at=not_looked_at(read), hosts=fold_hosts(h.name for h in job.hosts),
+        infos=counts["info"], not_looked_at=not_looked_at(read), hosts=fold_hosts(_named(job)),
         nhosts=job.nhosts, nranks=job.nranks, nccl_version=_version(view),
     )  # fmt: skip
     return model.Report(
@@ -63,6 +65,12 @@ def report(diagnosis: results.Diagnosis, view: View, values: Values, read: Read)
         unknown=tuple(model.Unknown(u.code, u.name, u.missing, u.ask_for) for u in diagnosis.unknown),
         conflicts=_conflicts(job),
     )  # fmt: skip
+
+
+def _named(job: Job) -> list[str]:
+    """The hosts; the one that stands for lines of nobody is left out where others have names."""
+    names = [host.name for host in job.hosts]
+    return [name for name in names if name != UNNAMED] or names
 
 
 def not_looked_at(read: Read) -> tuple[str, ...]:
@@ -78,18 +86,21 @@ def _version(view: View) -> str | None:
 
 def _finding(found: results.Finding, view: View, values: Values) -> model.Finding:
     rule = found.rule
-    fixes = tuple(
-        fix for fix in (_fix(f, admitted, found, view, values) for f, admitted in applicable_fixes(found, view)) if fix
-    )
+    fixes = [_fix(f, admitted, found, view, values) for f, admitted in applicable_fixes(found, view)]
     return model.Finding(
         code=rule.code, name=rule.name, formerly=rule.formerly, severity=rule.severity, role=rule.role,
         confidence=found.confidence, title=spoken(found.title), why=" ".join(found.why.split()),
         hosts=fold_hosts(found.hosts), nhosts=len(found.hosts), ranks=fold_ranks(found.ranks), nranks=len(found.ranks),
-        evidence=_evidence(found.evidence), evidence_count=len(found.evidence), fixes=fixes,
+        evidence=_evidence(found.evidence), evidence_count=len(found.evidence),
+        fixes=tuple(fix for fix in fixes if isinstance(fix, model.Fix)),
+        not_offered=tuple(fix for fix in fixes if isinstance(fix, str)),
         explained_by=found.explained_by, consequences=found.consequences, references=rule.references,
     )  # fmt: skip
 
 
+_REFUTED = 3
+"""Hosts that are named when a fix was refuted."""
+_SEVERAL_RANKS = re.compile(r"\b([Rr])ank (?=\d{1,9}[-,]\d)")
 _SPOKEN = (
     ("Rank unknown", "A rank"),
     ("rank unknown", "a rank"),
@@ -104,17 +115,18 @@ def spoken(text: str) -> str:
     """The text without the words that stand for what nobody told: a rank without number, a host without name."""
     for word, instead in _SPOKEN:
         text = text.replace(word, instead)
-    return text[:1].upper() + text[1:]
+    text = _SEVERAL_RANKS.sub(r"\1anks ", text)
+    return text[:1].upper() + text[1:] if text.partition(" ")[0].isalpha() else text
 
 
 def _evidence(spans: Sequence[Span]) -> tuple[model.Evidence, ...]:
     return tuple(model.Evidence(s.source, s.line, s.text) for s in spans[: model.EVIDENCE_LIMIT])
 
 
-def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View, values: Values) -> model.Fix | None:
-    """The fix with its values.
+def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View, values: Values) -> model.Fix | str:
+    """The fix with its values; a value that cannot be computed is null and asked for.
 
-    None when the proof refutes it. A value that cannot be computed is null and asked for.
+    Where the proof refutes it: a sentence that says what it was and why it would not help.
     """
 
     def fill(text: str) -> str:
@@ -131,8 +143,9 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
         text += "".join(f" {sentence}" for sentence in _missing(rule_fix, found, values))
     proof = prove.prove(view, settled, unset) if rule_fix.kind in {"env", "unset"} and (settled or unset) else None
     if proof is not None and proof.state == "refuted":
-        return None
-    commands = render_launchers(Change(env=settled, unset=unset)) if settled or unset else {}
+        return f"{_change(settled, unset)}: {_refuted(proof)}"
+    wanted = preferred(launch.program for launch in view.job.launches)
+    commands = render_launchers(Change(env=settled, unset=unset), wanted) if settled or unset else {}
     shell = [fill(command) for command in rule_fix.commands if known(command)]
     if shell:
         commands["shell"] = "\n".join(shell)
@@ -151,6 +164,17 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     )
 
 
+def _refuted(proof: Proof) -> str:
+    """What speaks against it; what would have gone well elsewhere does not matter then."""
+    against = [part.text for part in proof.hosts if part.state == "refuted"]
+    more = f"; and {len(against) - _REFUTED} more" if len(against) > _REFUTED else ""
+    return "; ".join(against[:_REFUTED]) + more
+
+
+def _change(env: dict[str, str], unset: Sequence[str]) -> str:
+    return " and ".join([*(f"{name}={value}" for name, value in env.items()), *(f"unset {name}" for name in unset)])
+
+
 def _not_simulated(rule_fix: RuleFix) -> str:
     if rule_fix.kind in {"env", "unset"}:
         return "the value is not known yet"
@@ -164,7 +188,7 @@ def _missing(rule_fix: RuleFix, found: results.Finding, values: Values) -> Itera
             value = values.compute(name, found.instances[0])
             if value.text is None:
                 reason = value.reason or "The value cannot be told from this input."
-                yield reason if reason.endswith(".") else f"{reason}."
+                yield reason[:1].upper() + reason[1:].removesuffix(".") + "."
                 if value.ask_for:
                     yield f"Paste the output of {', '.join(value.ask_for)}."
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from ncdiag.report.model import EVIDENCE_LIMIT, Conflict, Finding, Fix, Input, Report, Unknown
 
 SHOWN_INPUTS = 6
 SHOWN_ASKS = 3
+SHOWN_LAUNCHERS = 3
+"""Launchers whose lines a person is shown; JSON has them all."""
 
 _HEADLINES = {
     "root-cause": "Root cause",
@@ -80,6 +84,13 @@ def more_evidence(finding: Finding, shown: int = EVIDENCE_LIMIT) -> str:
     return f"and {_count(rest, 'more line')}" if rest > 0 else ""
 
 
+def remedies(report: Report, finding: Finding) -> tuple[list[Fix], list[str]]:
+    """The fixes of a finding, and those that would not help, without what an earlier finding shown has told already."""
+    earlier = list(takewhile(lambda other: other is not finding, roots(report)))
+    fixes = [fix for fix in finding.fixes if not any(fix in other.fixes for other in earlier)]
+    return fixes, [text for text in finding.not_offered if not any(text in other.not_offered for other in earlier)]
+
+
 def fix_title(fix: Fix) -> str:
     """The remedy with its scope, risk and versions."""
     notes = [fix.scope, f"{fix.risk} risk", f"NCCL {fix.applies_to}" if fix.applies_to else ""]
@@ -97,14 +108,18 @@ def fix_notes(fix: Fix) -> list[tuple[str, str]]:
 def paste_lines(fix: Fix) -> list[tuple[str, str]]:
     """Launcher and the line to paste into it; without rendered lines, the variables whose values are known."""
     if fix.commands:
-        return [(launcher, line) for launcher, lines in fix.commands.items() for line in lines.split("\n")]
-    return [("set", f"{name}={value}") for name, value in fix.env.items()] + [("unset", name) for name in fix.unset]
+        launchers = [launcher for launcher in fix.commands if launcher != "shell"][:SHOWN_LAUNCHERS]
+        shown = [*launchers, *(launcher for launcher in fix.commands if launcher == "shell")]
+        return [(launcher, line) for launcher in shown for line in fix.commands[launcher].split("\n")]
+    known = [("set", f"{name}={value}") for name, value in fix.env.items() if value is not None]
+    return known + [("unset", name) for name in fix.unset]
 
 
 def ask(unknown: Unknown) -> str:
     """Why a rule could not be judged and what would settle it."""
     missing = f"needs {', '.join(unknown.missing)}" if unknown.missing else ""
-    paste = f"paste the output of {' or '.join(unknown.ask_for)}" if unknown.ask_for else ""
+    what = "" if any("output" in text for text in unknown.ask_for) else "the output of "
+    paste = f"paste {what}{' or '.join(unknown.ask_for)}" if unknown.ask_for else ""
     return f"{unknown.name} ({unknown.code}): " + ("; ".join(filter(None, [missing, paste])) or "facts are missing")
 
 

@@ -50,11 +50,16 @@ def _finding(report: Report, finding: Finding) -> list[str]:
     if finding.evidence:
         lines += ["Evidence:", *_fenced([_evidence(item.source, item.line, item.text) for item in finding.evidence])]
         lines += [digest.more_evidence(finding, len(finding.evidence)), ""]
-    for fix in finding.fixes:
+    fixes, not_offered = digest.remedies(report, finding)
+    if len(fixes) < len(finding.fixes):
+        lines += ["**Fix**: as above", ""]
+    for fix in fixes:
         lines += [f"**Fix**: {_inline(digest.fix_title(fix))}", ""]
         for launcher, pasted in groupby(digest.paste_lines(fix), key=itemgetter(0)):
             lines += [f"{_inline(launcher)}:", *_fenced([line for _, line in pasted])]
         lines += [f"- {label}: {_inline(text)}" for label, text in digest.fix_notes(fix)] + [""]
+    for text in not_offered:
+        lines += [f"**Would not help**: {_inline(text)}", ""]
     explained = digest.consequences(report, finding)
     if explained:
         lines += ["It explains:", *(f"- {_inline(f'{item.name}: {item.title}')}" for item in explained), ""]

@@ -123,7 +123,8 @@ class Finding(Part, frozen=True):
 
     ``hosts`` and ``ranks`` are folded (``node[1-3]``, ``0-7,16``), empty when the finding has none. ``explained_by``
     and ``consequences`` are names of other findings; ``formerly`` older names of this one. ``evidence`` holds at most
-    ``EVIDENCE_LIMIT`` lines, ``evidence_count`` how many there are.
+    ``EVIDENCE_LIMIT`` lines, ``evidence_count`` how many there are. ``not_offered`` are fixes that the simulation
+    refuted, each with its reason.
     """
 
     code: str
@@ -144,6 +145,7 @@ class Finding(Part, frozen=True):
     explained_by: tuple[str, ...] = ()
     consequences: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
+    not_offered: tuple[str, ...] = ()
 
 
 class Unknown(Part, frozen=True):

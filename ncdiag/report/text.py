@@ -107,7 +107,7 @@ def _finding(page: Page, report: Report, finding: Finding, *, full: bool) -> Non
         page.put(finding.why, first="  ")
     if finding.evidence:
         _evidence(page, finding, len(finding.evidence) if full else SHOWN_EVIDENCE_OF_OTHERS)
-    _fixes(page, finding)
+    _fixes(page, report, finding)
     _consequences(page, report, finding)
     if full:
         for reference in finding.references:
@@ -125,8 +125,12 @@ def _evidence(page: Page, finding: Finding, shown: int) -> None:
         page.put(digest.more_evidence(finding, shown), first="    ")
 
 
-def _fixes(page: Page, finding: Finding) -> None:
-    for fix in finding.fixes:
+def _fixes(page: Page, report: Report, finding: Finding) -> None:
+    fixes, not_offered = digest.remedies(report, finding)
+    if len(fixes) < len(finding.fixes):
+        page.blank()
+        page.put("as above", first="  Fix: ", lead="bold")
+    for fix in fixes:
         page.blank()
         page.put(digest.fix_title(fix), first="  Fix: ", rest="    ", lead="bold")
         lines = digest.paste_lines(fix)
@@ -135,6 +139,9 @@ def _fixes(page: Page, finding: Finding) -> None:
             page.verbatim(line, "green", first=f"    {one_line(launcher):{widest}}  ")
         for label, text in digest.fix_notes(fix):
             page.put(text, first=f"    {label}: ", rest="      ", lead="bold")
+    for text in not_offered:
+        page.blank()
+        page.put(text, first="  Would not help: ", rest="    ", lead="bold")
 
 
 def _consequences(page: Page, report: Report, finding: Finding) -> None:

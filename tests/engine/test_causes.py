@@ -127,6 +127,10 @@ def test_order_of_roots() -> None:
     assert order(found(rule("s", role="symptom", layer=1)), found(rule("c"))) == ["c", "s"]
 
 
+def test_a_cause_of_an_error_seen_comes_before_one_that_stands_alone() -> None:
+    assert order(found(rule("alone", layer=1)), found(CAUSE), found(SYMPTOM)) == ["port-down", "alone", "timeout"]
+
+
 def test_a_warning_that_explains_an_error_comes_before_one_that_does_not() -> None:
     small = rule("acs", severity="warning", explains=("timeout",), layer=90)
     assert order(found(rule("other", severity="warning", layer=1)), found(small), found(SYMPTOM)) == [

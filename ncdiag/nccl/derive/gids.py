@@ -50,6 +50,16 @@ def _is_bad(gid: Gid) -> bool | None:
 
 
 @derived
+def has_routable_gid(port: Port, view: View) -> bool | None:
+    """Does the port's table hold a RoCE v2 entry with an address that travels beyond the link?"""
+    verdicts = [_is_bad(gid) for gid in port.gids]
+    if False in verdicts:
+        view.note(port.gids[verdicts.index(False)])
+        return True
+    return None if None in verdicts or not port.gids_complete else False
+
+
+@derived
 def chosen_gid_text(port: Port, view: View) -> str:
     """For people: ``a link-local RoCE v2 address (fe80::1)``."""
     choice = _choice(port, view)
