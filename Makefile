@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
-NCCL_VERSIONS ?= 2.18.3 2.21.5 2.27.7
+NCCL_VERSIONS ?= 2.18.3 2.21.5 2.27.7 2.32.3
+LAB_CASES ?= 1000
 
 .PHONY: demo test lint format types wheel bench lab clean
 
@@ -36,11 +37,13 @@ types: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(BIN)/python bench/run.py $(ARGS)
 
-# The tests against a real libnccl, for several of its releases (250 to 490 MB each, kept in .cache/nccl).
+# The tests against a real libnccl, for several of its releases (250 to 490 MB each, kept in .cache/nccl), with LAB_CASES
+# generated networks and settings each.
 lab: $(VENV)/.installed-dev
 	@for version in $(NCCL_VERSIONS); do \
 	  echo "== NCCL $$version"; \
-	  NCDIAG_NCCL_VERSION=$$version NCDIAG_REQUIRE=nccl $(BIN)/python -m pytest tests/nccl $(ARGS) || exit 1; \
+	  NCDIAG_NCCL_VERSION=$$version NCDIAG_LAB_CASES=$(LAB_CASES) NCDIAG_REQUIRE=nccl \
+	    $(BIN)/python -m pytest tests/nccl $(ARGS) || exit 1; \
 	done
 
 $(VENV)/bin/python:

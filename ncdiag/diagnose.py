@@ -18,7 +18,8 @@ from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Values
 from ncdiag.nccl import environment
-from ncdiag.read import Readable, Reading, job_of, read_source
+from ncdiag.parallel import Progress, read_all
+from ncdiag.read import Readable, Reading, job_of
 from ncdiag.report import build, model
 
 
@@ -46,35 +47,32 @@ class Live(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def diagnose(
-    sources: Iterable[Readable | Reading], options: Options = DEFAULTS, live: Live | None = None
-) -> model.Report:
-    """Judge the sources and what a collector observed.
+    sources: Iterable[Readable | Reading], options: Options = DEFAULTS, live: Live | Sequence[Live] | None = None,
+    progress: Progress | None = None,
+) -> model.Report:  # fmt: skip
+    """Judge the sources and what a collector observed, of one host or of several; `read_all` reads the sources.
 
     Sources that could not be read carry a ``reason`` and become a note.
     """
     rules = selected(catalogue.rules(options.rules), options)
     readings: list[Reading] = []
     inputs: list[model.Input] = []
-    for source in sources:
-        reason = getattr(source, "reason", None)
+    for source in read_all(sources, progress=progress):
         if isinstance(source, Reading):
             readings.append(source)
-        elif reason is not None:
-            inputs.append(model.Input(source=source.name, notes=(str(reason),)))
-            continue
+            inputs.append(_input(source))
         else:
-            readings.append(read_source(source))
-        inputs.append(_input(readings[-1]))
-    observed = live.observations if live else ()
+            inputs.append(model.Input(source=source.name, notes=(str(source.reason),)))
+    looks = (live,) if isinstance(live, Live) else tuple(live or ())
+    observed = [observation for look in looks for observation in look.observations]
     view = view_of(job_of(readings, observed), options.nccl)
     values = Values(view)
     understood = bool(observed) or any(reading.observations for reading in readings)
     diagnosis = conclude(judge(rules, view, values), view, understood=understood)
     kinds = {piece.kind for reading in readings for piece in reading.pieces}
     kinds |= {kind for host in view.job.hosts for kind in host.complete}
-    if live:
-        inputs.insert(0, _live_input(live, view.job))
-    not_seen = tuple(live.not_seen) if live else ()
+    inputs[:0] = [_live_input(look, view.job) for look in looks]
+    not_seen = tuple(phrase for look in looks for phrase in look.not_seen)
     return build.report(diagnosis, view, values, build.Read(tuple(inputs), frozenset(kinds), not_seen))
 
 
@@ -117,5 +115,9 @@ def _input(reading: Reading) -> model.Input:
 
 def _live_input(live: Live, job: Job) -> model.Input:
     """What was read of a machine without any text: the kinds that were seen whole."""
-    seen = [model.SectionRef(kind, 0, 0, host.name) for host in job.hosts for kind in sorted(host.complete)]
+    mine = {o.host for o in live.observations}
+    seen = [
+        model.SectionRef(kind, 0, 0, host.name)
+        for host in job.hosts if host.name in mine for kind in sorted(host.complete)
+    ]  # fmt: skip
     return model.Input(live.name, tuple(seen))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import contextlib
+import gc
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -13,9 +16,13 @@ from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.facts.settings import resolved
 from ncdiag.nccl import environment
 from ncdiag.parsers import discover
-from ncdiag.parsers.nccl_log import Scanner, split_lines
-from ncdiag.sections.cut import Cutter
+from ncdiag.parsers.nccl_log import Scanner
+from ncdiag.sections.cut import TEXT_LIMIT, Cutter
+from ncdiag.sources.text import Cleaner
 from ncdiag.spans import Section
+
+_PART_BITS = 40
+"""A part of a source numbers its lines from its index times two to this power on; the true numbers come later."""
 
 
 class Readable(Protocol):
@@ -48,27 +55,108 @@ class Reading(msgspec.Struct, frozen=True):
     observations: tuple[Observation, ...]
 
 
-def read_source(source: Readable) -> Reading:
-    """Scan NCCL lines and cut the others, buffer by buffer, then parse what was cut."""
-    parsers = discover()
-    scanner, cutter = Scanner(source.name), Cutter(source.name, parsers)
-    line = 1
-    for buffer in source.buffers():
-        scanner.feed(buffer, line)
-        first = line
-        cutter.feed((first + i, text.decode("utf-8", "replace")) for i, text in split_lines(buffer))
-        line += buffer.count(b"\n")
+def read_source(source: Readable, tick: Callable[[int], None] = lambda _: None) -> Reading:
+    """Scan NCCL lines and cut the others, buffer by buffer, then parse what was cut. ``tick`` gets the bytes read."""
+    scanner, cutter = Scanner(source.name), Cutter(source.name, discover())
+    with collection_paused():
+        for buffer in source.buffers():
+            cutter.feed((number, text.decode("utf-8", "replace")) for number, text in scanner.feed(buffer))
+            tick(len(buffer))
+    return _read(source.name, scanner, cutter, scanner.next_line - 1, source.notes)
+
+
+class Part(msgspec.Struct):
+    """What was read of a part of a source: small, however long the part was, unless it is text of other programs.
+
+    ``text`` holds the lines that are not NCCL's in stretches, each with the number of its first line; ``skipped`` more
+    were not kept. ``whole``: the part was read to its end. Lines have numbers of their own (`Parts`).
+    """
+
+    scanner: Scanner
+    cleaner: Cleaner
+    text: list[tuple[int, bytes]] = []
+    skipped: int = 0
+    whole: bool = True
+
+
+def read_part(name: str, index: int, buffers: Iterable[bytes], cleaner: Cleaner) -> Part:
+    """Scan the part with this index of a source; the buffers come from ``cleaner``."""
+    part = Part(Scanner(name, first_line=(index << _PART_BITS) + 1), cleaner, [])
+    room = TEXT_LIMIT
+    with collection_paused():
+        for buffer in buffers:
+            lines = part.scanner.feed(buffer)
+            for _, stretch in itertools.groupby(enumerate(lines), lambda pair: pair[1][0] - pair[0]):
+                kept = [line for _, line in stretch]
+                if room > 0:
+                    part.text.append((kept[0][0], b"\n".join(line for _, line in kept)))
+                    room -= len(part.text[-1][1])
+                else:
+                    part.skipped += len(kept)
+    return part
+
+
+class Parts:
+    """Puts the parts of a source together. A section that the border of two parts cuts is one section again."""
+
+    def __init__(self, name: str) -> None:
+        """``name`` is the source's."""
+        self._name = name
+        self._cutter = Cutter(name, discover())
+        self._scanner: Scanner | None = None
+        self._cleaner = Cleaner()
+        self._lines = [0]
+
+    def add(self, part: Part) -> None:
+        """Add the next part."""
+        self._lines.append(self._lines[-1] + part.scanner.next_line - part.scanner.first_line)
+        for first, text in part.text:
+            lines = enumerate(text.split(b"\n"), self._number(first))
+            self._cutter.feed((number, line.decode("utf-8", "replace")) for number, line in lines)
+        self._cutter.skipped_lines += part.skipped
+        self._cleaner.add(part.cleaner)
+        if self._scanner is None:
+            self._scanner = part.scanner
+        else:
+            self._scanner.merge(part.scanner)
+
+    def _number(self, line: int) -> int:
+        """The number in the source of a line of a part."""
+        return self._lines[line >> _PART_BITS] + (line & ((1 << _PART_BITS) - 1))
+
+    def reading(self, notes: Iterable[str] = ()) -> Reading:
+        """What all parts gave, as if they had been read as one."""
+        scanner = self._scanner or Scanner(self._name)
+        return _read(self._name, scanner, self._cutter, self._lines[-1], [*notes, *self._cleaner.notes()], self._number)
+
+
+def _read(  # noqa: PLR0913, PLR0917  (what a reading is made of)
+    name: str, scanner: Scanner, cutter: Cutter, lines: int, notes: Iterable[str],
+    number: Callable[[int], int] | None = None,
+) -> Reading:  # fmt: skip
     parsed, pieces = _parse(cutter.finish())
-    scanned = scanner.finish()
+    scanned = scanner.finish(number)
     if scanned.observations:
         numbers = [o.span.line for o in scanned.observations]
         pieces.insert(0, Piece("nccl_log", min(numbers), max(numbers), None))
-    notes = list(source.notes)
+    notes = list(notes)
     if cutter.skipped_lines:
         notes.append(f"{cutter.skipped_lines} lines of other text were too many to read and were counted only")
     unread = sum(len(p.unread) for p in [*parsed, scanned]) + cutter.skipped_lines
     found = [o for p in [scanned, *parsed] for o in p.observations]
-    return Reading(source.name, line - 1, unread, tuple(pieces), tuple(notes), tuple(found))
+    return Reading(name, lines, unread, tuple(pieces), tuple(notes), tuple(found))
+
+
+@contextlib.contextmanager
+def collection_paused() -> Iterator[None]:
+    """No search for cycles while a buffer makes ten thousand tuples at a time: it takes a third of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def read_sections(sections: Iterable[Section]) -> list[Reading]:

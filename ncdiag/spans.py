@@ -11,7 +11,7 @@ SPAN_TEXT_LIMIT = 400
 """Characters of a line that a span keeps; longer lines are cut with an ellipsis."""
 
 
-class Span(msgspec.Struct, frozen=True, order=True):
+class Span(msgspec.Struct, frozen=True, order=True, gc=False):  # never part of a cycle, and there are millions
     """One line of input that carries a fact: the unit of evidence.
 
     ``line`` counts from 1; 0 means that the source has no lines (a value read by a system call).

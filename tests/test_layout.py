@@ -32,12 +32,17 @@ ALLOWED = {
     "sections": {"spans", "errors", "parsers"},
     "sources": FACTS | {"parsers"},
     "read": READING,
+    "workers": READING | {"read"},
+    "parallel": {"read", "workers"},
     "explaining": READING,
+    "node": READING | {"read"},
     "catalogue": KNOWLEDGE | {"engine", "parsers"},
     "engine": KNOWLEDGE,
     "fixes": KNOWLEDGE | {"engine"},
     "report": KNOWLEDGE | {"engine", "fixes"},
-    "diagnose": READING | {"read", "catalogue", "engine", "fixes", "report"},
+    "predicting": KNOWLEDGE | {"engine", "fixes"},
+    "redact": READING | {"read", "report"},
+    "diagnose": READING | {"read", "parallel", "catalogue", "engine", "fixes", "report"},
 }
 """What each part of ncdiag may import besides itself; commands and cli may import everything."""
 

@@ -63,6 +63,16 @@ class Watched:
         """Wrap ``source``."""
         self._source, self._interruption = source, interruption
 
+    @property
+    def inner(self) -> Any:  # noqa: ANN401
+        """The source itself, as worker processes read it."""
+        return self._source
+
+    @property
+    def interrupted(self) -> bool:
+        """Was there a Ctrl-C?"""
+        return self._interruption.happened
+
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
         """What the source itself says."""
         return getattr(self._source, name)

@@ -2,29 +2,68 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ncdiag.commands._interrupt import Interruption
 from ncdiag.commands._options import FailOn, Options
 from ncdiag.commands._output import say, write
+from ncdiag.commands._progress import showing
 from ncdiag.report.model import SEVERITIES, Report, Severity
+
+if TYPE_CHECKING:
+    from ncdiag.node import Node
 
 FOUND, NOTHING_UNDERSTOOD, INTERRUPTED = 1, 3, 130
 
 
-def judge(sources: Iterable[Any], options: Options) -> int:
-    """Diagnose the sources, print the report and return the exit code."""
-    from ncdiag.diagnose import diagnose
+def judge(paths: Sequence[str], options: Options) -> int:
+    """Diagnose what the paths hold, print the report and return the exit code. Bundles may be among them."""
+    from ncdiag.diagnose import Live, diagnose
+    from ncdiag.sources.files import open_sources
 
     asked = options.judging()
-    readable = told(sources, quiet=options.quiet)
-    return answer(lambda interruption: diagnose(interruption.watch(readable), asked), options)
+    bundles = [path for path in paths if _may_be_bundle(path)]
+    others = [path for path in paths if path not in bundles]
+    nodes = _unpacked(bundles)
+
+    def find(interruption: Interruption) -> Report:
+        readable = told(open_sources(others) if others or not bundles else (), quiet=options.quiet)
+        looks = [Live(name=node.name, observations=node.observations(), not_seen=node.not_seen()) for node in nodes]
+        alone = len(nodes) == 1 and not others
+        readings = (reading for node in nodes for reading in node.readings(alone=alone))
+        with showing(quiet=options.quiet) as progress:
+            return diagnose(itertools.chain(readings, interruption.watch(readable)), asked, looks, progress)
+
+    return answer(find, options)
+
+
+def _may_be_bundle(path: str) -> bool:
+    """Whether this is an archive of `ncdiag collect`; others are spared the import."""
+    if not os.path.isfile(path):  # noqa: PTH113  (any text may be a path here)
+        return False
+    with contextlib.suppress(OSError), Path(path).open("rb") as file:
+        if file.read(2) != b"\x1f\x8b":
+            return False
+    from ncdiag.sources.bundle import is_bundle
+
+    return is_bundle(path)
+
+
+def _unpacked(paths: Sequence[str]) -> list[Node]:
+    if not paths:
+        return []
+    from ncdiag import node
+
+    return [node.unpack(path) for path in paths]
 
 
 def answer(find: Callable[[Interruption], Report], options: Options) -> int:
@@ -34,6 +73,10 @@ def answer(find: Callable[[Interruption], Report], options: Options) -> int:
     render = renderer(options.format)
     with Interruption(quiet=options.quiet) as interruption:
         report = find(interruption)
+    if options.redact:
+        from ncdiag.redact import report_cleaned
+
+        report = report_cleaned(report)
     shown = at_least(report, options.min_severity.value)
     text = render(shown, width=shutil.get_terminal_size().columns, colour=wants_colour(options))
     write(text, options.output, encoding="utf-8" if options.format == "json" else None)

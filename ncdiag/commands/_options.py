@@ -56,6 +56,9 @@ class Options:
         str | None, typer.Option(metavar="VERSION", help="The NCCL version, where the input does not tell it.")
     ] = None
     rules: Annotated[list[Path] | None, typer.Option(metavar="DIR", help="Add the rules of this folder.")] = None
+    redact: Annotated[bool, typer.Option("--redact", help="Put stand-ins for names and addresses, remove secrets.")] = (
+        False
+    )
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False
     no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False
 

@@ -29,7 +29,7 @@ def write(text: str, path: Path | None, *, encoding: str | None = None) -> None:
     Raises OutputError when that fails, BrokenPipeError when the reader is gone. A regular file is replaced in one step.
     """
     if path is None or str(path) == "-":
-        _to_stdout(text, encoding or sys.stdout.encoding or "utf-8")
+        _to_stdout(text, encoding or getattr(sys.stdout, "encoding", None) or "utf-8")
         return
     try:
         _to_file(text.encode(encoding or "utf-8", "backslashreplace"), path)
@@ -39,6 +39,9 @@ def write(text: str, path: Path | None, *, encoding: str | None = None) -> None:
 
 
 def _to_stdout(text: str, encoding: str) -> None:
+    if sys.stdout is None:
+        msg = "cannot write the output: stdout is closed"
+        raise OutputError(msg)
     try:
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode(encoding, "backslashreplace"))

@@ -1,4 +1,4 @@
-"""``ncdiag check [--root DIR]``: the machine at hand, or a recorded one."""
+"""``ncdiag check [--root DIR | --from BUNDLE]``: the machine at hand, or a recorded one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from ncdiag.commands._options import Options, application, shared
 
 if TYPE_CHECKING:
     from ncdiag.report.model import Report
-    from ncdiag.sources.live import NotSeen
 
 app = application()
 
@@ -20,27 +19,35 @@ app = application()
 @shared
 def check(
     root: Annotated[Path, typer.Option(metavar="DIR", help="Read a recorded tree instead of this host.")] = Path("/"),
+    bundle: Annotated[
+        Path | None, typer.Option("--from", metavar="BUNDLE", help="Judge an archive made by 'ncdiag collect'.")
+    ] = None,
+    pid: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Environment and limits of this running process.")
+    ] = None,
     *,
+    no_nccl: Annotated[bool, typer.Option("--no-nccl", help="Do not ask the installed NCCL what it picks.")] = False,
+    deltas: Annotated[bool, typer.Option("--deltas", help="Take two samples of the counters, 2 s apart.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List what is looked at, and do nothing.")] = False,
     options: Options,
 ) -> int:
     """Look at a host and judge what was seen."""
     from ncdiag.commands._judge import answer
-    from ncdiag.diagnose import Live, diagnose
-    from ncdiag.read import read_sections
-    from ncdiag.sources.live import collect
 
-    asked = options.judging()
+    if list_:
+        from ncdiag.commands._collectors import listing
+        from ncdiag.commands._output import write
+
+        write(listing(), options.output)
+        return 0
 
     def find(_: object) -> Report:
-        seen = collect(root)
-        readings = read_sections(seen.sections)
-        name = "this host" if root == Path("/") else str(root)
-        not_seen = [_phrase(item) for item in seen.not_seen]
-        return diagnose(readings, asked, Live(name=name, observations=seen.observations, not_seen=not_seen))
+        from ncdiag import node
+        from ncdiag.diagnose import Live, diagnose
+
+        seconds = node.DELTA_SECONDS if deltas else 0
+        seen = node.unpack(bundle) if bundle else node.look(root, ask_library=not no_nccl, pid=pid, deltas=seconds)
+        live = Live(name=seen.name, observations=seen.observations(), not_seen=seen.not_seen())
+        return diagnose(seen.readings(), options.judging(), live)
 
     return answer(find, options)
-
-
-def _phrase(item: NotSeen) -> str:
-    """What was not seen, why, and the command that would tell."""
-    return f"{item.what}: {item.why}" + (f" ({item.ask})" if item.ask else "")

@@ -11,11 +11,10 @@ from ncdiag.commands._options import Options, application, shared
 app = application()
 
 
-@app.command(help="Judge one job by its logs. FILE: a file, folder, glob or archive; - is standard input.")
+@app.command(help="Judge one job by its logs. FILE: a file, folder, glob, archive or bundle; - is standard input.")
 @shared
 def parse(files: Annotated[list[str], typer.Argument(metavar="FILE...")], *, options: Options) -> int:
     """Diagnose the logs of one job."""
     from ncdiag.commands._judge import judge
-    from ncdiag.sources.files import open_sources
 
-    return judge(open_sources(files), options)
+    return judge(files, options)

@@ -18,9 +18,8 @@ app = application()
 def triage(files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None, *, options: Options) -> int:
     """Diagnose a paste."""
     from ncdiag.commands._judge import judge
-    from ncdiag.sources.files import open_sources
 
     files = files or ["-"]
     if files == ["-"] and not options.quiet and sys.stdin is not None and sys.stdin.isatty():
         say("paste here, then press Ctrl-D")
-    return judge(open_sources(files), options)
+    return judge(files, options)

@@ -1,8 +1,8 @@
 """Root cause first: which finding explains which, in what order they are told, and what would settle what is open.
 
-Edges are the rules' ``explains``. One holds where cause and symptom touch (`Where.touches`), and across hosts when the
-symptom is remote: its event names a peer, or one of the two rules says that its effect reaches the job. The peer must
-then be unknown or belong to the cause's hosts.
+Edges are the rules' ``explains``, and from every error to what only echoes one. One holds where cause and symptom
+touch (`Where.touches`), and across hosts when the symptom is remote: its event names a peer, or one of the two rules
+says that its effect reaches the job. The peer must then be unknown or belong to the cause's hosts.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ MAX_ASKS = 3
 
 _DEFAULT_SKEW = 2.0
 """Seconds by which the clocks of two hosts may differ when nothing is known of them (NTP keeps them closer)."""
+_RESOLUTION = 1.0
+"""Seconds that stamps count in: all that is uncertain between clocks whose difference is known."""
 
 Edges = dict[int, set[int]]
 
@@ -113,8 +115,12 @@ class _Order:
         for index, finding in enumerate(self.findings):
             by_name[finding.rule.name].append(index)
         edges: Edges = defaultdict(set)
+        echoes = {finding.rule.name for finding in self.findings if finding.rule.echo}
         for index, cause in enumerate(self.findings):
-            for name in {self.named.get(name, "") for name in cause.rule.explains} - {cause.rule.name}:
+            names = {self.named.get(name, "") for name in cause.rule.explains} - {cause.rule.name}
+            if cause.rule.role == "cause" and cause.rule.severity == "error":
+                names |= echoes
+            for name in names:
                 others = (i for i in by_name.get(name, ()) if i != index)
                 edges[index] |= {i for i in others if self._holds(cause, self.findings[i])}
         return edges
@@ -160,27 +166,36 @@ def _aliases(rules: Iterable[Rule]) -> dict[str, str]:
 def _periods(findings: Sequence[Finding], view: View) -> list[int]:
     """The earliest times as small numbers, the same for times that clocks which differ cannot tell apart.
 
-    A finding without a time rests on how a host is set up, which was so before the job began.
+    Clocks that are known to differ are set right first. A finding without a time rests on how a host is set up, which
+    was so before the job began.
     """
+    offsets = view.get(view.job, "clock_offsets") or {}
     hosts = {host for finding in findings for host in finding.where.hosts}
-    tolerance = _skew(view) if len(hosts) > 1 else 0.0
-    times = sorted({finding.where.time for finding in findings if finding.where.time is not None})
+    shared = [_shared_time(finding, offsets) for finding in findings]
+    tolerance = 0.0
+    if len(hosts) > 1:
+        tolerance = _RESOLUTION if hosts <= offsets.keys() else _skew(view)
     periods: dict[float, int] = {}
     begin, number = float("-inf"), 0
-    for time in times:
+    for time in sorted({time for time in shared if time is not None}):
         if time - begin > tolerance:
             begin, number = time, number + 1
         periods[time] = number
-    return [periods[f.where.time] if f.where.time is not None else 0 for f in findings]
+    return [periods[time] if time is not None else 0 for time in shared]
+
+
+def _shared_time(finding: Finding, offsets: Mapping[str, float]) -> float | None:
+    """The time of a finding by the median host's clock; as printed where several hosts or an unknown clock told it."""
+    where = finding.where
+    if where.time is None or len(where.hosts) != 1:
+        return where.time
+    return where.time - offsets.get(next(iter(where.hosts)), 0.0)
 
 
 def _skew(view: View) -> float:
     """How far the hosts' clocks are apart, in seconds: the derived fact where it is known."""
-    try:
-        found = view.get(view.job, "clock_skew")
-    except AttributeError:
-        return _DEFAULT_SKEW
-    return abs(float(found)) if isinstance(found, int | float) else _DEFAULT_SKEW
+    found = view.get(view.job, "clock_skew")
+    return float(found) if found is not None else _DEFAULT_SKEW
 
 
 def shortlist(verdicts: Iterable[Verdict], findings: Sequence[Finding]) -> tuple[Unknown, ...]:

@@ -67,8 +67,10 @@ class Rule(_Table, frozen=True):
     """One fault. ``when``: all true; ``unless``: none true; ``each`` binds names to facts before both.
 
     ``layer``: lower is closer to the hardware; ``rank`` breaks the last ties. ``strength``: what the conditions prove.
-    ``effect``: ``job`` when the fault shows on other hosts as well. ``explains``: names of the rules whose findings are
-    consequences of this fault. ``program`` is what the loader makes of the conditions and is never written in a file.
+    ``effect``: ``job`` when the fault shows on other hosts as well. ``explains``: names of the rules whose findings
+    are consequences of this fault. ``echo``: a symptom that only says that something failed, so that every cause of
+    severity error explains it where they touch. ``program`` is what the loader makes of the conditions and is never
+    written in a file.
     """
 
     code: str
@@ -90,6 +92,7 @@ class Rule(_Table, frozen=True):
     references: tuple[str, ...] = ()
     strength: Confidence = "likely"
     effect: Literal["host", "job"] = "host"
+    echo: bool = False
     asks: tuple[Ask, ...] = ()
     fixes: tuple[Fix, ...] = msgspec.field(default=(), name="fix")
     examples: tuple[Example, ...] = msgspec.field(default=(), name="example")

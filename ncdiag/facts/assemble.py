@@ -15,9 +15,9 @@ from ncdiag.facts.model import Conflict, Job
 
 _JOB_LISTS = {
     "Launch": "launches", "Benchmark": "benchmarks", "Timeout": "timeouts", "RankTable": "rank_tables",
-    "FlightRecord": "flight_records", "Communicator": "communicators", "TopoSystem": "topologies",
-    "GraphDump": "graph_dumps", "RasReport": "ras_reports", "OperationProfile": "operation_profiles",
-    "Fabric": "fabrics",
+    "FlightRecord": "flight_records", "Communicator": "communicators", "CollectiveSum": "collectives",
+    "TopoSystem": "topologies", "GraphDump": "graph_dumps", "RasReport": "ras_reports",
+    "OperationProfile": "operation_profiles", "Fabric": "fabrics",
 }  # fmt: skip
 
 

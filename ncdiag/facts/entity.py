@@ -18,8 +18,9 @@ _UNIONS = {
     "addresses", "slaves", "gids_used", "gdr", "ranks_started", "ranks_ready", "complete", "net_devices",
     "absent_modules",
 }  # fmt: skip
-_LAST_WINS = {"state", "operstate"}
-_COUNTED = {"transports"}
+_LAST_WINS = {"state", "operstate", "last_ops"}
+_COUNTED = {"transports", "sizes"}
+_SUMMED = {"calls", "bytes"}
 
 
 _KEY_FIELDS: dict[str, tuple[str, ...]] = {
@@ -27,6 +28,7 @@ _KEY_FIELDS: dict[str, tuple[str, ...]] = {
     "Gid": ("hca", "port", "index"), "TopoLink": ("a", "b"), "PciDevice": ("bus_id",), "KernelModule": ("name",),
     "Mount": ("path",), "Limit": ("name",), "Service": ("name",), "Library": ("path",), "Setting": ("name", "pid"),
     "Communicator": ("id",), "Rank": ("pid", "cuda_dev"),
+    "CollectiveSum": ("communicator", "nranks", "function", "datatype"),
 }  # fmt: skip
 
 T = TypeVar("T", bound=Fact)
@@ -60,6 +62,8 @@ class Entity:
         elif name in _COUNTED:
             for word, count in value.items():
                 self.values[name][word] = self.values[name].get(word, 0) + count
+        elif name in _SUMMED:
+            self.values[name] += value
         elif self.values[name] != value:
             self._disagree(name, value, old, new, conflicts)
 

@@ -21,7 +21,7 @@ _LISTS = {
     "Event", "Launch", "Benchmark", "Timeout", "RankTable", "FlightRecord", "TopoSystem", "GraphDump", "RasReport",
     "OperationProfile", "Fabric",
 }  # fmt: skip
-_JOB_WIDE = (_LISTS - {"TopoSystem"}) | {"Communicator", "Job", "Setting"}
+_JOB_WIDE = (_LISTS - {"TopoSystem"}) | {"Communicator", "CollectiveSum", "Job", "Setting"}
 
 
 def merge(observations: Iterable[Observation]) -> model.Job:

@@ -18,19 +18,21 @@ a configuration file, a launch line or manifest."""
 
 ENTITIES = (
     "Host", "Interface", "Route", "Hca", "Port", "Gid", "Gpu", "TopoLink", "PciDevice", "KernelModule", "Mount",
-    "Limit", "Service", "Library", "Setting", "Event", "Rank", "Communicator", "Launch", "Benchmark", "Timeout",
-    "RankTable", "FlightRecord", "TopoSystem", "GraphDump", "RasReport", "OperationProfile", "Fabric", "Job",
+    "Limit", "Service", "Library", "Setting", "Event", "Rank", "Communicator", "CollectiveSum", "Launch", "Benchmark",
+    "Timeout", "RankTable", "FlightRecord", "TopoSystem", "GraphDump", "RasReport", "OperationProfile", "Fabric",
+    "Job",
 )  # fmt: skip
 
 
-class Observation(msgspec.Struct, frozen=True, kw_only=True):
+class Observation(msgspec.Struct, frozen=True, kw_only=True, gc=False):  # as a span, never part of a cycle
     """One reading of one entity.
 
     ``key`` names the entity within its host: Interface (name,), Hca (name,), Port (hca, number), Gid (hca, port,
     index), Gpu (index or bus_id,), TopoLink (a, b), PciDevice (bus_id,), KernelModule (name,), Mount (path,), Limit
     (name,), Service (name,), Library (path,), Setting (name,), Rank (pid, cuda_dev), Route (destination, interface),
-    Host (). Communicator (id,), Job () have no host. Event, Launch, Benchmark, Timeout, RankTable, FlightRecord,
-    TopoSystem, GraphDump, RasReport, OperationProfile and Fabric are lists: their key is ().
+    Host (). Communicator (id,), CollectiveSum (communicator, nranks, function, datatype), Job () have no host.
+    Event, Launch, Benchmark, Timeout, RankTable, FlightRecord, TopoSystem, GraphDump, RasReport, OperationProfile
+    and Fabric are lists: their key is ().
 
     ``host`` None means: the host of the section, else the merger decides. ``complete`` on an entity Host names section
     kinds that were seen whole.

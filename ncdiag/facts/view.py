@@ -6,15 +6,17 @@ Stored fields, derived fields and references, for the condition language, titles
 from __future__ import annotations
 
 import importlib
+import itertools
 import pkgutil
 import typing
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from ncdiag.facts import model
-from ncdiag.facts.model import Host, Job, Rank, Setting
+from ncdiag.facts.model import Event, Host, Job, Rank, Setting
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.spans import Span
 
@@ -85,6 +87,8 @@ class View:
         self._cache: dict[tuple[int, str], tuple[Any, Any]] = {}
         self._evidence: dict[tuple[int, str], tuple[Span, ...]] = {}
         self._noting: list[dict[Span, None]] = []
+        self._ranks: dict[str, list[Rank]] | None = None
+        self._events: dict[str, dict[str | None, list[Event]]] | None = None
 
     def note(self, entity: Any, field: str = "") -> None:  # noqa: ANN401
         """Called by a derived function.
@@ -132,15 +136,46 @@ class View:
 
         Hosts.
         """
-        own = getattr(entity, "nccl_version", None)
-        if own is None:
-            host = self.host(getattr(entity, "host", None)) or (entity if isinstance(entity, Host) else None)
-            own = host.nccl_version if host else None
-            if own is None and host is not None:
-                own = _span_of(r.nccl_version for r in self.job.ranks if r.host == host.name)
+        own: VersionRange | None = getattr(entity, "nccl_version", None)
         if own is not None:
             return own
-        return _span_of([*(r.nccl_version for r in self.job.ranks), *(h.nccl_version for h in self.job.hosts)])
+        host = self.host(getattr(entity, "host", None)) or (entity if isinstance(entity, Host) else None)
+        if host is not None and host.nccl_version is not None:
+            return host.nccl_version
+        key = id(host), ".version"
+        if key not in self._cache:
+            if host is not None:
+                own = _span_of(r.nccl_version for r in self.ranks_on(host.name)) or self.version()
+            else:
+                own = _span_of([*(r.nccl_version for r in self.job.ranks), *(h.nccl_version for h in self.job.hosts)])
+            self._cache[key] = host, own
+        return self._cache[key][1]  # type: ignore[no-any-return]
+
+    def ranks_on(self, host: str) -> Sequence[Rank]:
+        """The ranks on the host of that name, by number."""
+        if self._ranks is None:
+            self._ranks = defaultdict(list)
+            for rank in self.job.ranks:
+                self._ranks[rank.host].append(rank)
+        return self._ranks.get(host, ())
+
+    def events_on(self, host: str | None, names: Iterable[str]) -> list[Event]:
+        """The events of these names that the host printed, or nobody knows who, in the order of the input."""
+        by_name = self._events_by_name()
+        places = dict.fromkeys((host, None))
+        found = [by_name[name].get(place, ()) for name in dict.fromkeys(names) if name in by_name for place in places]
+        return sorted(itertools.chain.from_iterable(found), key=lambda event: event.order)
+
+    def event_names(self) -> Iterable[str]:
+        """The names of all events of the job."""
+        return self._events_by_name()
+
+    def _events_by_name(self) -> Mapping[str, Mapping[str | None, Sequence[Event]]]:
+        if self._events is None:
+            self._events = {}
+            for event in self.job.events:
+                self._events.setdefault(event.event, {}).setdefault(event.host, []).append(event)
+        return self._events
 
     def setting(self, entity: Any, name: str) -> Setting | None:  # noqa: ANN401
         """The variable ``name`` as it applies to a rank, a host or the job; None when nothing is known of it.
@@ -170,7 +205,7 @@ class View:
 
         For the job as a whole (no ``host``) those of its ranks and hosts as well.
         """
-        key = id(host), ".settings"
+        key = int(host is None), ".settings"  # the same for all hosts
         if key not in self._cache:
             found: dict[str, Setting] = {}
             for setting in self.job.settings:
@@ -178,7 +213,7 @@ class View:
                     held = found.get(setting.name)
                     if held is None or (held.host is None) < (setting.host is None):
                         found[setting.name] = setting
-            self._cache[key] = host, found
+            self._cache[key] = None, found
         return self._cache[key][1]  # type: ignore[no-any-return]
 
 

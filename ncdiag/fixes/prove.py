@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ncdiag.facts.view import View
-from ncdiag.fixes.proofs import gids, sockets
+from ncdiag.fixes.proofs import devices, gdr, gids, sockets
 from ncdiag.fixes.proofs.outcome import Change, HostProof, Proof, State
 
 _WORST: tuple[State, ...] = ("refuted", "not-simulated", "proved")
@@ -19,7 +19,14 @@ _SHOWN = 6
 _SIMULATIONS: tuple[tuple[frozenset[str], Callable[[View, Change], tuple[HostProof, ...]]], ...] = (
     (sockets.VARIABLES, sockets.prove),
     (gids.VARIABLES, gids.prove),
+    (devices.VARIABLES, devices.prove),
+    (gdr.VARIABLES, gdr.prove),
 )
+
+
+def simulated() -> frozenset[str]:
+    """The variables whose effect is simulated."""
+    return frozenset().union(*(variables for variables, _ in _SIMULATIONS))
 
 
 def prove(view: View, env: Mapping[str, str] | None = None, unset: Sequence[str] = ()) -> Proof:

@@ -43,11 +43,11 @@ def interfaces(name: str, view: View) -> Seen:
     host = view.host(name)
     if host is not None and host.complete & COLLECTION_KINDS["interfaces"]:
         return Seen(name, _kernel_order(host), "all")
-    for rank in view.job.ranks:
-        if rank.host == name and rank.socket_interfaces:
+    for rank in view.ranks_on(name):
+        if rank.socket_interfaces:
             return Seen(name, tuple(map(_announced, rank.socket_interfaces)), "log")
-    for rank in view.job.ranks:
-        if rank.host == name and rank.bootstrap_interface is not None:
+    for rank in view.ranks_on(name):
+        if rank.bootstrap_interface is not None:
             return Seen(name, (_announced(rank.bootstrap_interface),), "log")
     if host is not None and any(interface.addresses for interface in host.interfaces):
         return Seen(name, _kernel_order(host), "log")

@@ -13,6 +13,7 @@ import selectors
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -25,6 +26,7 @@ TIMEOUT = 20.0
 """Seconds for one question; loading the library from a cold disk takes most of them."""
 
 OUTPUT_LIMIT = 1 << 20
+_TICK = 0.1  # seconds between two looks at whether the answer is still wanted
 SYSTEM_FOLDERS = (
     "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/local/lib", "/usr/local/nccl/lib",
     "/usr/local/cuda/lib64", "/opt/nccl/lib", "/usr/lib",
@@ -62,17 +64,18 @@ class LibraryAnswer(msgspec.Struct, frozen=True):
 
 def ask(
     path: str | os.PathLike[str], env: Mapping[str, str] | None = None, timeout: float = TIMEOUT,
-    inside: Sequence[str] = (),
+    inside: Sequence[str] = (), cancel: threading.Event | None = None,
 ) -> LibraryAnswer:  # fmt: skip
     """Load the library at ``path`` in a child process and let it choose its bootstrap interface.
 
     ``env`` are the NCCL variables to set; those of this process do not reach the child, conf files do. ``inside`` is
-    put in front of the command, for instance ``("ip", "netns", "exec", "node1")``. Raises nothing: see ``problem``.
+    put in front of the command, for instance ``("ip", "netns", "exec", "node1")``. ``cancel`` ends the child as soon as
+    it is set. Raises nothing: see ``problem``.
     """
     clean = {name: value for name, value in os.environ.items() if not name.startswith("NCCL_")}
     logging = {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT,BOOTSTRAP,ENV,NET"}
     command = [*inside, sys.executable, "-I", "-c", _CHILD, os.fspath(path)]
-    output, problem = _run(command, {**clean, **logging, **(env or {})}, timeout)
+    output, problem = _run(command, {**clean, **logging, **(env or {})}, timeout, cancel or threading.Event())
     version, result, found = _VERSION.search(output), _RESULT.search(output), _BOOTSTRAP.search(output)
     return LibraryAnswer(
         version=Version.from_code(int(version[1])) if version else None,
@@ -84,7 +87,9 @@ def ask(
     )
 
 
-def _run(command: Sequence[str], env: Mapping[str, str], timeout: float) -> tuple[str, str | None]:
+def _run(
+    command: Sequence[str], env: Mapping[str, str], timeout: float, cancel: threading.Event
+) -> tuple[str, str | None]:  # fmt: skip
     """Output of the command and what went wrong; the whole process group is ended in any case."""
     try:
         child = subprocess.Popen(  # noqa: S603  (our own interpreter, or the caller's namespace command before it)
@@ -94,12 +99,14 @@ def _run(command: Sequence[str], env: Mapping[str, str], timeout: float) -> tupl
     except OSError as error:
         return "", f"{command[0]} could not be started: {error.strerror}"
     try:
-        output, finished = _read(child, time.monotonic() + timeout)
+        output, finished = _read(child, time.monotonic() + timeout, cancel)
     finally:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
         child.wait()
     text = output.decode("utf-8", "replace")
+    if len(output) >= OUTPUT_LIMIT:
+        return text, f"it printed more than {OUTPUT_LIMIT >> 20} MiB"
     if not finished:
         return text, f"no answer within {timeout:g} seconds"
     if child.returncode < 0 and "ncdiag-result" not in text:
@@ -109,7 +116,7 @@ def _run(command: Sequence[str], env: Mapping[str, str], timeout: float) -> tupl
     return text, None
 
 
-def _read(child: subprocess.Popen[bytes], deadline: float) -> tuple[bytes, bool]:
+def _read(child: subprocess.Popen[bytes], deadline: float, cancel: threading.Event) -> tuple[bytes, bool]:
     """Everything the child prints, at most ``OUTPUT_LIMIT`` bytes; False when the deadline or the limit came first."""
     if child.stdout is None:
         return b"", False
@@ -117,9 +124,9 @@ def _read(child: subprocess.Popen[bytes], deadline: float) -> tuple[bytes, bool]
     size = 0
     with selectors.DefaultSelector() as selector, child.stdout:
         selector.register(child.stdout, selectors.EVENT_READ)
-        while (rest := deadline - time.monotonic()) > 0 and size < OUTPUT_LIMIT:
-            if not selector.select(rest):
-                break
+        while (rest := deadline - time.monotonic()) > 0 and size < OUTPUT_LIMIT and not cancel.is_set():
+            if not selector.select(min(rest, _TICK)):
+                continue
             part = os.read(child.stdout.fileno(), 65536)
             if not part:
                 try:
@@ -146,9 +153,19 @@ def find_libraries(environment: Mapping[str, str] | None = None) -> tuple[Path, 
     return tuple(found.values())
 
 
-def _matching(folder: Path) -> list[Path]:
+def find_plugins(environment: Mapping[str, str] | None = None) -> tuple[Path, ...]:
+    """The files named libnccl-net*.so* and the like (tuner, profiler) in the same folders, each once."""
+    env = os.environ if environment is None else environment
+    found: dict[Path, Path] = {}
+    for folder in dict.fromkeys(_folders(env)):
+        for file in _matching(folder, "libnccl-*.so*"):
+            found.setdefault(file.resolve(), file)
+    return tuple(found.values())
+
+
+def _matching(folder: Path, pattern: str = "libnccl.so*") -> list[Path]:
     try:
-        return sorted(file for file in folder.glob("libnccl.so*") if file.is_file())
+        return sorted(file for file in folder.glob(pattern) if file.is_file())
     except OSError:  # a folder that may not be read holds nothing for this user
         return []
 

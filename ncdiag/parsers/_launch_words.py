@@ -150,7 +150,7 @@ def _variables(command: Command, value: str) -> None:
 def _hosts(command: Command, value: str) -> None:
     """``gpu1:8,gpu2:8`` or ``node[01-04]``; a host named several times without slots has as many."""
     for piece in re.findall(r"[^,\[\]]+(?:\[[^\]]*\][^,\[\]]*)?", value[: 1 << 14]):
-        for name in _expanded(piece.strip()):
+        for name in expanded(piece.strip()):
             found = _HOST.match(name)
             if not found or len(command.hosts) >= _HOSTS_LIMIT:
                 continue
@@ -164,7 +164,7 @@ def _hosts(command: Command, value: str) -> None:
                 same["slots"] = same.get("slots", 1) + entry.get("slots", 1)
 
 
-def _expanded(text: str) -> list[str]:
+def expanded(text: str) -> list[str]:
     """``n[01-03,7]`` to its names."""
     found = _BRACKET.match(text)
     if not found:

@@ -20,6 +20,8 @@ ANCHOR = r'\s{0,8}\{?\s{0,8}"(?:version"\s?:\s?"2\.\d{1,3}"|pg_config"\s?:|pg_st
 
 _LIKE_JSON = re.compile(r'\s|[{}\[\]()",/]|$')
 _RANK = re.compile(r"\d{1,7}")
+_FILE = re.compile(r"(?:rank|trace|dump|fr)[^/]{0,40}?_(\d{1,7})(?:\.(?:json|txt|pickle|pkl))?$")
+"""Name of a dump: TORCH_NCCL_DEBUG_INFO_TEMP_FILE (``nccl_trace_rank_``) with the number of the rank behind it."""
 _STATUS = {
     "last_enqueued": "last_enqueued_collective", "last_started": "last_started_collective",
     "last_completed": "last_completed_collective",
@@ -44,10 +46,19 @@ def parse(section: Section) -> Parsed:
         return Parsed(unread=tuple(range(len(section.lines))))
     version = dump.get("nccl_version")
     record = observe(
-        section, 0, "FlightRecord", version=_text(dump.get("version")), entries=entries, groups=groups,
-        nccl_version=version if isinstance(version, str) else None,
+        section, 0, "FlightRecord", rank=_rank(dump, section), version=_text(dump.get("version")), entries=entries,
+        groups=groups, nccl_version=version if isinstance(version, str) else None,
     )  # fmt: skip
     return Parsed(observations=(record,))
+
+
+def _rank(dump: dict[str, Any], section: Section) -> int | None:
+    """Whose dump it is: a collated dump says so, else the file is named after the rank."""
+    told = dump.get("rank")
+    if isinstance(told, int):
+        return told
+    found = _FILE.search(section.source)
+    return int(found[1]) if found else None
 
 
 def _groups(config: dict[str, Any], status: dict[str, Any]) -> list[dict[str, Any]]:

@@ -52,6 +52,8 @@ class Cutter:
         self._text: _Open | None = None
         self._room = TEXT_LIMIT
         self._last_number = 0
+        self._rule = 0
+        self._held: tuple[int, str] | None = None
 
     def feed(self, lines: Iterable[tuple[int, str]]) -> None:
         """Take (line number, text) pairs in rising order; a gap in the numbers means that other text stood between."""
@@ -71,6 +73,7 @@ class Cutter:
 
     def finish(self) -> list[Section]:
         """Close what is open and return all sections in the order in which they began."""
+        self._release()
         if self._open is not None and not self._open.lines:
             self._open = None  # the input ends behind an echoed command: cut off, which is no empty answer
         self._close()
@@ -80,10 +83,38 @@ class Cutter:
 
     def _take(self, number: int, raw: str) -> None:
         line = prompt.unquote(raw) if raw.startswith(">") else raw
+        if not self._banner(number, line):
+            self._read(number, line)
+
+    def _banner(self, number: int, line: str) -> bool:
+        """A host between two rules heads what follows; the line between them is held back until the second one."""
+        if self._held and (self._held[0] != number - 1 or not prompt.is_rule(line)):
+            self._release()
+        if prompt.is_rule(line):
+            named = prompt.banner(self._held[1]) if self._held else None
+            self._held, self._rule = None, number
+            if named is None:
+                return False
+            self._rule = 0
+            self._close()
+            self._at_host(named[0])
+            return True
+        if self._rule == number - 1 and prompt.banner(line):
+            self._held = number, line
+            return True
+        return False
+
+    def _release(self) -> None:
+        """Read the line that was held back."""
+        if self._held:
+            (number, line), self._held = self._held, None
+            self._read(number, line)
+
+    def _read(self, number: int, line: str) -> None:
         if self._continue(number, line):
             return
         self._close()
-        if not line.strip() or line.lstrip().startswith("```"):
+        if not line.strip() or prompt.is_fence(line):
             return
         echo = prompt.prompt(line)
         if echo and self._open_echo(number, echo):
@@ -91,13 +122,13 @@ class Cutter:
         if prompt.is_empty_prompt(line):
             return
         if not self._open_anchor(number, line) and not self._heading(line):
-            self._add_text(number, raw)
+            self._add_text(number, line)
 
     def _continue(self, number: int, line: str) -> bool:
         """Add the line to the open section when it belongs there."""
         section = self._open
         text = section.without_prefix(line) if section else None
-        if section is None or text is None or text.lstrip().startswith("```"):
+        if section is None or text is None or prompt.is_fence(text):
             return False
         if not section.lines and not text.strip():
             return True  # between an echoed command and its output
@@ -121,12 +152,13 @@ class Cutter:
         if echo.certain and echo.host:
             self._at_host(echo.host)
         is_line_of = self._kind_of(echo.command)
-        kind = self._command_kind(echo.command)
+        there, command = prompt.remote(echo.command)
+        kind = self._command_kind(command)
         if is_line_of is not None and kind in {None, is_line_of}:
             self._begin(is_line_of, number, echo.command, echo.host, echo.command, "")
             return True
         if kind is not None:
-            self._open = _Open(kind, echo.host or self._host, echo.command, "")
+            self._open = _Open(kind, there or echo.host or self._host, command, "")
             self._open.numbers.append(number)
             return True
         return echo.certain
@@ -167,7 +199,7 @@ class Cutter:
         self._open = _Open(kind, self._host, None, "")
         return True
 
-    def _at_host(self, host: str) -> None:
+    def _at_host(self, host: str | None) -> None:
         """What follows comes from this host."""
         if host != self._host:
             self._flush_text()

@@ -10,13 +10,16 @@ import re
 import msgspec
 
 _HOSTNAME = r"[A-Za-z0-9][\w.-]*"
+_CLOCK = r"(?:\[\d\d?:\d\d(?::\d\d)?\]\s*)?"
 _PROMPT = re.compile(
-    rf"(?:\([\w.-]+\)\s*)?"  # (base)
-    rf"(?:\[?[A-Za-z_][\w.-]*@(?P<host>{_HOSTNAME})[: ]?[^\]$#>%]*\]?\s*[$#%>]"
-    r"|(?:sh|bash|zsh)-[\d.]+[$#]|(?P<bare>[$#%+\u276f\u279c]))"
-    r"\s+(?P<command>\S.*)$"
+    rf"{_CLOCK}(?:\([\w.-]+\)\s*)?"  # (base)
+    rf"(?:\[?[A-Za-z_][\w.-]*@(?P<host>{_HOSTNAME})[: ]?[^\]$#>%]*\]?\s*[$#%>]\s*"
+    r"|(?:sh|bash|zsh)-[\d.]+[$#]\s*|(?P<bare>[$#%+\u276f\u279c]\s+|\$(?=[a-z])))"
+    r"(?P<command>[^\s$#%>].*)$"
 )
-_EMPTY_PROMPT = re.compile(rf"(?:\([\w.-]+\)\s*)?\[?[A-Za-z_][\w.-]*@{_HOSTNAME}[: ]?[^\]$#>%]*\]?\s*[$#%>]\s*$")
+_EMPTY_PROMPT = re.compile(
+    rf"{_CLOCK}(?:\([\w.-]+\)\s*)?\[?[A-Za-z_][\w.-]*@{_HOSTNAME}[: ]?[^\]$#>%]*\]?\s*[$#%>]\s*$"
+)
 _HEADER = re.compile(
     rf"(?:==> (?P<path>\S+) <==|[=\-#*_]{{2,}}\s*(?:host(?:name)?\s*[:=]?\s*|node\s*[:=]\s*)?(?P<name>{_HOSTNAME})"
     r"(?:\s*[:/]\s*(?P<what>[^=*]+?))?\s*[=\-#*_]{2,}|(?:host(?:name)?|node)\s*[:=]\s*(?P<said>[A-Za-z0-9][\w.-]*))\s*:?$",
@@ -35,6 +38,12 @@ _LAUNCHER = re.compile(
 )
 _HOST_PREFIX = re.compile(rf"(?P<host>{_HOSTNAME}): ")
 _RANK_LABEL = re.compile(r"\s{0,4}\d{1,6}: ")
+_RULE = re.compile(r"[-=*#~_]{8,}\s*$")
+_BANNER_NAME = re.compile(rf"(?P<name>{_HOSTNAME})\s*$")
+_BANNER_SET = re.compile(r"[A-Za-z0-9][\w.\[\],-]{0,200}(?:\s\(\d{1,6}\))?\s*$")
+_REMOTE = re.compile(r"(?:ssh|kubectl\s+exec|(?:docker|podman|nerdctl)\s+exec)\s")
+_WITH_VALUE = frozenset({*(f"-{letter}" for letter in "BbcDEeFIiJLlmnOopQRSuWw"), "--namespace", "--container"})
+"""Options of these that take the next word (``-n`` of ssh takes none, and nobody types it before a tool)."""
 _QUOTE = re.compile(r"(?:> ?)+")
 
 
@@ -59,6 +68,48 @@ def prompt(line: str) -> Echo | None:
 def is_empty_prompt(line: str) -> bool:
     """A prompt at which nothing was typed ends the output above it."""
     return len(line) < 300 and _EMPTY_PROMPT.match(line) is not None  # noqa: PLR2004
+
+
+def is_fence(line: str) -> bool:
+    """The beginning or end of a block of code in Markdown."""
+    return line.lstrip().startswith(("```", "~~~"))
+
+
+def is_rule(line: str) -> bool:
+    """A line of dashes or the like alone, as it stands above and below a name in dshbak's and clush's output."""
+    return len(line) < 200 and _RULE.match(line) is not None  # noqa: PLR2004
+
+
+def banner(line: str) -> tuple[str | None] | None:
+    """The host between two rules; (None,) where several hosts share the output (``node[1-4] (4)``), None for no name.
+
+    A word without a digit, a dot or a dash is a heading and no host.
+    """
+    if len(line) > 250 or not re.search(r"[\d.-]", line):  # noqa: PLR2004
+        return None
+    one = _BANNER_NAME.match(line)
+    if one:
+        return (short_host(one["name"]),)
+    return (None,) if _BANNER_SET.match(line) else None
+
+
+def remote(command: str) -> tuple[str | None, str]:
+    """The host (or pod) on which ``ssh HOST COMMAND`` and the like run, and the command there."""
+    if len(command) > 4096 or not _REMOTE.match(command):  # noqa: PLR2004
+        return None, command
+    words = command.split()
+    program, rest = (words[0], words[1:]) if words[0] == "ssh" else (words[0], words[2:])
+    place, skip = "", False
+    for index, word in enumerate(rest):
+        if skip or word.startswith("-"):
+            skip = not skip and word in _WITH_VALUE
+        elif not place:
+            place = word
+        else:
+            there = " ".join(rest[index:]).strip("\"'")
+            name = re.fullmatch(_HOSTNAME, place.rpartition("@")[2].removeprefix("pod/"))
+            return (short_host(name[0]) if name and program in {"ssh", "kubectl"} else None), there
+    return None, command
 
 
 def header(line: str) -> tuple[str | None, str | None] | None:

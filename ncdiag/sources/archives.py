@@ -148,19 +148,21 @@ def _zstandard(source: _Counting) -> Any:  # noqa: ANN401  (two modules, the sam
     return module.ZstdFile(source)
 
 
-def tar_members(source: Reader) -> Iterator[Member]:
+def tar_members(source: Reader, limit: int | None = None) -> Iterator[Member]:
     """The members of a tar stream in their order; each has to be read before the next one is taken.
 
+    After ``limit`` of them (`MEMBER_LIMIT` unless given) the reading ends with a reason.
     Names are shown and never opened, so it does not matter where absolute ones or links point to.
     """
     import tarfile
 
+    limit = MEMBER_LIMIT if limit is None else limit
     try:
         stream: Any = source  # tarfile calls nothing but read()
         with tarfile.open(fileobj=stream, mode="r|") as archive:
             for number, member in enumerate(archive):
-                if number >= MEMBER_LIMIT:
-                    yield Member("", reason=f"only the first {MEMBER_LIMIT} members of the archive were read")
+                if number >= limit:
+                    yield Member("", reason=f"only the first {limit} members of the archive were read")
                     return
                 if member.isdir():
                     continue

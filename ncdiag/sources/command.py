@@ -1,4 +1,4 @@
-"""Running the declared commands of ``commands.toml``: nothing waits for ever, stays behind or floods the memory.
+"""Running the declared commands of ``collectors.toml``: nothing waits for ever, stays behind or floods the memory.
 
 A program gets its own session, so that it is killed with its children when its time is up; one that leaves its session
 itself (a daemon) is beyond that. It reads nothing, speaks English, and its output is cut at `OUTPUT_LIMIT`.
@@ -32,7 +32,7 @@ _DRAIN = 0.2  # seconds in which a child of a finished program may still write
 
 
 class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An entry of ``commands.toml``, where the fields are described."""
+    """An entry of ``collectors.toml``, where the fields are described."""
 
     name: str
     argv: tuple[str, ...]
@@ -62,11 +62,44 @@ class CommandResult(msgspec.Struct, frozen=True):
     reason: str | None = None
 
 
+class FileReader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A ``[[reader]]`` of ``collectors.toml``."""
+
+    what: str
+    why: str
+    files: tuple[str, ...]
+    read: str
+    root: bool = False
+
+
+class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"source": "from"}):
+    """An ``[[asked]]`` of ``collectors.toml``."""
+
+    what: str
+    why: str
+    source: str
+    limit: float
+    root: bool = False
+
+
+class Collectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole of ``collectors.toml``."""
+
+    reader: tuple[FileReader, ...]
+    asked: tuple[Asked, ...]
+    command: tuple[Command, ...]
+
+
 @functools.cache
+def collectors() -> Collectors:
+    """Everything that a look at a host consists of."""
+    text = Path(__file__).with_name("collectors.toml").read_text(encoding="utf-8")
+    return msgspec.convert(toml.loads(text), Collectors)
+
+
 def table() -> tuple[Command, ...]:
     """The declared commands."""
-    text = Path(__file__).with_name("commands.toml").read_text(encoding="utf-8")
-    return msgspec.convert(toml.loads(text)["command"], tuple[Command, ...])
+    return collectors().command
 
 
 def clean_lines(data: bytes) -> tuple[str, ...]:
@@ -79,7 +112,8 @@ def run_command(argv: Sequence[str], timeout: float, cancel: threading.Event | N
     """Run a program for at most ``timeout`` seconds, or until ``cancel`` is set. Raises nothing."""
     program = shutil.which(argv[0], path=f"{os.environ.get('PATH', '')}:{_PATHS}")
     if program is None:
-        return CommandResult(reason="not installed")
+        there = shutil.which(argv[0], mode=os.F_OK, path=f"{os.environ.get('PATH', '')}:{_PATHS}")
+        return CommandResult(reason=f"{there} may not be executed" if there else "not installed")
     environment = {**os.environ, "LC_ALL": "C", "LANGUAGE": "", "TERM": "dumb", "PAGER": "cat", "SYSTEMD_PAGER": ""}
     try:
         process = subprocess.Popen(  # noqa: S603  (a declared argument list, no shell)

@@ -8,6 +8,7 @@ asked for, an `Unreadable` in the stream of sources otherwise.
 from __future__ import annotations
 
 import contextlib
+import functools
 import glob
 import io
 import os
@@ -46,13 +47,17 @@ class TextSource:
     """One text: ``name`` as the user gave it (``archive:member`` inside an archive) and its content as clean buffers.
 
     ``path`` is the file that holds the bytes as they are (None for streams, compressed files and archive members).
+    ``size`` is that of the file when it can be opened again, by another process as well (such a source can be pickled);
+    None otherwise.
     ``notes`` has one sentence for everything that was changed or left out; it is filled when `buffers` has ended.
     A stream or an archive's member can be read once, a member only before the next source is taken.
     """
 
-    def __init__(self, name: str, opener: Opener, *, path: str | None = None) -> None:
+    def __init__(
+        self, name: str, opener: Opener, *, path: str | None = None, size: int | None = None
+    ) -> None:  # fmt: skip
         """``opener`` gives the bytes from their beginning; what it or its reader raises becomes a note."""
-        self.name, self.path = name, path
+        self.name, self.path, self.size = name, path, size
         self.notes: list[str] = []
         self._opener = opener
 
@@ -189,11 +194,12 @@ def _file(path: str) -> Iterator[TextSource | Unreadable]:
     with _opened(path) as opened:
         try:
             head = opened.read(HEAD_SIZE)
+            size = os.fstat(opened.fileno()).st_size
         except OSError as error:
             raise _RefusedError(reason_of(error)) from None
     kind = kind_of(head)
     if kind is None:
-        yield TextSource(path, lambda: io.FileIO(path), path=path)
+        yield TextSource(path, functools.partial(io.FileIO, path), path=path, size=size)
     elif kind == "zip":
         yield from _members(path, archives.zip_members(path))
     elif kind == "tar":
@@ -203,7 +209,7 @@ def _file(path: str) -> Iterator[TextSource | Unreadable]:
         with _opened(path) as opened:
             yield from _members(path, archives.tar_members(decompressed(kind, opened)))
     else:
-        yield TextSource(path, lambda: _decompressed_file(kind, path))
+        yield TextSource(path, functools.partial(_decompressed_file, kind, path), size=size)
 
 
 @contextlib.contextmanager

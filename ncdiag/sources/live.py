@@ -1,18 +1,18 @@
 """One host, looked at as a whole: files first, commands second, a reason for everything that was not seen.
 
 `collect` reads this machine (root ``/``) or a recorded tree: a folder with the files of a machine at their usual paths
-and, under ``commands/``, outputs named after the entries of ``commands.toml``. Nothing in a recorded tree is run. What
-fails is unknown and told with its reason; it never looks healthy.
+and, under ``commands/``, outputs named after the entries of ``collectors.toml``. Nothing in a recorded tree is run.
+What fails is unknown and told with its reason; it never looks healthy.
 """
 
 from __future__ import annotations
 
-import glob
 import os
+import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,19 +22,20 @@ from ncdiag.errors import InputError
 from ncdiag.facts.observe import Observation
 from ncdiag.parsers import discover
 from ncdiag.parsers._shell import hide_secrets, is_kept
-from ncdiag.sources import nvml, sockets, sysfs, sysfs_net, sysfs_pci
+from ncdiag.sources import nvml, sysfs, sysfs_pci, sysfs_rdma
 from ncdiag.sources.command import Command, CommandResult, clean_lines, run_command, table
 from ncdiag.sources.tree import Tree
 from ncdiag.spans import Section, span
 
 __all__ = ["Collection", "CommandResult", "NotSeen", "collect", "run_command", "settings"]
 
-DEADLINE = 20.0
-"""Seconds for a whole collection."""
+DEADLINE = 16.0
+"""Seconds for a whole collection; with what follows, ``check`` stays below 20."""
 
 _CONF_FILES = ("etc/nccl.conf", "root/.nccl.conf", "home/*/.nccl.conf")
 _GPUS = "list of GPUs"
 _ACS = "ACS of PCI bridges"
+_HEAD = 100  # lines in which the output of a failing program has to begin as its kind does
 _REFUSALS = 8  # of so many unreadable files the names are told
 
 T = TypeVar("T")
@@ -57,26 +58,32 @@ class Collection(msgspec.Struct, frozen=True, kw_only=True):
     not_seen: list[NotSeen]
 
 
-def collect(
+def collect(  # noqa: PLR0913  (where to look, and what may be left out)
     root: Path = Path("/"), *, kinds: Container[str] | None = None, host: str | None = None,
-    environ: Mapping[str, str] | None = None, deadline: float = DEADLINE,
+    environ: Mapping[str, str] | None = None, deadline: float = DEADLINE, tree: Tree | None = None,
+    pid: int | None = None, deltas: float = 0.0,
 ) -> Collection:  # fmt: skip
     """Look at a host for at most ``deadline`` seconds.
 
     ``kinds`` are the section kinds that are wanted (those with a parser unless given), ``environ`` the environment to
-    read (that of this process on the live machine, none for a recorded tree). Raises InputError when ``root`` is no
-    folder.
+    read (that of this process on the live machine, none for a recorded tree). ``tree`` is looked at instead of ``root``
+    when given: a recording, or what makes one. ``pid`` names a process whose environment and limits are read instead of
+    ours; ``deltas`` seconds after the first sample of the counters a second one is taken (0: none). Raises InputError
+    when ``root`` is no folder or the process cannot be read.
     """
-    if not root.is_dir():
-        msg = f"cannot read {root}: {'it is no folder' if root.exists() else 'No such file or directory'}"
-        raise InputError(msg)
-    tree = Tree(root, host or _host_name(root))
+    if tree is None:
+        readable(root)
+        tree = Tree(root, host or host_name(root))
+    if tree.ask("process", lambda: pid) is not None and environ is None:
+        environ = tree.ask("environment", lambda: environment_of(pid))
     gathering = _Gathering(tree, discover() if kinds is None else kinds, time.monotonic() + deadline)
     gathering.read_files()
-    if tree.live:
+    if tree.replies:
         gathering.read_libraries()
-        environ = os.environ if environ is None else environ
+        if environ is None:
+            environ = tree.ask("environment", environment)
         gathering.run(table())
+        gathering.read_again(deltas)
     else:
         gathering.read_recorded(table())
     if environ is not None:
@@ -84,7 +91,34 @@ def collect(
     return gathering.result(environ or {})
 
 
-def _host_name(root: Path) -> str:
+def readable(root: Path) -> None:
+    """Raise InputError when this is no folder."""
+    if not root.is_dir():
+        msg = f"cannot read {root}: {'it is no folder' if root.exists() else 'No such file or directory'}"
+        raise InputError(msg)
+
+
+def environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The variables (of this process unless given) that are looked at, without secrets."""
+    environ = os.environ if environ is None else environ
+    kept = {name: hide_secrets(value) for name, value in environ.items() if is_kept(name.upper())}
+    return kept | {name: environ[name] for name in ("HOME",) if name in environ}
+
+
+def environment_of(pid: int | None) -> dict[str, str]:
+    """The same of a running process, as it was started. Raises InputError when it cannot be read."""
+    try:
+        data = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError as error:
+        why = "there is no such process" if isinstance(error, FileNotFoundError) else f"{error.strerror}"
+        msg = f"cannot read the environment of process {pid}: {why}"
+        raise InputError(msg) from None
+    pairs = (item.partition("=") for item in data.decode("utf-8", "replace").split("\0"))
+    return environment({name: value for name, equals, value in pairs if equals})
+
+
+def host_name(root: Path) -> str:
+    """The name of the machine whose files stand under ``root``."""
     if str(root) == "/":
         return socket.gethostname()
     tree = Tree(root, "")
@@ -124,27 +158,30 @@ class _Gathering:
 
     def read_files(self) -> None:
         """All readers of files, and the interfaces with their addresses."""
-        readers = {**sysfs.READERS, "network interfaces and their addresses": self._interfaces}
-        jobs = {what: _calling(read, self.tree) for what, read in readers.items()}
+        jobs = {what: _calling(read, self.tree) for what, read in sysfs.readers().items()}
         for found in self._parallel(jobs).values():
             self.observations += found
 
-    def _interfaces(self, tree: Tree) -> Iterable[Observation]:
-        known = sockets.live_addresses() if tree.live else None
-        if tree.live and known is None:
-            result = run_command(["ip", "-j", "addr"], min(5.0, self.deadline - time.monotonic()))
-            known = sockets.addresses_from_json("\n".join(result.output))
-        yield from sysfs_net.interfaces(tree, known or ())
-        yield from sockets.addresses(tree, known)
-        if tree.live:
-            yield from sockets.gateways(tree)
-
     def read_libraries(self) -> None:
         """GPUs by NVML."""
-        for found, reason in self._parallel({_GPUS: lambda: nvml.gpus(self.tree)}).values():
-            self.observations += found
+        nothing: tuple[Any, str] = [], "not in the bundle"
+        for found, reason in self._parallel({_GPUS: lambda: self.tree.ask(_GPUS, self._gpus) or nothing}).values():
+            self.observations += msgspec.convert(found, list[Observation])
             if reason:
                 self.fail(_GPUS, reason, "nvidia-smi -L")
+
+    def _gpus(self) -> tuple[Any, str | None]:
+        found, reason = nvml.gpus(self.tree)
+        return msgspec.to_builtins(found), reason
+
+    def read_again(self, seconds: float) -> None:
+        """Take a second sample of the counters and tell what was counted between the two."""
+        first = [o for o in self.observations if o.entity == "Port" and "counters" in o.fields]
+        again = self.tree.ask("second sample of counters", lambda: sysfs_rdma.sample_again(self.tree, first, seconds))
+        for before, after in zip(first, again or (), strict=False):
+            counted = {name: after[name] - value for name, value in before.fields["counters"].items() if name in after}
+            fields = {"counter_deltas": counted, "sampled_seconds": after.get("seconds")}
+            self.observations.append(msgspec.structs.replace(before, fields=fields))
 
     def run(self, commands: Sequence[Command]) -> None:
         """Run side by side what files did not already tell."""
@@ -159,7 +196,7 @@ class _Gathering:
                 continue
             chosen.append(command)
         cancel, left = threading.Event(), self.deadline - time.monotonic()
-        jobs = {c.why: _calling(run_command, c.argv, max(0.1, min(c.limit, left)), cancel) for c in chosen}
+        jobs = {c.why: _calling(self.tree.output, c, max(0.1, min(c.limit, left)), cancel) for c in chosen}
         try:
             results = self._parallel(jobs, grace=1.0)
         except BaseException:  # Ctrl-C: no program outlives this one
@@ -170,14 +207,20 @@ class _Gathering:
             if command.why in results:
                 self._take(command, results[command.why])
 
+    @property
+    def _ordinary(self) -> bool:
+        """Whether an ordinary user looked."""
+        return bool(self.tree.ask("user id", os.geteuid))
+
     def _take(self, command: Command, result: CommandResult) -> None:
         failed = result.reason is not None and result.status not in command.accept
         if failed:
-            hint = " (it needs root)" if command.root and os.geteuid() != 0 else ""
+            hint = " (it needs root)" if command.root and self._ordinary else ""
             self.fail(command.why, f"{command.argv[0]}: {result.reason}{hint}", command.line)
         if any(result.output):
-            # what a failing program says is no output of its kind, but its message may be known
-            kind = "text" if failed and result.status is not None else command.kind
+            # what a failing program says is often no output of its kind, but its message may be known
+            spoiled = failed and result.status is not None and not _looks_like(command.kind, result.output)
+            kind = "text" if spoiled else command.kind
             if kind in self.kinds:
                 self._section(kind, command.line, result.output, command.line)
 
@@ -204,8 +247,7 @@ class _Gathering:
                 self.fail(command.why, f"no commands/{command.name}.txt in the recorded tree", command.line)
 
     def _makes_sense(self, command: Command) -> bool:
-        places = [str(self.tree.root / path.lstrip("/")) for path in command.needs]
-        return not places or any(glob.glob(place) for place in places)  # noqa: PTH207
+        return not command.needs or any(self.tree.matches(path) for path in command.needs)
 
     def result(self, environ: Mapping[str, str]) -> Collection:
         """Add what depends on all the rest: configuration files, the fallback for GPUs, what is still missing."""
@@ -225,9 +267,7 @@ class _Gathering:
                 self.fail(sysfs.EXPECTED[kind][0], why, command.line if command else "")
         bridges = [o.fields for o in self.observations if o.entity == "PciDevice"]
         if any(f.get("is_bridge") for f in bridges) and not any("acs_controls" in f for f in bridges):
-            why = (
-                "needs root" if self.tree.live and os.geteuid() else "the extended configuration space was not readable"
-            )
+            why = "needs root" if self._ordinary else "the extended configuration space was not readable"
             self.fail(_ACS, why, "sudo lspci -vvv")
         for path, why in list(self.tree.refused.items())[:_REFUSALS]:
             if why in {"Permission denied", "Input/output error"}:
@@ -243,15 +283,10 @@ class _Gathering:
             return
         home = environ.get("HOME")
         places = [_CONF_FILES[0], f"{home}/.nccl.conf", environ.get("NCCL_CONF_FILE", "")] if home else _CONF_FILES
-        paths = [
-            path for place in places if place
-            for path in sorted(glob.glob(str(self.tree.root / place.lstrip("/"))))  # noqa: PTH207
-        ]  # fmt: skip
-        for path in dict.fromkeys(paths):
-            relative = os.path.relpath(path, self.tree.root)
-            data = self.tree.data(relative)
+        for path in dict.fromkeys(path for place in places if place for path in self.tree.matches(place)):
+            data = self.tree.data(path)
             if data is not None:
-                self._section("nccl_conf", self.tree.place(relative), clean_lines(data))
+                self._section("nccl_conf", self.tree.place(path), clean_lines(data))
 
     def _parallel(self, jobs: Mapping[str, Callable[[], T]], grace: float = 0.0) -> dict[str, T]:
         """Results of all jobs that end in time; the others are told as not seen. A stuck one is left behind."""
@@ -274,6 +309,14 @@ class _Gathering:
             elif what not in results:
                 self.fail(what, "no answer in time")
         return {what: results[what] for what in jobs if what in results}
+
+
+def _looks_like(kind: str, lines: Sequence[str]) -> bool:
+    """Whether a line begins a section of that kind."""
+    parser = discover().get(kind)
+    if parser is None or not parser.anchor:
+        return False
+    return any(re.match(parser.anchor, line) for line in lines[:_HEAD])
 
 
 def _calling(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Observation
+from ncdiag.sources import sysfs_net
+from ncdiag.sources.command import run_command
 from ncdiag.sources.sysfs_net import INTERFACES, ordered
 from ncdiag.sources.tree import Tree
 
@@ -23,6 +25,18 @@ Addresses = Mapping[str, Sequence[Mapping[str, Any]]]
 
 _LEAF = re.compile(r"\s+(?:\+--|\|--) (?P<ip>[\d.]+)(?:/\d+ .*)?$")
 _LOCAL = re.compile(r"\s+/32 host LOCAL$")
+
+
+def interfaces(tree: Tree) -> Iterator[Observation]:
+    """All interfaces with their addresses, and the default gateways of a machine that can be asked."""
+    known = tree.ask("addresses", lambda: live_addresses() or _by_ip())
+    yield from sysfs_net.interfaces(tree, known or ())
+    yield from addresses(tree, known)
+    yield from gateways(tree)
+
+
+def _by_ip() -> Addresses | None:
+    return addresses_from_json("\n".join(run_command(["ip", "-j", "addr"], 5.0).output))
 
 
 def addresses(tree: Tree, known: Addresses | None) -> Iterator[Observation]:
@@ -143,14 +157,21 @@ def _local_ipv4(trie: Sequence[str]) -> Iterator[str]:
 
 
 def gateways(tree: Tree) -> Iterator[Observation]:
-    """Default routes of this machine by netifaces; nothing without it, for the route tables say the same."""
+    """Default routes of a machine that can be asked, by netifaces; without it the route tables say the same."""
+    for destination, gateway, interface in tree.ask("default gateways", _gateways) or ():
+        text = f"default via {gateway} dev {interface}"
+        yield tree.fact("proc/net", "Route", destination, interface, text=text, line=0, gateway=gateway)
+
+
+def _gateways() -> list[tuple[str, str, str]]:
+    """(destination, gateway, interface) of each default route; empty without netifaces."""
     try:
         import netifaces
 
         listed: Any = netifaces.gateways().get("default", {})
     except (ImportError, OSError, RuntimeError):
-        return
-    for family, (gateway, interface) in listed.items():
-        destination = "default" if family == socket.AF_INET else "::/0"
-        text = f"default via {gateway} dev {interface}"
-        yield tree.fact("proc/net", "Route", destination, interface, text=text, line=0, gateway=gateway)
+        return []
+    return [
+        ("default" if family == socket.AF_INET else "::/0", gateway, interface)
+        for family, (gateway, interface) in listed.items()
+    ]

@@ -1,33 +1,29 @@
 """All that files under /sys, /proc and /dev tell, under any root: the list of readers and how a failure is told.
 
-The readers stand in ``sysfs_rdma``, ``sysfs_net``, ``sysfs_pci`` and ``sysfs_host``; each is a function of a `Tree`.
+The readers stand in ``sysfs_rdma``, ``sysfs_net``, ``sysfs_pci``, ``sysfs_host`` and ``sysfs_system``, each a function
+of a `Tree`; ``collectors.toml`` names them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from importlib import import_module
 
 from ncdiag.facts.observe import Observation
-from ncdiag.sources import sysfs_host, sysfs_net, sysfs_pci, sysfs_rdma
+from ncdiag.sources.command import collectors
 from ncdiag.sources.tree import Tree
 
 Reader = Callable[[Tree], Iterable[Observation]]
 
-READERS: dict[str, Reader] = {
-    "RDMA devices": sysfs_rdma.rdma,
-    "routes": sysfs_net.routes,
-    "PCI devices": sysfs_pci.pci,
-    "loaded kernel modules": sysfs_host.modules,
-    "peer memory clients": sysfs_host.peer_memory,
-    "resource limits": sysfs_host.limits,
-    "kernel command line and sysctls": sysfs_host.kernel,
-    "NVIDIA driver": sysfs_host.driver,
-    "IOMMU": sysfs_host.iommu,
-    "container, virtual machine and cloud": sysfs_host.surroundings,
-    "RDMA device files": sysfs_host.infiniband_devices,
-    "size of /dev/shm": sysfs_host.shared_memory,
-}
-"""Readers by what they find out. Interfaces are read with their addresses, see `ncdiag.sources.sockets`."""
+
+def readers() -> dict[str, Reader]:
+    """The readers of ``collectors.toml`` by what they find out."""
+    found = {}
+    for declared in collectors().reader:
+        module, _, function = declared.read.partition(":")
+        found[declared.what] = getattr(import_module(f"ncdiag.sources.{module}"), function)
+    return found
+
 
 EXPECTED = {
     "interfaces": ("network interfaces and their addresses", "sys/class/net"),

@@ -34,7 +34,12 @@ _SYSCTLS = (
     *(f"kernel/{name}" for name in ("numa_balancing", "shmmax", "yama/ptrace_scope")),
     *(f"net/core/{name}" for name in ("rmem_max", "somaxconn", "wmem_max")),
     *(f"net/ipv4/{name}" for name in ("ip_local_port_range", "ip_local_reserved_ports", "tcp_max_syn_backlog")),
-    *(f"net/ipv4/conf/{name}" for name in ("all/arp_announce", "all/arp_ignore", "all/rp_filter", "default/rp_filter")),
+    *(f"net/ipv4/{name}" for name in ("tcp_keepalive_time", "tcp_rmem", "tcp_wmem")),
+    *(
+        f"net/ipv4/conf/{where}/{name}"
+        for where in ("all", "default")
+        for name in ("arp_announce", "arp_filter", "arp_ignore", "rp_filter")
+    ),
     "net/ipv6/conf/all/disable_ipv6",
     "vm/max_map_count",
 )
@@ -68,8 +73,11 @@ def peer_memory(tree: Tree) -> Iterator[Observation]:
 
 
 def limits(tree: Tree) -> Iterator[Observation]:
-    """Soft limits of this process, as a program started from the same shell has; memlock and stack in bytes."""
-    path = "proc/self/limits"
+    """Soft limits of the process in question (else of this one, as a program started from the same shell has).
+
+    memlock and stack in bytes.
+    """
+    path = f"proc/{tree.ask('process', lambda: None) or 'self'}/limits"
     lines = tree.lines(path)
     for index, line in enumerate(lines or ()):
         name = next((short for long, short in _LIMITS.items() if line.startswith(long)), None)
@@ -88,7 +96,9 @@ def kernel(tree: Tree) -> Iterator[Observation]:
     line = hide_secrets(tree.text("proc/cmdline") or "") or None
     yield from tree.told("proc/cmdline", "Host", text=line, kernel_command_line=line)
     values = {
-        name.replace("/", "."): value for name in _SYSCTLS if (value := tree.text(f"proc/sys/{name}")) is not None
+        name.replace("/", "."): " ".join(value.split())
+        for name in _SYSCTLS
+        if (value := tree.text(f"proc/sys/{name}")) is not None
     }
     if values:
         yield tree.fact("proc/sys", "Host", text="", line=0, sysctls=values)
@@ -173,17 +183,14 @@ def shared_memory(tree: Tree) -> Iterator[Observation]:
     device, _, fstype, options = row[:4] if row else (None, None, None, "")
     key = ("Mount", _SHM)
     fields: dict[str, Any] = {"filesystem": device, "fstype": fstype}
-    if tree.live:
-        try:
-            status = os.statvfs(_SHM)
-        except FileNotFoundError:
+    if tree.replies:
+        sizes = tree.ask("size of /dev/shm", _sizes)
+        if sizes is None:
+            return
+        if not sizes:
             yield tree.whole("dev", "df_shm")
             return
-        except OSError:
-            return
-        fields["size_bytes"] = status.f_blocks * status.f_frsize
-        fields["used_bytes"] = (status.f_blocks - status.f_bfree) * status.f_frsize
-        fields["available_bytes"] = status.f_bavail * status.f_frsize
+        fields.update(sizes)
         yield tree.fact("dev/shm", *key, text=f"statvfs: {fields['size_bytes']} bytes", line=0, **fields)
     else:
         size = _SIZE.search(options)
@@ -192,3 +199,18 @@ def shared_memory(tree: Tree) -> Iterator[Observation]:
         fields["size_bytes"] = int(size[1]) << _SHIFTS[size[2]]
         yield tree.fact("proc/self/mounts", *key, text=" ".join(row or ()), **fields)
     yield tree.whole("dev/shm", "df_shm")
+
+
+def _sizes() -> dict[str, int] | None:
+    """Sizes of /dev/shm in bytes; empty where there is no such folder, None where it cannot be asked."""
+    try:
+        status = os.statvfs(_SHM)
+    except FileNotFoundError:
+        return {}
+    except OSError:
+        return None
+    return {
+        "size_bytes": status.f_blocks * status.f_frsize,
+        "used_bytes": (status.f_blocks - status.f_bfree) * status.f_frsize,
+        "available_bytes": status.f_bavail * status.f_frsize,
+    }

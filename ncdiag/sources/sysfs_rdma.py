@@ -7,7 +7,8 @@ another network namespace, answers EINVAL when its type or interface is read; th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import bus_id
@@ -64,15 +65,31 @@ def _port(tree: Tree, hca: str, number: int) -> Iterator[Observation]:
     yield from tree.told(f"{base}/link_layer", *key, link_layer=layer)
     yield from tree.told(f"{base}/lid", *key, lid=tree.number(f"{base}/lid", 0))
     yield from tree.told(f"{base}/sm_lid", *key, sm_lid=tree.number(f"{base}/sm_lid", 0))
-    counters = {
+    counters = _counters(tree, base)
+    if counters:
+        yield tree.fact(f"{base}/counters", *key, text="", line=0, counters=counters)
+    yield from _gids(tree, hca, number, layer)
+
+
+def _counters(tree: Tree, base: str) -> dict[str, int]:
+    return {
         name: value
         for folder in ("counters", "hw_counters")
         for name in tree.names(f"{base}/{folder}") or ()
         if name != "lifespan" and (value := tree.number(f"{base}/{folder}/{name}")) is not None
     }
-    if counters:
-        yield tree.fact(f"{base}/counters", *key, text="", line=0, counters=counters)
-    yield from _gids(tree, hca, number, layer)
+
+
+def sample_again(tree: Tree, ports: Sequence[Observation], seconds: float) -> list[dict[str, float]] | None:
+    """Counters of the same ports ``seconds`` later, with the ``seconds`` that passed; None when 0 were asked for."""
+    if seconds <= 0 or not ports:
+        return None
+    again, began = Tree(tree.root, tree.host), time.monotonic()
+    time.sleep(seconds)
+    return [
+        {**_counters(again, f"{DEVICES}/{o.key[0]}/ports/{o.key[1]}"), "seconds": round(time.monotonic() - began, 2)}
+        for o in ports
+    ]
 
 
 def _gids(tree: Tree, hca: str, number: int, layer: str | None) -> Iterator[Observation]:

@@ -39,6 +39,8 @@ _BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"), (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
 )  # fmt: skip
+_NO_BREAK = "\u00a0".encode()
+"""Blanks as chat tools and web pages paste them."""
 _HEAD = 4096
 
 
@@ -72,10 +74,24 @@ def looks_binary(head: bytes) -> bool:
 
 def clean_text(chunks: Iterable[bytes], notes: list[str]) -> Iterator[bytes]:
     """Line-aligned buffers of clean UTF-8 from raw chunks of any size; at the end ``notes`` tells what was changed."""
-    cleaner = _Cleaner()
+    cleaner = Cleaner()
     for buffer in _aligned(_decoded(chunks, notes)):
         yield cleaner.clean(buffer)
     notes += cleaner.notes()
+
+
+def clean_part(chunks: Iterable[bytes], cleaner: Cleaner, *, first: bool) -> Iterator[bytes]:
+    """The same of a part of a text that `can_be_parted`; ``first``: its beginning.
+
+    ``cleaner`` counts what was changed.
+    """
+    for buffer in _aligned(_decoded(chunks, []) if first else chunks):
+        yield cleaner.clean(buffer)
+
+
+def can_be_parted(head: bytes) -> bool:
+    """Tell by its beginning whether a text can be read from any of its line ends: it is UTF-8, as lines."""
+    return encoding_of(head[:_HEAD]) == "utf-8" and _ENVIRON.match(head) is None
 
 
 def _decoded(chunks: Iterable[bytes], notes: list[str]) -> Iterator[bytes]:
@@ -152,7 +168,7 @@ def _relieved(data: bytes) -> tuple[bytes, bytes, bool]:
     return b"", kept + b"\r" * ends, len(kept) > LINE_LIMIT and not ends
 
 
-class _Cleaner:
+class Cleaner:
     """Cleans buffer after buffer and counts what it changed."""
 
     def __init__(self) -> None:
@@ -190,7 +206,8 @@ class _Cleaner:
         return b"\n".join(lines)
 
     def _utf8(self, buffer: bytes) -> bytes:
-        """Bytes that are no UTF-8 are taken as Latin-1, each for itself: logs mix both."""
+        """Bytes that are no UTF-8 are taken as Latin-1, each for itself: logs mix both; no-break blanks are blanks."""
+        buffer = buffer.replace(_NO_BREAK, b" ") if _NO_BREAK in buffer else buffer
         try:
             buffer.decode()
         except UnicodeDecodeError:
@@ -207,6 +224,13 @@ class _Cleaner:
                 lines[index] = line[:LINE_LIMIT].decode("utf-8", "ignore").encode()  # no half character at the cut
                 self.cut += 1
         return b"\n".join(lines)
+
+    def add(self, other: Cleaner) -> None:
+        """Count what another one changed in another part of the text."""
+        self.binary += other.binary
+        self.cut += other.cut
+        self.returns += other.returns
+        self.latin |= other.latin
 
     def notes(self) -> list[str]:
         """One sentence for each kind of change that loses something or moves line numbers."""

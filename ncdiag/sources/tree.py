@@ -1,17 +1,22 @@
-"""Small files under a root: ``/`` for this machine, a folder for a recorded one. The sysfs readers stand on this.
+"""A machine as its files and answers: ``/`` for this one, a folder for a recorded one. The readers stand on this.
 
 A recorded tree is foreign data: links that lead out of it are not followed, reading is bounded, a pipe does not block.
+What no file tells (the size of a file system, addresses in the order of the kernel, the output of a program) is asked
+through `Tree.ask` and `Tree.output`, so that a recording can answer again what it answered first.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import re
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from ncdiag.facts.observe import Observation
+from ncdiag.sources.command import Command, CommandResult, run_command
 from ncdiag.spans import span
 
 READ_LIMIT = 1 << 20
@@ -24,18 +29,46 @@ class Tree:
     """A machine's files: ``root`` and the ``host`` that they speak of.
 
     ``refused`` collects the files that exist and could not be read, with the reason; what is absent is not among them.
+    ``live`` is True for the machine at hand; ``replies`` where programs can be asked: there, or in a recording of it.
     """
 
     def __init__(self, root: Path, host: str) -> None:
         """``root`` is ``/`` for this machine."""
         self.root, self.host = root, host
-        self.live = str(root) == "/"
+        self.live = self.replies = str(root) == "/"
         self.refused: dict[str, str] = {}
+        self.answers: dict[str, Any] = {}
         self._real = os.path.realpath(root)
+
+    def ask(self, name: str, question: Callable[[], Any]) -> Any:  # noqa: ANN401
+        """The answer to a question that no file answers (plain JSON values); None where there is no one to ask.
+
+        It is asked once; the same question later has the same answer.
+        """
+        if self.live and name not in self.answers:
+            self.answers[name] = question()
+        return self.answers.get(name)
+
+    def output(self, command: Command, limit: float, cancel: threading.Event | None = None) -> CommandResult:
+        """What a declared command prints here."""
+        return run_command(command.argv, limit, cancel)
 
     def place(self, path: str) -> str:
         """Where ``path`` (written without a leading slash) stands: the source of its spans."""
         return f"/{path}" if self.live else str(self.root / path)
+
+    def matches(self, pattern: str) -> list[str]:
+        """Paths that a pattern such as ``home/*/.nccl.conf`` stands for; ``*`` within one part of a path only."""
+        found = [""]
+        for part in pattern.strip("/").split("/"):
+            if "*" in part:
+                found = [
+                    f"{base}{name}/" for base in found
+                    for name in self.names(base.rstrip("/")) or () if fnmatch.fnmatchcase(name, part)
+                ]  # fmt: skip
+            else:
+                found = [f"{base}{part}/" for base in found]
+        return [path for path in (place.rstrip("/") for place in found) if self.exists(path)]
 
     def data(self, path: str) -> bytes | None:
         """Content of a file, None when it is absent or cannot be read."""

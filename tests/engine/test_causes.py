@@ -12,7 +12,7 @@ from ncdiag.engine.peers import Peers
 from ncdiag.engine.results import Finding, Verdict
 from ncdiag.engine.schema import Ask, Rule
 from ncdiag.engine.where import Where
-from ncdiag.facts.model import Address, Host, Interface, Job, Rank
+from ncdiag.facts.model import Address, Event, Host, Interface, Job, Rank
 from ncdiag.facts.view import View
 
 
@@ -147,6 +147,21 @@ def test_clocks_of_two_hosts_may_differ_but_one_host_has_one_clock() -> None:
     assert order(found(early, ["n1"], time=10.0), found(late, ["n1"], time=11.0)) == ["early", "late"]
 
 
+def test_clocks_that_are_known_to_differ_are_set_right() -> None:
+    """The clock of n2 is an hour ahead: both hosts left one exchange at 100 and at 3700."""
+    lines = [
+        Event(event="comm-nodes", origin="nccl", host=host, time=time, fields={"rank": rank, "nranks": 2})
+        for rank, (host, time) in enumerate([("n1", 100.0), ("n2", 3700.0)])
+    ]
+    job = Job(events=tuple(lines))
+    first, second = rule("first", layer=90), rule("second", layer=1)
+    assert order(found(first, ["n2"], time=3710.0), found(second, ["n1"], time=120.0), job=job) == ["first", "second"]
+    assert order(found(first, ["n2"], time=3720.0), found(second, ["n1"], time=120.0), job=job) == ["second", "first"]
+    assert order(found(first, ["n2"], time=3710.0), found(second, ["n1"], time=120.0)) == ["second", "first"]
+    stranger = found(second, ["n3"], time=120.0)
+    assert order(found(first, ["n2"], time=3710.0), stranger, job=job) == ["second", "first"]
+
+
 def test_what_has_no_time_was_so_before_the_job() -> None:
     assert order(found(rule("event", layer=1), time=1.0), found(rule("setup", layer=90))) == ["setup", "event"]
 
@@ -216,3 +231,14 @@ def test_peers(peer: str, host: str | None) -> None:
     n1 = Host(name="n1", interfaces=(eth("n1", "10.0.0.1"), eth("n1", "fe80::1%eth0")))
     ranks = (Rank(host="n2", rank=5), Rank(host="n1", rank=6), Rank(host="n2", rank=6))
     assert Peers(Job(hosts=(n1, Host(name="n2", interfaces=(eth("n2", "10.0.0.2"),))), ranks=ranks)).host(peer) == host
+
+
+def test_every_error_explains_what_only_echoes_one() -> None:
+    echo = rule("return-code", role="symptom", echo=True, effect="job")
+    small = rule("small", severity="warning")
+    findings = conclude([found(echo, ["n2"]), found(small), found(CAUSE)], View(Job())).findings
+    assert [(f.rule.name, f.explained_by) for f in findings] == [
+        ("port-down", ()),
+        ("small", ()),
+        ("return-code", ("port-down",)),
+    ]

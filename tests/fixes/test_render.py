@@ -6,13 +6,20 @@ import subprocess
 
 import pytest
 
-from ncdiag.fixes.render import Change, launchers, render
+from ncdiag.diagnose import diagnose
+from ncdiag.fixes.render import Change, launchers, preferred, render
+from ncdiag.report import digest, renderer
+from ncdiag.sources.files import TextSource
 
+PROGRAMS = {"export": "true", "torchrun": "torchrun", "srun": "srun", "horovodrun": "horovodrun"}
+SHOW = {"export": '; printf %s "$NCCL_X"'}
+"""What makes a line print the variable, where no stand-in for the launcher does."""
 ODD = ("=bond0", "^lo,docker0", "a b", "it's", "$HOME", "`id`", "~x", "", "10.0.0.0/8", 'say "x"', "a\nb", "\\")
 
 
 def test_launchers_are_found_by_folder() -> None:
-    assert {"docker", "export", "mpirun"} <= set(launchers())
+    expected = {"docker", "export", "mpirun", "srun", "torchrun", "horovodrun", "deepspeed", "k8s", "nccl.conf"}
+    assert expected == set(launchers())
 
 
 def test_lines() -> None:
@@ -24,7 +31,7 @@ def test_lines() -> None:
         "docker": "docker run -e NCCL_SOCKET_IFNAME='=bond0' -e NCCL_IB_GID_INDEX= "
         "--shm-size=8g --ulimit memlock=-1 ...",
     }
-    assert render(Change(shm_size="8g")) == {"docker": "docker run --shm-size=8g ..."}
+    assert render(Change(shm_size="8g"), ["docker", "export", "srun"]) == {"docker": "docker run --shm-size=8g ..."}
     assert render(Change()) == {}
 
 
@@ -36,7 +43,72 @@ def test_names_that_are_none_are_left_out() -> None:
 def test_a_shell_gets_the_value_unchanged(value: str) -> None:
     lines = render(Change(env={"NCCL_X": value}))
     for shell in filter(None, map(shutil.which, ("sh", "bash", "zsh"))):
-        script = lines["export"] + '; printf %s "$NCCL_X"'
-        done = subprocess.run([shell, "-c", script], capture_output=True, text=True, check=True)
-        assert done.stdout == value
+        for launcher, program in PROGRAMS.items():
+            script = f'{program}() {{ printf %s "$NCCL_X"; }}; ' + lines[launcher]
+            done = subprocess.run([shell, "-c", script + SHOW.get(launcher, "")], capture_output=True, text=True,
+                                  check=True)  # fmt: skip
+            assert done.stdout == value
     assert shlex.split(lines["mpirun"])[2] == shlex.split(lines["docker"])[3] == f"NCCL_X={value}"
+
+
+@pytest.mark.parametrize(
+    ("launcher", "line"),
+    [
+        ("srun", "env -u NCCL_ALGO NCCL_IB_HCA=mlx5_0,mlx5_1 srun --export=ALL ..."),
+        ("horovodrun", "env -u NCCL_ALGO NCCL_IB_HCA=mlx5_0,mlx5_1 horovodrun ..."),
+        ("torchrun", "unset NCCL_ALGO\nexport NCCL_IB_HCA=mlx5_0,mlx5_1\ntorchrun ..."),
+        (
+            "deepspeed",
+            "printf '%s\\n' NCCL_IB_HCA=mlx5_0,mlx5_1 >> ~/.deepspeed_env\nenv -u NCCL_ALGO deepspeed ...",
+        ),
+        ("k8s", 'env:\n- name: NCCL_IB_HCA\n  value: "mlx5_0,mlx5_1"\n- name: NCCL_ALGO\n  value: ""'),
+    ],
+)
+def test_a_change_in_each_launcher(launcher: str, line: str) -> None:
+    change = Change(env={"NCCL_IB_HCA": "mlx5_0,mlx5_1"}, unset=("NCCL_ALGO",))
+    assert render(change, [launcher]) == {launcher: line}
+
+
+def test_a_conf_file_has_lines_of_nccl_only() -> None:
+    assert render(Change(env={"NCCL_ALGO": "Ring", "NCCL_NET": "IB"}), ["nccl.conf"]) == {
+        "nccl.conf": "NCCL_ALGO=Ring\nNCCL_NET=IB"
+    }
+    for change in (
+        Change(env={"NCCL_ALGO": "Ring", "UCX_TLS": "tcp"}),
+        Change(env={"NCCL_ALGO": "Ring"}, unset=("NCCL_NET",)),
+        Change(env={"NCCL_ALGO": "Ring\nNCCL_NET=Socket"}),
+        Change(env={"NCCL_ALGO": "x" * 2000}),
+    ):
+        assert render(change, ["nccl.conf"]) == {}
+
+
+def test_deepspeed_gets_no_value_that_its_shell_would_read() -> None:
+    assert "deepspeed" in render(Change(env={"NCCL_SOCKET_IFNAME": "^lo,docker0"}))
+    for value in ("a b", "$(id)", "x;y", "it's", "a\nb"):
+        assert "deepspeed" not in render(Change(env={"NCCL_X": value}))
+
+
+def test_a_manifest_gets_memory_and_locks() -> None:
+    lines = render(Change(shm_size="8g", memlock_unlimited=True, env={"NCCL_X": 'a"$(HOST)'}), ["k8s"])["k8s"]
+    assert 'value: "a\\"$$(HOST)"' in lines
+    assert "sizeLimit: 8Gi" in lines
+    assert 'add: ["IPC_LOCK"]' in lines
+
+
+def test_launchers_of_the_input_come_first() -> None:
+    usual = ["export", "mpirun", "docker"]
+    assert preferred([])[:3] == usual
+    assert preferred(["srun", "torchrun", "srun", "unheard-of"])[:5] == ["srun", "torchrun", *usual]
+    assert sorted(preferred(["docker run"])) == sorted(launchers())
+
+
+def test_the_report_shows_three_launchers_and_json_all() -> None:
+    text = "$ srun -N 2 --export=ALL,NCCL_IB_DISABLE=1 torchrun --nproc_per_node 8 train.py\n"
+    report = diagnose([TextSource.of_bytes("paste", text.encode())])
+    fix = next(fix for finding in report.findings for fix in finding.fixes if fix.commands)
+    assert list(fix.commands)[:3] == ["srun", "torchrun", "export"]
+    assert len(fix.commands) > digest.SHOWN_LAUNCHERS
+    shown = {launcher for launcher, _ in digest.paste_lines(fix)}
+    assert shown == {"srun", "torchrun", "export"}
+    assert "horovodrun" in renderer("json")(report, width=80, colour=False)
+    assert "horovodrun" not in renderer("text")(report, width=80, colour=False)

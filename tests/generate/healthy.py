@@ -71,7 +71,8 @@ def rank_lines(job: Job, rank: int) -> Iterator[str]:
     node, local = divmod(rank, job.gpus)
     host, pid = f"trn-{node + 11:02d}", 51000 + 40 * node + local
     main, worker = f"{host}:{pid}:{pid} [{local}] NCCL INFO ", f"{host}:{pid}:{pid + 300} [{local}] NCCL INFO "
-    address = f"10.61.4.{node + 21}"
+    number = 4 * 256 + 21 + node
+    address = f"10.61.{number >> 8}.{number & 255}"
     yield from (main + text for text in _opening(job, address))
     yield from _version_lines(job, rank, main)
     yield from (worker + text for text in _network(job, address, local))
@@ -255,31 +256,53 @@ NOISE = (
     "P2P Chunksize set to 131072",
     "Setting affinity for GPU 0 to ffffffff,ffffffff",
     "threadThresholds 8/8/64 | 1024/8/64 | 512 | 512",
-    "AllReduce: opCount 1f sendbuff 0x7f1000 recvbuff 0x7f2000 count 64 datatype 7 op 0 root 0 comm 0x5a stream 0x5",
     "Connected all trees",
     "CUMEM allocated shareable buffer 0x7f3a4000 size 2097152 ipcDesc 0x7f3a",
 )
 
 
-def write_info_log(path: Path, megabytes: float, channel_share: float, seed: int = 0) -> None:
-    """Write an INFO log of 128 ranks, ``channel_share`` of its lines (0 to 1) channel lines; 10^6 bytes a megabyte."""
+FUNCTIONS = ("AllReduce", "AllGather", "ReduceScatter", "Broadcast")
+
+
+def write_info_log(
+    path: Path, megabytes: float, channel_share: float, seed: int = 0, call_share: float = 0.0, nodes: int = 16
+) -> None:
+    """Write an INFO log of 8 ranks a node; 10^6 bytes are a megabyte.
+
+    ``channel_share`` of its lines (0 to 1) are channel lines, ``call_share`` those of the collective trace.
+    """
     chance, wanted = random.Random(seed), int(megabytes * 1e6)  # noqa: S311
-    job = Job("2.27.7", "ib", nodes=16, gpus=8)
+    job, calls = Job("2.27.7", "ib", nodes=nodes, gpus=8), [0] * 8 * nodes
     with path.open("w", encoding="ascii") as out:
-        written = out.write(healthy_log(Job("2.27.7", "ib", nodes=16, gpus=8, channels=2), seed))
+        written = out.write(healthy_log(Job("2.27.7", "ib", nodes=nodes, gpus=8, channels=2), seed))
         while written < wanted:
-            written += out.write("".join(_bulk_line(job, chance, channel_share) for _ in range(2000)))
+            lines = [_bulk_line(job, chance, channel_share, call_share, calls) for _ in range(2000)]
+            written += out.write("".join(lines))
 
 
-def _bulk_line(job: Job, chance: random.Random, channel_share: float) -> str:
+def _bulk_line(job: Job, chance: random.Random, channel_share: float, call_share: float, calls: list[int]) -> str:
     rank = chance.randrange(job.nranks)
     node, local = divmod(rank, job.gpus)
     pid = 51000 + 40 * node + local
-    if chance.random() < channel_share:
+    kind = chance.random()
+    if kind < channel_share:
         text = chance.choice(list(_channel(job, rank, local, chance.randrange(32))))
+    elif kind < channel_share + call_share:
+        calls[rank] += 1
+        text = _call(job, rank, calls[rank])
     else:
         text = chance.choice(NOISE)
     return f"trn-{node + 11:02d}:{pid}:{pid + 300} [{local}] NCCL INFO {text}\n"
+
+
+def _call(job: Job, rank: int, number: int) -> str:
+    """A collective as the trace tells it; all ranks call the same one with the same number."""
+    function, count = FUNCTIONS[number % len(FUNCTIONS)], 1 << 10 + number % 13
+    return (
+        f"{function}: opCount {number:x} sendbuff 0x7f40{number * 512:08x} recvbuff 0x7f50{number * 512:08x} "
+        f"count {count} datatype {7 if number % 3 else 9} op 0 root 0 comm {_pointer(rank)} [nranks={job.nranks}] "
+        "stream 0x55d0f0a0"
+    )
 
 
 def main(arguments: list[str]) -> None:

@@ -91,7 +91,7 @@ def test_interfaces_of_the_socket_transport(name: str) -> None:
         ("10.0.0.9:1234", "bond0", None), ("10.1.0.9", "eth1", None), ("127.0.0.1:1", "lo", None),
         ("[fe80::9%bond0]:1", "bond0", None), ("[fe80::9%eth1]:1", None, sockets.NO_SUBNET),
         ("192.0.2.1:1", None, sockets.NO_SUBNET), ("", None, sockets.BAD_COMM_ID), (":77", None, sockets.BAD_COMM_ID),
-        ("[10.0.0.9]:1", None, sockets.BAD_COMM_ID), ("[fe80::9", None, sockets.BAD_COMM_ID),
+        ("[10.0.0.9]:1", None, sockets.NO_SUBNET), ("[fe80::9", None, sockets.BAD_COMM_ID),
     ],
 )  # fmt: skip
 def test_bootstrap_with_comm_id(comm_id: str, expected: str | None, error: str | None) -> None:

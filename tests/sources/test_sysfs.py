@@ -377,7 +377,7 @@ def test_single_facts(tmp_path: Path, files: dict[str, str | bytes], fields: dic
 
 
 def every(tree: Tree) -> Iterator[Observation]:
-    for read in sysfs.READERS.values():
+    for read in sysfs.readers().values():
         yield from read(tree)
 
 

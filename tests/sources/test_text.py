@@ -167,7 +167,7 @@ def test_memory_does_not_grow_with_one_endless_line() -> None:
 
 def test_a_clean_buffer_is_passed_on_untouched() -> None:
     buffer = (LINE + "\n").encode() * 50_000
-    assert text._Cleaner().clean(buffer) is buffer
+    assert text.Cleaner().clean(buffer) is buffer
 
 
 @pytest.mark.parametrize("head", [b"", b"\0", b"\0\0", b"a", b"\xff\xfe", b"\xff\xfe\0\0", bytes(range(64))])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from ncdiag.facts.derive.comparisons import who
 from ncdiag.facts.derive.failures import CODES
+from ncdiag.facts.derive.presence import hosts_of, members
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Communicator, Difference, Event, Host, Job, Rank
 from ncdiag.facts.view import View, derived
@@ -38,15 +40,18 @@ def has_info_lines(job: Job, view: View) -> bool:
 def is_stuck(communicator: Communicator, view: View) -> bool | None:
     """Did ranks begin to set up this communicator, wait for others, and not complete it?
 
-    True where some completed and others did not, where several began and others were not heard of, or where a failure
-    was told. None where the log may just have been cut off. A warning of NCCL tells of a failure of its own.
+    True where a failure was told, or where the files of several ranks end alike: others were not heard of, and none
+    completed. None where one log may just have been cut off or lost lines. A warning of NCCL tells of a failure of its
+    own.
     """
     started, ready = set(communicator.ranks_started), set(communicator.ranks_ready)
     if started <= ready or _went_on(view.job) or _warned(view.job):
         return False if started else None
-    lonely = len(started) < 2 or len(started) == communicator.nranks  # noqa: PLR2004  (one rank alone)
-    failed = any(e.kind in {"cause", "symptom"} for e in view.job.events)
-    return True if ready or failed or not lonely else None
+    if view.job.timeouts or any(e.kind in {"cause", "symptom"} for e in view.job.events):
+        return True
+    files = {span.source for r in members(communicator, view) if (span := r.provenance.get("")) is not None}
+    alike = len(files) > 1 and not ready and len(started) != communicator.nranks
+    return True if alike else None
 
 
 def _warned(job: Job) -> bool:
@@ -64,18 +69,23 @@ def _went_on(job: Job) -> bool:
 
 @derived
 def progress(communicator: Communicator, view: View) -> str:
-    """``ranks 0-3 of 8 began, 0-1 completed, 4-7 were not heard of``."""
+    """``ranks 0-3 of 8 on n1 began, 0-1 completed, 4-7 were not heard of``."""
     started, ready = set(communicator.ranks_started), set(communicator.ranks_ready)
-    parts = [f"{_of(started, communicator)} began", f"{fold_ranks(ready) if ready else 'none'} completed"]
+    parts = [f"{_of(started, communicator, view)} began", f"{fold_ranks(ready) if ready else 'none'} completed"]
+    if ready and started - ready:
+        late = started - ready
+        hosts = hosts_of(communicator, late, view)
+        parts.append(f"{fold_ranks(late)}{f' on {fold_hosts(hosts)}' if hosts else ''} did not")
     if communicator.nranks is not None:
         missing = set(range(min(communicator.nranks, 1 << 17))) - started - ready
         parts += [f"{fold_ranks(missing)} were not heard of"] if missing else []
     return ", ".join(parts)
 
 
-def _of(ranks: set[int], communicator: Communicator) -> str:
+def _of(ranks: set[int], communicator: Communicator, view: View) -> str:
     total = f" of {communicator.nranks}" if communicator.nranks is not None else ""
-    return f"ranks {fold_ranks(ranks)}{total}"
+    hosts = hosts_of(communicator, ranks, view)
+    return f"ranks {fold_ranks(ranks)}{total}{f' on {fold_hosts(hosts)}' if hosts else ''}"
 
 
 @derived
@@ -143,7 +153,7 @@ def networks_in_use(job: Job, view: View) -> tuple[Difference, ...]:
             nets[rank.net or ""].append(rank)
         if communicator is not None or _are_apart(list(nets.values())):
             spans = {net: span for net, some in nets.items() if (span := some[0].provenance.get("net"))}
-            groups = {net: _who(some) for net, some in nets.items()}
+            groups = {net: who(some, sorted({r.host for r in some})) for net, some in nets.items()}
             found.append(Difference(what="net", name="net", groups=groups, provenance=spans))
     return (*found, *(_of_handshake(e) for e in job.events if _is_mixed_handshake(e)))
 
@@ -161,12 +171,6 @@ def _are_apart(groups: list[list[Rank]]) -> bool:
     hosts = [{r.host for r in group} for group in groups]
     numbers = [{r.rank for r in group if r.rank is not None} for group in groups]
     return all(sum(map(len, some)) == len(set().union(*some)) for some in (hosts, numbers))
-
-
-def _who(ranks: list[Rank]) -> str:
-    numbers = sorted(r.rank for r in ranks if r.rank is not None)
-    hosts = fold_hosts(sorted({r.host for r in ranks}))
-    return f"ranks {fold_ranks(numbers)} on {hosts}" if numbers else hosts
 
 
 def _is_mixed_handshake(event: Event) -> bool:

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from ncdiag.facts.derive.rdma import ranks_of
-from ncdiag.facts.model import Event, Host, Job
+from ncdiag.facts.model import Event, Host
 from ncdiag.facts.view import View, derived
 
 _PCI_NAME = "Elastic Fabric Adapter"
 _BY_CUSTOM = ("rdmap", "efa_")
 
 
-@derived
-def ofi_events(job: Job, view: View) -> tuple[Event, ...]:
-    """What the OFI plugin printed, looked up once for all hosts."""
-    return tuple(e for e in job.events if e.event.startswith("ofi-"))
-
-
 def _events(host: Host, view: View) -> list[Event]:
-    return [e for e in view.get(view.job, "ofi_events") if e.host in {host.name, None}]
+    """What the OFI plugin printed."""
+    return view.events_on(host.name, [name for name in view.event_names() if name.startswith("ofi-")])
 
 
 @derived

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derive.clocks import shared_time
 from ncdiag.facts.derive.rdma import ranks_of
 from ncdiag.facts.model import Difference, Event, Host, Job, Rank, RankTable
 from ncdiag.facts.view import View, derived
@@ -29,12 +30,15 @@ MAY_DIFFER = (
 
 @derived
 def first_crash_order(job: Job, view: View) -> int | None:
-    """The place in the input of the first event in which a process ended: by time where all such lines have one."""
+    """The place in the input of the first event in which a process ended.
+
+    By time where all such lines have one, with the clocks of the hosts set right where that is possible.
+    """
     crashes = [e for e in job.events if e.event in CRASHES]
     if not crashes:
         return None
     if all(e.time is not None for e in crashes):
-        return min(crashes, key=lambda e: (e.time, e.order)).order
+        return min(crashes, key=lambda e: (shared_time(e, view), e.order)).order
     return min(e.order for e in crashes)
 
 
@@ -72,6 +76,8 @@ def is_cuda_memory_failure(event: Event, view: View) -> bool:
 @derived
 def must_agree(difference: Difference, view: View) -> bool:
     """Is it a setting on which all ranks have to agree (version and network have rules of their own)?"""
+    for span in difference.provenance:
+        view.note(difference, span)
     return (
         difference.what == "setting"
         and difference.name.startswith("NCCL_")
@@ -83,10 +89,9 @@ def must_agree(difference: Difference, view: View) -> bool:
 @derived
 def verbs_closed(host: Host, view: View) -> bool | None:
     """Can no program open the RDMA devices that the host has: did an open fail, or are there no uverbs files?"""
-    for event in view.job.events:
-        if event.event in OPEN_FAILURES and event.host in {host.name, None}:
-            view.note(event)
-            return True
+    for event in view.events_on(host.name, OPEN_FAILURES):
+        view.note(event)
+        return True
     if host.infiniband_devices is None:
         return None
     if any(name.startswith("uverbs") for name in host.infiniband_devices):
@@ -98,7 +103,7 @@ def verbs_closed(host: Host, view: View) -> bool | None:
 @derived
 def verbs_problem(host: Host, view: View) -> str:
     """For people: what shows that the devices cannot be opened."""
-    failed = next((e for e in view.job.events if e.event in OPEN_FAILURES and e.host in {host.name, None}), None)
+    failed = next(iter(view.events_on(host.name, OPEN_FAILURES)), None)
     return failed.text if failed else "/dev/infiniband has no uverbs files"
 
 
@@ -125,10 +130,9 @@ def has_near_gpus(host: Host, view: View) -> bool | None:
 @derived
 def fabric_manager_down(host: Host, view: View) -> bool | None:
     """Does CUDA wait for Fabric Manager, or is the service down on a machine whose GPUs are joined by NVSwitch?"""
-    for event in view.job.events:
-        if event.event == "cuda-fabric-not-ready" and event.host in {host.name, None}:
-            view.note(event)
-            return True
+    for event in view.events_on(host.name, ["cuda-fabric-not-ready"]):
+        view.note(event)
+        return True
     service = next((s for s in host.services if s.name.removesuffix(".service") == "nvidia-fabricmanager"), None)
     if service is None or service.active is None:
         return None
@@ -150,7 +154,7 @@ def lacks_needed_plugin(host: Host, view: View) -> bool | None:
 
     The OFI plugin started and found nothing, or a plugin was named and not found?
     """
-    mine = [e for e in view.job.events if e.host in {host.name, None} and e.event in _PLUGIN_FAILURES]
+    mine = view.events_on(host.name, _PLUGIN_FAILURES)
     events = {e.event for e in mine}
     for event in mine:
         view.note(event)
@@ -168,7 +172,7 @@ def lacks_needed_plugin(host: Host, view: View) -> bool | None:
 @derived
 def pci_paths_missing(host: Host, view: View) -> bool:
     """Did NCCL find no PCI bus folder in /sys?"""
-    found = [e for e in view.job.events if e.event == "pci-path-missing" and e.host in {host.name, None}]
+    found = view.events_on(host.name, ["pci-path-missing"])
     missing = [e for e in found if str(e.fields.get("path", "")).startswith("/sys/class/pci_bus/")]
     for event in missing[:1]:
         view.note(event)

@@ -24,7 +24,7 @@ def is_out_of_space(event: Event, view: View) -> bool:
     if error is not None:
         return error == _NO_SPACE
     if event.event == "shm-segment-failed":
-        return any(_lacks_space(e) for e in view.job.events if e.host == event.host and e.event != "shm-segment-failed")
+        return any(_lacks_space(e) for e in view.events_on(event.host, ["shm-extend-failed"]) if e.host == event.host)
     return event.event in {"shm-extend-failed", "container-shm-small"}
 
 
@@ -64,9 +64,8 @@ def memlock_text(host: Host, view: View) -> str:
 @derived
 def uses_rdma(host: Host, view: View) -> bool | None:
     """Do ranks of this host use verbs, or do messages of verbs calls come from it?"""
-    if any(
-        e.event.startswith("ib-") and e.event != "ib-no-device" and e.host in {host.name, None} for e in view.job.events
-    ):
+    verbs = [name for name in view.event_names() if name.startswith("ib-") and name != "ib-no-device"]
+    if view.events_on(host.name, verbs):
         return True
     nets = {r.net for r in ranks_of(host, view)} - {None}
     if nets:

@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from ncdiag.facts.fold import fold_hosts, fold_ranks
+from ncdiag.facts.derive.comparisons import host_differences, who
+from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Difference, Job, Rank
 from ncdiag.facts.scalars import Version, ip_address
 from ncdiag.facts.view import View, derived
@@ -53,7 +54,7 @@ def _address(peer: str) -> str | None:
 
 @derived
 def differences(job: Job, view: View) -> tuple[Difference, ...]:
-    """What differs between the ranks that told it: versions, network, library, settings."""
+    """What differs between the ranks or hosts that told it: versions, network, settings, drivers, NICs, MTUs."""
     found: list[Difference] = []
     for what, read in _COMPARED.items():
         found += _difference(job, what, "", read)
@@ -62,6 +63,7 @@ def differences(job: Job, view: View) -> tuple[Difference, ...]:
         found += _difference(job, "setting", name, _setting_reader(name))
     found += _host_settings(job, view)
     found += _told_versions(job)
+    found += host_differences(job, view)
     return tuple(found)
 
 
@@ -92,7 +94,7 @@ def _difference(job: Job, what: str, name: str, read: Callable[[Rank], Any]) -> 
                 spans[str(value)] = rank.settings[name].provenance.get("", spans[str(value)])
     if len(groups) < 2:  # noqa: PLR2004
         return []
-    return [Difference(what=what, name=name or what, groups={v: _who(r) for v, r in groups.items()}, provenance=spans)]
+    return [Difference(what=what, name=name or what, groups=_folded(groups), provenance=spans)]
 
 
 def _host_settings(job: Job, view: View) -> list[Difference]:
@@ -113,11 +115,8 @@ def _host_settings(job: Job, view: View) -> list[Difference]:
     return result
 
 
-def _who(ranks: list[Rank]) -> str:
-    """``ranks 0-7,16 on node[1-2]``."""
-    numbers = [r.rank for r in ranks if r.rank is not None]
-    hosts = fold_hosts(sorted({r.host for r in ranks}))
-    return f"ranks {fold_ranks(numbers)} on {hosts}" if numbers else hosts
+def _folded(groups: dict[str, list[Rank]]) -> dict[str, str]:
+    return {value: who(ranks, sorted({r.host for r in ranks})) for value, ranks in groups.items()}
 
 
 def _told_versions(job: Job) -> list[Difference]:

@@ -29,6 +29,12 @@ def advertised(job: Job, view: View) -> tuple[Advertised, ...]:
     return tuple(found.values())
 
 
+@derived
+def aimed_at(job: Job, view: View) -> tuple[Advertised, ...]:
+    """Those that a failed connection aimed at, looked up once for all hosts."""
+    return tuple(item for item in view.get(job, "advertised") if item.role == "peer")
+
+
 def _of_rank(rank: Rank, view: View, failed: set[str]) -> Iterator[Advertised]:
     if rank.bootstrap_interface is not None:
         yield _item(rank, rank.bootstrap_interface, "bootstrap", view, failed)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import GdrVerdict, GidUse, Host, Job, Rank
@@ -15,19 +14,10 @@ FAST_GBPS = 25.0
 _RDMA_NICS = ("ConnectX", "BlueField", "Infiniband controller", "Elastic Fabric Adapter", "BCM957", "Thor")
 
 
-@derived
-def ranks_by_host(job: Job, view: View) -> dict[str, tuple[Rank, ...]]:
-    """The ranks of each host, looked up once for all hosts."""
-    found: dict[str, list[Rank]] = defaultdict(list)
-    for rank in job.ranks:
-        found[rank.host].append(rank)
-    return {name: tuple(ranks) for name, ranks in found.items()}
-
-
-def ranks_of(host: Host, view: View) -> list[Rank]:
+def ranks_of(host: Host, view: View) -> Sequence[Rank]:
     """The ranks on a host; for output pasted without a host name, all ranks (it comes from one of their hosts)."""
-    mine = list(view.get(view.job, "ranks_by_host").get(host.name, ()))
-    return list(view.job.ranks) if not mine and host.name == UNNAMED else mine
+    mine = view.ranks_on(host.name)
+    return view.job.ranks if not mine and host.name == UNNAMED else mine
 
 
 @derived

@@ -24,7 +24,17 @@ from ncdiag.facts.model.monitoring import (
     RasShare,
 )
 from ncdiag.facts.model.network import Address, Gid, Hca, Interface, Port, Route
-from ncdiag.facts.model.processes import Communicator, Event, GdrVerdict, GidUse, NetDevice, Rank, Setting
+from ncdiag.facts.model.processes import (
+    CollectiveSum,
+    Communicator,
+    Event,
+    GdrVerdict,
+    GidUse,
+    LastOp,
+    NetDevice,
+    Rank,
+    Setting,
+)
 from ncdiag.facts.model.records import (
     Benchmark,
     BenchmarkRow,
@@ -57,6 +67,7 @@ __all__ = [
     "Advertised",
     "Benchmark",
     "BenchmarkRow",
+    "CollectiveSum",
     "Communicator",
     "Conflict",
     "Difference",
@@ -83,6 +94,7 @@ __all__ = [
     "InterfaceKind",
     "Job",
     "KernelModule",
+    "LastOp",
     "Launch",
     "LaunchHost",
     "Level",

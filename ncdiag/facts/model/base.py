@@ -21,7 +21,7 @@ Origin = Literal["process", "log echo", "live", "shell", "conf file", "launcher"
 Level = Literal["WARN", "ATTN", "INFO", "TRACE", "DIAG", "CALL", "ABORT", "ERROR"]
 
 
-class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):  # facts form a tree
     """Base of all facts: ``provenance`` maps a field to the span it was read from (``""``: the entity as a whole)."""
 
     provenance: dict[str, Span] = {}

@@ -11,7 +11,7 @@ from ncdiag.facts.model.fabric import Fabric
 from ncdiag.facts.model.hardware import Gpu, PciDevice, TopoLink
 from ncdiag.facts.model.monitoring import OperationProfile, RasReport
 from ncdiag.facts.model.network import Hca, Interface, Route
-from ncdiag.facts.model.processes import Communicator, Event, Rank, Setting
+from ncdiag.facts.model.processes import CollectiveSum, Communicator, Event, Rank, Setting
 from ncdiag.facts.model.records import Benchmark, FlightRecord, Launch, RankTable, Timeout
 from ncdiag.facts.model.system import KernelModule, Library, Limit, Mount, Service
 from ncdiag.facts.model.topology import GraphDump, TopoSystem
@@ -25,7 +25,10 @@ class Host(Fact, frozen=True, kw_only=True):
     ``absent_modules`` are kernel modules known not to be loaded (an empty ``lsmod | grep``); ``nic_labels`` the NICs of
     ``topo -m``, each with its HCA where told; ``acs_redirects`` tells of ACS lines whose device is not named,
     ``unnamed_nic_counters`` of ``ethtool -S`` where the interface is not named. ``gpus_attached`` is how many GPUs
-    nvidia-smi counts, ``gpus_queried`` when it looked, as printed.
+    nvidia-smi counts, ``gpus_queried`` when it looked, as printed. ``cpu_governors`` counts processors by frequency
+    governor; ``capabilities`` are those of the process that looked (``IPC_LOCK``); ``oom_kills`` counts the processes
+    that the kernel killed in its control group, ``memory_limit_bytes`` is that group's limit;
+    ``packet_filters`` are the tables of iptables that exist.
     """
 
     name: str
@@ -62,6 +65,13 @@ class Host(Fact, frozen=True, kw_only=True):
     cloud: str | None = None
     instance_type: str | None = None
     nccl_version: VersionRange | None = None
+    clock_source: str | None = None
+    cpu_governors: dict[str, int] | None = None
+    capabilities: tuple[str, ...] | None = None
+    memory_limit_bytes: int | None = None
+    oom_kills: int | None = None
+    listening_ports: tuple[int, ...] | None = None
+    packet_filters: tuple[str, ...] | None = None
 
 
 class Conflict(msgspec.Struct, frozen=True):
@@ -77,7 +87,9 @@ class Conflict(msgspec.Struct, frozen=True):
 class Difference(Fact, frozen=True, kw_only=True):
     """Something that should be equal and is not: ``groups`` maps each value to the ranks or hosts that have it, folded.
 
-    ``what``: ``setting`` (``name`` is the variable), ``nccl_version``, ``net``, ``library``, ``bootstrap_network`` ...
+    ``what``: ``setting`` (``name`` is the variable), ``nccl_version``, ``net``, ``library``, and of hosts
+    ``cuda_driver``, ``driver``, ``net_plugin``, ``hca_list``, ``gdr``, ``local_transport``, ``interface_mtu`` (``name``
+    is the IP network), ``port_mtu`` (the ports), ``rocev2_index``; ``wait``: a collective in which ranks waited.
     """
 
     what: str
@@ -113,6 +125,7 @@ class Job(Fact, frozen=True, kw_only=True):
     hosts: tuple[Host, ...] = ()
     ranks: tuple[Rank, ...] = ()
     communicators: tuple[Communicator, ...] = ()
+    collectives: tuple[CollectiveSum, ...] = ()
     settings: tuple[Setting, ...] = ()
     events: tuple[Event, ...] = ()
     launches: tuple[Launch, ...] = ()

@@ -7,7 +7,7 @@ import msgspec
 from ncdiag.facts.model.base import Fact, GidType, HostName, InterfaceKind, LinkLayer, PortState
 
 
-class Address(msgspec.Struct, frozen=True, omit_defaults=True):
+class Address(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """An IP address of an interface; ``prefix_len`` in bits, ``peer`` for point-to-point links."""
 
     ip: str
@@ -78,7 +78,7 @@ class Port(Fact, frozen=True, kw_only=True):
     """A port of an RDMA device. ``rate_gbps`` in Gbit/s; ``active_mtu`` in bytes; ``lid`` 0 means none.
 
     ``physical_state`` in ibstat's words (``LinkUp``, ``Polling``, ``Disabled``); ``rate_text``, ``active_width`` and
-    ``active_speed`` (of one lane) as printed.
+    ``active_speed`` (of one lane) as printed. ``counter_deltas`` is what was counted in ``sampled_seconds``.
     """
 
     host: HostName
@@ -99,6 +99,8 @@ class Port(Fact, frozen=True, kw_only=True):
     gids: tuple[Gid, ...] = ()
     gids_complete: bool | None = None
     counters: dict[str, int] | None = None
+    counter_deltas: dict[str, int] | None = None
+    sampled_seconds: float | None = None
 
 
 class Hca(Fact, frozen=True, kw_only=True):

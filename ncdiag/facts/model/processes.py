@@ -87,12 +87,44 @@ class GdrVerdict(Fact, frozen=True, kw_only=True):
     reason: str | None = None
 
 
+class LastOp(Fact, frozen=True, kw_only=True):
+    """The last collective that a rank called on one communicator, by the trace of NCCL_DEBUG_SUBSYS=COLL.
+
+    ``op_count`` counts the calls of a communicator (up to about 2.21: of the process); ``count`` are elements.
+    """
+
+    function: str
+    op_count: int
+    communicator: str | None = None
+    nranks: int | None = None
+    count: int | None = None
+    datatype: str | None = None
+
+
+class CollectiveSum(Fact, frozen=True, kw_only=True):
+    """The calls of one function on one datatype in one communicator, added up over all ranks seen.
+
+    ``communicator`` is None when no Init line told its id; then those of equal ``nranks`` are added together.
+    ``bytes`` is the sum of count times the bytes of the datatype, as each call named them. ``sizes`` maps powers of two
+    to the number of calls with at least so many bytes and less than twice as many.
+    """
+
+    communicator: str | None = None
+    nranks: int | None = None
+    function: str
+    datatype: str
+    calls: int | None = None
+    bytes: int | None = None
+    sizes: dict[str, int] = {}
+
+
 class Rank(Fact, frozen=True, kw_only=True):
     """One rank of the job: a process, or a thread with its own GPU.
 
     ``rank`` is None for a process whose number no line told. ``transports`` counts connections by transport
     (``P2P/IPC``, ``NET/IB``, ``NET/IB/GDRDMA``, ``SHM``). ``state``: started, ready, failed or silent. ``nics_used``
     are NCCL's numbers of the NICs that its channels named; ``relaxed_ordering`` is the ``[RO]`` of its list.
+    ``last_ops`` has the last collective on each communicator, the widest first; empty without the collective trace.
     """
 
     host: HostName
@@ -118,6 +150,7 @@ class Rank(Fact, frozen=True, kw_only=True):
     relaxed_ordering: bool | None = None
     settings: dict[str, Setting] = {}
     link_layers: tuple[str, ...] | None = None
+    last_ops: tuple[LastOp, ...] = ()
 
 
 class Communicator(Fact, frozen=True, kw_only=True):

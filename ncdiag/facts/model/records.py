@@ -22,7 +22,8 @@ class Launch(Fact, frozen=True, kw_only=True):
     in front of the command (for the launcher itself), ``forwarded`` those it passes on by name.
 
     ``memlock``, ``shm_size_bytes``, ``ipc`` and ``devices`` are a container's; program ``hostfile`` stands for a list
-    of hosts.
+    of hosts, program ``kubernetes`` for a container of a manifest: ``networks`` are the further networks of its pod,
+    ``rdma_resources`` the RDMA devices that it asks for, ``shm_mounted`` whether it has a /dev/shm of its own.
     """
 
     program: str
@@ -49,6 +50,9 @@ class Launch(Fact, frozen=True, kw_only=True):
     gpus: str | None = None
     privileged: bool | None = None
     image: str | None = None
+    networks: tuple[str, ...] | None = None
+    rdma_resources: tuple[str, ...] | None = None
+    shm_mounted: bool | None = None
 
 
 class BenchmarkRow(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -138,8 +142,12 @@ class FlightEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class FlightRecord(Fact, frozen=True, kw_only=True):
-    """A dump of PyTorch's NCCL flight recorder (one rank); entries in the order in which they were enqueued."""
+    """A dump of PyTorch's NCCL flight recorder; entries in the order in which they were enqueued.
 
+    ``rank`` is told by the dump or by the name of its file.
+    """
+
+    rank: int | None = None
     version: str | None = None
     nccl_version: VersionRange | None = None
     groups: tuple[FlightGroup, ...] = ()

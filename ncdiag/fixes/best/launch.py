@@ -16,10 +16,8 @@ def shm_size(view: View, bindings: Bindings) -> Value:
     buffers of about 10 MB for each channel and peer, which grow with the ranks of the host.
     """
     concerned = bound(bindings, Host)
-    counts = []
-    for host in [concerned] if concerned is not None else view.job.hosts:
-        ranks = sum(rank.host == host.name for rank in view.job.ranks)
-        counts.append(max(len(host.gpus), ranks))
+    hosts = [concerned] if concerned is not None else view.job.hosts
+    counts = [max(len(host.gpus), len(view.ranks_on(host.name))) for host in hosts]
     most = max(counts, default=0)
     if most == 0:
         reason = "1 GiB is what NVIDIA advises; how many GPUs share it was not seen"

@@ -78,8 +78,7 @@ def _candidates(host: seen.Seen, view: View) -> tuple[_Candidate, ...]:
 
 def _peers(view: View, host: str) -> list[Address]:
     """Addresses of other hosts that the job tries to reach."""
-    advertised = view.get(view.job, "advertised") or ()
-    found = {item.ip for item in advertised if item.ip and item.host != host and item.role == "peer"}
+    found = {item.ip for item in view.get(view.job, "aimed_at") if item.ip and item.host != host}
     found |= {launch.master_addr for launch in view.job.launches if launch.master_addr}
     return [Address(ip) for ip in found]
 

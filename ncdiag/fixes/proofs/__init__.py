@@ -1,1 +1,1 @@
-"""One simulation a module: interfaces, GID indices."""
+"""One simulation a module: interfaces, GID indices, RDMA devices, GPUDirect RDMA."""

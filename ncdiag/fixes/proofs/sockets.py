@@ -47,7 +47,7 @@ def _host(view: View, name: str, change: Change, picked: list[_Picked]) -> HostP
     ask = (f"ip addr (on {name})",)
     if host.origin == "none":
         return HostProof(name, "not-simulated", f"{name}'s interfaces were not seen", ask)
-    known = _with_loopback(host)
+    known = with_loopback(host)
     after = settings(view, name, change)
     version = view.version(view.host(name))
     choice = sockets.bootstrap(known, after, version)
@@ -59,7 +59,7 @@ def _host(view: View, name: str, change: Change, picked: list[_Picked]) -> HostP
     data = sockets.net_socket(known, after, version) if _carries_data(view, name) else choice
     if problem := _problem(view, known, choice, data if data.known else choice, after):
         return HostProof(name, "refuted", f"{with_this} {problem}")
-    if hidden := _may_be_hidden(view, host, after):
+    if hidden := may_be_hidden(view, host, after):
         return HostProof(name, "not-simulated", f"{name}'s log does not show {hidden}", ask)
     first = choice.interfaces[0]
     by_name = {interface.name: interface for interface in known}
@@ -80,7 +80,7 @@ def _open_point(view: View, host: seen.Seen, choice: sockets.Choice, after: dict
     return ""
 
 
-def _with_loopback(host: seen.Seen) -> tuple[Interface, ...]:
+def with_loopback(host: seen.Seen) -> tuple[Interface, ...]:
     """A list from a log never has lo, yet every Linux host has it, as the first interface."""
     if host.origin == "all" or any(interface.name == "lo" for interface in host.interfaces):
         return host.interfaces
@@ -91,7 +91,7 @@ def _with_loopback(host: seen.Seen) -> tuple[Interface, ...]:
     return (lo, *host.interfaces)
 
 
-def _may_be_hidden(view: View, host: seen.Seen, after: dict[str, str]) -> str:
+def may_be_hidden(view: View, host: seen.Seen, after: dict[str, str]) -> str:
     """What the interfaces of a log leave open for this list of names; empty when nothing that matters can be hidden."""
     wanted = after.get("NCCL_SOCKET_IFNAME", "")
     if host.origin == "all" or "NCCL_COMM_ID" in after:
@@ -100,8 +100,7 @@ def _may_be_hidden(view: View, host: seen.Seen, after: dict[str, str]) -> str:
     names = NameList.parse(wanted, version.low if version else versions.as_range(None).low)
     if names.exact and not names.exclude and names.items:
         return ""  # a name is there once
-    ranks = [rank for rank in view.job.ranks if rank.host == host.host]
-    listed = any(rank.socket_interfaces for rank in ranks)
+    listed = any(rank.socket_interfaces for rank in view.ranks_on(host.host))
     before = settings(view, host.host, Change({}))
     automatic = "NCCL_SOCKET_IFNAME" not in before and not any(i.name.startswith("ib") for i in host.interfaces)
     if not (listed and automatic):
@@ -114,7 +113,7 @@ def _may_be_hidden(view: View, host: seen.Seen, after: dict[str, str]) -> str:
 
 def _carries_data(view: View, name: str) -> bool:
     """Tell whether the TCP transport may carry data on this host, as far as is known."""
-    ranks = [rank for rank in view.job.ranks if rank.host == name]
+    ranks = view.ranks_on(name)
     return not any(rank.net not in {None, "Socket"} or (rank.net is None and rank.net_devices) for rank in ranks)
 
 

@@ -1,7 +1,8 @@
 """A fix as the line that goes into a launcher.
 
-One module a launcher, found by folder. Each has ``LAUNCHER`` (its name) and ``line(change) -> str | None``: the text to
-paste, None where the launcher cannot express the change.
+One module a launcher, found by folder. Each has ``LAUNCHER`` (its name), ``PROGRAMS`` (the programs of a Launch fact
+that it stands for) and ``line(change) -> str | None``: the text to paste, None where the launcher cannot express the
+change.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from types import ModuleType
 import msgspec
 
 _PATH_LIST = re.compile(r"[\w/.:+-]*\$LD_LIBRARY_PATH[\w/.:+-]*")
+USUAL = ("export", "mpirun", "docker")
+"""The launchers that come first where the input shows none."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,200}")
 
 
@@ -55,6 +58,21 @@ def render(change: Change, wanted: Iterable[str] | None = None) -> dict[str, str
     names = launchers().keys() if wanted is None else [name for name in wanted if name in launchers()]
     lines = {name: launchers()[name].line(safe) for name in names}
     return {name: line for name, line in lines.items() if line}
+
+
+def preferred(programs: Iterable[str]) -> list[str]:
+    """All launchers, those that the input shows (``programs`` of its Launch facts, in order) before the usual ones."""
+    known = {program: name for name, module in launchers().items() for program in module.PROGRAMS}
+    seen = [known[program] for program in programs if program in known]
+    return list(dict.fromkeys([*seen, *USUAL, *launchers()]))
+
+
+def prefixed(change: Change, command: str) -> str | None:
+    """``env -u B A=1 command``: for launchers that hand on their own environment."""
+    words = [f"-u {name}" for name in change.unset] + [assignment(*item) for item in change.env.items()]
+    if not words:
+        return None
+    return " ".join(["env", *words, command] if change.unset else [*words, command])
 
 
 def quote(value: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ncdiag.fixes.render import Change, assignment, quote
 
 LAUNCHER = "docker"
+PROGRAMS = ("docker run", "podman run", "nvidia-docker run", "nerdctl run")
 
 
 def line(change: Change) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ncdiag.fixes.render import Change, assignment
 
 LAUNCHER = "export"
+PROGRAMS: tuple[str, ...] = ()
 
 
 def line(change: Change) -> str | None:

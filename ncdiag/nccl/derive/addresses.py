@@ -22,11 +22,10 @@ def family_leaves_nothing(host: Host, view: View) -> bool | None:
     setting = view.setting(host, _FAMILY)
     if setting is None or setting.text not in {"AF_INET", "AF_INET6"}:
         return None if setting is None else False
-    for event in view.job.events:
-        if event.event == "no-socket-interface" and event.host in {host.name, None}:
-            view.note(event)
-            view.note(setting)
-            return True
+    for event in view.events_on(host.name, ["no-socket-interface"]):
+        view.note(event)
+        view.note(setting)
+        return True
     if "interfaces" not in host.complete:
         return None
     settings = settings_of(host, view)

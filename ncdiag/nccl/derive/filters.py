@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Host, Port, Setting
+from ncdiag.facts.model import Host, Job, Port, Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View, derived
 from ncdiag.nccl import environment
@@ -13,11 +13,10 @@ from ncdiag.nccl.selection.names import NameList
 @derived
 def socket_filter_matches_nothing(host: Host, view: View) -> bool | None:
     """Does NCCL_SOCKET_IFNAME leave no interface on this host? From NCCL's own words, else from the interfaces."""
-    for event in view.job.events:
-        if event.event == "no-socket-interface" and event.host in {host.name, None}:
-            view.note(event)
-            return True
-    if any(r.bootstrap_interface is not None for r in view.job.ranks if r.host == host.name):
+    for event in view.events_on(host.name, ["no-socket-interface"]):
+        view.note(event)
+        return True
+    if any(r.bootstrap_interface is not None for r in view.ranks_on(host.name)):
         return False
     for interface in host.interfaces:
         view.note(interface)
@@ -29,9 +28,14 @@ def socket_filter_matches_nothing(host: Host, view: View) -> bool | None:
 
 def settings_of(host: Host, view: View) -> dict[str, str]:
     """The NCCL variables that are set on a host, as the selection functions take them."""
-    names = {s.name for s in view.job.settings if s.name.startswith("NCCL_")}
-    found = {name: view.setting(host, name) for name in names}
+    found = {name: view.setting(host, name) for name in view.get(view.job, "variables_told")}
     return {name: s.text for name, s in found.items() if s is not None and s.is_set and s.text is not None}
+
+
+@derived
+def variables_told(job: Job, view: View) -> tuple[str, ...]:
+    """The NCCL variables of which anything is known, looked up once for all hosts."""
+    return tuple(sorted({s.name for s in job.settings if s.name.startswith("NCCL_")}))
 
 
 def _hca_list(host: Host, view: View) -> NameList | None:
@@ -48,11 +52,11 @@ def hca_filter_matches_nothing(host: Host, view: View) -> bool | None:
     wanted = _hca_list(host, view)
     if wanted is None:
         return None
-    if any(r.net_devices for r in view.job.ranks if r.host == host.name):
+    if any(r.net_devices for r in view.ranks_on(host.name)):
         return False
     ports = [p for d in host.hcas for p in d.ports]
     if not ports:
-        found_none = [e for e in view.job.events if e.event == "ib-no-device" and e.host in {host.name, None}]
+        found_none = view.events_on(host.name, ["ib-no-device"])
         for event in found_none[:1]:
             view.note(event)
         return True if found_none and wanted.items else None

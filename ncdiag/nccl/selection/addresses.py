@@ -72,8 +72,10 @@ def parse_comm_id(text: str) -> CommId:
         inside, bracket, _ = text[1:].partition("]")
         ip, percent, zone = inside.partition("%")
         parsed = ip_address(ip)
-        valid = bracket and parsed is not None and parsed.version == IPV6
-        return CommId("address", ip, zone if percent else None) if valid else CommId("invalid")
+        if not bracket:
+            return CommId("invalid")
+        valid = parsed is not None and parsed.version == IPV6  # what inet_pton refuses becomes an address of nowhere
+        return CommId("address", ip if valid else "", zone if percent else None)
     name = next((item.split(":", 1)[0] for item in text.split(",") if not item.startswith(":") and item), "")
     if not name:
         return CommId("invalid")

@@ -6,6 +6,7 @@ The releases are the tags of github.com/NVIDIA/nccl.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 
 from ncdiag.facts.scalars import NEWEST, OLDEST, Constraint, Version, VersionRange
 
@@ -36,3 +37,11 @@ def narrowed(held: VersionRange | None, constraint: str) -> VersionRange | None:
     if held is None or new is None:
         return held or new
     return held.intersect(new) or held
+
+
+def folded(constraints: Iterable[str]) -> VersionRange | None:
+    """What is left when each constraint has narrowed what those before it left. Telling one twice changes nothing."""
+    held: VersionRange | None = None
+    for constraint in constraints:
+        held = narrowed(held, constraint)
+    return held

@@ -15,6 +15,8 @@ from ncdiag.spans import Span
 KEPT = {"harmless": 500, "fact": 2000}
 """Different events of one name that are kept, by kind; memory must not grow with the log."""
 KEPT_OTHERWISE = 5000
+ONCE = "ring-order"
+"""An event that is told once for all channels that have the same order, and is not counted."""
 
 
 class Events:
@@ -25,26 +27,40 @@ class Events:
         self._first: dict[tuple[Any, ...], tuple[Key, Told, str, str, Prefix, Span]] = {}
         self._counts: Counter[tuple[Any, ...]] = Counter()
         self._kept: Counter[str] = Counter()
-        self._last: dict[str, tuple[Any, ...]] = {}
+        self._over: Counter[str] = Counter()
 
     def add(self, key: Key, told: Told, text: str, *, level: str, prefix: Prefix, span: Span) -> None:  # noqa: PLR0913
-        """Take one event; over the limit it only raises the count of the last one kept under its name."""
-        place = (told.event, *key[:2], text)
+        """Take one event; over the limit it is only counted under its name."""
+        same = text.partition(" : ")[2] if told.event == ONCE else text
+        self._add((told.event, *key[:2], same), (key, told, text, level, prefix, span), 1)
+
+    def merge(self, later: Events) -> None:
+        """Add the events of a later part of the log."""
+        for place, first in later._first.items():
+            self._add(place, first, later._counts[place])
+        self._over.update(later._over)
+
+    def _add(self, place: tuple[Any, ...], first: tuple[Key, Told, str, str, Prefix, Span], count: int) -> None:
         if place not in self._first:
-            if self._kept[told.event] >= KEPT.get(told.kind or "", KEPT_OTHERWISE):
-                self._counts[self._last[told.event]] += 1
+            name = first[1].event
+            if self._kept[name] >= KEPT.get(first[1].kind or "", KEPT_OTHERWISE):
+                self._over[name] += count
                 return
-            self._first[place] = key, told, text, level, prefix, span
-            self._kept[told.event] += 1
-            self._last[told.event] = place
-        self._counts[place] += 1
+            self._first[place] = first
+            self._kept[name] += 1
+        elif place[0] == ONCE:
+            return
+        self._counts[place] += count
 
     def unknown_lines(self) -> list[int]:
         """Line numbers of the warnings that no message of the catalogue fits."""
         return [span.line for _, told, _, _, _, span in self._first.values() if told.event == "unknown-warn"]
 
     def observations(self, rank_of: Callable[[Key], int | None]) -> Iterator[Observation]:
-        """One observation for each event kept."""
+        """One observation for each event kept; what was over the limit is counted to the last one of its name."""
+        counts = self._counts.copy()
+        for name, last in {place[0]: place for place in self._first}.items():
+            counts[last] += self._over[name]
         for place, (key, told, text, level, prefix, span) in self._first.items():
             fields: dict[str, Any] = {
                 "event": told.event, "origin": told.origin, "level": level, "kind": told.kind, "text": text,
@@ -52,7 +68,7 @@ class Events:
                 "peer": _host_part(told.fields.get("peer")),
                 "file": prefix.file or told.fields.get("source_file"),
                 "line": prefix.line or told.fields.get("source_line"),
-                "count": self._counts[place], "fields": told.fields,
+                "count": counts[place], "fields": told.fields,
             }  # fmt: skip
             fields = {name: value for name, value in fields.items() if value is not None}
             yield Observation(entity="Event", host=key[0], span=span, fields=fields, standing="process")

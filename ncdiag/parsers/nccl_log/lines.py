@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import operator
 import re
 
 from ncdiag import compiled
@@ -32,16 +31,6 @@ def is_nccl_line(line: bytes) -> bool:
     return any(sign in line for sign in _SIGNS) and _OURS.search(line) is not None
 
 
-def split_lines(buffer: bytes) -> list[tuple[int, bytes]]:
-    """The lines of ``buffer`` that are not NCCL's, each with its index (from 0) in the buffer."""
-    lines = buffer.split(b"\n")
-    if not lines[-1]:
-        lines.pop()
-    plainly_ours = map(operator.contains, lines, itertools.repeat(b"NCCL INFO "))  # a loop in C: most lines end here
-    others = itertools.compress(range(len(lines)), map(operator.not_, plainly_ours))
-    return [(index, line) for index in others if not is_nccl_line(line := lines[index])]
-
-
 PREFIXED = re.compile(
     r"""(?:\[[^\]\n]{1,40}\]\s)?[^\s:/"'|<>()\[\],{}]{1,255}:\d{1,10}:\d{1,10}\s(?:\[-?\w{1,16}\]\s)?"""
     r"""(?:[^\s:]{1,300}:\d{1,6}\s)?(?:\([^()]{1,200}\)\s)?NCCL\s(?:INFO|WARN|ATTN|TRACE|CALL|ABORT)"""
@@ -51,7 +40,7 @@ PREFIXED = re.compile(
 _FACTS = (
     r"Bootstrap ?:", r"NET(?:/(?!\d)| :)", r"Using (?:network|internal Network)", r"GPU Direct RDMA", r"\[Rank \d",
     r"comm 0x", r"nccl\w+ comm 0x", r"NCCL_\w+ set ", r"RCCL_\w+ set ", r"NCCL version", r"RCCL version",
-    r"CUDA Dev \d", r"Plugin name set", r"Coll(?:Net)? \d", r"rank \d+ nranks \d+$",
+    r"CUDA Dev \d", r"Plugin name set", r"Coll(?:Net)? \d", r"rank \d+ nranks \d+(?:\n|$)",
 )  # fmt: skip
 _NAME_FIRST = r"[\w./-]+(?:: [Cc]onnect |:\d+ (?:->|\(\w+\) ->|Cuda failure)| failed in nccl)"
 """``socketStartConnect: connect to``, ``init.cc:123 -> 3``: messages that begin with any name."""
@@ -78,15 +67,36 @@ def _by_first_character(patterns: list[str]) -> str:
 
 
 def build() -> str:
-    """The source of `interesting`."""
+    """How an INFO message begins that can change a fact or tell an event: the source of the patterns below."""
     wanted = _by_first_character([*_FACTS, *_beginnings(own_messages())])
-    return (
-        rf"NCCL (?!INFO Channel )(?:(INFO) (?!Ring \d|Trees |\w+: opCount )(?={wanted}|\d+ coll channels|{_NAME_FIRST})"
-        r"|(WARN|ATTN|DIAG)\b ?|(ABORT)|version (?=\d))"
-    )
+    return rf"{wanted}|\d+ coll channels|{_NAME_FIRST}"
+
+
+@functools.cache
+def _wanted() -> str:
+    return compiled.load("nccl-lines", itertools.chain([__file__], sources()), build, str)
+
+
+_COUNTED = r"Channel |Ring \d|Trees |\w+: opCount "
+"""Messages of which there are too many to look at each: they are counted, or tell nothing."""
 
 
 @functools.cache
 def interesting() -> re.Pattern[bytes]:
     """Lines that can change a fact or tell an event: from ``NCCL`` to the first words of the message."""
-    return re.compile(compiled.load("nccl-lines", itertools.chain([__file__], sources()), build, str).encode())
+    info = rf"(?!{_COUNTED})(?={_wanted()})"
+    return re.compile(rf"NCCL (?:(INFO) {info}|(WARN|ATTN|DIAG)\b ?|(ABORT)|version (?=\d))".encode())
+
+
+@functools.cache
+def remarkable(words: int) -> re.Pattern[bytes]:
+    """The line break before a line that has to be looked at: it is interesting, or not an INFO line of NCCL at all.
+
+    ``words``: how many words a launcher or a collector of logs put before ``host:pid:tid [dev] NCCL INFO``.
+    """
+    return re.compile(rf"\n(?!{prefixed(words)} NCCL INFO (?:{_COUNTED}|(?!{_wanted()})))".encode())
+
+
+def prefixed(words: int) -> str:
+    """The beginning of a line up to ``[dev]``, behind so many words of others; nothing in it can meet a line's end."""
+    return (rf"(?:\S* ){{{words}}}" if words else "") + r"\S* \[\S*"

@@ -93,3 +93,14 @@ def _seconds(clock: re.Match[str] | None) -> float | None:
         offset = int(clock[10]) * 3600 + int(clock[11]) * 60
         seconds -= offset if clock[9] == "+" else -offset
     return seconds
+
+
+def versions_of(prefix: Prefix, level: str) -> str:
+    """Releases that print such a prefix (src/debug.cc): warnings have a date since 2.26, a function since 2.30.7."""
+    if prefix.file is not None and prefix.file.endswith(".cu"):
+        return "<2.5"
+    if level != "WARN" or prefix.host is None or prefix.file is None:
+        return ""
+    if prefix.function is not None:
+        return ">=2.30.7"
+    return ">=2.26" if prefix.has_clock else "<2.26"

@@ -1,23 +1,21 @@
-"""What was read of each process, and how it becomes observations of ranks.
+"""What was read of each process.
 
 A record belongs to one (host, pid, device). Lines of helper threads carry another device number than the rank's own,
-and one process may drive several GPUs: at the end the records of a process are put together by its Init lines.
+and one process may drive several GPUs: `ncdiag.parsers.nccl_log.outcome` puts the records of a process together.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ncdiag.facts.observe import Observation
-from ncdiag.facts.scalars import Version, VersionRange
-from ncdiag.parsers.nccl_log.dialect import narrowed
-from ncdiag.parsers.nccl_log.reading import CARRIED, LISTED, Init, Reading
+from ncdiag.facts.scalars import VersionRange
+from ncdiag.parsers.nccl_log.dialect import folded
+from ncdiag.parsers.nccl_log.lives import Life, Lives
+from ncdiag.parsers.nccl_log.reading import CARRIED, Reading
 from ncdiag.parsers.nccl_log.transports import Link
 from ncdiag.spans import Span
 
-_LIST_FOR_BOOTSTRAP = Version(2, 4), Version(2, 6)
 LIST_LIMIT = 256
 """Different entries of a list (GIDs, GDR verdicts) that are kept for one process."""
 
@@ -26,7 +24,10 @@ Key = tuple[str | None, int | None, int | None]
 
 
 class Record:
-    """What the lines of one (host, pid, device) told. ``fields`` holds values with the span of the line."""
+    """What the lines of one (host, pid, device) told. ``fields`` holds values with the span of the line.
+
+    Records of two parts of a log merge to the record of both: what is first stays first, what is last stays last.
+    """
 
     def __init__(self, key: Key, span: Span) -> None:
         """Start empty; ``span`` is the first line seen."""
@@ -34,15 +35,15 @@ class Record:
         self.fields: dict[str, tuple[Any, Span]] = {}
         self.lists: dict[str, list[tuple[Any, Span]]] = defaultdict(list)
         self.settings: dict[str, tuple[str, Span]] = {}
-        self.comms: dict[str, Init] = {}
+        self.lives = Lives()
         self.net: tuple[int, str, Span] | None = None
         self.transports: Counter[str] = Counter()
         self.nics: set[int] = set()
         self.link_ranks: set[int] = set()
-        self.state: tuple[str, Span] | None = None
+        self.failed: Span | None = None
         self.exact: tuple[str, Span] | None = None
-        self.bounds: VersionRange | None = None
-        self.world: tuple[Init, Span] | None = None
+        self.constraints: dict[str, None] = {}
+        self.link_constraints: set[str] = set()
         self.link_net: str | None = None
 
     def take(self, reading: Reading, span: Span) -> None:
@@ -50,35 +51,19 @@ class Record:
         for name, value in reading.fields.items():
             self.fields.setdefault(name, (value, span))
         for name, items in reading.lists.items():
-            held = self.lists[name]
             for item in items:
-                if len(held) < LIST_LIMIT and all(item != old for old, _ in held):
-                    held.append((item, span))
+                self._add(name, item, span)
         if reading.setting is not None:
             self.settings.setdefault(reading.setting[0], (reading.setting[1], span))
-        if reading.net is not None and (self.net is None or reading.net[0] > self.net[0]):
-            self.net = (*reading.net, span)
+        if reading.net is not None:
+            self._take_net((*reading.net, span))
         if reading.for_sure and self.exact is None:
             self.exact = reading.for_sure, span
         if reading.fails:
-            self.state = "failed", span
-        self.bounds = narrowed(self.bounds, reading.versions)
-
-    def take_init(self, init: Init, span: Span) -> Init:
-        """Add a line of a communicator's life; the widest communicator gives the rank its number."""
-        held = self.comms.get(init.pointer)
-        if held is not None and held.rank == init.rank:
-            init = Init(
-                init.rank, init.nranks, init.pointer, init.comm or held.comm, _either(init.cuda_dev, held.cuda_dev),
-                init.bus_id or held.bus_id, init.parent or held.parent, _either(init.nhosts, held.nhosts),
-                init.state or held.state,
-            )  # fmt: skip
-        self.comms[init.pointer] = init
-        if self.world is None or _is_wider(init, self.world[0]):
-            self.world = init, self.world[1] if self.world and init.pointer == self.world[0].pointer else span
-            if init.state is not None:
-                self.state = init.state, span
-        return init
+            self.failed = span
+        if reading.init is not None:
+            self.lives.take(reading.init, span)
+        self.constraints.setdefault(reading.versions)
 
     def take_link(self, link: Link) -> None:
         """Note a connection of the rank; how often it is told is counted apart."""
@@ -86,7 +71,42 @@ class Record:
         if link.nic is not None:
             self.nics.add(link.nic)
         self.link_net = self.link_net or link.net
-        self.bounds = narrowed(self.bounds, link.versions)
+        self.link_constraints.add(link.versions)
+
+    def merge(self, later: Record) -> None:
+        """Add what a later part of the log told of the same process."""
+        for name, told in later.fields.items():
+            self.fields.setdefault(name, told)
+        for name, items in later.lists.items():
+            for item, span in items:
+                self._add(name, item, span)
+        for name, setting in later.settings.items():
+            self.settings.setdefault(name, setting)
+        self.lives.merge(later.lives)
+        if later.net is not None:
+            self._take_net(later.net)
+        self.transports.update(later.transports)
+        self.nics |= later.nics
+        self.link_ranks |= later.link_ranks
+        self.failed = later.failed or self.failed
+        self.exact = self.exact or later.exact
+        self.constraints |= later.constraints
+        self.link_constraints |= later.link_constraints
+        self.link_net = self.link_net or later.link_net
+
+    def _add(self, name: str, item: Any, span: Span) -> None:  # noqa: ANN401
+        held = self.lists[name]
+        if len(held) < LIST_LIMIT and all(item != old for old, _ in held):
+            held.append((item, span))
+
+    def _take_net(self, net: tuple[int, str, Span]) -> None:
+        if self.net is None or net[0] > self.net[0]:
+            self.net = net
+
+    @property
+    def bounds(self) -> VersionRange | None:
+        """The releases that can have printed the lines."""
+        return folded([*self.constraints, *sorted(self.link_constraints)])
 
     def network(self) -> tuple[int, str, Span] | None:
         """The network and how sure that is; the lines that announce one win over its channels."""
@@ -96,190 +116,32 @@ class Record:
 
     def told_anything(self) -> bool:
         """Tell whether the lines said more than that somebody printed them."""
-        told = self.fields or self.lists or self.settings or self.comms or self.network()
+        told = self.fields or self.lists or self.settings or self.lives or self.network()
         return self.key[1] is not None or bool(told)
+
+    @property
+    def world(self) -> Life | None:
+        """The communicator that gives the rank its number."""
+        return self.lives.world()
+
+    @property
+    def state(self) -> tuple[str, Span] | None:
+        """The latest word: a failure, or what the widest communicator told."""
+        world = self.world
+        said = world.state if world is not None else None
+        if self.failed is not None and (said is None or self.failed.line >= said[1].line):
+            return "failed", self.failed
+        return said
 
     @property
     def rank(self) -> int | None:
         """The number of the rank: from its Init lines, else from its channels when they agree."""
-        if self.world is not None:
-            return self.world[0].rank
+        world = self.world
+        if world is not None:
+            return world.init.rank
         return next(iter(self.link_ranks)) if len(self.link_ranks) == 1 else None
 
     @property
     def is_rank(self) -> bool:
         """Tell whether this record stands for a rank of its own, not for a helper thread or a whole process."""
-        return self.world is not None or len(self.link_ranks) == 1
-
-
-def _is_wider(new: Init, old: Init) -> bool:
-    """Tell whether ``new`` names a process better: its own line again, more ranks, or a line that says more."""
-    return new.pointer == old.pointer or new.nranks > old.nranks or (new.nranks == old.nranks and not old.pointer)
-
-
-def _either(new: int | None, old: int | None) -> int | None:
-    return old if new is None else new
-
-
-class Outcome:
-    """The ranks of one source, ready to be told: records of one process put together."""
-
-    def __init__(
-        self, records: Iterable[Record], library: str, exact: tuple[str, Span] | None, bounds: VersionRange | None
-    ) -> None:
-        """``exact`` and ``bounds`` are what the source as a whole says about the version."""
-        self.library, self.exact, self.bounds = library, exact, bounds
-        processes: dict[tuple[str | None, int | None], list[Record]] = defaultdict(list)
-        for record in records:
-            processes[record.key[:2]].append(record)
-        self.groups: list[tuple[Record, list[Record]]] = []
-        self.shared: dict[tuple[str | None, int | None], bool] = {}
-        for process, members in processes.items():
-            self.shared[process] = sum(record.is_rank for record in members) > 1
-            self.groups += _grouped(members)
-        self.rank_of: dict[Key, int | None] = {}
-        for main, others in self.groups:
-            alone = not self.shared[main.key[:2]]
-            self.rank_of[main.key] = main.rank
-            self.rank_of.update({record.key: main.rank for record in others if alone})
-
-    def observations(self) -> Iterator[Observation]:
-        """Ranks and settings. One observation for each line that gave fields of a rank."""
-        told: set[tuple[str | None, int | None, str]] = set()
-        for main, others in self.groups:
-            members = [main, *others]
-            yield from self._rank(main, members)
-            yield from _settings(main, members, told)
-
-    def _rank(self, main: Record, members: list[Record]) -> Iterator[Observation]:
-        """The rank that ``main`` stands for; each field goes to the line that told it."""
-        by_span: dict[Span, dict[str, Any]] = defaultdict(dict)
-        for record in reversed(members):
-            for name, (value, span) in record.fields.items():
-                _put(by_span, name, value, span)
-        _lists(by_span, members)
-        version = self._version(members)
-        nets = [net for record in members if (net := record.network()) is not None]
-        net = max(nets, key=lambda net: net[0], default=None)
-        if net is not None and (net[0] > LISTED or self._lists_what_it_uses(version)):
-            _put(by_span, "net", net[1], net[2])
-        _put_world(by_span, main)
-        _put_state(by_span, members)
-        if version is not None:
-            _put(by_span, "nccl_version", version[0], version[1] or main.span)
-        by_span[main.span] |= self._counted(main, members)
-        host, pid, device = main.key
-        if main.world is not None and main.world[0].cuda_dev is not None:
-            device = main.world[0].cuda_dev
-        for span, fields in sorted(by_span.items(), key=lambda item: item[0].line):
-            if fields:
-                yield Observation(
-                    entity="Rank", key=(pid, device), host=host, span=span, fields=fields, standing="process"
-                )
-
-    def _counted(self, main: Record, members: list[Record]) -> dict[str, Any]:
-        """What is told by many lines. Records that several ranks share count for none of them."""
-        alone = [record for record in members if record is main or not self.shared[record.key[:2]]]
-        counts: Counter[str] = Counter()
-        for record in alone:
-            counts.update(record.transports)
-        nics = sorted(set().union(*(record.nics for record in alone)))
-        fields = {"library": self.library, "rank": main.rank, "transports": dict(counts), "nics_used": nics}
-        return {name: value for name, value in fields.items() if value not in (None, {}, [])}
-
-    def _lists_what_it_uses(self, version: tuple[VersionRange, Span | None] | None) -> bool:
-        """2.4 and 2.5 list the sockets for the bootstrap as well, so that line does not tell the network."""
-        if self.library == "RCCL":
-            return True
-        first, beyond = _LIST_FOR_BOOTSTRAP
-        return version is not None and (version[0].low >= beyond or version[0].high < first)
-
-    def _version(self, members: list[Record]) -> tuple[VersionRange, Span | None] | None:
-        exact = next((r.exact for r in members if r.exact is not None), None)
-        if exact is not None:
-            version = VersionRange.exact(exact[0])
-            return None if version is None else (version, exact[1])
-        own: VersionRange | None = None
-        if self.library == "NCCL":
-            for record in members:
-                if record.bounds is not None:
-                    own = record.bounds if own is None else own.intersect(record.bounds) or own
-        whole = VersionRange.exact(self.exact[0]) if self.exact else None
-        if self.exact is not None and whole is not None and (own is None or own.low <= whole.low <= own.high):
-            return whole, self.exact[1]
-        if self.library == "NCCL" and self.bounds is not None:
-            own = self.bounds if own is None else own.intersect(self.bounds) or own
-        return None if own is None else (own, None)
-
-
-def _grouped(members: list[Record]) -> list[tuple[Record, list[Record]]]:
-    """The ranks of one process, each with the records that tell of it as well."""
-    ranks = [record for record in members if record.is_rank]
-    rest = [record for record in members if not record.is_rank]
-    if ranks:
-        return [(record, rest) for record in ranks]
-    without_device = [record for record in members if record.key[2] is None]
-    own = [record for record in members if record.key[2] is not None]
-    return [(record, without_device) for record in own] or [(without_device[0], without_device[1:])]
-
-
-def _put(by_span: dict[Span, dict[str, Any]], name: str, value: Any, span: Span) -> None:  # noqa: ANN401
-    """Set a field once over all spans: what is put later replaces what was put before."""
-    for fields in by_span.values():
-        fields.pop(name, None)
-    by_span[span][name] = value
-
-
-def _put_world(by_span: dict[Span, dict[str, Any]], main: Record) -> None:
-    if main.world is None:
-        return
-    init, span = main.world
-    world = {"nranks": init.nranks, "communicator": init.comm, "cuda_dev": init.cuda_dev, "bus_id": init.bus_id}
-    for name, value in world.items():
-        if value is not None:
-            _put(by_span, name, value, span)
-
-
-def _put_state(by_span: dict[Span, dict[str, Any]], members: list[Record]) -> None:
-    """A failure anywhere in the process wins; else what its communicators say."""
-    states = [record.state for record in members if record.state is not None]
-    state = next((state for state in states if state[0] == "failed"), states[0] if states else None)
-    if state is not None:
-        _put(by_span, "state", *state)
-
-
-def _lists(by_span: dict[Span, dict[str, Any]], members: list[Record]) -> None:
-    """Lists are told where their first entry stood; GIDs get the name of their device."""
-    names = {item["index"]: item["name"] for r in members for item in r.fields.get("net_devices", ([], r.span))[0]}
-    merged: dict[str, list[tuple[Any, Span]]] = defaultdict(list)
-    for record in members:
-        for name, items in record.lists.items():
-            merged[name] += [pair for pair in items if all(pair[0] != old for old, _ in merged[name])]
-    for name, items in merged.items():
-        values = [_with_device(value, names) if name == "gids_used" else value for value, _ in items]
-        _put(by_span, name, values, items[0][1])
-        if name == "socket_interfaces" and not any("bootstrap_interface" in fields for fields in by_span.values()):
-            by_span[items[0][1]]["bootstrap_interface"] = values[0]
-
-
-def _with_device(use: dict[str, Any], names: dict[int, str]) -> dict[str, Any]:
-    if "device" not in use:
-        return use
-    name = names.get(use["device"])
-    rest = {key: value for key, value in use.items() if key != "device"}
-    return rest if name is None or "+" in name else {"hca": name, **rest}
-
-
-def _settings(
-    main: Record, members: list[Record], told: set[tuple[str | None, int | None, str]]
-) -> Iterator[Observation]:
-    """The echoes of one process, each name once; the merger gives them to the ranks of the process."""
-    host, pid, _ = main.key
-    for record in members:
-        for name, (text, span) in record.settings.items():
-            if (host, pid, name) not in told:
-                told.add((host, pid, name))
-                fields = {"text": text, "is_set": True, "origin": "log echo"}
-                yield Observation(
-                    entity="Setting", key=(name, pid), host=host, span=span, fields=fields, standing="process"
-                )
+        return bool(self.lives) or len(self.link_ranks) == 1

@@ -1,4 +1,4 @@
-"""The ``Channel ... via`` lines: which transport joins which two ranks. There are too many to look at one by one."""
+"""What a ``Channel ... via`` line tells: which transport joins which two ranks."""
 
 from __future__ import annotations
 
@@ -6,14 +6,6 @@ import re
 
 import msgspec
 
-CHANNELS = re.compile(rb"\n([^ ]* \[[^ ]*) NCCL INFO Channel [^ ]* : (.*)")
-"""``host:pid:tid [dev]`` and what follows the channel's number. Fast, and blind for lines with a launcher's prefix."""
-RINGS = re.compile(rb"\n([^ ]* \[[^ ]*) NCCL INFO Ring [^ ]* : (.*)")
-"""The same up to 2.6."""
-CHANNEL_STARTS = (b"NCCL INFO Channel ", b"NCCL INFO Ring ")
-RING_ORDER = re.compile(rb"NCCL (INFO) (?=Channel \d+(?:/\d+)? : +\d+ +\d)")
-"""``Channel 00/04 : 0 1 2 3``: the order of a ring, told by rank 0."""
-ANY_CHANNEL = re.compile(rb"NCCL INFO (?:Channel|Ring) [^ ]* : (.*)")
 COLLNET = re.compile(r"Coll(?:Net)? \d[\d/]* : (?P<rest>.*)")
 
 _LINK = re.compile(

@@ -18,7 +18,7 @@ CASES = sorted(FIXTURES.glob("*.txt"))
 def shown(path: Path) -> Iterator[str]:
     """An observation a line: its line in the log, entity, host, key, fields."""
     scanner = Scanner(path.name)
-    scanner.feed(path.read_bytes(), 1)
+    scanner.feed(path.read_bytes())
     parsed = scanner.finish()
     yield json.dumps({"unread": parsed.unread})
     for o in parsed.observations:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.facts.scalars import Version, VersionRange
-from ncdiag.parsers.nccl_log import Scanner, is_nccl_line, split_lines, warn_text
+from ncdiag.parsers.nccl_log import Scanner, is_nccl_line, warn_text
 
 GENERATOR = Path(__file__).parents[2] / "generate" / "healthy.py"
 
@@ -70,7 +70,7 @@ def scan(text: str | bytes, *cuts: int) -> Parsed:
     ends = sorted({min((data.find(b"\n", cut) + 1) or len(data), len(data)) for cut in cuts} | {len(data)})
     for end in ends:
         if end > start:
-            scanner.feed(data[start:end], 1 + data.count(b"\n", 0, start))
+            scanner.feed(data[start:end])
         start = end
     return scanner.finish()
 
@@ -303,9 +303,9 @@ def test_which_lines_are_ours() -> None:
     assert [line for line in ours if not is_nccl_line(line)] == []
     assert [line for line in others if is_nccl_line(line)] == []
     buffer = b"\n".join([ours[0], others[1], *ours, others[2], b""])
-    assert split_lines(buffer) == [(1, others[1]), (len(ours) + 2, others[2])]
-    assert split_lines(b"a\n\nb\n") == [(0, b"a"), (1, b""), (2, b"b")]
-    assert split_lines(b"") == []
+    assert Scanner("x").feed(buffer) == [(2, others[1]), (len(ours) + 3, others[2])]
+    assert Scanner("x").feed(b"a\n\nb\n") == [(1, b"a"), (2, b""), (3, b"b")]
+    assert Scanner("x").feed(b"") == []
 
 
 def test_a_message_without_prefix() -> None:

@@ -1,0 +1,43 @@
+"""The table that ``check --list`` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ncdiag.sources.command import collectors
+from ncdiag.sources.live import DEADLINE
+
+_HEAD = ("what", "root", "limit", "from")
+
+
+def listing() -> str:
+    """All collectors, one a line, each with its reason below; readers of files share the deadline of the whole look."""
+    rows = list(_rows())
+    columns = [max(len(row[0][i]) for row in [(_HEAD, ""), *rows]) for i in range(3)]
+    lines = []
+    for cells, why in [(_HEAD, ""), *rows]:
+        padded = [cell.ljust(width) for cell, width in zip(cells[:3], columns, strict=True)]
+        lines.append("  ".join([*padded, cells[3]]).rstrip())
+        if why:
+            lines.append(f"    {why}")
+    lines.append("")
+    lines.append(f"Everything together takes at most {DEADLINE:g} s; what does not answer is told as not seen.")
+    return "\n".join(lines) + "\n"
+
+
+def _rows() -> Iterator[tuple[tuple[str, str, str, str], str]]:
+    """((what, root needed, time limit, file or command), why)."""
+    table = collectors()
+    for reader in table.reader:
+        files = ", ".join(f"/{path}" for path in reader.files)
+        yield (reader.what, _root(needed=reader.root), f"{DEADLINE:g} s", files), reader.why
+    for asked in table.asked:
+        yield (asked.what, _root(needed=asked.root), f"{asked.limit:g} s", asked.source), asked.why
+    for command in table.command:
+        notes = [f"unless files tell it ({command.unless})"] if command.unless else []
+        notes += [f"where there is {' or '.join(command.needs)}"] if command.needs else []
+        yield (command.why, _root(needed=command.root), f"{command.limit:g} s", command.line), "; ".join(notes)
+
+
+def _root(*, needed: bool) -> str:
+    return "root" if needed else "-"

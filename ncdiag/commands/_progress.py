@@ -1,0 +1,42 @@
+"""How far the reading is, on a terminal, for input that takes long."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+_BEFORE = 1.0
+"""Seconds without a word: most input is read by then."""
+_BETWEEN = 0.2
+
+
+@contextlib.contextmanager
+def showing(*, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """Gives a function that shows bytes read and bytes to read on one line of stderr, which is wiped at the end.
+
+    None when nobody wants to see it or stderr is no terminal.
+    """
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    due = [time.monotonic() + _BEFORE]
+
+    def show(done: int, total: int) -> None:
+        if time.monotonic() >= due[0]:
+            due[0] = time.monotonic() + _BETWEEN
+            _write(f"\rncdiag: read {done >> 20} of {total >> 20} MiB\x1b[K")
+
+    begin = due[0]
+    try:
+        yield show
+    finally:
+        if due[0] != begin:
+            _write("\r\x1b[K")
+
+
+def _write(text: str) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(text)
+        sys.stderr.flush()

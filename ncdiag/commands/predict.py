@@ -1,0 +1,94 @@
+"""``ncdiag predict [FILE...]``: what NCCL would choose, and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ncdiag.commands._options import application
+from ncdiag.commands._output import write
+
+if TYPE_CHECKING:
+    from ncdiag.facts.model import Job
+    from ncdiag.facts.scalars import Version
+
+app = application()
+
+NOTHING_UNDERSTOOD = 3
+
+
+@app.command(
+    help="Tell which interfaces, network, RDMA ports, GID and GPUDirect RDMA NCCL would choose, and why. "
+    "From FILE (logs, outputs of tools), else from this host. Runs no job and needs no GPU."
+)
+def predict(  # noqa: PLR0917  (typer's parameters)
+    files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None,
+    nccl: Annotated[
+        list[str] | None, typer.Option(metavar="VERSION", help="The release to predict; several stand side by side.")
+    ] = None,
+    env: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Set a variable besides those that are known.")
+    ] = None,
+    root: Annotated[Path, typer.Option(metavar="DIR", help="Read a recorded tree instead of this host.")] = Path("/"),
+    format_: Annotated[Literal["text", "json"], typer.Option("--format", help="How to answer.")] = "text",
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+) -> int:
+    """Print the prediction."""
+    import json
+
+    from ncdiag import predicting
+    from ncdiag.facts.view import View
+    from ncdiag.nccl import environment
+    from ncdiag.report.sanitize import clean, json_escapes
+
+    releases = [_version(text) for text in nccl or ()]
+    changed = dict(map(_assignment, env or ()))
+    job = _files(files, quiet=quiet) if files else _host(root)
+    found = predicting.predict(View(job, environment.resolve_fields), releases, changed)
+    if format_ == "json":
+        text = json_escapes(json.dumps(predicting.as_json(found), ensure_ascii=False, indent=1)) + "\n"
+        write(text, output, encoding="utf-8")
+    else:
+        write(clean(predicting.as_text(found) or "no host was understood\n"), output)
+    return 0 if found else NOTHING_UNDERSTOOD
+
+
+def _version(text: str) -> Version:
+    from ncdiag.errors import UsageError
+    from ncdiag.facts.scalars import Version
+
+    version = Version.parse(text)
+    if version is None:
+        msg = f"{text!r} is no NCCL version; write for instance 2.18.3"
+        raise UsageError(msg)
+    return version
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    from ncdiag.errors import UsageError
+
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        msg = f"{text!r} sets nothing; write NAME=VALUE, for instance NCCL_SOCKET_IFNAME=eth0"
+        raise UsageError(msg)
+    return name, value
+
+
+def _files(files: list[str], *, quiet: bool) -> Job:
+    from ncdiag.commands._judge import told
+    from ncdiag.read import job_of, read_source
+    from ncdiag.sources.files import open_sources
+
+    sources = told(open_sources(files), quiet=quiet)
+    return job_of([read_source(source) for source in sources if hasattr(source, "buffers")])
+
+
+def _host(root: Path) -> Job:
+    from ncdiag.read import job_of, read_sections
+    from ncdiag.sources.live import collect
+
+    seen = collect(root)
+    return job_of(read_sections(seen.sections), seen.observations)

@@ -1,0 +1,182 @@
+"""Devices that run below what they can do: PCIe and NVLink, ports slower than their equals, clocks held down."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ncdiag.facts.model import Benchmark, Gpu, Host, PciDevice, Port, TopoLink
+from ncdiag.facts.view import View, derived
+
+_FAST_CARDS = ("ConnectX-5", "ConnectX-6", "ConnectX-7", "ConnectX-8", "BlueField", "Infiniband controller", "Thor")
+_SLOW_BY_DESIGN = ("ConnectX-6 Lx", "Virtual Function")
+_HARD = ("HW Slowdown", "HW Thermal Slowdown", "HW Power Brake Slowdown", "SW Thermal Slowdown")
+_NO_PEER_ACCESS = frozenset({"CNS", "GNS", "TNS", "NS"})
+"""Not supported by the chipset, the GPU, the topology, or at all, in the words of ``nvidia-smi topo -p2p``."""
+_PEER_MODULES = frozenset({"nv_peer_mem", "nvidia_peermem"})
+_SIBLINGS = 4
+"""Ports of one model from which a single slower one stands out."""
+_NVLS_LINKS = 18
+"""NVLinks of a Hopper GPU below NVSwitches; A100 has 12 and no multicast."""
+
+
+@derived
+def narrow_devices(host: Host, view: View) -> tuple[str, ...] | None:
+    """GPUs and RDMA cards on fewer PCIe lanes than they have, and such cards at a lower speed.
+
+    GPUs lower the speed themselves when idle. None when no width is known.
+    """
+    found = []
+    told = False
+    for device in host.pci:
+        if not _is_fast(device) or not device.width or not device.width_max:
+            continue
+        told = True
+        if device.width < device.width_max or _is_slow_card(device):
+            view.note(device)
+            found.append(f"{device.bus_id} (x{device.width} of x{device.width_max}{_speeds(device)})")
+    seen = {d.bus_id for d in host.pci}
+    for gpu in host.gpus:
+        if not gpu.pcie_width or not gpu.pcie_width_max or gpu.bus_id in seen:
+            continue
+        told = True
+        if gpu.pcie_width < gpu.pcie_width_max:
+            view.note(gpu)
+            found.append(f"GPU {gpu.bus_id or gpu.index} (x{gpu.pcie_width} of x{gpu.pcie_width_max})")
+    return tuple(found) if told else None
+
+
+@derived
+def has_narrow_devices(host: Host, view: View) -> bool | None:
+    """Are there such devices?"""
+    found = view.get(host, "narrow_devices")
+    return None if found is None else bool(found)
+
+
+def _is_gpu(device: PciDevice) -> bool:
+    return "NVIDIA" in (device.description or "") and "3D controller" in (device.description or "")
+
+
+def _is_fast(device: PciDevice) -> bool:
+    words = device.description or ""
+    if any(word in words for word in _SLOW_BY_DESIGN):
+        return False
+    return _is_gpu(device) or any(word in words for word in _FAST_CARDS)
+
+
+def _is_slow_card(device: PciDevice) -> bool:
+    fast, slow = device.speed_gts_max, device.speed_gts
+    return not _is_gpu(device) and fast is not None and slow is not None and slow < fast
+
+
+def _speeds(device: PciDevice) -> str:
+    return f", {device.speed_gts:g} of {device.speed_gts_max:g} GT/s" if _is_slow_card(device) else ""
+
+
+@derived
+def is_slower_than_siblings(port: Port, view: View) -> bool | None:
+    """Is it the one active port that runs slower than all others of its model on this host?
+
+    None when model or rates are not known, or when there are too few to compare.
+    """
+    host = view.host(port.host)
+    model = {h.name: h.board_id or h.board for h in host.hcas} if host is not None else {}
+    if host is None or port.state != "active" or not port.rate_gbps or not model.get(port.hca):
+        return None
+    equal = [p for p in view.get(host, "active_ports") if model.get(p.hca) == model[port.hca] and p.rate_gbps]
+    equal = [p for p in equal if p.link_layer == port.link_layer]
+    rates = Counter(p.rate_gbps for p in equal)
+    if len(equal) < _SIBLINGS:
+        return None
+    if len(rates) != 2 or rates[port.rate_gbps] != 1:  # noqa: PLR2004
+        return False
+    view.note(port)
+    return all(port.rate_gbps <= (rate or 0) for rate in rates)
+
+
+@derived
+def lacks_nvlinks(gpu: Gpu, view: View) -> bool | None:
+    """Has it fewer active NVLinks than other GPUs of its host?
+
+    A GPU without any, beside others that have few, is one without a bridge and no fault.
+    """
+    host = view.host(gpu.host)
+    if host is None or gpu.nvlinks is None:
+        return None
+    most = max((g.nvlinks or 0 for g in host.gpus if g.model == gpu.model), default=0)
+    if gpu.nvlinks >= most:
+        return False
+    view.note(gpu)
+    return gpu.nvlinks > 0 or (most >= _SIBLINGS and sum(g.nvlinks == most for g in host.gpus) > len(host.gpus) / 2)
+
+
+@derived
+def nvlinks_of_siblings(gpu: Gpu, view: View) -> int:
+    """The largest number of active NVLinks of a GPU of its host."""
+    host = view.host(gpu.host)
+    return max((g.nvlinks or 0 for g in host.gpus), default=0) if host is not None else 0
+
+
+@derived
+def is_held_down(gpu: Gpu, view: View) -> bool | None:
+    """Does heat, power or the board hold its clocks down? Its power limit under full load is no such reason."""
+    return None if gpu.slowdowns is None else any(word in _HARD for word in gpu.slowdowns)
+
+
+@derived
+def has_nvls_hardware(host: Host, view: View) -> bool | None:
+    """Are its GPUs of a generation that has multicast, joined by NVSwitch?"""
+    counts = [link.nvlink_count for link in host.links if link.nvlink_count is not None]
+    return any(count >= _NVLS_LINKS for count in counts) if counts else None
+
+
+@derived
+def has_wrong_results(benchmark: Benchmark, view: View) -> bool | None:
+    """Did the check of the results find wrong elements? None when nothing was checked."""
+    rows = [value for row in benchmark.rows for value in (row.wrong, row.in_place_wrong) if value is not None]
+    if any(rows) or (benchmark.out_of_bounds or 0) > 0:
+        view.note(benchmark)
+        return True
+    return False if rows or benchmark.out_of_bounds is not None else None
+
+
+@derived
+def nvls_refused(host: Host, view: View) -> bool | None:
+    """Does NCCL say of a GPU of this host that multicast is not available? None when it says nothing."""
+    told = view.events_on(host.name, ["nvls-state"])
+    for event in told:
+        if str(event.fields.get("availability", "")).startswith("not"):
+            view.note(event)
+            return True
+    return False if told else None
+
+
+@derived
+def lacks_peer_access(link: TopoLink, view: View) -> bool | None:
+    """Does the driver offer no peer access between two GPUs?"""
+    told = {link.p2p_read, link.p2p_write, link.p2p_status} - {None}
+    return bool(told & _NO_PEER_ACCESS) if told else None
+
+
+@derived
+def has_both_peer_modules(host: Host, view: View) -> bool:
+    """Are the peer-memory module of the driver and its older forerunner both loaded?"""
+    found = [module for module in host.modules if module.name in _PEER_MODULES]
+    for module in found:
+        view.note(module)
+    return len({module.name for module in found}) == len(_PEER_MODULES)
+
+
+@derived
+def crowded_nic(host: Host, view: View) -> bool | None:
+    """Do all ranks of this host send through one RDMA device although they list several of equal rate?
+
+    None when no more than a few ranks of the host, or not their channels, were seen.
+    """
+    ranks = [rank for rank in view.ranks_on(host.name) if rank.net == "IB" and len(rank.net_devices or ()) > 1]
+    used = [rank.nics_used for rank in ranks if rank.nics_used]
+    if len(used) < _SIBLINGS:
+        return None
+    if len({nic for nics in used for nic in nics}) > 1:
+        return False
+    view.note(ranks[0], "net_devices")
+    return not any(view.get(rank, "lists_slow_devices") for rank in ranks)

@@ -1,0 +1,137 @@
+"""Derived fields of events: links that were lost, devices that a virtual machine hides, memory that CUDA refuses."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+from ncdiag.facts.model import Event, Gpu, Host, Job
+from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.view import View, derived
+
+_RDMA_NAME = re.compile(r"mlx\d|ib|irdma|bnxt_re|efa|rdmap|roce")
+_SHM_FILES = ("shmutils.cc", "os/linux.cc", "include/shm.h")
+_UNREACHABLE = {101: "Network is unreachable", 113: "No route to host"}
+_NO_ANSWER = {110: "Connection timed out"}
+_RETRIES_EXCEEDED = 12
+_REGISTERED = 3
+
+
+@derived
+def is_link_loss(event: Event, view: View) -> bool:
+    """Did the port of a network card lose its link, as the kernel, networkd or NCCL's asynchronous events tell it?"""
+    if event.event == "ib-async-event":
+        return event.fields.get("what") == "port error"
+    if event.event == "hca-link":
+        return str(event.fields.get("link_state", "")).upper() == "DOWN"
+    return event.event in {"interface-link-down", "carrier-lost"}
+
+
+@derived
+def lost_port(event: Event, view: View) -> str:
+    """``mlx5_2`` or ``ens1f0np0``; a word where the line names none."""
+    return str(event.fields.get("hca") or event.fields.get("interface") or "an RDMA port")
+
+
+@derived
+def hides_rdma_device(event: Event, view: View) -> bool:
+    """Did NCCL find no place on the PCI bus for an RDMA device or a GPU? For virtual Ethernet that is normal."""
+    if event.event != "pci-parent-unknown":
+        return False
+    name = str(event.fields.get("device_name", ""))
+    return event.fields.get("path") is None or _RDMA_NAME.match(name) is not None
+
+
+@derived
+def is_shm_registration(event: Event, view: View) -> bool:
+    """A CUDA failure in the code that maps shared memory (src/misc/shmutils.cc, later src/os/linux.cc).
+
+    Not one that CUDA merely repeats: memory used up, or a kernel that failed before.
+    """
+    if event.event != "cuda-failure" or not (event.file or "").endswith(_SHM_FILES):
+        return False
+    return not view.get(event, "is_kernel_fault") and not view.get(event, "is_cuda_memory_failure")
+
+
+@derived
+def is_unreachable(event: Event, view: View) -> bool:
+    """Did the kernel know no way to the peer's RDMA address (errno 101 or 113)?"""
+    return event.event == "ib-modify-qp-failed" and _is_one_of(event, _UNREACHABLE)
+
+
+def _is_one_of(event: Event, errors: dict[int, str]) -> bool:
+    return event.fields.get("errno") in errors or event.fields.get("error") in errors.values()
+
+
+@derived
+def crosses_subnets(event: Event, view: View) -> bool | None:
+    """Did a queue pair fail to reach a GID outside the IP network of the card that it started from?
+
+    None when the prefix of that network was not shown.
+    """
+    refused = event.event == "ib-modify-qp-failed" and _is_one_of(event, _UNREACHABLE | _NO_ANSWER)
+    if not refused and not (event.event == "ib-completion-error" and event.fields.get("status") == _RETRIES_EXCEEDED):
+        return False
+    local, remote = (_ipv4(event.fields.get(name)) for name in ("local_gid", "remote_gid"))
+    if local is None or remote is None:
+        return None
+    for host in view.job.hosts:
+        for interface in host.interfaces:
+            for address in interface.addresses or ():
+                if address.ip == str(local) and address.prefix_len is not None:
+                    view.note(event)
+                    view.note(interface)
+                    network = ipaddress.ip_network(f"{address.ip}/{address.prefix_len}", strict=False)
+                    return remote not in network
+    return None
+
+
+def _ipv4(gid: object) -> ipaddress.IPv4Address | None:
+    """The IPv4 address that a GID holds."""
+    address = ip_address(str(gid)) if gid else None
+    if isinstance(address, ipaddress.IPv6Address):
+        return address.ipv4_mapped
+    return address if isinstance(address, ipaddress.IPv4Address) else None
+
+
+@derived
+def fabric_manager_differs(host: Host, view: View) -> bool | None:
+    """Is Fabric Manager of another version than the driver? By its own complaint, else by the two versions."""
+    for event in view.events_on(host.name, ["fabric-manager-version"]):
+        view.note(event)
+        return True
+    service = next((s for s in host.services if s.name == "nvidia-fabricmanager" and s.version), None)
+    driver = host.driver or next((g.driver for g in host.gpus if g.driver), None)
+    if service is None or driver is None:
+        return None
+    view.note(service)
+    return service.version != driver
+
+
+@derived
+def has_foreign_topology(job: Job, view: View) -> bool:
+    """Does NCCL itself point to the topology file that it was given?"""
+    hints = [e for e in job.events if e.event == "nccl-hint" and "provided topology file" in e.text]
+    for event in hints[:1]:
+        view.note(event)
+    return bool(hints)
+
+
+@derived
+def is_unfinished_fabric(event: Event, view: View) -> bool:
+    """Is the GPU part of an NVLink fabric of several hosts (identity not zero) that has not let it in (state not 3)?"""
+    if event.event != "mnnvl-state" or event.fields.get("fabric_state_code") in {None, _REGISTERED}:
+        return False
+    return any(str(event.fields.get(half, "0")).strip("0x") for half in ("uuid_high", "uuid_low"))
+
+
+@derived
+def damaged_memory(gpu: Gpu, view: View) -> str:
+    """What nvidia-smi says of memory that a GPU has lost or still has to replace; empty for none."""
+    told = {
+        "a row could not be remapped": gpu.remapping_failed,
+        "a row waits for a reset to be remapped": gpu.remapping_pending,
+        "a page waits for a reset to be retired": gpu.retirement_pending,
+        f"{gpu.ecc_uncorrected} uncorrected errors": bool(gpu.ecc_uncorrected),
+    }
+    return ", ".join(words for words, holds in told.items() if holds)

@@ -1,0 +1,124 @@
+"""Kernel settings, limits and modules of a host that slow a job down or end it."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import Event, Gpu, Host
+from ncdiag.facts.view import View, derived
+
+NARROW_RANGE = 1000
+"""Local TCP ports below which a host of a large job runs out of them (Linux gives about 28,000)."""
+
+_MEMORY_XIDS = frozenset({63, 92, 94, 171, 172})
+_MEMORY_LOST = frozenset({48, 64, 65, 95, 140})
+_RDMA_MODULES = ("mlx4_", "mlx5_", "ib_", "rdma_", "iw_", "bnxt_re", "irdma", "efa")
+_LOST = frozenset({"gpu-fell-off-bus", "gpu-init-failed"})
+_OFF_THE_BUS = 79
+
+
+def _sysctl(host: Host, name: str) -> str | None:
+    return (host.sysctls or {}).get(name)
+
+
+@derived
+def balances_numa(host: Host, view: View) -> bool | None:
+    """Does the kernel move pages between NUMA nodes by itself: its setting, or RCCL's word for it?"""
+    for event in view.events_on(host.name, ["rccl-numa-balancing"]):
+        view.note(event)
+        return True
+    value = _sysctl(host, "kernel.numa_balancing")
+    if value is None:
+        return None
+    view.note(host, "sysctls")
+    return value != "0"
+
+
+@derived
+def backlog_below_ranks(host: Host, view: View) -> bool | None:
+    """Is the queue of a listening socket (somaxconn) shorter than the job has ranks?"""
+    value = _sysctl(host, "net.core.somaxconn")
+    if value is None or not value.isdecimal():
+        return None
+    view.note(host, "sysctls")
+    return None if view.job.nranks is None else int(value) < view.job.nranks
+
+
+@derived
+def backlog(host: Host, view: View) -> str:
+    """That length, as printed."""
+    return _sysctl(host, "net.core.somaxconn") or "?"
+
+
+@derived
+def has_few_ports(host: Host, view: View) -> bool | None:
+    """Is the range of local TCP ports narrow?"""
+    parts = (_sysctl(host, "net.ipv4.ip_local_port_range") or "").split()
+    if len(parts) != 2 or not all(part.isdecimal() for part in parts):  # noqa: PLR2004  (first and last)
+        return None
+    view.note(host, "sysctls")
+    return int(parts[1]) - int(parts[0]) < NARROW_RANGE
+
+
+@derived
+def port_range(host: Host, view: View) -> str:
+    """That range, as printed."""
+    return _sysctl(host, "net.ipv4.ip_local_port_range") or "?"
+
+
+@derived
+def stack_unlimited(host: Host, view: View) -> bool | None:
+    """Is the stack unlimited?"""
+    limit = next((limit for limit in host.limits if limit.name == "stack"), None)
+    if limit is None:
+        return None
+    view.note(limit)
+    return limit.unlimited
+
+
+@derived
+def has_nouveau_only(host: Host, view: View) -> bool | None:
+    """Is nouveau loaded and NVIDIA's own module not?"""
+    nouveau = next((m for m in host.modules if m.name == "nouveau"), None)
+    if nouveau is None:
+        return False if "lsmod" in host.complete or "nouveau" in (host.absent_modules or ()) else None
+    view.note(nouveau)
+    if any(m.name == "nvidia" for m in host.modules):
+        return False
+    return True if "lsmod" in host.complete or "nvidia" in (host.absent_modules or ()) else None
+
+
+@derived
+def admits_one_process(gpu: Gpu, view: View) -> bool | None:
+    """Does the compute mode keep a second process, or any, from using the GPU?"""
+    mode = gpu.compute_mode
+    return None if mode is None else mode.lower().startswith(("exclusive", "prohibited"))
+
+
+@derived
+def is_memory_error(event: Event, view: View) -> bool:
+    """A memory error that the GPU confined or repaired, unless another Xid says that its memory failed for good."""
+    if event.event == "gpu-xid":
+        found = event.fields.get("xid") in _MEMORY_XIDS
+    else:
+        found = event.event == "cuda-memory-error" and "ECC" in event.text
+    return found and not any(e.event == "gpu-xid" and e.fields.get("xid") in _MEMORY_LOST for e in view.job.events)
+
+
+@derived
+def is_lost_gpu(event: Event, view: View) -> bool:
+    """A GPU that left the bus or did not start, unless an Xid 79 tells the same."""
+    if event.event not in _LOST:
+        return False
+    return not any(e.event == "gpu-xid" and e.fields.get("xid") == _OFF_THE_BUS for e in view.job.events)
+
+
+@derived
+def is_rdma_module_mismatch(event: Event, view: View) -> bool:
+    """A module of the RDMA stack that does not fit the kernel or the other modules."""
+    return event.event == "module-symbol" and str(event.fields.get("module", "")).startswith(_RDMA_MODULES)
+
+
+@derived
+def is_uncorrected(event: Event, view: View) -> bool:
+    """A PCIe error that the link could not correct by itself."""
+    severity = str(event.fields.get("severity", "")).lower()
+    return event.event == "pcie-aer" and ("uncorrect" in severity or "Uncorrected" in event.text)

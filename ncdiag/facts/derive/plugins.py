@@ -1,0 +1,83 @@
+"""Plugins and the adapters of clouds: what a release refused, how many there should be."""
+
+from __future__ import annotations
+
+from ncdiag.facts.derive.rdma import ranks_of
+from ncdiag.facts.model import Event, Host, Rank
+from ncdiag.facts.view import View, derived
+
+_EFA_NICS = {
+    "p4d.24xlarge": 4, "p4de.24xlarge": 4, "p5.48xlarge": 32, "p5e.48xlarge": 32, "p5en.48xlarge": 16,
+}  # fmt: skip
+"""EFA network cards of instance types (Amazon EC2 user guide, EFA: maximise bandwidth)."""
+
+
+@derived
+def refuses_plugin(host: Host, view: View) -> bool | None:
+    """Did NCCL find a network plugin without an interface that it knows, so that it went on without?
+
+    It asks for one version of the interface after the other; a plugin that loads in the end decides.
+    """
+    asked = view.events_on(host.name, ["plugin-symbol-missing"])
+    missing = [e for e in asked if str(e.fields.get("symbol", "")).startswith("ncclNet")]
+    if not missing:
+        return False
+    if view.events_on(host.name, ["plugin-loaded"]) or any(r.net_plugin for r in ranks_of(host, view)):
+        return False
+    nets = {r.net for r in ranks_of(host, view) if r.net is not None}
+    view.note(missing[-1])
+    return bool(nets & {"Socket", "IB"}) if nets else None
+
+
+@derived
+def efa_nics_expected(host: Host, view: View) -> int | None:
+    """How many EFA cards this type of instance has."""
+    told = next(iter(view.events_on(host.name, ["ofi-platform"])), None)
+    name = host.instance_type or (str(told.fields.get("instance_type")) if told is not None else None)
+    return _EFA_NICS.get(name or "")
+
+
+@derived
+def efa_nics_found(host: Host, view: View) -> int | None:
+    """How many the plugin found."""
+    for event in view.events_on(host.name, ["ofi-provider"]):
+        nics = event.fields.get("nics")
+        if isinstance(nics, int) and event.fields.get("provider") == "efa":
+            view.note(event)
+            return nics
+    return None
+
+
+@derived
+def lacks_efa_nics(host: Host, view: View) -> bool | None:
+    """Are these fewer?"""
+    expected, found = view.get(host, "efa_nics_expected"), view.get(host, "efa_nics_found")
+    return None if expected is None or found is None else found < expected
+
+
+@derived
+def includes_frontend_nic(rank: Rank, view: View) -> bool | None:
+    """Does NCCL use Azure's Ethernet adapter (``mlx5_an0``) beside the InfiniBand ones?"""
+    if not rank.net_devices:
+        return None
+    names = [part for device in rank.net_devices for part in device.name.split("+")]
+    front = [name for name in names if name.startswith("mlx5_an")]
+    return bool(front) and len(front) < len(names)
+
+
+@derived
+def is_named_tuner_missing(event: Event, view: View) -> bool | None:
+    """Was a tuner plugin asked for by name and not found?"""
+    if event.event != "other-plugin-not-found" or "TUNER/" not in event.text:
+        return False
+    setting = view.setting(view.job, "NCCL_TUNER_PLUGIN")
+    return None if setting is None else bool(setting.is_set) and setting.text not in {None, "", "none"}
+
+
+@derived
+def is_efa_exhausted(event: Event, view: View) -> bool:
+    """The EFA driver or provider got no memory for a domain or a queue of its device."""
+    if event.event == "extended-cq-failed":  # libfabric's words, which do not name the provider
+        through_plugin = any(name.startswith("ofi-") for name in view.event_names())
+        return through_plugin and event.fields.get("error") == "Cannot allocate memory"
+    return event.event in {"efa-queue-failed", "efa-resource-exhausted"}

@@ -1,0 +1,80 @@
+"""Who is missing: ranks that a communicator counts and that no line comes from, although the others speak."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+
+from ncdiag.facts.fold import fold_hosts, fold_ranks
+from ncdiag.facts.model import Communicator, Job, Rank
+from ncdiag.facts.view import View, derived
+
+_MOST_RANKS = 1 << 17
+"""Ranks of a communicator up to which the missing ones are told one by one."""
+
+
+@derived
+def ranks_by_communicator(job: Job, view: View) -> dict[str, tuple[Rank, ...]]:
+    """The ranks of each communicator, looked up once for all of them."""
+    found: dict[str, list[Rank]] = defaultdict(list)
+    for rank in job.ranks:
+        if rank.communicator is not None:
+            found[rank.communicator].append(rank)
+    return {name: tuple(ranks) for name, ranks in found.items()}
+
+
+def members(communicator: Communicator, view: View) -> tuple[Rank, ...]:
+    """The ranks that were seen of a communicator."""
+    found: tuple[Rank, ...] = view.get(view.job, "ranks_by_communicator").get(communicator.id, ())
+    return found
+
+
+def hosts_of(communicator: Communicator, numbers: Collection[int], view: View) -> set[str]:
+    """The hosts of these ranks."""
+    return {r.host for r in members(communicator, view) if r.rank in numbers}
+
+
+@derived
+def absent(communicator: Communicator, view: View) -> tuple[int, ...] | None:
+    """The ranks that print nothing while others began to set up the communicator.
+
+    A file of one rank or of one host says nothing of the ranks elsewhere: the absent are known only where the input
+    comes from several hosts or several files, and those between two ranks of one host. None where that is not so.
+    Once a rank has completed its set-up all of them were there, whoever printed it.
+    """
+    started = set(communicator.ranks_started)
+    if communicator.nranks is None or not started or communicator.nranks > _MOST_RANKS:
+        return None
+    if communicator.ranks_ready:
+        return ()
+    ranks = members(communicator, view)
+    missing = set(range(communicator.nranks)) - started - {r.rank for r in ranks}
+    if not missing:
+        return ()
+    for rank in ranks[:2]:
+        view.note(rank)
+    sources = {span.source for r in ranks if (span := r.provenance.get("")) is not None}
+    if len({r.host for r in ranks}) > 1 or len(sources) > 1:
+        return tuple(sorted(missing))
+    gaps = tuple(sorted(rank for rank in missing if min(started) < rank < max(started)))
+    return gaps or None
+
+
+@derived
+def lacks_ranks(communicator: Communicator, view: View) -> bool | None:
+    """Are there such ranks?"""
+    found = view.get(communicator, "absent")
+    return None if found is None else bool(found)
+
+
+@derived
+def absent_text(communicator: Communicator, view: View) -> str:
+    """``ranks 8-15 of 16``, with the hosts that have fewer ranks than others."""
+    missing = view.get(communicator, "absent") or ()
+    word = "ranks" if len(missing) > 1 else "rank"
+    text = f"{word} {fold_ranks(missing)} of {communicator.nranks}"
+    counts: dict[str, int] = defaultdict(int)
+    for rank in members(communicator, view):
+        counts[rank.host] += 1
+    few = sorted(host for host, count in counts.items() if count < max(counts.values()))
+    return f"{text}; {fold_hosts(few)} started fewer ranks than the other hosts" if few else text

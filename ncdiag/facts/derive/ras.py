@@ -1,0 +1,130 @@
+"""What the answers of NCCL's RAS threads say: processes given up, ranks that are silent, counts that differ."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from ncdiag.facts.fold import fold_hosts, fold_ranks
+from ncdiag.facts.model import Job, RasProblem, RasReport
+from ncdiag.facts.view import View, derived
+
+_NAMED = 4
+"""Communicators or processes that a title names; the others are counted."""
+
+
+@derived
+def has_dead_processes(job: Job, view: View) -> bool:
+    """Did RAS give up a process, in a report or in monitor mode?"""
+    for report in job.ras_reports:
+        if any(process.state == "dead" for process in report.processes):
+            view.note(report)
+    for event in job.events:
+        if event.event == "ras-peer-dead":
+            view.note(event)
+    return bool(_dead(job))
+
+
+@derived
+def dead_text(job: Job, view: View) -> str:
+    """``2 processes (901 and 902 on 10.20.0.9)``."""
+    dead = _dead(job)
+    hosts = sorted({node for node, _ in dead})
+    pids = [str(pid) for _, pid in dead[:_NAMED]]
+    more = f" and {len(dead) - _NAMED} more" if len(dead) > _NAMED else ""
+    word = "process" if len(dead) == 1 else "processes"
+    return f"{len(dead)} {word} ({', '.join(pids)}{more} on {fold_hosts(hosts)})"
+
+
+def _dead(job: Job) -> list[tuple[str, int]]:
+    found = {(p.node, p.pid) for r in job.ras_reports for p in r.processes if p.state == "dead"}
+    for event in job.events:
+        node, pid = event.fields.get("node"), event.fields.get("pid")
+        if event.event == "ras-peer-dead":
+            found.add((str(node or event.host or "a host"), pid if isinstance(pid, int) else 0))
+    return sorted(found)
+
+
+@derived
+def has_silent_ranks(report: RasReport, view: View) -> bool:
+    """Did ranks or processes not answer?"""
+    return bool(_silent(report)) or any(process.state == "missing" for process in report.processes)
+
+
+@derived
+def silent_text(report: RasReport, view: View) -> str:
+    """``ranks 17-18 of communicator 5a5a00112233aabb``, else the processes that sent nothing."""
+    parts = []
+    for problem in _silent(report):
+        numbers = [rank.rank for share in problem.shares for rank in share.ranks]
+        name = f"ranks {fold_ranks(numbers)}" if numbers else f"{problem.missing_count or 'some'} ranks"
+        parts.append(f"{name} of communicator {problem.hash or problem.label}")
+    if not parts:
+        missing = [p for p in report.processes if p.state == "missing"]
+        parts = [f"process {p.pid} on {p.node}" for p in missing]
+    return _listed(parts)
+
+
+def _silent(report: RasReport) -> list[RasProblem]:
+    return [problem for problem in report.problems if problem.what == "missing"]
+
+
+@derived
+def counts_differ(report: RasReport, view: View) -> bool:
+    """Did ranks of one communicator launch different numbers of an operation?"""
+    return bool(_lags(report))
+
+
+@derived
+def counts_stand_still(report: RasReport, view: View) -> bool:
+    """Does another report of the input show the same numbers in one of these communicators?
+
+    Numbers that differ once are normal while the job moves; the same ones again mean that it does not.
+    """
+    for others in view.get(view.job, "reports_by_counts").values():
+        if len(others) > 1 and any(other is report for other in others):
+            for other in others:
+                view.note(other)
+            return True
+    return False
+
+
+@derived
+def reports_by_counts(job: Job, view: View) -> dict[tuple[object, ...], list[RasReport]]:
+    """The reports that show the same differing numbers of one communicator."""
+    found: dict[tuple[object, ...], list[RasReport]] = defaultdict(list)
+    for report in job.ras_reports:
+        for problem in _lags(report):
+            found[_numbers(problem)].append(report)
+    return found
+
+
+@derived
+def counts_text(report: RasReport, view: View) -> str:
+    """``AllReduce: 28 ranks at 100, ranks 3,5 at 99``, the furthest first: who is listed need not be behind."""
+    parts = []
+    for problem in _lags(report):
+        shares = sorted(problem.shares, key=lambda share: -(share.operation or 0))
+        told = [f"{_holders([r.rank for r in s.ranks], s.count)} at {s.operation}" for s in shares]
+        parts.append(f"{problem.collective or 'all collectives'}: {', '.join(told)}")
+    return _listed(parts)
+
+
+def _holders(numbers: list[int], count: int) -> str:
+    word = "rank" if count == 1 else "ranks"
+    return f"{word} {fold_ranks(numbers)}" if len(numbers) == count else f"{count} {word}"
+
+
+def _lags(report: RasReport) -> list[RasProblem]:
+    return [problem for problem in report.problems if problem.what == "operations" and len(problem.shares) > 1]
+
+
+def _numbers(problem: RasProblem) -> tuple[object, ...]:
+    counts = sorted((share.operation or 0, share.count) for share in problem.shares)
+    return problem.hash, problem.collective, tuple(counts)
+
+
+def _listed(parts: Iterable[str]) -> str:
+    held = list(parts)
+    more = f"; and {len(held) - _NAMED} more" if len(held) > _NAMED else ""
+    return "; ".join(held[:_NAMED]) + more

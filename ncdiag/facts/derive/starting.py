@@ -1,0 +1,144 @@
+"""How a job was started: what its launch lines and the first words of its ranks say."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from ncdiag.facts.model import Benchmark, Event, Job, Launch, RankTable, Setting
+from ncdiag.facts.view import View, derived
+
+_MPI = ("mpirun", "mpiexec", "orterun", "prterun")
+_ONE_CORE = re.compile(r"(?<![\w-])--?bind-to(?:[ =]|-)(?:core|hwthread)\b")
+_SEVERAL = re.compile(r"\bPE=\d|--?cpus-per-(?:proc|rank)\b", re.IGNORECASE)
+_TEST = re.compile(r"\b[a-z_]{4,40}_perf\b")
+_UNREACHED = ("Connect timeout", "Connection refused", "No route to host", "Connection timed out")
+
+
+@derived
+def shares_hostid(launch: Launch, view: View) -> bool | None:
+    """Does the line give all its hosts one NCCL_HOSTID? None when it does not say how many hosts there are."""
+    value = launch.env.get("NCCL_HOSTID")
+    if not value or "$" in value or "`" in value:
+        return False
+    several: bool | None = view.get(launch, "is_multi_host")
+    return several
+
+
+@derived
+def hostid(launch: Launch, view: View) -> str:
+    """That value."""
+    return launch.env.get("NCCL_HOSTID", "")
+
+
+@derived
+def binds_to_one_core(launch: Launch, view: View) -> bool:
+    """Does the line tie each process to a single core or hardware thread?"""
+    if not launch.program.endswith(_MPI):
+        return False
+    return _ONE_CORE.search(launch.text) is not None and _SEVERAL.search(launch.text) is None
+
+
+@derived
+def uses_bridge(launch: Launch, view: View) -> bool:
+    """Does the container get Docker's own bridge, which is what it gets unless told otherwise?"""
+    return launch.network in {None, "bridge", "default"}
+
+
+@derived
+def tests_apart(job: Job, view: View) -> bool | None:
+    """Did every process of an mpirun line run nccl-tests for itself?
+
+    A binary with MPI prints one head for the job and lists the GPUs of all processes below it.
+    """
+    line = next((la for la in job.launches if la.program.endswith(_MPI) and _TEST.search(la.text)), None)
+    if line is None or line.np is None or not job.benchmarks:
+        return None
+    if line.np == 1:
+        return False
+    view.note(line)
+    for first, second in pairwise(job.benchmarks):
+        if _is_bare(first) and first.nthreads == second.nthreads and first.min_bytes == second.min_bytes:
+            view.note(second)
+            return True
+    for run in job.benchmarks:
+        if run.rows and run.nranks is not None and run.nthreads is not None and run.gpus_per_process is not None:
+            view.note(run)
+            return run.nranks == run.nthreads * run.gpus_per_process
+    return None
+
+
+def _is_bare(run: Benchmark) -> bool:
+    """A head with no GPU and no number below it: the next process was faster."""
+    return run.nthreads is not None and run.nranks is None and not run.rows and not run.unreadable_rows
+
+
+@derived
+def is_invalid_device(event: Event, view: View) -> bool:
+    """A rank asked for a GPU that it does not have."""
+    return event.event == "cuda-invalid-device" or (
+        event.event == "cuda-failure" and event.fields.get("cuda_error") == "invalid device ordinal"
+    )
+
+
+@derived
+def is_rendezvous_unresolved(event: Event, view: View) -> bool:
+    """PyTorch's store could not find the address of its master (other look-ups of a program do not count)."""
+    return event.event == "c10d-name-unresolved" and "peer_host" in event.fields
+
+
+@derived
+def is_gloo_misled(event: Event, view: View) -> bool | None:
+    """Did Gloo announce or look for an address that its peers do not share?
+
+    Its fall-back to loopback harms only a job on several hosts, and a refused connection after a crash is an echo.
+    """
+    if event.event == "gloo-no-address":
+        several: bool | None = view.get(view.job, "is_multi_host")
+        return True if "wanted_interface" in event.fields else several
+    if event.event != "gloo-connect-failed":
+        return False
+    return any(word in event.text for word in _UNREACHED) and view.get(view.job, "first_crash_order") is None
+
+
+@derived
+def is_provider_missing(event: Event, view: View) -> bool:
+    """The verbs library found no driver for an adapter.
+
+    It says so as well of drivers for hardware that is not there; those count only where they serve the usual adapters.
+    """
+    if event.event != "verbs-provider-missing":
+        return False
+    driver = event.fields.get("driver_file")
+    return driver is None or any(name in str(driver) for name in ("mlx5", "mlx4", "efa", "bnxt_re", "irdma"))
+
+
+def _rank_count(view: View) -> Setting | None:
+    """RANK_SIZE is HCCL's own variable, WORLD_SIZE that of PyTorch."""
+    found = (view.setting(view.job, name) for name in ("RANK_SIZE", "WORLD_SIZE"))
+    return next((setting for setting in found if setting is not None and setting.is_set), None)
+
+
+@derived
+def rank_size_differs(table: RankTable, view: View) -> bool | None:
+    """Does the number of ranks in the environment differ from the devices of the table?"""
+    setting = _rank_count(view)
+    text = (setting.text or "").strip() if setting is not None else ""
+    if not text.isdecimal() or not table.devices:
+        return None
+    if setting is not None:
+        view.note(setting)
+    return int(text) != len(table.devices)
+
+
+@derived
+def rank_size(table: RankTable, view: View) -> str:
+    """The number of ranks in the environment, for people."""
+    setting = _rank_count(view)
+    return (setting.text if setting is not None else None) or "?"
+
+
+@derived
+def device_count(table: RankTable, view: View) -> int:
+    """How many devices the table lists."""
+    return len(table.devices)

@@ -1,0 +1,205 @@
+"""Who did not come to a collective, and who called another one: watchdogs and flight recorders of the ranks compared.
+
+The ranks that print a timeout are those that waited. Process groups have the same number on ranks that are in different
+groups, so only the group of all ranks is compared, and those whose members a flight recorder lists.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from ncdiag.facts.fold import fold_ranks
+from ncdiag.facts.model import Difference, Event, FlightRecord, Job, Timeout
+from ncdiag.facts.view import View, derived
+from ncdiag.spans import Span
+
+DESYNC = ("collective-mismatch", "torch-collective-mismatch", "message-truncated")
+"""Events that tell of ranks in different collectives."""
+
+_EQUAL_SIZES = {"ALLREDUCE", "BROADCAST", "REDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"}
+"""Operations in which all ranks pass as many elements."""
+_MOST_RANKS = 1 << 17
+
+Place = tuple[str, int]
+"""Process group and sequence number of a collective."""
+
+
+@derived
+def collective_events(job: Job, view: View) -> tuple[Event, ...]:
+    """What programs said of ranks that are in different collectives or wait, and what comparing their records shows."""
+    told = [e for e in job.events if e.event in DESYNC or e.event == "torch-watchdog-timeout"]
+    return (*told, *_compared_timeouts(job), *_compared_records(job))
+
+
+@derived
+def is_desync(event: Event, view: View) -> bool:
+    """Are ranks in different collectives?"""
+    for span in event.provenance:
+        view.note(event, span)
+    return event.event in DESYNC
+
+
+def _compared_timeouts(job: Job) -> Iterator[Event]:
+    """Ranks that waited in collectives of the same number, and not in the same one."""
+    for (_, sequence), waiting in _by_collective(job.timeouts).items():
+        operations: dict[str, list[Timeout]] = defaultdict(list)
+        for timeout in waiting:
+            operations[timeout.operation or ""].append(timeout)
+        if len(operations) > 1:
+            yield _desync(sequence, {name: _ranks(found) for name, found in operations.items()}, waiting)
+            continue
+        sizes: dict[str, list[Timeout]] = defaultdict(list)
+        for timeout in waiting:
+            if timeout.operation in _EQUAL_SIZES and timeout.numel_in is not None:
+                sizes[f"{timeout.operation} of {timeout.numel_in} elements"].append(timeout)
+        if len(sizes) > 1:
+            yield _desync(sequence, {name: _ranks(found) for name, found in sizes.items()}, waiting)
+
+
+def _by_collective(timeouts: Sequence[Timeout]) -> dict[Place, list[Timeout]]:
+    """The timeouts of the group of all ranks, by collective; those whose group no line tells are left out.
+
+    The group may be told by another line of the rank about the same number.
+    """
+    groups = {(t.rank, t.sequence): t.process_group for t in timeouts if t.process_group is not None}
+    found: dict[Place, list[Timeout]] = defaultdict(list)
+    for timeout in timeouts:
+        group = (groups.get((timeout.rank, timeout.sequence)) or "").partition("(")[0]
+        if group == "0" and timeout.ran_ms is not None and timeout.sequence is not None and timeout.operation:
+            found[group, timeout.sequence].append(timeout)
+    return found
+
+
+def _ranks(timeouts: Iterable[Timeout]) -> str:
+    numbers = [t.rank for t in timeouts if t.rank is not None]
+    return _named(numbers) if numbers else "some ranks"
+
+
+def _desync(sequence: int, groups: dict[str, str], sources: Iterable[Timeout | FlightRecord]) -> Event:
+    parts = ", ".join(f"{who} called {name}" for name, who in groups.items())
+    return Event(
+        event="torch-collective-mismatch",
+        origin="torch",
+        kind="cause",
+        text=f"as number {sequence} {parts}",
+        provenance={str(n): span for n, span in enumerate(_spans(sources))} | {"": next(iter(_spans(sources)))},
+    )
+
+
+def _spans(sources: Iterable[Timeout | FlightRecord]) -> list[Span]:
+    return list(dict.fromkeys(source.provenance.get("", Span("", 0)) for source in sources))
+
+
+def _compared_records(job: Job) -> Iterator[Event]:
+    """Collectives of the same number in one process group that are different operations in the dumps of two ranks."""
+    for group, records in _by_group(job.flight_records).items():
+        calls: dict[int, dict[str, list[FlightRecord]]] = defaultdict(lambda: defaultdict(list))
+        for record in records:
+            for entry in record.entries:
+                if entry.group == group[0] and entry.sequence is not None and entry.operation:
+                    calls[entry.sequence][entry.operation].append(record)
+        for sequence in sorted(calls):
+            operations = calls[sequence]
+            if len(operations) > 1 and len({id(r) for found in operations.values() for r in found}) > 1:
+                groups = {name: _dumps(found) for name, found in operations.items()}
+                yield _desync(sequence, groups, [r for found in operations.values() for r in found])
+                break
+
+
+def _by_group(records: Iterable[FlightRecord]) -> dict[tuple[str, tuple[int, ...]], list[FlightRecord]]:
+    """Dumps by process group: its name and members, so that groups of one name on different ranks stay apart."""
+    found: dict[tuple[str, tuple[int, ...]], list[FlightRecord]] = defaultdict(list)
+    for record in records:
+        for group in record.groups:
+            if group.ranks:
+                found[group.name, group.ranks].append(record)
+    return {group: dumps for group, dumps in found.items() if len(dumps) > 1}
+
+
+def _dumps(records: Iterable[FlightRecord]) -> str:
+    numbers = {r.rank for r in records}
+    known = [rank for rank in numbers if rank is not None]
+    return _named(known) if len(known) == len(numbers) else f"{len(numbers)} of the ranks"
+
+
+@derived
+def waits(job: Job, view: View) -> tuple[Difference, ...]:
+    """The collectives in which ranks waited: ``waiting`` and, where somebody stayed away, ``late`` with who."""
+    return (*_timeout_waits(job), *_record_waits(job))
+
+
+@derived
+def has_late(difference: Difference, view: View) -> bool:
+    """Did some ranks not come?"""
+    for span in difference.provenance:
+        view.note(difference, span)
+    return "late" in difference.groups
+
+
+@derived
+def late_text(difference: Difference, view: View) -> str:
+    """``rank 7 did not enter ALLREDUCE number 41, in which ranks 0-6 waited``."""
+    groups = difference.groups
+    return f"{groups.get('late', 'nobody')} did not enter {difference.name}, in which {groups.get('waiting')} waited"
+
+
+def _timeout_waits(job: Job) -> Iterator[Difference]:
+    """Most ranks waited in one collective of the group of all ranks, and few did not."""
+    for (_, sequence), waiting in _by_collective(job.timeouts).items():
+        calls = {(t.operation, t.numel_in if t.operation in _EQUAL_SIZES else None) for t in waiting}
+        numbers = {t.rank for t in waiting if t.rank is not None}
+        if len(calls) > 1 or len(numbers) < 2:  # noqa: PLR2004  (one rank alone tells nothing of others)
+            continue
+        late = _everybody(job) - numbers - {t.rank for t in job.timeouts if _reached(t) >= sequence}
+        groups = {"waiting": f"ranks {fold_ranks(numbers)}"}
+        if late and len(late) < len(numbers):
+            groups["late"] = _named(late)
+        provenance = {str(n): span for n, span in enumerate(_spans(waiting))}
+        name = f"{waiting[0].operation} number {sequence}"
+        yield Difference(what="wait", name=name, groups=groups, provenance=provenance)
+
+
+def _reached(timeout: Timeout) -> int:
+    """The highest number that the rank is known to have called."""
+    return max(timeout.sequence or 0, timeout.last_enqueued or 0)
+
+
+def _everybody(job: Job) -> set[int]:
+    """The numbers of all ranks: by the size of the job, else those that said anything."""
+    if job.nranks is not None:
+        return set(range(min(job.nranks, _MOST_RANKS)))
+    told = {r.rank for r in job.ranks} | {e.rank for e in job.events} | {t.rank for t in job.timeouts}
+    return {rank for rank in told if rank is not None}
+
+
+def _record_waits(job: Job) -> Iterator[Difference]:
+    """Dumps of one process group that enqueued different numbers of collectives."""
+    for (name, members), records in _by_group(job.flight_records).items():
+        last: dict[int, int] = {}
+        for record in records:
+            state = next((g for g in record.groups if (g.name, g.ranks) == (name, members)), None)
+            if record.rank is not None and state is not None and state.last_enqueued is not None:
+                last[record.rank] = state.last_enqueued
+        if len(last) < 2:  # noqa: PLR2004
+            continue
+        most = max(last.values())
+        late = {rank for rank, number in last.items() if number < most}
+        groups = {"waiting": f"ranks {fold_ranks(set(last) - late)}"}
+        if late:
+            groups["late"] = _named(late)
+        operation = _operation(records, name, min(last.values()) + 1)
+        provenance = {str(n): span for n, span in enumerate(_spans(records))}
+        yield Difference(
+            what="wait", name=f"{operation} number {min(last.values()) + 1} of process group {name}", groups=groups,
+            provenance=provenance,
+        )  # fmt: skip
+
+
+def _operation(records: Iterable[FlightRecord], group: str, sequence: int) -> str:
+    entries = (e for r in records for e in r.entries if (e.group, e.sequence) == (group, sequence))
+    return next((e.operation for e in entries if e.operation), "collective")
+
+
+def _named(ranks: Collection[int]) -> str:
+    return f"{'rank' if len(ranks) == 1 else 'ranks'} {fold_ranks(ranks)}"

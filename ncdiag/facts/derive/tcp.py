@@ -1,0 +1,92 @@
+"""Interfaces that carry TCP between hosts: their MTU and speed, and two of them in one network."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import Host, Interface, Rank
+from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.view import View, derived
+
+_FAST_MBPS = 25_000
+_MAX_THREADS = 16
+_MAX_SOCKETS = 64
+
+
+@derived
+def fast_socket_interface(rank: Rank, view: View) -> str | None:
+    """An interface of 25 Gbit/s or more that carries the data over TCP; empty without one, None: no speed is known."""
+    if rank.net != "Socket":
+        return None if rank.net is None else ""
+    host = view.host(rank.host)
+    names = {interface.name for interface in rank.socket_interfaces or ()}
+    speeds = [i for i in (host.interfaces if host is not None else ()) if i.name in names and i.speed_mbps]
+    for interface in speeds:
+        if (interface.speed_mbps or 0) >= _FAST_MBPS:
+            view.note(interface)
+            return interface.name
+    return "" if speeds else None
+
+
+@derived
+def shared_subnet(host: Host, view: View) -> str | None:
+    """``eth0 and eth1``: two interfaces with IPv4 addresses in one network; None without such a pair."""
+    seen: dict[str, Interface] = {}
+    for interface in host.interfaces:
+        if interface.up is False or interface.kind not in {None, "physical", "bond", "vlan", "ipoib"}:
+            continue
+        for address in interface.addresses or ():
+            network = _network(address.ip, address.prefix_len)
+            if network and seen.setdefault(network, interface).name != interface.name:
+                view.note(seen[network])
+                view.note(interface)
+                return f"{seen[network].name} and {interface.name}"
+    return None
+
+
+def _network(ip: str, prefix_len: int | None) -> str | None:
+    address = ip_address(ip)
+    if address is None or prefix_len is None or prefix_len > 30 or ":" in ip or address.is_loopback:  # noqa: PLR2004
+        return None
+    bits = int(address) >> (32 - prefix_len)
+    return f"{bits}/{prefix_len}"
+
+
+@derived
+def has_shared_subnet(host: Host, view: View) -> bool | None:
+    """Is there such a pair? None when the interfaces were not shown."""
+    if view.get(host, "shared_subnet") is not None:
+        return True
+    return False if "interfaces" in host.complete else None
+
+
+@derived
+def filters_reverse_path(host: Host, view: View) -> bool | None:
+    """Does the kernel drop packets that come in by another interface than answers would leave by (rp_filter 1)?
+
+    The larger of the value for all and that of the interface counts: 2 is loose and drops none of these.
+    """
+    told = host.sysctls or {}
+    values = {n: v for n, v in told.items() if n.startswith("net.ipv4.conf.") and n.endswith(".rp_filter")}
+    if not values:
+        return None
+    view.note(host, "sysctls")
+    if values.get("net.ipv4.conf.all.rp_filter") == "2":
+        return False
+    return "1" in values.values()
+
+
+@derived
+def socket_tuning_excess(host: Host, view: View) -> bool | None:
+    """Are more socket threads or sockets asked for than NCCL takes?
+
+    By its own word, else by the two variables (MAX_THREADS and MAX_SOCKETS of src/transport/net_socket.cc).
+    """
+    for event in view.events_on(host.name, ["socket-tuning-clipped"]):
+        view.note(event)
+        return True
+    threads, each = (view.setting(host, name) for name in ("NCCL_SOCKET_NTHREADS", "NCCL_NSOCKS_PERTHREAD"))
+    if threads is None or threads.number is None:
+        return None
+    view.note(threads)
+    if threads.number > _MAX_THREADS:
+        return True
+    return each is not None and each.number is not None and threads.number * each.number > _MAX_SOCKETS

@@ -1,0 +1,153 @@
+"""Which RDMA ports and which network NCCL takes once NCCL_IB_HCA, NCCL_IB_DISABLE or NCCL_NET are changed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Mapping, Sequence
+
+import msgspec
+
+from ncdiag.facts.model import Host, Port
+from ncdiag.facts.view import View
+from ncdiag.fixes import chosen, seen
+from ncdiag.fixes.proofs.outcome import Change, HostProof, release, settings
+from ncdiag.nccl import versions
+from ncdiag.nccl.numbers import parse_number
+from ncdiag.nccl.selection.devices import Devices
+from ncdiag.nccl.selection.names import NameList
+from ncdiag.nccl.selection.network import IB, SOCKET
+
+VARIABLES = frozenset({"NCCL_IB_HCA", "NCCL_IB_DISABLE", "NCCL_NET"})
+SLOW = 4
+"""A port so many times slower than the fastest beside it is no data port: an on-board card that speaks RDMA."""
+
+
+class _Taken(msgspec.Struct, frozen=True):
+    """What a host takes with the change, and whether that is other than before (None: not known)."""
+
+    host: str
+    ports: tuple[Port, ...]
+    changed: bool | None
+
+
+def prove(view: View, change: Change) -> tuple[HostProof, ...]:
+    """The ports and the network of every host with the change applied, and whether they fit together."""
+    taken: list[_Taken] = []
+    proofs = [_host(view, name, change, taken) for name in seen.hosts(view)]
+    if seen.unseen(view):
+        text = "the RDMA devices of the other hosts were not seen"
+        proofs.append(HostProof("", "not-simulated", text, ("ibstat (on the other hosts)",), others=True))
+    if all(proof.state == "proved" for proof in proofs if not proof.others) and (problem := _together(taken)):
+        proofs.append(HostProof("", "refuted", problem))
+    return tuple(proofs)
+
+
+def _host(view: View, name: str, change: Change, taken: list[_Taken]) -> HostProof:
+    """The choice of one host; what it takes goes into ``taken``."""
+    host = view.host(name)
+    after = settings(view, name, change)
+    with_this = f"with this, {release(view, name)} on {name}"
+    to_sockets = parse_number(change.env.get("NCCL_IB_DISABLE")) or change.env.get("NCCL_NET", "").lower() == "socket"
+    if host is not None and to_sockets:
+        return _leads_to(view, host, after, with_this, {SOCKET})
+    if host is not None and "NCCL_NET" in change.unset and not _forces_sockets(view, name):
+        return _leads_to(view, host, after, with_this, {SOCKET, IB})
+    if host is None or not host.hcas:
+        return HostProof(name, "not-simulated", f"{name}'s RDMA devices were not seen", (f"ibstat (on {name})",))
+    found = chosen.of_host(view, host, after, view.version(host))
+    if open_point := _open_point(view, name, found):
+        return open_point
+    if problem := _problem(host, found, after, change):
+        return HostProof(name, "refuted", f"{with_this} {problem}")
+    was = chosen.of_host(view, host, settings(view, name, Change({})), view.version(host))
+    known = was.ports.known and was.net.known
+    changed = (was.net.name, set(was.ports.names)) != (found.net.name, set(found.ports.names)) if known else None
+    taken.append(_Taken(name, found.ports.ports, changed))
+    return HostProof(name, "proved", f"{with_this} takes {', '.join(found.ports.names)}")
+
+
+def _open_point(view: View, name: str, found: chosen.OfHost) -> HostProof | None:
+    """Why the choice cannot be told; None when it can."""
+    if not found.ports.known:
+        why = next((str(r) for r in found.ports.reasons if "not known" in r.text or "not" in r.rule), "")
+        what = why or "some of its ports were not seen"
+        text = f"which RDMA ports {name} takes is not certain ({what})"
+        return HostProof(name, "not-simulated", text, (f"ibstat (on {name})",))
+    if found.ports.some and not found.net.known:
+        why = found.net.reasons[-1].text
+        text = f"whether {release(view, name)} on {name} uses its own IB transport is not certain ({why})"
+        return HostProof(name, "not-simulated", text, ("env | grep NCCL (on each host)",))
+    return None
+
+
+def _forces_sockets(view: View, name: str) -> bool:
+    """Does NCCL_NET name sockets now? Else it named a network that is not to be had."""
+    return settings(view, name, Change({})).get("NCCL_NET", "").lower() == SOCKET.lower()
+
+
+def _leads_to(view: View, host: Host, after: Mapping[str, str], with_this: str, wanted: Container[str]) -> HostProof:
+    """A change that is meant to lead to one of these networks, such as NCCL_NET=Socket."""
+    net = chosen.of_host(view, host, after, view.version(host)).net
+    if not net.known:
+        ask = (f"ip addr (on {host.name})", f"ibstat (on {host.name})")
+        return HostProof(host.name, "not-simulated", f"which network {host.name} then uses is not certain", ask)
+    if net.name in wanted:
+        return HostProof(host.name, "proved", f"{with_this} uses {net.name}")
+    return HostProof(host.name, "refuted", f"{with_this} finds another network or none ({net.error or net.name})")
+
+
+def _problem(host: Host, found: chosen.OfHost, after: Mapping[str, str], change: Change) -> str:
+    """What is wrong with what is then taken; empty when nothing is."""
+    ports = found.ports
+    if not ports.some:
+        return "is left without an RDMA port and goes over sockets"
+    if "NCCL_IB_HCA" in change.env:
+        wanted = NameList.parse(after.get("NCCL_IB_HCA", ""), versions.as_range(host.nccl_version).high)
+        if extra := _unmeant(host, ports, wanted):
+            return f"{extra} too: {wanted.text} is read as the beginning of names"
+    if found.net.name != IB:
+        why = next((reason.text for reason in found.net.reasons if reason.about == IB), found.net.reasons[-1].text)
+        return f"does not use RDMA all the same ({why})"
+    return _mixture(ports)
+
+
+def _mixture(ports: Devices) -> str:
+    """Ports that do not belong together; empty when they do."""
+    layers = {port.link_layer for port in ports.ports} - {None}
+    if len(layers) > 1:
+        return f"takes InfiniBand and RoCE ports together ({', '.join(ports.names)}), which cannot talk to each other"
+    rates = [port.rate_gbps for port in ports.ports if port.rate_gbps]
+    if rates and min(rates) * SLOW <= max(rates):
+        slow = next(p for p in ports.ports if p.rate_gbps == min(rates))
+        return f"takes {slow.hca} with {min(rates):g} Gbit/s beside ports of {max(rates):g} Gbit/s"
+    return ""
+
+
+def _unmeant(host: Host, ports: Devices, wanted: NameList) -> str:
+    """Which device a prefix catches or leaves out beside the one of exactly that name; empty when none."""
+    if wanted.exact:
+        return ""
+    names = {hca.name for hca in host.hcas}
+    meant = {item.name for item in wanted.items} & names
+    if wanted.exclude:
+        active = {port.hca for hca in host.hcas for port in hca.ports if port.state == "active"}
+        out = sorted(name for name in active - meant if not wanted.admits(name) and name.startswith(tuple(meant)))
+        return f"leaves out {out[0]}" if meant and out else ""
+    extra = [port.hca for port in ports.ports if port.hca not in meant]
+    return f"takes {extra[0]}" if meant and extra and extra[0].startswith(tuple(meant)) else ""
+
+
+def _together(taken: Sequence[_Taken]) -> str:
+    """What is wrong with the hosts taken together; empty when nothing is."""
+    if taken and all(one.changed is False for one in taken):
+        return f"with this, nothing changes: {taken[0].host} takes the same RDMA ports as before"
+    layers = {one.host: {p.link_layer for p in one.ports} - {None} for one in taken}
+    known = {name: layer for name, layer in layers.items() if layer}
+    first = next(iter(known.items()), None)
+    for name, layer in known.items():
+        if first is not None and layer != first[1]:
+            return f"with this, {first[0]} takes {_word(first[1])} ports and {name} {_word(layer)} ones"
+    return ""
+
+
+def _word(layers: Collection[str | None]) -> str:
+    return " and ".join("RoCE" if layer == "Ethernet" else str(layer) for layer in sorted(layers, key=str))

@@ -1,0 +1,90 @@
+"""Between which GPUs and NICs GPUDirect RDMA works once NCCL_NET_GDR_LEVEL is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ncdiag.facts.model import Host
+from ncdiag.facts.view import View
+from ncdiag.fixes import chosen, seen
+from ncdiag.fixes.proofs.outcome import Change, HostProof, release, settings
+from ncdiag.nccl import paths
+from ncdiag.nccl.selection.gdr import gdr as gdr_of
+from ncdiag.nccl.selection.gdr import near_enough
+from ncdiag.nccl.versions import samples
+
+VARIABLES = frozenset({"NCCL_NET_GDR_LEVEL"})
+
+
+def prove(view: View, change: Change) -> tuple[HostProof, ...]:
+    """GPUDirect RDMA of every known NIC with the change applied: on, or off where the level LOC asks for that."""
+    proofs = [proof for name in seen.hosts(view) for proof in _host(view, name, change)]
+    if seen.unseen(view):
+        text = "the distances between GPUs and NICs of the other hosts were not seen"
+        ask = ("nvidia-smi topo -m (on the other hosts)",)
+        proofs.append(HostProof("", "not-simulated", text, ask, others=True))
+    return tuple(proofs)
+
+
+def _host(view: View, name: str, change: Change) -> Iterator[HostProof]:
+    host = view.host(name)
+    nics = tuple(_nics(view, host, settings(view, name, change))) if host is not None else ()
+    given = change.env.get("NCCL_NET_GDR_LEVEL")
+    version = view.version(host)
+    ask = (f"nvidia-smi topo -m (on {name})", f"lsmod (on {name})")
+    if given and _ignored(given, view, host):
+        text = f"{release(view, name)} on {name} does not understand NCCL_NET_GDR_LEVEL={given} and keeps its default"
+        yield HostProof(name, "refuted", text)
+        return
+    if given is not None and version is not None and paths.parse_level(given, version) == "LOC":
+        yield HostProof(name, "proved", f"with this, {release(view, name)} on {name} uses GPUDirect RDMA nowhere")
+        return
+    if host is None or not nics:
+        yield HostProof(name, "not-simulated", f"{name}'s NICs and their distance to the GPUs were not seen", ask)
+        return
+    proofs = [_nic(view, host, nic, change) for nic in nics]
+    gained = [proof for proof in proofs if proof.state == "proved"]
+    yield from gained or proofs  # a NIC far from all GPUs stays out whatever the level, and takes nothing away
+
+
+def _ignored(given: str, view: View, host: Host | None) -> bool:
+    """Does every release that is possible ignore the level?"""
+    return all(paths.parse_level(given, exact) is None for exact in samples(view.version(host), paths.CHANGES))
+
+
+def _nics(view: View, host: Host, after: dict[str, str]) -> Iterator[str]:
+    """The NICs that NCCL takes: from the devices, else those that its log lists, else those of the topology."""
+    ports = chosen.rdma(host, after, view.version(host))
+    names = [port.hca for port in ports.ports]
+    if not names:
+        listed = (device.name for rank in view.ranks_on(host.name) for device in rank.net_devices or ())
+        names = [part for name in listed for part in name.split("+")]
+    if not names:
+        names = [name for name in (host.nic_labels or {}).values() if name is not None]
+    yield from dict.fromkeys(names)
+
+
+def _nic(view: View, host: Host, nic: str, change: Change) -> HostProof:
+    name, version = host.name, view.version(host)
+    after, before = settings(view, name, change), settings(view, name, Change({}))
+    verdict, was = gdr_of(host, nic, after, version), gdr_of(host, nic, before, version)
+    with_this = f"with this, {release(view, name)} on {name}"
+    if verdict.enabled:
+        return HostProof(name, "proved", f"{with_this} uses GPUDirect RDMA with {nic} ({verdict.why})")
+    if verdict.enabled is False:
+        still = " as before" if was.enabled is False else ""
+        return HostProof(name, "refuted", f"{with_this} does not use GPUDirect RDMA with {nic}{still} ({verdict.why})")
+    near = {near_enough(host, nic, after, exact)[0] for exact in samples(version, paths.CHANGES)}
+    far = " (the distance is within it)" if near == {True} else ""
+    text = f"whether {release(view, name)} on {name} then uses GPUDirect RDMA with {nic} is not certain{far}"
+    return HostProof(name, "not-simulated", f"{text}: {verdict.why}", _asks(name, verdict.why))
+
+
+def _asks(name: str, why: str) -> tuple[str, ...]:
+    """What would settle it."""
+    asks = []
+    if "distance" in why or "far" in why:
+        asks.append(f"nvidia-smi topo -m (on {name})")
+    if "peer memory" in why or "DMA-BUF" in why:
+        asks.append(f"lsmod (on {name})")
+    return tuple(asks)

@@ -1,0 +1,30 @@
+"""For DeepSpeed's launcher: it exports the lines of ~/.deepspeed_env on every host.
+
+Source: DeepSpeed deepspeed/launcher/runner.py: NAME=VALUE a line, no comments, and older releases put the value into
+a shell command as it stands; variables whose names begin with NCCL are passed on from the launching shell as well.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.fixes.render import Change, assignment
+
+LAUNCHER = "deepspeed"
+PROGRAMS = ("deepspeed",)
+
+_PLAIN = re.compile(r"[\w@%+:,./^=-]*")
+"""What a shell leaves alone in an assignment, quoted or not."""
+
+
+def line(change: Change) -> str | None:
+    """Append the lines to the file; what is unset is taken from the shell that launches."""
+    if not all(_PLAIN.fullmatch(value) for value in change.env.values()):
+        return None
+    parts = []
+    if change.env:
+        lines = " ".join(assignment(*item) for item in change.env.items())
+        parts.append(f"printf '%s\\n' {lines} >> ~/.deepspeed_env")
+    if change.unset:
+        parts.append(f"env {' '.join(f'-u {name}' for name in change.unset)} deepspeed ...")
+    return "\n".join(parts) or None

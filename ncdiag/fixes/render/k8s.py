@@ -1,0 +1,37 @@
+"""For the container of a Kubernetes manifest (Pod, PyTorchJob, MPIJob, ...)."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from ncdiag.fixes.render import Change
+
+LAUNCHER = "k8s"
+PROGRAMS = ("kubernetes",)
+
+_DOCKER_SIZE = re.compile(r"(?P<number>\d{1,6})(?P<unit>[kmgt])b?", re.IGNORECASE)
+
+
+def line(change: Change) -> str | None:
+    """``env:`` of the container, the right to lock memory, and a /dev/shm of memory.
+
+    A variable of the image is emptied, which NCCL takes for unset; an empty NCCL_COMM_ID alone is an error to it.
+    """
+    pairs = [*change.env.items(), *((name, "") for name in change.unset if name != "NCCL_COMM_ID")]
+    lines = ["env:"] if pairs else []
+    for name, value in pairs:
+        lines += [f"- name: {name}", f"  value: {_scalar(value)}"]
+    if change.memlock_unlimited:
+        lines += ["securityContext:", "  capabilities:", '    add: ["IPC_LOCK"]']
+    size = _DOCKER_SIZE.fullmatch(change.shm_size) if change.shm_size else None
+    if size:
+        lines += ["volumeMounts:", "- name: shm", "  mountPath: /dev/shm", "# beside containers:", "volumes:",
+                  "- name: shm", "  emptyDir:", "    medium: Memory",
+                  f"    sizeLimit: {size['number']}{size['unit'].upper()}i"]  # fmt: skip
+    return "\n".join(lines) or None
+
+
+def _scalar(value: str) -> str:
+    """A double-quoted YAML scalar, which JSON's strings are; ``$(NAME)`` would be expanded by the kubelet."""
+    return json.dumps(value.replace("$(", "$$("))

@@ -1,0 +1,17 @@
+"""For Slurm's srun: the variable stands in srun's environment, which ``--export=ALL`` hands to every task.
+
+Not ``--export=ALL,NAME=VALUE``: srun splits that list at commas, and a variable that the environment has already may
+win over the one in the list (Slurm src/srun/libsrun/launch.c, _build_user_env).
+"""
+
+from __future__ import annotations
+
+from ncdiag.fixes.render import Change, prefixed
+
+LAUNCHER = "srun"
+PROGRAMS = ("srun", "sbatch")
+
+
+def line(change: Change) -> str | None:
+    """``env -u B A=1 srun --export=ALL ...``."""
+    return prefixed(change, "srun --export=ALL ...")

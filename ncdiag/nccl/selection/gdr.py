@@ -1,0 +1,223 @@
+"""Where NCCL's IB transport lets the NIC reach GPU memory itself (GPUDirect RDMA).
+
+Source: ncclTopoCheckGdr, src/graph/paths.cc:468-540, and ncclIbGdrSupport, src/transport/net_ib/gdr.cc:15-40
+(v2.30.7-1). Three questions: can NIC, driver and kernel do it (`support`), is the GPU near enough to the NIC
+(`near_enough`), and may the NIC also read, which the sending side asks (`reads`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from ncdiag.facts.model import Gpu, Host, TopoLink
+from ncdiag.facts.scalars import Version, VersionRange
+from ncdiag.nccl import paths, versions
+from ncdiag.nccl.selection.logic import every, some
+from ncdiag.nccl.selection.reasons import Reason
+from ncdiag.nccl.selection.values import Settings, number
+
+SOURCE = "src/graph/paths.cc:468 (v2.30.7-1)"
+SOURCE_SUPPORT = "src/transport/net_ib/gdr.cc:15 (v2.30.7-1)"
+READ_BEGAN, DMABUF, READ_BY_CAPABILITY = Version(2, 4), Version(2, 13), Version(2, 19)
+C2C_PATHS = Version(2, 26)
+"""From here on a GPU that is joined to its CPU by C2C may reach NICs beyond the host bridge."""
+CHANGES = (READ_BEGAN, Version(2, 6), DMABUF, READ_BY_CAPABILITY, C2C_PATHS, Version(2, 27), Version(2, 29))
+
+MODULES = ("nvidia_peermem", "nv_peer_mem")
+_LEVELS = {"NODE": "PHB"}
+"""Words of nvidia-smi that NCCL calls otherwise: it sees one CPU node for each NUMA node."""
+_C2C_GPUS = ("GH200", "GB200", "GB300", "GH100")
+_CUDA_DMABUF = Version(11, 7)
+
+
+class Gdr(msgspec.Struct, frozen=True):
+    """The answer for one NIC: ``enabled`` for receiving, ``reads`` for sending; None is unknown. ``why`` says it."""
+
+    enabled: bool | None
+    why: str
+    reads: bool | None = None
+    reasons: tuple[Reason, ...] = ()
+
+
+class Pair(msgspec.Struct, frozen=True):
+    """A GPU (``GPU0``) and its path type to a NIC, in NCCL's words; None where it is not known."""
+
+    gpu: str
+    path: str | None
+
+
+def gdr(host: Host, hca: str, settings: Settings, version: Version | VersionRange | None) -> Gdr:
+    """GPUDirect RDMA between a NIC of the host and the GPUs next to it.
+
+    NCCL asks for each GPU and NIC; a NIC serves the GPUs that are nearest to it, so these answer for the NIC.
+    """
+    answers = [_at(host, hca, settings, exact) for exact in versions.samples(version, CHANGES)]
+    first = answers[0]
+    if all(a.enabled == first.enabled for a in answers):
+        reads = first.reads if all(a.reads == first.reads for a in answers) else None
+        return msgspec.structs.replace(answers[-1], reads=reads)
+    why = "the answer depends on the NCCL version"
+    told = tuple(dict.fromkeys(reason for a in answers for reason in a.reasons))
+    return Gdr(None, why, None, (Reason(hca, why, "not known", SOURCE), *told))
+
+
+def _at(host: Host, hca: str, settings: Settings, version: Version) -> Gdr:
+    can, why_can, rule = support(host, settings, version)
+    near, why_near = near_enough(host, hca, settings, version)
+    reads, why_reads = _reads(host, settings, version)
+    enabled = every((can, near))
+    texts = [text for verdict, text in ((can, why_can), (near, why_near)) if verdict is enabled]
+    reasons = (
+        Reason(hca, why_can, rule, SOURCE_SUPPORT),
+        Reason(hca, why_near, "NCCL_NET_GDR_LEVEL", SOURCE),
+        Reason(hca, why_reads, "NCCL_NET_GDR_READ", SOURCE),
+    )
+    return Gdr(enabled, "; ".join(texts), False if enabled is False else every((enabled, reads)), reasons)
+
+
+def support(host: Host, settings: Settings, version: Version) -> tuple[bool | None, str, str]:
+    """Can the NICs of the host reach GPU memory: through a peer memory module or DMA-BUF? With text and rule."""
+    module, told_module = _module(host)
+    dmabuf, told_dmabuf = _dmabuf(host, settings, version)
+    verdict = some((module, dmabuf))
+    if module or (verdict is None and dmabuf is False):
+        return verdict, told_module, "peer memory module"
+    if dmabuf or (verdict is None and module is False):
+        return verdict, told_dmabuf, "DMA-BUF"
+    return verdict, f"{told_module}, and {told_dmabuf}", "peer memory module or DMA-BUF"
+
+
+def _module(host: Host) -> tuple[bool | None, str]:
+    for module in host.modules:
+        if module.name in MODULES:
+            return True, f"{module.name} is loaded"
+    if host.peermem_registered:
+        return True, "a peer memory module is registered"
+    absent = "lsmod" in host.complete or set(host.absent_modules or ()).issuperset(MODULES)
+    if absent:
+        return False, "no peer memory module is loaded"
+    return None, "whether a peer memory module is loaded was not seen"
+
+
+def _dmabuf(host: Host, settings: Settings, version: Version) -> tuple[bool | None, str]:
+    """DMA-BUF takes the open kernel modules, Linux 5.12, CUDA 11.7, NCCL 2.13 and a device driver that knows it."""
+    if version < DMABUF:
+        return False, "this release knows no DMA-BUF (2.13 and later)"
+    wanted = number(settings, "NCCL_DMABUF_ENABLE", version)
+    if wanted == 0:
+        return False, "DMA-BUF is off (NCCL_DMABUF_ENABLE=0)"
+    if host.open_kernel_module is False:
+        return False, "DMA-BUF takes NVIDIA's open kernel modules"
+    cuda = [found for gpu in host.gpus if gpu.cuda and (found := Version.parse(gpu.cuda))]
+    if cuda and max(cuda) < _CUDA_DMABUF:
+        return False, "DMA-BUF takes CUDA 11.7"
+    return None, "whether DMA-BUF works (open kernel modules, Linux 5.12 and CUDA 11.7) was not seen"
+
+
+def level(settings: Settings, version: Version) -> tuple[str | None, str]:
+    """The farthest path type that is admitted, and the rule that says so; None when that is not known."""
+    given = settings.get("NCCL_NET_GDR_LEVEL", "")
+    if given is None or version < READ_BEGAN:
+        return None, "NCCL_NET_GDR_LEVEL"
+    c2c = number(settings, "NCCL_NET_GDR_C2C", version) if version >= C2C_PATHS else 0
+    default = paths.default_gdr_level(version, c2c=bool(c2c))
+    if not given:
+        return default, f"the default level {default}"
+    read = paths.parse_level(given, version)
+    if read is None:
+        return default, f"the default level {default} (NCCL_NET_GDR_LEVEL={given} is not understood)"
+    return read, f"NCCL_NET_GDR_LEVEL={given}"
+
+
+def near_enough(host: Host, hca: str, settings: Settings, version: Version) -> tuple[bool | None, str]:
+    """Are the GPUs nearest to the NIC near enough? With the sentence that says so."""
+    limit, rule = level(settings, version)
+    if limit is None:
+        return None, "how far a GPU may be from the NIC is not known"
+    found = pairs(host, hca)
+    if not found:
+        if limit == "SYS":
+            return True, f"any distance is admitted ({rule})"
+        return None, f"the distance between GPUs and {hca} was not seen"
+    nearest = _nearest(found, version)
+    verdicts = [_within(host, pair, limit, version) for pair in nearest]
+    verdict = every(verdicts)
+    where = f"{', '.join(pair.gpu for pair in nearest)} {_are(nearest)} {nearest[0].path} away"
+    if verdict is None:
+        return None, f"{where}: whether {rule} admits that is not known"
+    return verdict, f"{where}, {'within' if verdict else 'beyond'} {rule}"
+
+
+def _are(found: Sequence[Pair]) -> str:
+    return "is" if len(found) == 1 else "are"
+
+
+def pairs(host: Host, hca: str) -> tuple[Pair, ...]:
+    """The paths between the NIC and each GPU of the host, from ``nvidia-smi topo -m`` or NCCL's own words."""
+    return tuple(Pair(gpu, _path(link)) for gpu, link in _links(host, hca))
+
+
+def _links(host: Host, hca: str) -> Iterator[tuple[str, TopoLink]]:
+    labels = {hca, *(label for label, name in (host.nic_labels or {}).items() if name == hca)}
+    for link in host.links:
+        gpu, other = (link.a, link.b) if link.a.startswith("GPU") else (link.b, link.a)
+        if gpu.startswith("GPU") and other in labels and (link.path_type or link.level):
+            yield gpu, link
+
+
+def _path(link: TopoLink) -> str | None:
+    return link.path_type or _LEVELS.get(link.level or "", link.level)
+
+
+def _nearest(found: Sequence[Pair], version: Version) -> list[Pair]:
+    """The pairs of the smallest distance; those of unknown distance count as far."""
+    types = paths.path_types(version)
+
+    def far(pair: Pair) -> int:
+        return types.index(pair.path) if pair.path in types else len(types)
+
+    least = min(map(far, found))
+    return [pair for pair in found if far(pair) == least]
+
+
+def _within(host: Host, pair: Pair, limit: str, version: Version) -> bool | None:
+    """Is the path within the level? On Grace the host bridge may be passed by C2C, which nvidia-smi does not show."""
+    if pair.path is None:
+        return None
+    verdict = paths.is_within(pair.path, limit, version)
+    grace = any(any(word in (gpu.model or "") for word in _C2C_GPUS) for gpu in host.gpus)
+    return None if verdict is False and grace and version >= C2C_PATHS and pair.path == "PHB" else verdict
+
+
+def _reads(host: Host, settings: Settings, version: Version) -> tuple[bool | None, str]:
+    """May the NIC read GPU memory (the sending side)?"""
+    if version < READ_BEGAN:
+        return False, "the NIC writes only (reading began with 2.4)"
+    wanted = number(settings, "NCCL_NET_GDR_READ", version)
+    if wanted is None:
+        return None, "whether NCCL_NET_GDR_READ is set is not known"
+    if wanted in {0, 1}:
+        return wanted == 1, f"reading is {'on' if wanted else 'off'} (NCCL_NET_GDR_READ={wanted})"
+    return _reads_by_itself(host, version)
+
+
+def _reads_by_itself(host: Host, version: Version) -> tuple[bool | None, str]:
+    """The default: on for compute capability 8.0 (2.19 and later), for GPUs with NVLink, for a GPU that is alone."""
+    newer = [_is_ampere(gpu) for gpu in host.gpus]
+    by_capability = version >= READ_BY_CAPABILITY
+    if by_capability and newer and every(newer):
+        return True, "the NIC may read: compute capability 8.0 or newer"
+    peers = [link for link in host.links if link.a.startswith("GPU") and link.b.startswith("GPU")]
+    if any(link.nvlink_count or (link.level or "").startswith("NV") for link in peers):
+        return True, "the NIC may read: the GPUs have NVLink peers"
+    if not peers or (by_capability and (not newer or None in newer)):
+        return None, "whether the NIC may read (NVLink or compute capability) was not seen"
+    return False, "the NIC does not read: no NVLink between the GPUs"
+
+
+def _is_ampere(gpu: Gpu) -> bool | None:
+    """Compute capability 8.0 or newer."""
+    found = Version.parse(gpu.compute_capability or "")
+    return None if found is None else found >= Version(8, 0)

@@ -1,0 +1,86 @@
+"""What the processes told together: the communicators, and the collective calls on each of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ncdiag.facts.observe import Observation
+from ncdiag.parsers.nccl_log.calls import Calls, Last, Place, Sum
+from ncdiag.parsers.nccl_log.ranks import Key, Record
+from ncdiag.spans import Span, span
+
+COMM_LIMIT = 65536
+LAST_LIMIT = 64
+"""Communicators of a rank whose last call is told, the widest first."""
+
+Process = tuple[str | None, int | None]
+
+
+def communicators(records: Iterable[Record]) -> Iterator[Observation]:
+    """The communicators whose id was told; a rank that is ready has started."""
+    told = [life for record in records for lives in record.lives.all().values() for life in lives if life.init.comm]
+    found: dict[str, tuple[Span, dict[str, Any], set[int], set[int]]] = {}
+    for life in sorted(told, key=lambda life: life.first.line):
+        init, name = life.init, life.init.comm or ""
+        if name not in found and len(found) >= COMM_LIMIT:
+            continue
+        _, fields, started, ready = found.setdefault(name, (life.first, {}, set(), set()))
+        values = {"nranks": init.nranks, "nhosts": init.nhosts, "parent": init.parent}
+        fields |= {field: value for field, value in values.items() if value is not None}
+        started |= {init.rank} if life.started or life.ready else set()
+        ready |= {init.rank} if life.ready else set()
+    for name, (where, fields, started, ready) in found.items():
+        fields |= {"ranks_started": sorted(started), "ranks_ready": sorted(ready)}
+        yield Observation(entity="Communicator", key=(name,), span=where, fields=fields, standing="process")
+
+
+class CallsOfRanks:
+    """The calls of a source with the ids of their communicators, where the Init lines told them."""
+
+    def __init__(self, calls: Calls, key_of: Callable[[bytes], Key], records: Iterable[Record], source: str) -> None:
+        """``key_of`` reads ``host:pid:tid [dev]``."""
+        self._calls, self._key_of, self._source = calls, key_of, source
+        self._ids: dict[tuple[Process, str], str | None] = {}
+        for record in records:
+            for pointer, lives in record.lives.all().items():
+                self._ids[record.key[:2], pointer] = lives[-1].init.comm
+
+    def _id(self, place: Place) -> str | None:
+        return self._ids.get((self._key_of(place.before)[:2], place.pointer))
+
+    def told(self) -> Iterator[tuple[Key, list[dict[str, Any]], Span]]:
+        """The last call of each rank on each of its communicators, the widest first, and the line of the first one."""
+        by_rank: dict[Key, list[tuple[Place, Last]]] = defaultdict(list)
+        for place, last in self._calls.last().items():
+            by_rank[self._key_of(place.before)].append((place, last))
+        for key, found in by_rank.items():
+            found.sort(key=lambda pair: (-pair[0].nranks, -pair[1].number))
+            told = [
+                {
+                    "communicator": self._id(place), "nranks": place.nranks, "function": last.function,
+                    "op_count": last.op_count, "count": last.elements, "datatype": last.datatype,
+                }
+                for place, last in found[:LAST_LIMIT]
+            ]  # fmt: skip
+            yield key, told, self._span(found[0][1])
+
+    def observations(self) -> Iterator[Observation]:
+        """The sum of the calls of all ranks by communicator, function and datatype; its line is the last call there."""
+        lines: dict[tuple[str | None, int], Last] = {}
+        for place, last in self._calls.last().items():
+            comm = self._id(place), place.nranks
+            lines[comm] = max(lines.get(comm, last), last)
+        sums: dict[tuple[str | None, int, str, str], Sum] = defaultdict(lambda: Sum(sizes={}))
+        for (place, function, datatype), added in self._calls.sums().items():
+            sums[self._id(place), place.nranks, function, datatype].add(added)
+        for key, total in sums.items():
+            sizes = {str(power): total.sizes[power] for power in sorted(total.sizes)}
+            yield Observation(
+                entity="CollectiveSum", key=key, span=self._span(lines[key[:2]]), standing="process",
+                fields={"calls": total.calls, "bytes": total.size, "sizes": sizes},
+            )  # fmt: skip
+
+    def _span(self, last: Last) -> Span:
+        return span(self._source, last.number, last.line.decode("utf-8", "replace"))

@@ -1,0 +1,179 @@
+"""The ranks of one source, from the records of its processes: records of one process are put together and told."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ncdiag.facts.observe import Observation
+from ncdiag.facts.scalars import Version, VersionRange
+from ncdiag.parsers.nccl_log.ranks import Key, Record
+from ncdiag.parsers.nccl_log.reading import LISTED
+from ncdiag.spans import Span
+
+_LIST_FOR_BOOTSTRAP = Version(2, 4), Version(2, 6)
+
+
+class Outcome:
+    """The ranks of one source, ready to be told: records of one process put together."""
+
+    def __init__(
+        self, records: Iterable[Record], library: str, exact: tuple[str, Span] | None, bounds: VersionRange | None
+    ) -> None:
+        """``exact`` and ``bounds`` are what the source as a whole says about the version."""
+        self.library, self.exact, self.bounds = library, exact, bounds
+        processes: dict[tuple[str | None, int | None], list[Record]] = defaultdict(list)
+        for record in records:
+            processes[record.key[:2]].append(record)
+        self.groups: list[tuple[Record, list[Record]]] = []
+        self.shared: dict[tuple[str | None, int | None], bool] = {}
+        for process, members in processes.items():
+            self.shared[process] = sum(record.is_rank for record in members) > 1
+            self.groups += _grouped(members)
+        self.rank_of: dict[Key, int | None] = {}
+        for main, others in self.groups:
+            alone = not self.shared[main.key[:2]]
+            self.rank_of[main.key] = main.rank
+            self.rank_of.update({record.key: main.rank for record in others if alone})
+
+    def observations(self) -> Iterator[Observation]:
+        """Ranks and settings. One observation for each line that gave fields of a rank."""
+        told: set[tuple[str | None, int | None, str]] = set()
+        for main, others in self.groups:
+            members = [main, *others]
+            yield from self._rank(main, members)
+            yield from _settings(main, members, told)
+
+    def _rank(self, main: Record, members: list[Record]) -> Iterator[Observation]:
+        """The rank that ``main`` stands for; each field goes to the line that told it."""
+        by_span: dict[Span, dict[str, Any]] = defaultdict(dict)
+        for record in reversed(members):
+            for name, (value, span) in record.fields.items():
+                _put(by_span, name, value, span)
+        _lists(by_span, members)
+        version = self._version(members)
+        nets = [net for record in members if (net := record.network()) is not None]
+        net = max(nets, key=lambda net: net[0], default=None)
+        if net is not None and (net[0] > LISTED or self._lists_what_it_uses(version)):
+            _put(by_span, "net", net[1], net[2])
+        _put_world(by_span, main)
+        _put_state(by_span, members)
+        if version is not None:
+            _put(by_span, "nccl_version", version[0], version[1] or main.span)
+        by_span[main.span] |= self._counted(main, members)
+        host, pid, device = main.key
+        if main.world is not None and main.world.init.cuda_dev is not None:
+            device = main.world.init.cuda_dev
+        for span, fields in sorted(by_span.items(), key=lambda item: item[0].line):
+            if fields:
+                yield Observation(
+                    entity="Rank", key=(pid, device), host=host, span=span, fields=fields, standing="process"
+                )
+
+    def _counted(self, main: Record, members: list[Record]) -> dict[str, Any]:
+        """What is told by many lines. Records that several ranks share count for none of them."""
+        alone = [record for record in members if record is main or not self.shared[record.key[:2]]]
+        counts: Counter[str] = Counter()
+        for record in alone:
+            counts.update(record.transports)
+        nics = sorted(set().union(*(record.nics for record in alone)))
+        fields = {"library": self.library, "rank": main.rank, "transports": dict(counts), "nics_used": nics}
+        return {name: value for name, value in fields.items() if value not in (None, {}, [])}
+
+    def _lists_what_it_uses(self, version: tuple[VersionRange, Span | None] | None) -> bool:
+        """2.4 and 2.5 list the sockets for the bootstrap as well, so that line does not tell the network."""
+        if self.library == "RCCL":
+            return True
+        first, beyond = _LIST_FOR_BOOTSTRAP
+        return version is not None and (version[0].low >= beyond or version[0].high < first)
+
+    def _version(self, members: list[Record]) -> tuple[VersionRange, Span | None] | None:
+        exact = next((r.exact for r in members if r.exact is not None), None)
+        if exact is not None:
+            version = VersionRange.exact(exact[0])
+            return None if version is None else (version, exact[1])
+        own: VersionRange | None = None
+        if self.library == "NCCL":
+            for record in members:
+                if record.bounds is not None:
+                    own = record.bounds if own is None else own.intersect(record.bounds) or own
+        whole = VersionRange.exact(self.exact[0]) if self.exact else None
+        if self.exact is not None and whole is not None and (own is None or own.low <= whole.low <= own.high):
+            return whole, self.exact[1]
+        if self.library == "NCCL" and self.bounds is not None:
+            own = self.bounds if own is None else own.intersect(self.bounds) or own
+        return None if own is None else (own, None)
+
+
+def _grouped(members: list[Record]) -> list[tuple[Record, list[Record]]]:
+    """The ranks of one process, each with the records that tell of it as well."""
+    ranks = [record for record in members if record.is_rank]
+    rest = [record for record in members if not record.is_rank]
+    if ranks:
+        return [(record, rest) for record in ranks]
+    without_device = [record for record in members if record.key[2] is None]
+    own = [record for record in members if record.key[2] is not None]
+    return [(record, without_device) for record in own] or [(without_device[0], without_device[1:])]
+
+
+def _put(by_span: dict[Span, dict[str, Any]], name: str, value: Any, span: Span) -> None:  # noqa: ANN401
+    """Set a field once over all spans: what is put later replaces what was put before."""
+    for fields in by_span.values():
+        fields.pop(name, None)
+    by_span[span][name] = value
+
+
+def _put_world(by_span: dict[Span, dict[str, Any]], main: Record) -> None:
+    if main.world is None:
+        return
+    init, span = main.world.init, main.world.first
+    world = {"nranks": init.nranks, "communicator": init.comm, "cuda_dev": init.cuda_dev, "bus_id": init.bus_id}
+    for name, value in world.items():
+        if value is not None:
+            _put(by_span, name, value, span)
+
+
+def _put_state(by_span: dict[Span, dict[str, Any]], members: list[Record]) -> None:
+    """A failure anywhere in the process wins; else what its communicators say."""
+    states = [record.state for record in members if record.state is not None]
+    state = next((state for state in states if state[0] == "failed"), states[0] if states else None)
+    if state is not None:
+        _put(by_span, "state", *state)
+
+
+def _lists(by_span: dict[Span, dict[str, Any]], members: list[Record]) -> None:
+    """Lists are told where their first entry stood; GIDs get the name of their device."""
+    names = {item["index"]: item["name"] for r in members for item in r.fields.get("net_devices", ([], r.span))[0]}
+    merged: dict[str, list[tuple[Any, Span]]] = defaultdict(list)
+    for record in members:
+        for name, items in record.lists.items():
+            merged[name] += [pair for pair in items if all(pair[0] != old for old, _ in merged[name])]
+    for name, items in merged.items():
+        values = [_with_device(value, names) if name == "gids_used" else value for value, _ in items]
+        _put(by_span, name, values, items[0][1])
+        if name == "socket_interfaces" and not any("bootstrap_interface" in fields for fields in by_span.values()):
+            by_span[items[0][1]]["bootstrap_interface"] = values[0]
+
+
+def _with_device(use: dict[str, Any], names: dict[int, str]) -> dict[str, Any]:
+    if "device" not in use:
+        return use
+    name = names.get(use["device"])
+    rest = {key: value for key, value in use.items() if key != "device"}
+    return rest if name is None or "+" in name else {"hca": name, **rest}
+
+
+def _settings(
+    main: Record, members: list[Record], told: set[tuple[str | None, int | None, str]]
+) -> Iterator[Observation]:
+    """The echoes of one process, each name once; the merger gives them to the ranks of the process."""
+    host, pid, _ = main.key
+    for record in members:
+        for name, (text, span) in record.settings.items():
+            if (host, pid, name) not in told:
+                told.add((host, pid, name))
+                fields = {"text": text, "is_set": True, "origin": "log echo"}
+                yield Observation(
+                    entity="Setting", key=(name, pid), host=host, span=span, fields=fields, standing="process"
+                )

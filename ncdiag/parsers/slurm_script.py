@@ -1,0 +1,58 @@
+"""The options of a batch script (``#SBATCH`` lines); its exports and srun lines are sections of their own.
+
+Source: Slurm sbatch(1): lines that begin with ``#SBATCH`` before the first command, the options of the command line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ncdiag.facts.observe import Parsed, observe
+from ncdiag.parsers._launch_words import read_command
+from ncdiag.parsers._launchers import find
+from ncdiag.parsers._shell import is_kept, without_secrets, words
+from ncdiag.spans import Section
+
+KIND = "slurm_script"
+COMMANDS: tuple[str, ...] = ()
+ANCHOR = r"#SBATCH[ \t]+-"
+
+_OPTION = re.compile(r"#SBATCH[ \t]+(?P<options>-\S.*)$")
+_COMMENT = re.compile(r"\s#.*$")
+_LINES = 500
+_TEXT = 4000
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """More options; comments that are switched-off options (``##SBATCH``) stand between them."""
+    return len(lines) < _LINES and line.startswith(("#SBATCH", "##SBATCH", "# SBATCH", "###"))
+
+
+def parse(section: Section) -> Parsed:
+    """One Launch of the program ``sbatch`` with what the options say."""
+    section = without_secrets(section)
+    options: list[str] = []
+    unread: list[int] = []
+    for index, line in enumerate(section.lines):
+        found = _OPTION.match(line)
+        if found:
+            options += words(_COMMENT.sub("", found["options"]))
+        elif line.startswith("#SBATCH") and line.strip() != "#SBATCH":
+            unread.append(index)
+    place = find(["srun", *options], 0)
+    if place is None or not options:
+        return Parsed(unread=tuple(unread))
+    command, _ = read_command(["srun", *options], place)
+    env = {name: value for name, value in command.env.items() if is_kept(name)}
+    fields = {
+        **command.fields, "program": "sbatch", "text": " ".join(["sbatch", *options])[:_TEXT], "host": section.host,
+        "env": env or None, "forwarded": [name for name in command.forwarded if is_kept(name)] or None,
+        "hosts": command.hosts or None,
+    }  # fmt: skip
+    launch = observe(section, 0, "Launch", standing="manifest", **{k: v for k, v in fields.items() if k != "host"})
+    settings = [
+        observe(section, 0, "Setting", (name,), standing="manifest", is_set=True, text=value, origin="launcher")
+        for name, value in env.items()
+    ]
+    return Parsed(observations=(launch, *settings), unread=tuple(unread))

@@ -1,0 +1,85 @@
+"""Processors, capabilities, memory, ports and packet filter: what slows a process down, ends it or shuts it out.
+
+Formats: kernel Documentation/ABI/testing/sysfs-devices-system-cpu, Documentation/admin-guide/cgroup-v2.rst and
+cgroup-v1/memory.rst, include/uapi/linux/capability.h, Documentation/networking/proc_net_tcp.rst.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from ncdiag.facts.observe import Observation
+from ncdiag.sources.tree import Tree
+
+_CLOCK = "sys/devices/system/clocksource/clocksource0/current_clocksource"
+_GOVERNORS = "sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
+_CAPABILITIES = {12: "NET_ADMIN", 13: "NET_RAW", 14: "IPC_LOCK", 19: "SYS_PTRACE", 21: "SYS_ADMIN", 24: "SYS_RESOURCE"}
+_GROUP = "sys/fs/cgroup"
+_LISTENING = "0A"  # TCP_LISTEN of include/net/tcp_states.h
+_UNLIMITED = 1 << 62  # version 1 says so with the largest page count
+
+
+def processors(tree: Tree) -> Iterator[Observation]:
+    """The clock that the kernel uses, and how many processors have which governor."""
+    clock = tree.text(_CLOCK)
+    yield from tree.told(_CLOCK, "Host", text=clock, clock_source=clock)
+    governors = Counter(text for path in tree.matches(_GOVERNORS) if (text := tree.text(path)))
+    if governors:
+        shown = ", ".join(f"{name} {count}" for name, count in sorted(governors.items()))
+        yield tree.fact(_GOVERNORS, "Host", text=shown, line=0, cpu_governors=dict(governors))
+
+
+def capabilities(tree: Tree) -> Iterator[Observation]:
+    """Those effective capabilities of this process that matter to NCCL."""
+    path = "proc/self/status"
+    for index, line in enumerate(tree.lines(path) or ()):
+        word, _, value = line.partition(":")
+        if word == "CapEff":
+            try:
+                mask = int(value, 16)
+            except ValueError:
+                return
+            names = [name for bit, name in _CAPABILITIES.items() if mask >> bit & 1]
+            yield tree.fact(path, "Host", text=line, line=index + 1, capabilities=names)
+
+
+def memory(tree: Tree) -> Iterator[Observation]:
+    """Limit of the control group seen as the root (that of the container, in one), and processes killed there."""
+    for file in ("memory.max", "memory/memory.limit_in_bytes"):
+        limit = tree.number(f"{_GROUP}/{file}")
+        known = limit if limit is not None and limit < _UNLIMITED else None
+        yield from tree.told(f"{_GROUP}/{file}", "Host", memory_limit_bytes=known)
+    for file in ("memory.events", "memory/memory.oom_control"):
+        for index, line in enumerate(tree.lines(f"{_GROUP}/{file}") or ()):
+            word, _, value = line.partition(" ")
+            if word == "oom_kill" and value.strip().isdecimal():
+                yield tree.fact(f"{_GROUP}/{file}", "Host", text=line, line=index + 1, oom_kills=int(value))
+
+
+def ports(tree: Tree) -> Iterator[Observation]:
+    """The TCP ports on which a program of this network namespace listens."""
+    tables = {path: lines for path in ("proc/net/tcp", "proc/net/tcp6") if (lines := tree.lines(path)) is not None}
+    found = {port for lines in tables.values() for line in lines[1:] if (port := _listening(line.split())) is not None}
+    if "proc/net/tcp" in tables:
+        yield tree.fact("proc/net/tcp", "Host", text="", line=0, listening_ports=sorted(found))
+
+
+def _listening(words: list[str]) -> int | None:
+    """Port of a row of the table (number, local address, remote address, state ...) whose socket listens."""
+    if len(words) < 4 or words[3] != _LISTENING:  # noqa: PLR2004
+        return None
+    try:
+        return int(words[1].rpartition(":")[2], 16)
+    except ValueError:
+        return None
+
+
+def firewall(tree: Tree) -> Iterator[Observation]:
+    """Tables of iptables in use (``filter``, ``nat``); nftables keeps its own, which no file tells."""
+    found = []
+    for path in ("proc/net/ip_tables_names", "proc/net/ip6_tables_names"):
+        found += [name for name in tree.lines(path) or () if name]
+    if tree.data("proc/net/ip_tables_names") is not None:
+        text = " ".join(found)
+        yield tree.fact("proc/net/ip_tables_names", "Host", text=text, line=0, packet_filters=sorted(set(found)))

@@ -1,0 +1,137 @@
+"""``ncdiag predict``: the choice, the reasons, several releases, what if."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+FIELDS = {
+    "host", "nccl_version", "bootstrap_interface", "socket_interfaces", "net", "ib_devices", "gid", "gdr", "ranks",
+    "reasons",
+}  # fmt: skip
+
+HOST = """\
+=== node1 ===
+$ ip addr
+1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN group default qlen 1000
+    link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00
+    inet 127.0.0.1/8 scope host lo
+       valid_lft forever preferred_lft forever
+2: virbr0: <NO-CARRIER,BROADCAST,MULTICAST,UP> mtu 1500 qdisc noqueue state DOWN group default qlen 1000
+    link/ether 02:00:5e:10:00:01 brd ff:ff:ff:ff:ff:ff
+    inet 192.168.122.1/24 brd 192.168.122.255 scope global virbr0
+       valid_lft forever preferred_lft forever
+3: bond0: <BROADCAST,MULTICAST,MASTER,UP,LOWER_UP> mtu 1500 qdisc mq state UP group default qlen 1000
+    link/ether 02:00:5e:10:00:02 brd ff:ff:ff:ff:ff:ff
+    inet 10.0.0.5/24 brd 10.0.0.255 scope global bond0
+       valid_lft forever preferred_lft forever
+$ ibstat
+CA 'mlx5_0'
+	CA type: MT4129
+	Number of ports: 1
+	Firmware version: 28.39.1002
+	Hardware version: 0
+	Node GUID: 0x02005e0000000001
+	System image GUID: 0x02005e0000000001
+	Port 1:
+		State: Active
+		Physical state: LinkUp
+		Rate: 400
+		Base lid: 0
+		LMC: 0
+		SM lid: 0
+		Capability mask: 0x00010000
+		Port GUID: 0x02005e0000000001
+		Link layer: Ethernet
+"""
+
+
+@pytest.fixture
+def paste(tmp_path: Path) -> Path:
+    file = tmp_path / "node1.txt"
+    file.write_text(HOST)
+    return file
+
+
+@pytest.fixture
+def predicted(ncdiag: Run) -> Callable[..., list[dict[str, Any]]]:
+    def run(*arguments: str | Path) -> list[dict[str, Any]]:
+        done = ncdiag("predict", *arguments, "--format", "json")
+        assert done.returncode == 0, done.stderr
+        hosts = json.loads(done.stdout)["hosts"]
+        assert all(set(host) == FIELDS for host in hosts)
+        return list(hosts)
+
+    return run
+
+
+def test_releases_side_by_side(predicted: Callable[..., list[dict[str, Any]]], paste: Path, ncdiag: Run) -> None:
+    old, new = predicted("--nccl", "2.18.3", "--nccl", "2.30.7", paste)
+    assert (old["nccl_version"], old["bootstrap_interface"]) == ("2.18.3", "virbr0")
+    assert (new["nccl_version"], new["bootstrap_interface"]) == ("2.30.7", "bond0")
+    assert (old["socket_interfaces"], new["socket_interfaces"]) == (["virbr0", "bond0"], ["bond0"])
+    assert (old["net"], old["ib_devices"]) == ("IB", ["mlx5_0:1"])
+    assert (old["gid"], new["gid"]) == ({"mlx5_0:1": 0}, {"mlx5_0:1": None})
+    assert old["gdr"]["mlx5_0:1"]["enabled"] is None
+    assert {"choice", "about", "text", "rule", "source"} == set(old["reasons"][0])
+    text = ncdiag("predict", "--nccl", "2.18.3", "--nccl", "2.30.7", paste).stdout.decode()
+    row = next(line for line in text.splitlines() if "bootstrap interface" in line)
+    assert row.split()[-2:] == ["virbr0", "bond0"]
+
+
+def test_what_if(predicted: Callable[..., list[dict[str, Any]]], paste: Path) -> None:
+    (host,) = predicted("--nccl", "2.18.3", "--env", "NCCL_SOCKET_IFNAME==bond0", "--env", "NCCL_IB_DISABLE=1", paste)
+    assert (host["bootstrap_interface"], host["net"], host["gid"]) == ("bond0", "Socket", {})
+    (host,) = predicted("--nccl", "2.18.3", "--env", "NCCL_SOCKET_IFNAME=nothere", paste)
+    assert host["bootstrap_interface"] is None
+    assert any("no socket interface found" in reason["text"] for reason in host["reasons"])
+
+
+def test_ranks_that_differ(predicted: Callable[..., list[dict[str, Any]]], paste: Path) -> None:
+    paste.write_text(
+        HOST + "\n"
+        "node1:10:10 [0] NCCL INFO NCCL_SOCKET_IFNAME set by environment to bond0\n"
+        "node1:10:10 [0] NCCL INFO NCCL version 2.18.3+cuda12.1\n"
+        "node1:11:11 [1] NCCL INFO NCCL_SOCKET_IFNAME set by environment to virbr\n"
+        "node1:10:20 [0] NCCL INFO comm 0x55d0 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 commId 0x1 - Init START\n"
+        "node1:11:21 [1] NCCL INFO comm 0x55d1 rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId 2000 commId 0x1 - Init START\n"
+    )
+    (host,) = predicted(paste)
+    assert host["bootstrap_interface"] in {"bond0", "virbr0"}
+    (rank,) = host["ranks"]
+    assert {host["bootstrap_interface"], rank["bootstrap_interface"]} == {"bond0", "virbr0"}
+    assert set(rank) == (FIELDS - {"host", "nccl_version", "ranks"}) | {"rank"}
+
+
+def test_a_log_that_shows_something_else(ncdiag: Run, paste: Path) -> None:
+    paste.write_text(
+        HOST + "\nnode1:10:10 [0] NCCL INFO Bootstrap : Using bond0:10.0.0.5<0>\n"
+        "node1:10:10 [0] NCCL INFO NCCL version 2.18.3+cuda12.1\n"
+    )
+    text = ncdiag("predict", paste).stdout.decode()
+    assert "the log shows something else: bond0" in text
+
+
+def test_this_host(predicted: Callable[..., list[dict[str, Any]]]) -> None:
+    (host,) = predicted("--nccl", "2.27.7")
+    assert host["bootstrap_interface"] is not None
+
+
+@pytest.mark.parametrize("wrong", [("--nccl", "new"), ("--env", "NCCL_DEBUG"), ("--format", "xml")])
+def test_usage(ncdiag: Run, wrong: tuple[str, str], paste: Path) -> None:
+    done = ncdiag("predict", *wrong, paste)
+    assert done.returncode == 2
+    assert b"Traceback" not in done.stderr
+
+
+def test_nothing_understood(ncdiag: Run, tmp_path: Path) -> None:
+    file = tmp_path / "poem.txt"
+    file.write_text("no host far and wide\n")
+    assert ncdiag("predict", file).returncode == 3

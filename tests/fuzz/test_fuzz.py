@@ -1,0 +1,155 @@
+"""Hostile inputs on the whole program. A short profile by default; ``NCDIAG_FUZZ=long`` tries many more."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import os
+import random
+import sys
+import tarfile
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+LONG = os.environ.get("NCDIAG_FUZZ") == "long"
+
+
+def _module(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"fuzz_{name}", Path(__file__).with_name(f"{name}.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+campaign = _module("campaign")
+inputs = campaign.inputs
+
+
+def tries(short: int) -> settings:
+    """So many examples, the same ones each time; thirty times as many, and new ones, in the long profile."""
+    return settings(
+        max_examples=short * 30 if LONG else short,
+        derandomize=not LONG,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+seeds = st.integers(0, 2**32)
+logs = st.sampled_from(campaign.HEALTHY)
+
+
+@given(seed=seeds)
+@tries(120)
+def test_a_damaged_healthy_log_stays_silent(seed: int) -> None:
+    campaign.run("harmless", seed)
+
+
+@given(seed=seeds)
+@tries(30)
+def test_files_lost_or_cut_stay_silent(seed: int) -> None:
+    campaign.run("files", seed)
+
+
+@given(log=logs, begin=st.floats(0, 1), length=st.floats(0, 1))
+@tries(60)
+def test_a_healthy_log_cut_at_any_two_bytes_stays_silent(log: bytes, begin: float, length: float) -> None:
+    first = int(begin * len(log))
+    campaign.expect_silence(campaign.judged(log[first : first + int(length * len(log))]))
+
+
+@given(seed=seeds)
+@tries(30)
+def test_output_of_tools_cut_between_lines_stays_silent(seed: int) -> None:
+    campaign.run("capture_cut", seed)
+
+
+@given(seed=seeds)
+@tries(80)
+def test_changed_bytes_are_survived(seed: int) -> None:
+    campaign.run("rough", seed)
+
+
+@given(seed=seeds)
+@tries(20)
+def test_several_texts_line_by_line_are_survived(seed: int) -> None:
+    campaign.run("mixed", seed)
+
+
+@given(seed=seeds)
+@tries(15)
+def test_depth_and_length_are_survived(seed: int) -> None:
+    campaign.run("deep", seed)
+
+
+@given(seed=seeds)
+@tries(25)
+def test_archives_are_survived(seed: int) -> None:
+    campaign.run("packed", seed)
+
+
+@given(data=st.binary(max_size=3000))
+@tries(60)
+def test_any_bytes_are_survived(data: bytes) -> None:
+    campaign.judged(data)
+
+
+@given(
+    messages=st.lists(
+        st.tuples(
+            st.sampled_from(["n1:1:2 [0] NCCL INFO ", "n1:1:2 [0] NCCL WARN ", "", "[rank0]: ", "$ ", "NCCL version "]),
+            st.sampled_from([
+                "Bootstrap : Using ", "NET/IB : Using [0]", "comm 0x1 rank ", "Channel 00/01 : ", "Trees [0] ", "GID ",
+                "NCCL_IB_GID_INDEX set by environment to ", "mlx5_0:1/", "Got completion from peer ", "busId ", "mpirun -x ",
+            ]),
+            st.text(max_size=60),
+        ),
+        max_size=12,
+    )
+)  # fmt: skip
+@tries(60)
+def test_known_beginnings_with_any_rest_are_survived(messages: list[tuple[str, str, str]]) -> None:
+    campaign.judged("\n".join("".join(parts) for parts in messages).encode("utf-8", "surrogatepass"))
+
+
+@pytest.mark.parametrize("number", range(3 if LONG else 1))
+def test_a_small_file_that_unpacks_to_very_much_is_stopped(number: int, tmp_path: Path) -> None:
+    name, data = list(inputs.bombs())[number] if LONG else next(inputs.bombs())
+    before = campaign.resident()
+    report = campaign.judged_file(data, tmp_path, 384 << 20)
+    assert any("grows" in note for item in report.inputs for note in item.notes), name
+    assert campaign.resident() - before < campaign.MIB_KEPT
+
+
+def test_an_archive_of_odd_members_tells_of_them(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        for name, kind in (("pipe", tarfile.FIFOTYPE), ("../../up", tarfile.SYMTYPE), ("null", tarfile.CHRTYPE)):
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = kind, "/etc/passwd"
+            tar.addfile(member)
+        log = campaign.HEALTHY[0]
+        member = tarfile.TarInfo("a.log")
+        member.size = len(log)
+        tar.addfile(member, io.BytesIO(log))
+    report = campaign.judged_file(out.getvalue(), tmp_path, len(log))
+    assert report.summary.nranks == 8
+    assert not any("root:" in words for item in report.inputs for words in item.notes)
+
+
+def test_the_fuzzer_sees_what_it_looks_for() -> None:
+    chance = random.Random(0)  # noqa: S311
+    log = campaign.HEALTHY[0] + b"n1:1:1 [0] NCCL INFO Bootstrap : Using veth5a3f1c2:172.29.0.14<0>\n"
+    with pytest.raises(campaign.IllError):
+        campaign.expect_silence(campaign.judged(log))
+    with pytest.raises(campaign.IllError):
+        campaign._check_time(10.0, 1000)
+    assert sorted(inputs.shuffled(log, chance).splitlines()) == sorted(log.splitlines())

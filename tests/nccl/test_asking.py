@@ -1,0 +1,128 @@
+"""``check`` asks the installed NCCL what it picks here, and judges the answer as it judges a log."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ncdiag.nccl.library import find_plugins
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+
+def checked(done: subprocess.CompletedProcess[bytes]) -> dict[str, Any]:
+    assert done.returncode in {0, 1}, done.stderr
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+def asked(report: dict[str, Any]) -> dict[str, Any]:
+    [found] = [item for item in report["inputs"] if item["source"].startswith("NCCL ")]
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.lab
+@pytest.mark.root
+def test_the_library_picks_a_veth(
+    namespace: Callable[[], Any], nccl_library: Path, program: list[str], tmp_path: Path
+) -> None:
+    space = namespace()
+    space.build(("veth3c1d", "veth", "up", ("10.77.0.1/24",)), ("eno7", "veth", "up", ("10.78.0.1/24",)))
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(nccl_library.parent)}
+    command = [*space.inside, *program]
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run([*command, *arguments], env=environment, capture_output=True, check=False, timeout=60)
+
+    report = checked(run("check", "--format", "json"))
+    assert asked(report)["notes"][0] == "picks veth3c1d here"
+    assert report["summary"]["root_cause"] == "socket-virtual-ifname"
+    assert "veth3c1d" in report["findings"][0]["title"]
+    bundle = tmp_path / "x.tar.gz"
+    assert run("collect", "-o", str(bundle)).returncode == 0
+    elsewhere = subprocess.run(
+        [*program, "check", "--from", str(bundle), "--format", "json"], capture_output=True, check=False, timeout=60
+    )
+    again = checked(elsewhere)
+    assert asked(again) == asked(report)
+    assert [f["name"] for f in again["findings"]] == [f["name"] for f in report["findings"]]
+    silent = checked(run("check", "--no-nccl", "--format", "json"))
+    assert not [item for item in silent["inputs"] if item["source"].startswith("NCCL ")]
+
+
+@pytest.mark.lab
+def test_a_filter_that_matches_nothing_is_found_before_the_job_runs(nccl_library: Path, ncdiag: Run) -> None:
+    environment = {
+        "LD_LIBRARY_PATH": str(nccl_library.parent),
+        "NCCL_SOCKET_IFNAME": "nothere9",
+        "NCCL_DEBUG_FILE": "/no",
+    }
+    report = checked(ncdiag("check", "--format", "json", env=environment))
+    assert report["summary"]["root_cause"] == "socket-ifname-no-match"
+
+
+LIBRARIES = {  # what stands in the file libnccl.so.2, and what is told of it
+    "no library": ("just text\n", "could not be loaded as an NCCL library"),
+    "empty": ("", "could not be loaded as an NCCL library"),
+    "crashes": ("#include <stdlib.h>\nint ncclGetVersion(int*v){abort();}\n", "ended the process with SIGABRT"),
+    "exits": ("#include <unistd.h>\nint ncclGetVersion(int*v){_exit(0);}\n", "could not be loaded as an NCCL library"),
+    "floods": ('#include <stdio.h>\nint ncclGetVersion(int*v){for(;;)puts("x");}\n', "printed more than 1 MiB"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_library_that_misbehaves_is_told_and_does_no_harm(
+    name: str, tmp_path: Path, ncdiag: Run, need: Callable[[str, object, str], None]
+) -> None:
+    text, problem = LIBRARIES[name]
+    library = tmp_path / "libnccl.so.2"
+    if text.startswith("#include"):
+        (tmp_path / "x.c").write_text(text)
+        built = subprocess.run(
+            ["sh", "-c", f"cc -shared -fPIC -o {library} {tmp_path}/x.c"], capture_output=True, check=False
+        )
+        need("cc", built.returncode == 0, "no C compiler")
+    else:
+        library.write_text(text)
+    start = time.monotonic()
+    done = ncdiag("check", env={"LD_LIBRARY_PATH": str(tmp_path)})
+    assert time.monotonic() - start < 20
+    assert done.returncode in {0, 1}
+    shown = " ".join(done.stdout.decode().split())
+    assert "the NCCL library: " in shown
+    assert problem in shown
+
+
+def test_a_library_that_hangs_costs_a_bounded_time(
+    tmp_path: Path, ncdiag: Run, need: Callable[[str, object, str], None]
+) -> None:
+    (tmp_path / "x.c").write_text("#include <unistd.h>\nint ncclGetVersion(int*v){for(;;)sleep(9);}\n")
+    command = f"cc -shared -fPIC -o {tmp_path}/libnccl.so.2 {tmp_path}/x.c"
+    built = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
+    need("cc", built.returncode == 0, "no C compiler")
+    start = time.monotonic()
+    done = ncdiag("check", env={"LD_LIBRARY_PATH": str(tmp_path)})
+    assert time.monotonic() - start < 20
+    assert "no answer within 15 seconds" in " ".join(done.stdout.decode().split())
+
+
+def test_nothing_to_ask_is_said(ncdiag: Run, need: Callable[[str, object, str], None]) -> None:
+    done = ncdiag("check", env={"LD_LIBRARY_PATH": ""})
+    shown = " ".join(done.stdout.decode().split())
+    need("no nccl", "NCCL library (" not in shown and "nccl_library" not in shown, "a libnccl is installed here")
+    assert "the NCCL library: no libnccl.so in LD_LIBRARY_PATH" in shown
+
+
+def test_plugins_are_found(tmp_path: Path) -> None:
+    for name in ("libnccl-net.so", "libnccl-net-ofi.so", "libnccl.so.2", "libnccl-tuner-x.so.1"):
+        (tmp_path / name).write_bytes(b"")
+    found = [path.name for path in find_plugins({"LD_LIBRARY_PATH": str(tmp_path)}) if path.parent == tmp_path]
+    assert found == ["libnccl-net-ofi.so", "libnccl-net.so", "libnccl-tuner-x.so.1"]

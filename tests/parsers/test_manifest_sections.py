@@ -1,0 +1,149 @@
+"""Batch scripts, manifests of Kubernetes and kernel parameters: read as data under fixtures/sections."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ncdiag.facts.merge import merge
+from ncdiag.facts.observe import Parsed
+from ncdiag.parsers import discover
+from ncdiag.parsers._yaml import Node, load
+from ncdiag.sections.cut import Cutter
+from ncdiag.spans import Section
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sections"
+KINDS = ("k8s_manifest", "slurm_script", "sysctl")
+PATHS = [path for kind in KINDS for path in sorted((FIXTURES / kind).glob("*.txt"))]
+CASES = [pytest.param(path, id=f"{path.parent.name}/{path.stem}") for path in PATHS]
+LINES = sorted({line for path in PATHS for line in path.read_text().split("\n")})
+
+
+def sections(lines: list[str]) -> list[Section]:
+    cutter = Cutter("case.txt", discover())
+    cutter.feed(enumerate(lines, 1))
+    return cutter.finish()
+
+
+def parsed(section: Section) -> Parsed:
+    return discover()[section.kind].parse(section)
+
+
+def shown(section: Section) -> Iterator[str]:
+    """A section as lines of JSON: its head, then an observation a line."""
+    result = parsed(section)
+    head = {"kind": section.kind, "lines": [section.first_line, section.last_line], "host": section.host}
+    yield json.dumps(head | {"unread": [section.number(i) for i in result.unread]})
+    for o in result.observations:
+        yield json.dumps({"line": o.span.line, "entity": o.entity, "key": o.key, "fields": o.fields})
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_reads_what_is_expected(path: Path, expect: Callable[[Path, str], None]) -> None:
+    found = sections(path.read_text().split("\n"))
+    rows = [row for section in found if section.kind != "text" for row in shown(section)]
+    rest = [section.number(i) for section in found if section.kind == "text" for i in range(len(section.lines))]
+    text = "[\n" + "".join(f"{row},\n" for row in rows) + json.dumps({"other lines": rest}) + "\n]\n"
+    assert json.loads(text)
+    expect(path.with_suffix(".json"), text)
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_the_observations_fit_the_facts(path: Path) -> None:
+    """A field that the fact type does not take is dropped by the merger in silence: here it is not."""
+    for section in sections(path.read_text().split("\n")):
+        for o in parsed(section).observations:
+            job = merge([o])
+            facts: Any = {"Setting": job.settings, "Launch": job.launches, "Host": job.hosts}[o.entity]
+            for name, value in o.fields.items():
+                held = getattr(facts[0], name)
+                if not isinstance(held, tuple) or name != "hosts":
+                    assert (list(held) if isinstance(held, tuple) else held) == value, (o, name)
+                assert held is not None
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_no_secret_is_kept(path: Path) -> None:
+    assert "hf_abcdef" not in repr([o for s in sections(path.read_text().split("\n")) for o in parsed(s).observations])
+
+
+def plain(node: Node) -> object:
+    if isinstance(node.value, dict):
+        return {key: plain(value) for key, value in node.value.items()}
+    return [plain(item) for item in node.value] if isinstance(node.value, list) else node.value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a: 1\nb:\n  c: no\n  d: 012", {"a": "1", "b": {"c": "no", "d": "012"}}),
+        ("a:\n- x\n- y: 1\n  z: 2\n-\n  w: 3", {"a": ["x", {"y": "1", "z": "2"}, {"w": "3"}]}),
+        ("a:\n  - - 1\n    - 2\n  - 3", {"a": [["1", "2"], "3"]}),
+        ("a: [1, 'b, c', {d: \"e\"}]", {"a": ["1", "b, c", {"d": "e"}]}),
+        ('a: {b: [c], "d": e} # note', {"a": {"b": ["c"], "d": "e"}}),
+        ("a: \"x # y\\n\" # note\nb: 'it''s'", {"a": "x # y\n", "b": "it's"}),
+        ("a: |\n  one\n    two\n\n  three\nb: 1", {"a": "one\n  two\n\nthree", "b": "1"}),
+        ("a: >-\n  one\nb: http://x:80/y", {"a": "one", "b": "http://x:80/y"}),
+        ("a:\nb: 1", {"a": "", "b": "1"}),
+        ("k8s.io/name: v\n'q k': w", {"k8s.io/name": "v", "q k": "w"}),
+        ("a: 1\na: 2", {"a": "1"}),
+        ("", {}),
+        ("- a: 1\n- b", [{"a": "1"}, "b"]),
+        ("a: [1, 2", {"a": ["1", "2"]}),
+    ],
+)
+def test_the_subset_of_yaml(text: str, value: object) -> None:
+    root, unread = load(text.split("\n"))
+    assert plain(root) == value
+    assert not unread
+
+
+def test_what_is_no_yaml_is_told() -> None:
+    root, unread = load(["a: 1", "what is this", "b:", "  c: 2", "      stray", "d: 3"])
+    assert plain(root) == {"a": "1", "b": {"c": "2"}, "d": "3"}
+    assert unread == [1, 4]
+
+
+def test_places_are_those_of_the_lines() -> None:
+    root, _ = load(["# note", "a:", "", "- b: x", "  c: |", "    one", "    two"])
+    (item,) = root.items("a")
+    assert [item.line, item.pairs()["b"].line, item.pairs()["c"].line] == [3, 3, 5]
+
+
+garbage = st.one_of(
+    st.sampled_from(LINES),
+    st.text(max_size=60),
+    st.builds(
+        lambda line, at, text: line[:at] + text + line[at:],
+        st.sampled_from(LINES),
+        st.integers(0, 60),
+        st.text(max_size=5) | st.sampled_from(['"', "'", "{", "}", "[", "]", "- ", ": ", "|", "#", "9" * 20]),
+    ),
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=80, deadline=None)
+@given(lines=st.lists(garbage, min_size=1, max_size=20))
+def test_garbage_never_raises(kind: str, lines: list[str]) -> None:
+    result = discover()[kind].parse(Section(kind=kind, source="x", first_line=1, lines=tuple(lines)))
+    assert all(0 <= index < len(lines) for index in result.unread)
+    assert all(1 <= o.span.line <= len(lines) for o in result.observations)
+    merge(result.observations)
+
+
+@pytest.mark.parametrize("piece", ["- ", "a: ", "[", "{a: ", "- - ", "a", '"', " ", "a:\n", "- a:\n", "a: |\n"])
+def test_repetition_takes_linear_time(piece: str) -> None:
+    lines = ("apiVersion: v1\nspec: " + piece * 20_000).split("\n")
+    began = time.perf_counter()
+    discover()["k8s_manifest"].parse(Section(kind="k8s_manifest", source="x", first_line=1, lines=tuple(lines)))
+    deep = "\n".join(" " * depth + "a:" for depth in range(1500)).split("\n")
+    discover()["k8s_manifest"].parse(Section(kind="k8s_manifest", source="x", first_line=1, lines=tuple(deep)))
+    assert time.perf_counter() - began < 3
