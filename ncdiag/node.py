@@ -14,6 +14,7 @@ from ncdiag import __version__
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.nccl import library
+from ncdiag.parsers._shell import hide_secrets
 from ncdiag.read import Piece, Reading, read_sections, read_source
 from ncdiag.sources import bundle
 from ncdiag.sources.bundle import Bundle, LibraryLog
@@ -60,6 +61,8 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     def not_seen(self) -> list[str]:
         """A phrase for everything that was not seen: what, why, and the command that would tell."""
         problems = [NotSeen(LIBRARY, f"{item.path}: {item.problem}") for item in self.libraries if item.problem]
+        if not self.libraries and any("/libnccl.so" in path for path in self.found):
+            problems.append(NotSeen(LIBRARY, "it was not asked what it picks"))
         items = [*self.seen.not_seen, *problems]
         return [f"{item.what}: {item.why}" + (f" ({item.ask})" if item.ask else "") for item in items]
 
@@ -132,7 +135,7 @@ def _asked(cancel: threading.Event) -> Iterator[LibraryLog]:
     for path in paths[:1]:
         answer = library.ask(path, _settings(os.environ), LIBRARY_LIMIT, cancel=cancel)
         version = str(answer.version) if answer.version else None
-        log = "".join(answer.log.splitlines(keepends=True)[:LOG_LINES])
+        log = "".join(hide_secrets(line) for line in answer.log.splitlines(keepends=True)[:LOG_LINES])
         yield LibraryLog(path=str(path.resolve()), version=version, problem=answer.problem, log=log)
 
 

@@ -16,7 +16,7 @@ from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.facts.settings import resolved
 from ncdiag.nccl import environment
 from ncdiag.parsers import discover
-from ncdiag.parsers.nccl_log import Scanner
+from ncdiag.parsers.nccl_log import Repeats, Scanner
 from ncdiag.sections.cut import TEXT_LIMIT, Cutter
 from ncdiag.sources.text import Cleaner
 from ncdiag.spans import Section
@@ -79,9 +79,11 @@ class Part(msgspec.Struct):
     whole: bool = True
 
 
-def read_part(name: str, index: int, buffers: Iterable[bytes], cleaner: Cleaner) -> Part:
-    """Scan the part with this index of a source; the buffers come from ``cleaner``."""
-    part = Part(Scanner(name, first_line=(index << _PART_BITS) + 1), cleaner, [])
+def read_part(
+    name: str, index: int, buffers: Iterable[bytes], cleaner: Cleaner, repeats: Repeats | None = None
+) -> Part:  # fmt: skip
+    """Scan the part with this index of a source; the buffers come from ``cleaner``, ``repeats`` from earlier parts."""
+    part = Part(Scanner(name, first_line=(index << _PART_BITS) + 1, repeats=repeats), cleaner, [])
     room = TEXT_LIMIT
     with collection_paused():
         for buffer in buffers:

@@ -19,6 +19,7 @@ from multiprocessing import connection
 from types import TracebackType
 from typing import Any
 
+from ncdiag.parsers.nccl_log import Repeats
 from ncdiag.read import Part, Parts, Reading, read_part, read_source
 from ncdiag.sources.archives import BROKEN
 from ncdiag.sources.files import TextSource
@@ -155,6 +156,9 @@ class _Worker:
     """What a worker process knows."""
 
     stop: Any = None
+    path = ""
+    repeats = Repeats()
+    """The lines of this file that come again: parts are given out in their order, so each builds on earlier ones."""
 
 
 def _begin(stop: Any) -> None:  # noqa: ANN401  (an Event of some context)
@@ -201,7 +205,10 @@ def _part(name: str, path: str, index: int, start: int, end: int) -> Part:
     """Read a part of a file, in a worker process."""
     whole = [True]
     cleaner = Cleaner()
-    part = read_part(name, index, clean_part(_chunks(path, start, end, whole), cleaner, first=index == 0), cleaner)
+    if path != _Worker.path:
+        _Worker.path, _Worker.repeats = path, Repeats()
+    buffers = clean_part(_chunks(path, start, end, whole), cleaner, first=index == 0)
+    part = read_part(name, index, buffers, cleaner, _Worker.repeats)
     part.whole = whole[0]
     return part
 

@@ -16,7 +16,10 @@ app = application()
     help="Pack what 'check' would read into one archive. 'check --from', 'parse' and 'triage' judge it anywhere."
 )
 def collect(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="BUNDLE.tar.gz", help="The archive to write.")],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="BUNDLE.tar.gz", help="The archive to write; - is standard output."),
+    ],
     root: Annotated[Path, typer.Option(metavar="DIR", help="Pack a recorded tree instead of this host.")] = Path("/"),
     pid: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Environment and limits of this running process.")

@@ -20,7 +20,7 @@ ANCHOR = r'\s{0,8}\{?\s{0,8}"(?:version"\s?:\s?"2\.\d{1,3}"|pg_config"\s?:|pg_st
 
 _LIKE_JSON = re.compile(r'\s|[{}\[\]()",/]|$')
 _RANK = re.compile(r"\d{1,7}")
-_FILE = re.compile(r"(?:rank|trace|dump|fr)[^/]{0,40}?_(\d{1,7})(?:\.(?:json|txt|pickle|pkl))?$")
+_FILE = re.compile(r"(?:rank|trace|dump)[^/]{0,40}?_(\d{1,7})(?:\.(?:json|txt|pickle|pkl))?$")
 """Name of a dump: TORCH_NCCL_DEBUG_INFO_TEMP_FILE (``nccl_trace_rank_``) with the number of the rank behind it."""
 _STATUS = {
     "last_enqueued": "last_enqueued_collective", "last_started": "last_started_collective",

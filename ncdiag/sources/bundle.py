@@ -121,9 +121,18 @@ def is_bundle(path: str | Path) -> bool:
 
 
 def write(bundle: Bundle, path: Path) -> None:
-    """Write a bundle in one step, for its owner's eyes only. Raises OutputError."""
+    """Write a bundle in one step, for its owner's eyes only; ``-`` is standard output.
+
+    Raises OutputError, BrokenPipeError when the reader is gone.
+    """
     try:
-        _replace(_packed(bundle), path)
+        if str(path) == "-":
+            with io.BufferedWriter(io.FileIO(1, "w", closefd=False)) as stdout:
+                stdout.write(_packed(bundle))
+        else:
+            _replace(_packed(bundle), path)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         msg = f"cannot write {path}: {error.strerror or error}"
         raise OutputError(msg) from error
@@ -171,15 +180,19 @@ def _packed(bundle: Bundle) -> bytes:
 
 
 def read(path: str | Path) -> Bundle:
-    """Read a bundle. Raises InputError with a sentence when it is none, is damaged or of a format unknown here."""
+    """Read a bundle; ``-`` is standard input.
+
+    Raises InputError with a sentence when it is none, is damaged or of a format unknown here.
+    """
     members: dict[str, bytes] = {}
     size = 0
     try:
-        with io.FileIO(str(path)) as raw:
-            if archives.kind_of(raw.read(archives.HEAD_SIZE)) != "gz":
+        with _opened(path) as raw:
+            head = raw.read(archives.HEAD_SIZE)
+            if archives.kind_of(head) != "gz":
                 raise _refused(path, "it is no bundle of `ncdiag collect`")
-            raw.seek(0)
-            for member in archives.tar_members(archives.decompressed("gz", raw), MEMBER_LIMIT):
+            stream = archives.decompressed("gz", archives.Pushback(head, raw))
+            for member in archives.tar_members(stream, MEMBER_LIMIT):
                 if member.reader is None:
                     raise _refused(path, member.reason)
                 data = _content(member.reader, SIZE_LIMIT - size)
@@ -190,6 +203,12 @@ def read(path: str | Path) -> Bundle:
     except archives.BROKEN as error:
         raise _refused(path, archives.reason_of(error)) from None
     return _unpacked(members, path)
+
+
+def _opened(path: str | Path) -> io.BufferedReader:
+    if str(path) == "-":
+        return io.BufferedReader(io.FileIO(0, closefd=False))
+    return io.BufferedReader(io.FileIO(str(path)))
 
 
 def _content(reader: archives.Reader, left: int) -> bytes | None:

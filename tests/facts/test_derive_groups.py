@@ -57,7 +57,7 @@ def test_the_host_with_fewer_ranks_is_told() -> None:
     log = start("n1", 0, 4) + start("n1", 1, 4) + start("n2", 2, 4)
     view = view_of(nccl_log=log)
     text = view.get(view.job.communicators[0], "absent_text")
-    assert text == "rank 3 of 4; n2 started fewer ranks than the other hosts"
+    assert text == "rank 3 of 4 (n2 started fewer ranks than the other hosts)"
 
 
 def test_progress_names_the_hosts_of_those_that_did_not_complete() -> None:
@@ -126,3 +126,18 @@ def test_the_minority_that_ras_lists_may_be_ahead() -> None:
 """
     )
     assert view.get(view.job.ras_reports[0], "counts_text") == "AllReduce: ranks 3,5 at 100, 14 ranks at 99"
+
+
+@pytest.mark.parametrize(
+    ("name", "rank"),
+    [("nccl_trace_rank_3", 3), ("dumps/nccl_trace_rank_12.json", 12), ("console.log", None), ("run_7/paste.txt", None)],
+)
+def test_a_flight_recorder_dump_is_of_the_rank_in_its_file_name(name: str, rank: int | None) -> None:
+    dump = """{
+  "version": "2.4",
+  "pg_config": {"0": {"name": "0", "desc": "default_pg", "ranks": "[0, 1]"}},
+  "entries": []
+}
+"""
+    job = job_of([read_source(TextSource.of_bytes(name, dump.encode()))])
+    assert [record.rank for record in job.flight_records] == [rank]

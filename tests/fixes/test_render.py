@@ -112,3 +112,10 @@ def test_the_report_shows_three_launchers_and_json_all() -> None:
     assert shown == {"srun", "torchrun", "export"}
     assert "horovodrun" in renderer("json")(report, width=80, colour=False)
     assert "horovodrun" not in renderer("text")(report, width=80, colour=False)
+
+
+def test_a_variable_to_unset_is_named_by_its_setting() -> None:
+    report = diagnose([TextSource.of_bytes("paste", b"export NCCL_SOKET_IFNAME=eth0\n")])
+    fix = next(fix for finding in report.findings for fix in finding.fixes if fix.unset)
+    assert fix.unset == ("NCCL_SOKET_IFNAME",)
+    assert fix.commands["export"] == "unset NCCL_SOKET_IFNAME"

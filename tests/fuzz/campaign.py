@@ -96,14 +96,14 @@ def harmless(chance: random.Random) -> None:
     data = chance.choice(HEALTHY)
     for _ in range(chance.choice([1, 1, 2])):
         data = chance.choice(inputs.HARMLESS)(data, chance)
-    if chance.random() < 0.1:  # noqa: PLR2004
+    if chance.random() < 0.1:
         data = inputs.recoded(data, chance)
     expect_silence(judged(data))
 
 
 def files(chance: random.Random) -> None:
     """The log of each process in a file of its own, some files lost and one cut: still nothing to complain about."""
-    kept = [part for part in inputs.by_process(chance.choice(HEALTHY)) if chance.random() > 0.3]  # noqa: PLR2004
+    kept = [part for part in inputs.by_process(chance.choice(HEALTHY)) if chance.random() > 0.3]
     if kept:
         kept[0] = inputs.tail_lost(kept[0], chance)
     chance.shuffle(kept)
@@ -145,7 +145,9 @@ def packed(chance: random.Random) -> None:
 TRIALS: dict[str, Callable[[random.Random], None]] = {
     trial.__name__: trial for trial in (harmless, files, capture_cut, rough, mixed, deep, packed)
 }
-SHARES = ("harmless",) * 6 + ("files",) * 2 + ("capture_cut",) * 2 + ("rough",) * 6 + ("mixed",) * 2 + ("deep", "packed")
+SHARES = (
+    ("harmless",) * 6 + ("files",) * 2 + ("capture_cut",) * 2 + ("rough",) * 6 + ("mixed",) * 2 + ("deep", "packed")
+)
 """Which trial is next, in turn: those whose inputs differ most come most often."""
 
 
@@ -179,7 +181,7 @@ def campaign(minutes: float, seed: int) -> bool:
             print(f"{name}: {error}\n", file=sys.stderr)
         tried[name] += 1
         number += 1
-        if number == 300:  # noqa: PLR2004  (everything that is loaded once has been)
+        if number == 300:
             gc.collect()
             held = resident()
     faulthandler.cancel_dump_traceback_later()

@@ -100,7 +100,7 @@ def dropped(data: bytes, chance: random.Random) -> bytes:
 def repeated(data: bytes, chance: random.Random) -> bytes:
     """A collector that sends again what was not acknowledged."""
     lines = data.splitlines(keepends=True)
-    return b"".join(line for line in lines for _ in range(1 + (chance.random() < 0.2)))  # noqa: PLR2004
+    return b"".join(line for line in lines for _ in range(1 + (chance.random() < 0.2)))
 
 
 def torn(data: bytes, chance: random.Random) -> bytes:
@@ -113,7 +113,14 @@ def torn(data: bytes, chance: random.Random) -> bytes:
 
 def prefixed(data: bytes, chance: random.Random) -> bytes:
     """A launcher or collector that puts something before each line."""
-    marks = [b"[1,0]<stdout>:", b"0: ", b"2026-03-02T04:11:09.123456Z ", b"worker-0 | ", b"(pid=812, ip=10.1.2.3) ", b"> "]
+    marks = [
+        b"[1,0]<stdout>:",
+        b"0: ",
+        b"2026-03-02T04:11:09.123456Z ",
+        b"worker-0 | ",
+        b"(pid=812, ip=10.1.2.3) ",
+        b"> ",
+    ]
     mark = chance.choice(marks)
     return b"".join(mark + line for line in data.splitlines(keepends=True))
 
@@ -146,7 +153,8 @@ def flipped(data: bytes, chance: random.Random) -> bytes:
 def salted(data: bytes, chance: random.Random) -> bytes:
     """Control bytes, half characters and odd numbers in between."""
     salts = [
-        b"\0", b"\x1b", b"\x9b", b"\xe2\x80", b"\xf0\x9f", b"\xff\xfe", b"\xed\xa0\x80", "\u202e".encode(), b"\r", b"\x0c",
+        b"\0", b"\x1b", b"\x9b", b"\xe2\x80", b"\xf0\x9f", b"\xff\xfe", b"\xed\xa0\x80", "\u202e".encode(), b"\r",
+        b"\x0c",
         "\u2028".encode(), "\u0663".encode(), b"9" * 5000, b"-1", b"1e999", b"NaN", b"0x", b"%s", b"{}", b"\\", b"'",
     ]  # fmt: skip
     out = bytearray(data)
@@ -160,7 +168,7 @@ def numbers(data: bytes, chance: random.Random) -> bytes:
     """Digits replaced by other digits, more of them, or none."""
     out = bytearray()
     for byte in data:
-        digit = chr(byte).isdigit() and chance.random() < 0.1  # noqa: PLR2004
+        digit = chr(byte).isdigit() and chance.random() < 0.1
         out += chance.choice([b"", b"-", b"999999999999999999999", b"7", b"0"]) if digit else bytes([byte])
     return bytes(out)
 
@@ -209,8 +217,9 @@ def nested(chance: random.Random) -> bytes:
         b"[" * depth, b'{"a":' * depth, b"[" * depth + b"]" * depth, b'{"ranks": ' + b"[" * depth + b"]" * depth + b"}",
         b"<system>" * depth, b"<system>" * depth + b"</system>" * depth, b"<graphs version='1'>" + b"<graph>" * depth,
         b'{"n": ' + b"9" * depth + b"}", b'[{"a":1},' * depth,
-        b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">' + b'<!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">' * 30 + b"]><system>&b;</system>",
-        b"((((" * depth, b"a" * depth, b"$ " * depth, b"-" * depth, b"mpirun " + b"-x A=1 " * depth, b"export A=" + b'"' * depth,
+        b'<!DOCTYPE x [<!ENTITY a "aaa">' + b'<!ENTITY b "&a;&a;&a;&a;">' * 30 + b"]><system>&b;</system>",
+        b"((((" * depth, b"a" * depth, b"$ " * depth, b"-" * depth, b"mpirun " + b"-x A=1 " * depth,
+        b"export A=" + b'"' * depth,
         b"host:1:2 [0] NCCL INFO Channel 00/01 : " * (depth // 10), b"Trees [0] " + b"1/-1/-1->0->" * depth,
     ])  # fmt: skip
 
@@ -226,7 +235,7 @@ def _gz(size: int) -> bytes:
     out = io.BytesIO()
     with gzip.open(out, "wb", 9) as packed:
         for _ in range(size >> 20):
-            packed.write(b"\n" * (1 << 20))
+            packed.write(bytes(1 << 20))
     return out.getvalue()
 
 
@@ -244,7 +253,8 @@ def archive(logs: list[bytes], chance: random.Random) -> bytes:
     """An archive or compressed file that holds the logs, in order, cut short or with flipped bytes."""
     log = chance.choice(logs)
     made = chance.choice([
-        lambda: gzip.compress(log), lambda: bz2.compress(log), lambda: lzma.compress(log), lambda: gzip.compress(gzip.compress(log)),
+        lambda: gzip.compress(log), lambda: bz2.compress(log), lambda: lzma.compress(log),
+        lambda: gzip.compress(gzip.compress(log)),
         lambda: _tar(logs, chance, "w"), lambda: _tar(logs, chance, "w:gz"), lambda: _zip(logs),
     ])()  # fmt: skip
     return chance.choice([_same, tail_lost, flipped, head_lost])(made, chance)
@@ -259,9 +269,12 @@ def _tar(logs: list[bytes], chance: random.Random, mode: str) -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode=mode) as tar:  # type: ignore[call-overload]
         for log in logs:
-            member = tarfile.TarInfo(chance.choice(["a.log", "../../etc/x", "/abs", "x" * 300, "\u202egol.txt", "a\nb", "."]))
+            member = tarfile.TarInfo(
+                chance.choice(["a.log", "../../etc/x", "/abs", "x" * 300, "\u202egol.txt", "a\nb", "."])
+            )
             member.type = chance.choice(
-                [tarfile.REGTYPE] * 3 + [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE]
+                [tarfile.REGTYPE] * 3
+                + [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE]
             )
             member.linkname = chance.choice(["", "/etc/passwd", "a.log"])
             member.size = len(log) if member.isreg() else 0

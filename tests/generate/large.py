@@ -63,11 +63,14 @@ class Large:
 
 
 def large(
-    release: str, fabric: str, nodes: int, gpus: int = 8, channels: int = 2, faults: tuple[Fault, ...] = (), seed: int = 0
-) -> Large:
+    release: str, fabric: str, nodes: int, gpus: int = 8, channels: int = 2, faults: tuple[Fault, ...] = (),
+    seed: int = 0,
+) -> Large:  # fmt: skip
     """A job with faults on hosts of their own, the same for the same seed; rank 0's host stays sound."""
     chosen = random.Random(seed).sample(range(1, nodes), len(faults))  # noqa: S311
-    return Large(healthy.Job(release, fabric, nodes=nodes, gpus=gpus, channels=channels), dict(zip(faults, chosen)))
+    return Large(
+        healthy.Job(release, fabric, nodes=nodes, gpus=gpus, channels=channels), dict(zip(faults, chosen, strict=True))
+    )
 
 
 def lines(of: Large) -> Iterator[str]:

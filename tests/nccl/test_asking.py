@@ -121,6 +121,12 @@ def test_nothing_to_ask_is_said(ncdiag: Run, need: Callable[[str, object, str], 
     assert "the NCCL library: no libnccl.so in LD_LIBRARY_PATH" in shown
 
 
+def test_not_asked_is_said(tmp_path: Path, ncdiag: Run) -> None:
+    (tmp_path / "libnccl.so.2").write_text("")
+    done = ncdiag("check", "--no-nccl", env={"LD_LIBRARY_PATH": str(tmp_path)})
+    assert "the NCCL library: it was not asked what it picks" in " ".join(done.stdout.decode().split())
+
+
 def test_plugins_are_found(tmp_path: Path) -> None:
     for name in ("libnccl-net.so", "libnccl-net-ofi.so", "libnccl.so.2", "libnccl-tuner-x.so.1"):
         (tmp_path / name).write_bytes(b"")

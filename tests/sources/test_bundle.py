@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import os
 import signal
 import stat
 import subprocess
@@ -115,6 +116,21 @@ def test_commands_judge_a_bundle_alike(command: list[str], project: Path, tmp_pa
     assert here.returncode == there.returncode
     text = here.stdout.decode().replace(f"{path}:/", f"{root}/").replace(str(path), str(root))
     assert json.loads(text) == json.loads(there.stdout)
+
+
+def test_a_bundle_through_a_pipe(project: Path, ncdiag: Run) -> None:
+    root = project / "fixtures" / "roots" / "roce8"
+    done = ncdiag("collect", "-q", "--root", root, "-o", "-")
+    assert (done.returncode, done.stderr) == (0, b"")
+    here = json.loads(ncdiag("check", "--from", "-", "--format", "json", input=done.stdout).stdout)
+    there = json.loads(ncdiag("check", "--root", root, "--format", "json").stdout)
+    assert [f["title"] for f in here["findings"]] == [f["title"] for f in there["findings"]]
+    assert ncdiag("check", "--from", "-", input=b"\x1f\x8b nonsense").returncode == 2
+    reader, writer = os.pipe()
+    os.close(reader)
+    gone = ncdiag("collect", "-q", "--root", root, "-o", "-", stdout=writer)
+    os.close(writer)
+    assert (gone.returncode, gone.stderr) == (141, b"")
 
 
 def test_a_bundle_beside_a_log(project: Path, tmp_path: Path, ncdiag: Run) -> None:

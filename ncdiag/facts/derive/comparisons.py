@@ -114,7 +114,7 @@ def _nic_lists(job: Job, view: View) -> Iterator[Told]:
     if len(counts) == 1 and len(texts) > 1 and None not in texts:
         return
     for host, (names, rank) in known.items():
-        yield host, ", ".join(names), rank.provenance.get("net_devices")
+        yield host, " ".join(names), rank.provenance.get("net_devices")
 
 
 def _gdr(job: Job) -> Iterator[Told]:

@@ -135,3 +135,9 @@ def damaged_memory(gpu: Gpu, view: View) -> str:
         f"{gpu.ecc_uncorrected} uncorrected errors": bool(gpu.ecc_uncorrected),
     }
     return ", ".join(words for words, holds in told.items() if holds)
+
+
+@derived
+def is_unknown_speed(event: Event, view: View) -> bool:
+    """Is the word that NCCL does not know the speed of a PCIe link?"""
+    return event.event == "xml-value-unknown" and "GT/s" in str(event.fields.get("word", ""))

@@ -6,10 +6,8 @@ from ncdiag.facts.derive.rdma import ranks_of
 from ncdiag.facts.model import Event, Host, Rank
 from ncdiag.facts.view import View, derived
 
-_EFA_NICS = {
-    "p4d.24xlarge": 4, "p4de.24xlarge": 4, "p5.48xlarge": 32, "p5e.48xlarge": 32, "p5en.48xlarge": 16,
-}  # fmt: skip
-"""EFA network cards of instance types (Amazon EC2 user guide, EFA: maximise bandwidth)."""
+_EFA_NICS = {"p4d.24xlarge": 4, "p4de.24xlarge": 4}
+"""EFA cards of instance types (Amazon EC2 user guide); for later types releases of the plugin count differently."""
 
 
 @derived

@@ -69,12 +69,13 @@ def lacks_ranks(communicator: Communicator, view: View) -> bool | None:
 
 @derived
 def absent_text(communicator: Communicator, view: View) -> str:
-    """``ranks 8-15 of 16``, with the hosts that have fewer ranks than others."""
+    """``rank 6 of 8 (n2 started fewer ranks than the other hosts)``."""
     missing = view.get(communicator, "absent") or ()
     word = "ranks" if len(missing) > 1 else "rank"
     text = f"{word} {fold_ranks(missing)} of {communicator.nranks}"
     counts: dict[str, int] = defaultdict(int)
     for rank in members(communicator, view):
         counts[rank.host] += 1
-    few = sorted(host for host, count in counts.items() if count < max(counts.values()))
-    return f"{text}; {fold_hosts(few)} started fewer ranks than the other hosts" if few else text
+    most = max(counts.values(), default=0)
+    few = sorted(host for host, count in counts.items() if count < most)
+    return f"{text} ({fold_hosts(few)} started fewer ranks than the other hosts)" if few else text

@@ -12,6 +12,7 @@ _MPI = ("mpirun", "mpiexec", "orterun", "prterun")
 _ONE_CORE = re.compile(r"(?<![\w-])--?bind-to(?:[ =]|-)(?:core|hwthread)\b")
 _SEVERAL = re.compile(r"\bPE=\d|--?cpus-per-(?:proc|rank)\b", re.IGNORECASE)
 _TEST = re.compile(r"\b[a-z_]{4,40}_perf\b")
+_BUSY = re.compile(r"(?:CUDA error|Cuda failure|cudaError|RuntimeError|AcceleratorError).{0,60}busy or unavailable")
 _UNREACHED = ("Connect timeout", "Connection refused", "No route to host", "Connection timed out")
 
 
@@ -142,3 +143,26 @@ def rank_size(table: RankTable, view: View) -> str:
 def device_count(table: RankTable, view: View) -> int:
     """How many devices the table lists."""
     return len(table.devices)
+
+
+@derived
+def host_address(table: RankTable, view: View) -> str | None:
+    """An address that stands for a host and for one of its devices as well; None when there is none."""
+    return next((d.device_ip for d in table.devices if d.device_ip and d.device_ip == d.server_id), None)
+
+
+@derived
+def uses_host_address(table: RankTable, view: View) -> bool | None:
+    """Is there one? None when the table names no address."""
+    if not any(device.device_ip for device in table.devices):
+        return None
+    return view.get(table, "host_address") is not None
+
+
+@derived
+def is_gpu_refused(event: Event, view: View) -> bool:
+    """A CUDA call found its GPU in the hands of another process; the bare words may be somebody's prose."""
+    if event.event == "cuda-failure":
+        return "busy or unavailable" in str(event.fields.get("cuda_error"))
+    span = event.provenance.get("")
+    return event.event == "cuda-device-busy" and span is not None and _BUSY.search(span.text or "") is not None

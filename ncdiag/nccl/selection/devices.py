@@ -154,7 +154,7 @@ def _in_order(
     """The ports in NCCL's order, with whether it is certain: that of verbs, or since 2.29.7 that of the PCI places."""
     if version >= PCI_ORDER and number(settings, "NCCL_IB_DEVICE_PCI_ORDER", version):
         places = {hca.name: hca.bus_id for hca in hcas}
-        if all(places[port.hca] for port in ports):
+        if all(places.get(port.hca) for port in ports):
             return True, tuple(sorted(ports, key=lambda port: (places[port.hca] or "", port.number)))
     return len(ports) <= 1, tuple(ports)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ncdiag.messages.match import Match, default_matcher
 from ncdiag.parsers.nccl_log.lines import ORIGINS, is_nccl_line
+from ncdiag.parsers.nccl_log.repeats import Repeats
 from ncdiag.parsers.nccl_log.scanner import Scanner
 
-__all__ = ["Scanner", "is_nccl_line", "warn_text"]
+__all__ = ["Repeats", "Scanner", "is_nccl_line", "warn_text"]
 
 
 def warn_text(text: str) -> Match | None:

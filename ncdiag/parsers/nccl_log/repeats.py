@@ -60,11 +60,12 @@ class Repeats:
             dict.update(self._counts, dict.fromkeys(new, 0))
 
     def take(self) -> list[tuple[bytes, int]]:
-        """How often which line came again; all are forgotten. When there were too many, it is given up for a while."""
-        if self.is_full:
-            self._give_up()
+        """How often which line came again; when there are too many, all are forgotten and it pauses."""
         taken = [(line, count) for line, count in self._counts.items() if count]
-        self._counts.clear()
+        if self.is_full:
+            self._counts.clear()
+            self._give_up()
+        dict.update(self._counts, dict.fromkeys(self._counts, 0))
         return taken
 
     def _give_up(self) -> None:

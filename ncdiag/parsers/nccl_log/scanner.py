@@ -51,8 +51,13 @@ Line = tuple[int, bytes]
 class Scanner:
     """Scans one source. Feed line-aligned buffers of clean UTF-8 in order, then ask for the result once."""
 
-    def __init__(self, source: str, host: str | None = None, first_line: int = 1) -> None:
-        """``host`` is what the surroundings say where the lines have no prefix; ``first_line`` is a number."""
+    def __init__(
+        self, source: str, host: str | None = None, first_line: int = 1, repeats: Repeats | None = None
+    ) -> None:
+        """``host`` is what the surroundings say where the lines have no prefix; ``first_line`` is a number.
+
+        ``repeats`` are the lines that earlier parts of the source taught; what they tell is known from these parts.
+        """
         self._source, self._host = source, host
         self.first_line = self.next_line = first_line
         self._records: dict[Key, Record] = {}
@@ -62,15 +67,15 @@ class Scanner:
         self._constraints: dict[str, None] = {}
         self._link_constraints: set[str] = set()
         self._library: str | None = None
-        self._forget()
+        self._forget(repeats)
 
-    def _forget(self) -> None:
+    def _forget(self, repeats: Repeats | None = None) -> None:
         """Start without what only saves time: caches, counts that are not yet given to their ranks."""
         self._readings: dict[tuple[str, str, str | None], Reading] = {}
         self._prefixes: dict[bytes, Prefix] = {}
         self._pairs: Counter[bytes] = Counter()
         self._owners: dict[bytes, tuple[Record, str] | None] = {}
-        self._repeats = Repeats()
+        self._repeats = repeats or Repeats()
         self._words = 0
 
     def __getstate__(self) -> dict[str, Any]:
