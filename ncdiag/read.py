@@ -18,6 +18,7 @@ from ncdiag.nccl import environment
 from ncdiag.parsers import discover
 from ncdiag.parsers.nccl_log import Repeats, Scanner
 from ncdiag.sections.cut import TEXT_LIMIT, Cutter
+from ncdiag.sections.unwrap import rejoined
 from ncdiag.sources.text import Cleaner
 from ncdiag.spans import Section
 
@@ -59,7 +60,7 @@ def read_source(source: Readable, tick: Callable[[int], None] = lambda _: None) 
     """Scan NCCL lines and cut the others, buffer by buffer, then parse what was cut. ``tick`` gets the bytes read."""
     scanner, cutter = Scanner(source.name), Cutter(source.name, discover())
     with collection_paused():
-        for buffer in source.buffers():
+        for buffer in map(rejoined, source.buffers()):
             cutter.feed((number, text.decode("utf-8", "replace")) for number, text in scanner.feed(buffer))
             tick(len(buffer))
     return _read(source.name, scanner, cutter, scanner.next_line - 1, source.notes)

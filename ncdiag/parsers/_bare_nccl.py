@@ -1,6 +1,7 @@
 """Lines of an NCCL log that were pasted without what NCCL prints before them, read by the log scanner all the same.
 
-Only lines whose beginning no person writes, such as ``NET/Socket : Using [0]eth0:10.0.0.1<0>`` or ``0[1b] -> 8[3e] [send]``.
+Only lines whose beginning no person writes, such as ``NET/Socket : Using [0]eth0:10.0.0.1<0>`` or
+``0[1b] -> 8[3e] [send]``.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ def expanded(text: str) -> list[str]:
     names: list[str] = []
     for part in found["ranges"].split(","):
         low, _, high = part.partition("-")
-        if not low.isdigit() or (high and not high.isdigit()):
+        if not low.isdecimal() or (high and not high.isdecimal()):
             continue
         last = min(int(high or low), int(low) + _HOSTS_LIMIT)
         names += [f"{found['stem']}{number:0{len(low)}d}{found['end']}" for number in range(int(low), last + 1)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 
-LIMIT = 1 << 20
+LIMIT = 1 << 18
 """Bytes; logs that were not pasted by hand are longer, and are not wrapped."""
 NARROWEST, WIDEST = 60, 250
 """Widths of terminals and tickets."""

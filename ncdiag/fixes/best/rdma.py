@@ -109,7 +109,7 @@ def _fastest(host: Host, view: View) -> list[Port]:
     layers = {port.link_layer for port in ports}
     if {"InfiniBand", "Ethernet"} <= layers:
         ports = [port for port in ports if port.link_layer == "InfiniBand"]
-    return sorted(ports, key=lambda port: [int(w) if w.isdigit() else w for w in re.findall(r"\d+|\D+", port.hca)])
+    return sorted(ports, key=lambda port: [int(w) if w.isdecimal() else w for w in re.findall(r"\d+|\D+", port.hca)])
 
 
 def _is_hardware(host: Host, port: Port, view: View) -> bool:

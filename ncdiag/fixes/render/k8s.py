@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
+
+import msgspec
 
 from ncdiag.fixes.render import Change
 
@@ -34,4 +35,5 @@ def line(change: Change) -> str | None:
 
 def _scalar(value: str) -> str:
     """A double-quoted YAML scalar, which JSON's strings are; ``$(NAME)`` would be expanded by the kubelet."""
-    return json.dumps(value.replace("$(", "$$("))
+    sound = value.encode("utf-8", "replace").decode()
+    return msgspec.json.encode(sound.replace("$(", "$$(")).decode()
