@@ -143,7 +143,7 @@ class Redactor:
         short = name.split(".", 1)[0]
         if short.lower() in _KEPT_HOSTS | _WORDS or name in _KEPT_HOSTS or not re.match(r"[A-Za-z0-9]", short):
             return name
-        if short.isdigit() or len(short) < 2:  # noqa: PLR2004  (addresses, single letters)
+        if short.isdecimal() or len(short) < 2:  # noqa: PLR2004  (addresses, single letters)
             return name
         if short not in self._hosts:
             self._hosts[short] = self._stand_in(short, f"host{len(self._hosts) + 1}")
@@ -266,7 +266,7 @@ class Redactor:
 
     def _guid(self, found: re.Match[str]) -> str:
         digits = (found["hex"] or found[0]).replace(":", "")
-        if digits.isdigit() and not found["zero"] and ":" not in found[0]:
+        if digits.isdecimal() and not found["zero"] and ":" not in found[0]:
             return found[0]  # a count or a time
         made = f"{self._identifier(int(digits, 16)):016x}"
         return self._stand_in(found[0], (found["zero"] or "") + _like(found[0][len(found["zero"] or "") :], made))

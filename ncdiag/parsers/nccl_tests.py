@@ -176,6 +176,8 @@ class _Runs:
 def _guessed(words: Sequence[str]) -> list[str] | None:
     """Column names of a row that stands below no head."""
     four = ["time", "algbw", "busbw", "#wrong"]
+    if len(words) <= len(_KNOWN_HEAD):
+        return None
     middle = {11: [], 12: ["root" if words[3].lstrip("-").isdigit() else "redop"], 13: ["redop", "root"]}
     extra = middle.get(len(words))
     return None if extra is None else [*_KNOWN_HEAD, *extra, *four, *four]

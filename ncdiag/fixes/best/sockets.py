@@ -20,6 +20,7 @@ class _Candidate(msgspec.Struct, frozen=True):
     interface: Interface
     address: Address
     order: tuple[bool, int, bool, int, int]
+    physical: bool
 
 
 @best
@@ -28,10 +29,12 @@ def shared_interface(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
 
     ``=name`` where the version reads that form (2.5 and later), a list where hosts have different names. Physical,
     bond and IPoIB interfaces come before others, then what reaches a known peer, what has the default route, what is
-    fastest.
+    fastest. Where one host has such an interface, a virtual one is proposed for no host.
     """
     names = seen.hosts(view)
     found = {name: _candidates(seen.interfaces(name, view), view) for name in names}
+    if any(one.physical for some in found.values() for one in some):
+        found = {name: tuple(one for one in some if one.physical) for name, some in found.items()}
     blind = tuple(f"ip addr (on {name})" for name, some in found.items() if not some)
     if seen.unseen(view):
         blind += ("ip addr (on the other hosts of the job)",)
@@ -72,7 +75,8 @@ def _candidates(host: seen.Seen, view: View) -> tuple[_Candidate, ...]:
             -(interface.speed_mbps or 0),
             position,
         )
-        (sure if suits else doubtful).append(_Candidate(interface, address, order))
+        physical = bool(suits) and not view.get(interface, "is_virtual")
+        (sure if suits else doubtful).append(_Candidate(interface, address, order, physical))
     return tuple(sorted(sure or doubtful, key=lambda candidate: candidate.order))
 
 

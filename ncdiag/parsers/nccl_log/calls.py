@@ -196,7 +196,7 @@ def _sized(what: bytes) -> tuple[int, str, int]:
 
 def _number(digits: bytes) -> int:
     """Digits that were printed; 0 for anything else."""
-    return int(digits) if digits.isdigit() and len(digits) < _DIGITS else 0
+    return int(digits) if digits.isdigit() and len(digits) < _DIGITS else 0  # bytes: ASCII digits alone
 
 
 def _last(number: int, line: bytes) -> Last:

@@ -59,7 +59,7 @@ def parse_prefix(text: str) -> Prefix:
     if found is None:
         return Prefix(time=_seconds(clock))
     host, dev = found["host"] or found["bare"], found["dev"]
-    number = int(dev) if dev is not None and dev.isdigit() and len(dev) < len(str(_DEVICES)) + 1 else None
+    number = int(dev) if dev is not None and dev.isdecimal() and len(dev) < len(str(_DEVICES)) + 1 else None
     return Prefix(
         host=host,
         pid=int(found["pid"]) if found["pid"] else None,
