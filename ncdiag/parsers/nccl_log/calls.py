@@ -42,7 +42,6 @@ _DIGITS = 19
 _OP_COUNT = re.compile(rb": opCount ([0-9a-f]{1,16}) ")
 _KEY = operator.itemgetter(1, 2, 3, 4)
 _PLACE = operator.itemgetter(1, 4)
-_LINE = operator.itemgetter(0)
 _join = b"\n".join
 
 
@@ -137,8 +136,9 @@ class Calls:
         else:
             found, numbers = _one_by_one(text, numbers, words)
         self._counts.update(map(_join, map(_KEY, found)))
-        told = zip(numbers, map(_LINE, found), strict=True)
-        self._last.update(zip(map(_join, map(_PLACE, found)), told, strict=True))
+        latest = dict(zip(map(_join, map(_PLACE, found)), range(len(found)), strict=True))
+        for place, index in latest.items():
+            self._last[place] = numbers[index], found[index][0]
         if len(self._counts) > COUNT_LIMIT:
             self.add_up()
         return calls
