@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -21,18 +22,27 @@ PROJECT = Path(__file__).resolve().parent.parent
 GENERATOR = PROJECT / "tests" / "generate" / "healthy.py"
 NCDIAG = [str(Path(sys.executable).parent / "ncdiag")]
 IMPORTS = [sys.executable, "-c", "import typer, rich.console, rich.table"]
+LOGS: dict[str, dict[str, float]] = {
+    "80% Channel lines": {"channel_share": 0.8},
+    "80% Channel lines of 2048 ranks": {"channel_share": 0.8, "nodes": 256},
+    "5% Channel lines": {"channel_share": 0.05},
+    "80% COLL lines": {"channel_share": 0.0, "call_share": 0.8},
+}
+"""What fills the long logs. With many ranks few lines occur twice."""
 LOOP = "import sys\nfor line in open(sys.argv[1], 'rb'): pass"
 
 
 def timed(command: Sequence[str]) -> tuple[float, float]:
-    """Seconds of the whole process and the peak memory in MiB of its largest process."""
-    begin = perf_counter()
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
+    """Seconds of the whole process and the peak memory in MiB of the largest process it was made of."""
+    with tempfile.TemporaryFile() as out:  # grep stops at the first hit when it writes to /dev/null
+        begin = perf_counter()
+        child = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        seconds = perf_counter() - begin
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode not in (0, 1):
         sys.exit(f"{' '.join(command)} ended with {child.returncode}")
-    return perf_counter() - begin, usage.ru_maxrss / 1024
+    return seconds, usage.ru_maxrss / 1024
 
 
 def side_by_side(commands: Sequence[Sequence[str]], rounds: int) -> list[float]:
@@ -70,19 +80,28 @@ def small(log: Path, rounds: int) -> None:
     row("ncdiag parse --format json", f"{machine * 1e3:.0f}", f"{machine / imports:.2f}")
 
 
-def large(log: Path, share: float) -> None:
-    """A long log: throughput and memory beside the plainest readers there are."""
+def large(log: Path, what: str, rounds: int) -> None:
+    """A long log: throughput and memory beside the plainest readers there are; the median of ``rounds``."""
     size = log.stat().st_size
     commands = {
         "python: for line in open(...) (reference)": [sys.executable, "-c", LOOP, str(log)],
-        "grep -c 'NCCL WARN'": ["grep", "-c", "NCCL WARN", str(log)],
         "ncdiag parse": [*NCDIAG, "parse", str(log)],
     }
+    if shutil.which("rg"):
+        commands["rg -c 'NCCL INFO'"] = ["rg", "-c", "NCCL INFO", str(log)]
+    commands["grep -c 'NCCL INFO'"] = ["grep", "-c", "NCCL INFO", str(log)]
+    if shutil.which("taskset"):
+        core = str(min(os.sched_getaffinity(0)))
+        commands["ncdiag parse, held to one processor"] = ["taskset", "-c", core, *NCDIAG, "parse", str(log)]
     timed(["cat", str(log)])  # into the page cache
-    results = {label: timed(command) for label, command in commands.items()}
-    reference = next(iter(results.values()))[0]
-    row(f"a log of {size / 1e6:.0f} MB, {share:.0%} Channel lines", "s", "MB/s", "ratio", "peak MiB")
-    for label, (seconds, peak) in results.items():
+    results: dict[str, list[tuple[float, float]]] = {label: [] for label in commands}
+    for _ in range(rounds):
+        for label, command in commands.items():
+            results[label].append(timed(command))
+    reference = statistics.median(seconds for seconds, _ in next(iter(results.values())))
+    row(f"{size / 1e6:.0f} MB, {what}", "s", "MB/s", "ratio", "peak MiB")
+    for label, taken in results.items():
+        seconds, peak = statistics.median(s for s, _ in taken), max(p for _, p in taken)
         row(label, f"{seconds:.2f}", f"{size / 1e6 / seconds:.0f}", f"{seconds / reference:.2f}", f"{peak:.0f}")
 
 
@@ -101,19 +120,21 @@ def main() -> None:
     """Print the tables."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--megabytes", type=int, default=100, help="size of the long log")
-    options.add_argument("--share", type=float, default=0.8, help="share of Channel lines in it")
     options.add_argument("--rounds", type=int, default=11, help="runs of each short command")
+    options.add_argument("--long-rounds", type=int, default=5, help="runs of each command on the long log")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         log, head = Path(folder) / "long.log", Path(folder) / "short.log"
-        generator().write_info_log(log, given.megabytes, given.share)
+        generator().write_info_log(log, given.megabytes, channel_share=0.8)
         with log.open("rb") as source:
             head.write_bytes(b"".join(line for line, _ in zip(source, range(200), strict=False)))
         start_up(given.rounds)
         print()
         small(head, given.rounds)
-        print()
-        large(log, given.share)
+        for what, shares in LOGS.items():
+            print()
+            generator().write_info_log(log, given.megabytes, **shares)
+            large(log, what, given.long_rounds)
 
 
 if __name__ == "__main__":
