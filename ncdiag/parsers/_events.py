@@ -114,7 +114,7 @@ def _quoted(matcher: Matcher, text: str) -> list[Found]:
     """Messages that a person quotes word for word, in quotation marks or backticks."""
     result = []
     for found in _QUOTED.finditer(text):
-        said = next(part for part in found.groups() if part).strip()
+        said = next((part for part in found.groups() if part), "").strip()
         match = matcher.match(said, PROGRAMS) or matcher.match(said, LIBRARIES)
         if match and _is_whole(match.message, said):
             result.append(_found(match))

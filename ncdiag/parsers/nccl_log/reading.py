@@ -316,7 +316,7 @@ _COMM = re.compile(
     r"rank (?P<rank>\d{1,9}) n[rR]anks (?P<nranks>\d{1,9})"
 )
 _SETTING = re.compile(r"(?P<name>[NR]CCL_\w{1,64}) set (?:(?:by|from) environment )?to (?P<value>.*)")
-_VERSION = re.compile(r"(?:NCCL )?version (?P<version>\d+\.\d+[\w.+-]*)")
+_VERSION = re.compile(r"(?:NCCL )?version (?P<version>\d+\.\d+\.\d+[\w.+-]*)")
 _RCCL = re.compile(r"RCCL version ?:? ?(?P<version>\d+\.\d+(?:\.\d+)?)")
 _RETURN = re.compile(
     r"(?P<file>[^\s:]{1,300}):(?P<line>\d{1,6}) (?:\((?P<function>\w{1,100})\) )?-> (?P<code>\d{1,4})"

@@ -184,6 +184,11 @@ class Scanner:
         if later._library is not None and self._library != "RCCL":
             self._library = later._library
 
+    def _exact(self) -> tuple[str, Span] | None:
+        """The one release that the source states; PyTorch tells the same one without NCCL's build."""
+        releases = {text.partition("+")[0] for text in self._versions}
+        return max(self._versions.items(), key=lambda told: len(told[0])) if len(releases) == 1 else None
+
     def finish(self, number: Callable[[int], int] | None = None) -> Parsed:
         """All observations; ``unread`` are the warnings that no message fits, counted from the first line.
 
@@ -193,7 +198,7 @@ class Scanner:
         of_ranks = CallsOfRanks(self._calls, self._key_of, self._records.values(), self._source)
         for key, told, where in of_ranks.told():
             self._record(key, where).fields["last_ops"] = told, where
-        exact = next(iter(self._versions.items())) if len(self._versions) == 1 else None
+        exact = self._exact()
         records = sorted((r for r in self._records.values() if r.told_anything()), key=lambda record: record.span.line)
         bounds = folded([*self._constraints, *sorted(self._link_constraints)])
         outcome = Outcome(records, self._library or "NCCL", exact, bounds)

@@ -279,6 +279,11 @@ def test_events_of_one_name_are_capped_and_counted() -> None:
     assert sum(o.fields["count"] for o in found) == 6000
 
 
+def test_a_version_that_was_cut_off_is_none() -> None:
+    log = "n:1:1 [0] NCCL INFO Bootstrap : Using eth0:10.7.0.1<0>\nn:1:1 [0] NCCL INFO NCCL version 2.19."
+    assert fields(scan(log), "Rank", "n")["nccl_version"].text == ""
+
+
 def test_rccl() -> None:
     parsed = scan(
         "n:1:1 [0] NCCL INFO ROCr version 1.18\n"
@@ -358,3 +363,12 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
     data = log.read_bytes()
     once, thrice = scan(data, *range(0, len(data), 1 << 18)), scan(data + data[data.rfind(b"\n", 0, 1 << 20) + 1 :])
     assert len(once.observations) == len(thrice.observations)
+
+
+def test_a_release_told_with_and_without_its_build_is_one() -> None:
+    log = (
+        "[1,0]<stdout>:n:1:1 [0] NCCL INFO Bootstrap : Using eth0:10.7.0.1<0>\n"
+        "[1,0]<stdout>:NCCL version 2.21.5+cuda12.4\n"
+        "[1,0]<stdout>:torch.distributed.DistBackendError: NCCL error in: ../nccl.cpp:1970, internal error, NCCL version 2.21.5\n"
+    )
+    assert fields(scan(log), "Rank", "n")["nccl_version"].text == "2.21.5+cuda12.4"
