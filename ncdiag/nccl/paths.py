@@ -34,7 +34,7 @@ _OLD_LEVELS = ("LOC", "PIX", "PXB", "PHB", "SYS", "SYS")
 
 def path_types(version: Version) -> tuple[str, ...]:
     """The names of that version, nearest first; the index is the number that its log prints."""
-    return next(names for since, names in reversed(TABLES) if version >= since)
+    return next((names for since, names in reversed(TABLES) if version >= since), TABLES[0][1])
 
 
 def path_type(number: int, version: Version | VersionRange | None) -> str | None:

@@ -14,6 +14,7 @@ _LINK = re.compile(
 )
 _NET = re.compile(r"(NET|COLLNET)/([^/]{1,40})/(\d{1,4})")
 _P2P = re.compile(r"P2P/(?:IPC|CUMEM|MNNVL|direct pointer|indirect|common device)")
+_GDR = "/GDRDMA"
 _DEVICE_IS_BUS = 64
 """Before 2.18.3 the number in brackets is a bus id, from then on a small device number."""
 
@@ -30,7 +31,7 @@ class Link(msgspec.Struct, frozen=True):
 
 
 def parse_link(text: str) -> Link | None:
-    """Read what follows ``Channel 00/0 : ``; None for a ring order and anything else."""
+    """Read what follows ``Channel 00/0 : ``; None for a ring order, a line cut short and anything else."""
     found = _LINK.match(text)
     if found is None:
         return None
@@ -38,9 +39,11 @@ def parse_link(text: str) -> Link | None:
     via = found["via"]
     transport, net, nic = via, None, None
     if "NET/" in via and (named := _NET.match(via)):
+        if _GDR.startswith(via[named.end() :]) and via[named.end() :] not in {"", _GDR}:
+            return None  # the line was cut within the word that matters
         transport, nic = f"{named[1]}/{named[2]}", int(named[3])
         net = named[2] if named[1] == "NET" else None
-        transport += "/GDRDMA" if "/GDRDMA" in via else ""
+        transport += _GDR if _GDR in via else ""
     elif p2p := _P2P.match(via):
         transport = p2p[0]
     elif via.startswith(("SHM", "direct shared memory")):

@@ -284,6 +284,13 @@ def test_a_version_that_was_cut_off_is_none() -> None:
     assert fields(scan(log), "Rank", "n")["nccl_version"].text == ""
 
 
+@pytest.mark.parametrize(("tail", "count"), [("", 1), ("/GDRDMA", 1), ("/GDRDMA/Shared", 1), ("/GD", 0), ("/", 0)])
+def test_a_channel_line_cut_within_its_suffix_tells_nothing(tail: str, count: int) -> None:
+    line = f"n:1:1 [0] NCCL INFO Channel 01/0 : 3[3] -> 4[0] [receive] via NET/IB/1{tail}\n"
+    told = [o.fields["transports"] for o in scan(line).observations if "transports" in o.fields]
+    assert len(told) == count
+
+
 def test_rccl() -> None:
     parsed = scan(
         "n:1:1 [0] NCCL INFO ROCr version 1.18\n"
