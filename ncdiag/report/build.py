@@ -109,6 +109,8 @@ _SPOKEN = (
     (f" of {UNNAMED}", ""),
     (UNNAMED, "the host"),
 )
+_BEGINNINGS = tuple(instead for _, instead in _SPOKEN if instead)
+"""Words put in, which begin a sentence where they stand first."""
 
 
 def spoken(text: str) -> str:
@@ -116,7 +118,7 @@ def spoken(text: str) -> str:
     for word, instead in _SPOKEN:
         text = text.replace(word, instead)
     text = _SEVERAL_RANKS.sub(r"\1anks ", text)
-    return text[:1].upper() + text[1:] if text.partition(" ")[0].isalpha() else text
+    return text[:1].upper() + text[1:] if text.startswith(_BEGINNINGS) else text
 
 
 def _evidence(spans: Sequence[Span]) -> tuple[model.Evidence, ...]:

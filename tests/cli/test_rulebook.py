@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -134,6 +135,13 @@ def test_check_judges_this_machine(ncdiag: Run) -> None:
     report = json.loads(done.stdout)
     assert report["summary"]["nhosts"] in (1, None)
     assert report["summary"]["not_looked_at"]
+
+
+def test_check_takes_nothing_away_where_no_variable_is_set(ncdiag: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("NCCL_")]:
+        monkeypatch.delenv(name)
+    report = json.loads(ncdiag("check", "--no-nccl", "--format", "json").stdout)
+    assert [finding["name"] for finding in report["findings"] if any(fix["unset"] for fix in finding["fixes"])] == []
 
 
 def test_check_reads_a_recorded_tree(ncdiag: Run, tmp_path: Path) -> None:
