@@ -11,6 +11,7 @@ import json
 import re
 from typing import Any
 
+from ncdiag.parsers import _json
 from ncdiag.parsers._interface import HARDWARE_BUSES, KINDS, LINK_TYPES, Draft
 from ncdiag.spans import Section
 
@@ -75,22 +76,22 @@ def _draft(line: int, value: dict[str, Any]) -> Draft | None:
     get = value.get
     draft.set("ifindex", _whole(get("ifindex")))
     draft.set("mtu", _whole(get("mtu")))
-    draft.set("master", _text(get("master")))
-    draft.set("mac", _text(get("address")) if get("link_type") in {"ether", "infiniband"} else None)
-    state = _text(get("operstate"))
+    draft.set("master", _json.text(get("master")))
+    draft.set("mac", _json.text(get("address")) if get("link_type") in {"ether", "infiniband"} else None)
+    state = _json.text(get("operstate"))
     draft.set("operstate", state.lower() if state else None)
     index = _whole(get("link_index"))
-    draft.set("parent", _text(get("link")) or (f"if{index}" if index else None))
+    draft.set("parent", _json.text(get("link")) or (f"if{index}" if index else None))
     flags = get("flags")
     if isinstance(flags, list):
-        draft.flags(filter(None, map(_text, flags)), "LOWER_UP")
+        draft.flags(filter(None, map(_json.text, flags)), "LOWER_UP")
     _kind(draft, value)
     addresses = get("addr_info")
     if isinstance(addresses, list):
         draft.addresses = []
         for entry in addresses:
             if isinstance(entry, dict) and entry.get("local") is not None:
-                draft.address(str(entry["local"]), _whole(entry.get("prefixlen")), _text(entry.get("address")))
+                draft.address(str(entry["local"]), _whole(entry.get("prefixlen")), _json.text(entry.get("address")))
     return draft
 
 
@@ -100,10 +101,6 @@ def _kind(draft: Draft, value: dict[str, Any]) -> None:
     draft.set("kind", LINK_TYPES.get(str(value.get("link_type"))) or told)
     if value.get("parentbus") in HARDWARE_BUSES:
         draft.set("kind", "physical")
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
 
 
 def _whole(value: object) -> int | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from ncdiag.parsers import _ras_text, _relaxed_json
+from ncdiag.parsers import _json, _ras_text, _relaxed_json
 
 _HEAD = r'\s{0,8}\{?\s{0,8}"(?:nccl_version"\s?:\s?"\d|cuda_runtime_version"\s?:\s?\d|timestamp"\s?:\s?"\d{4}-)'
 ANCHOR = (
@@ -87,24 +87,24 @@ def _loads(text: str) -> dict[str, Any]:
 
 
 def _notification(value: dict[str, Any]) -> _ras_text.Notification:
-    peer = _table(value.get("peer"))
-    node = _text(peer.get("host")) or _text(peer.get("addr"))
+    peer = _json.table(value.get("peer"))
+    node = _json.text(peer.get("host")) or _json.text(peer.get("addr"))
     devices = peer.get("cuda_devs")
     gpus = tuple(d for d in devices if _is_int(d)) if isinstance(devices, list) else ()
     return _ras_text.Notification(
         event=value["event"][:60], time=_ras_text.moment(str(value.get("timestamp"))), group=value["group"], node=node,
-        pid=_int(peer.get("pid")), gpus=gpus, details=(_text(value.get("details")) or "")[:300] or None,
+        pid=_int(peer.get("pid")), gpus=gpus, details=(_json.text(value.get("details")) or "")[:300] or None,
     )  # fmt: skip
 
 
 def _report(value: dict[str, Any]) -> dict[str, Any]:
-    ras = _table(value.get("ras"))
+    ras = _json.table(value.get("ras"))
     seconds = ras.get("collection_time_sec")
-    comms = [comm for comm in _tables(value.get("communicators")) if _hash(comm) is not None]
+    comms = [comm for comm in _json.tables(value.get("communicators")) if _hash(comm) is not None]
     fields: dict[str, Any] = {
-        "format": "json", "nccl_version": _text(value.get("nccl_version")),
+        "format": "json", "nccl_version": _json.text(value.get("nccl_version")),
         "cuda_runtime": _int(value.get("cuda_runtime_version")), "cuda_driver": _int(value.get("cuda_driver_version")),
-        "timestamp": _text(value.get("timestamp")), "timeouts": _int(ras.get("timeouts_count")),
+        "timestamp": _json.text(value.get("timestamp")), "timeouts": _int(ras.get("timeouts_count")),
         "seconds": float(seconds) if isinstance(seconds, int | float) and abs(seconds) < _LONG else None,
         "communicators": [_communicator(comm) for comm in comms],
         "processes": [process for comm in comms for process in _processes(comm)],
@@ -125,8 +125,8 @@ def _communicator(comm: dict[str, Any]) -> dict[str, Any]:
 def _processes(comm: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Processes of ranks that RAS did not reach."""
     for rank in _ranks(comm, "missing_ranks"):
-        status = _table(rank.get("status"))
-        pid, node, gpu = _int(rank.get("pid")), _text(rank.get("host")), _int(rank.get("cuda_dev"))
+        status = _json.table(rank.get("status"))
+        pid, node, gpu = _int(rank.get("pid")), _json.text(rank.get("host")), _int(rank.get("cuda_dev"))
         dead = status.get("considered_dead") is True
         if pid is not None and node is not None and (dead or status.get("unresponsive") is True):
             state = "dead" if dead else "missing"
@@ -189,21 +189,21 @@ def _error(code: Any) -> str:  # noqa: ANN401
 def _rank(rank: dict[str, Any]) -> dict[str, Any]:
     fields = {
         "rank": rank["rank"], "gpu": _int(rank.get("cuda_dev")), "pid": _int(rank.get("pid")),
-        "node": _text(rank.get("host")),
+        "node": _json.text(rank.get("host")),
     }  # fmt: skip
     return {name: field for name, field in fields.items() if field is not None}
 
 
 def _ranks(comm: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    return [rank for rank in _tables(comm.get(key)) if _is_int(rank.get("rank"))]
+    return [rank for rank in _json.tables(comm.get(key)) if _is_int(rank.get("rank"))]
 
 
 def _status(rank: dict[str, Any], key: str) -> Any:  # noqa: ANN401
-    return _table(rank.get("status")).get(key)
+    return _json.table(rank.get("status")).get(key)
 
 
 def _counts(rank: dict[str, Any]) -> dict[str, int]:
-    counts = _table(rank.get("collective_counts"))
+    counts = _json.table(rank.get("collective_counts"))
     return {word: count for word, count in counts.items() if _is_int(count)}
 
 
@@ -211,18 +211,6 @@ def _hash(comm: dict[str, Any]) -> str | None:
     """As the text form prints it: 16 digits without 0x."""
     found = re.fullmatch(r"0x([0-9a-fA-F]{1,16})", str(comm.get("hash")))
     return found[1].lower().rjust(16, "0") if found else None
-
-
-def _tables(value: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _table(value: Any) -> dict[str, Any]:  # noqa: ANN401
-    return value if isinstance(value, dict) else {}
-
-
-def _text(value: Any) -> str | None:  # noqa: ANN401
-    return value if isinstance(value, str) else None
 
 
 def _is_int(value: Any) -> bool:  # noqa: ANN401

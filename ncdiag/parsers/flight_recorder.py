@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.parsers import _relaxed_json
+from ncdiag.parsers import _json, _relaxed_json
 from ncdiag.spans import Section
 
 KIND = "flight_recorder"
@@ -40,13 +40,13 @@ def parse(section: Section) -> Parsed:
     text = section.text.strip()
     read = _relaxed_json.loads(text if text.startswith("{") else "{" + text)
     dump = read.value if isinstance(read.value, dict) else {}
-    entries = [_entry(item) for item in _tables(dump.get("entries"))]
-    groups = _groups(_table(dump.get("pg_config")), _table(dump.get("pg_status")))
+    entries = [_entry(item) for item in _json.tables(dump.get("entries"))]
+    groups = _groups(_json.table(dump.get("pg_config")), _json.table(dump.get("pg_status")))
     if not entries and not groups:
         return Parsed(unread=tuple(range(len(section.lines))))
     version = dump.get("nccl_version")
     record = observe(
-        section, 0, "FlightRecord", rank=_rank(dump, section), version=_text(dump.get("version")), entries=entries,
+        section, 0, "FlightRecord", rank=_rank(dump, section), version=_json.text(dump.get("version")), entries=entries,
         groups=groups, nccl_version=version if isinstance(version, str) else None,
     )  # fmt: skip
     return Parsed(observations=(record,))
@@ -64,8 +64,8 @@ def _rank(dump: dict[str, Any], section: Section) -> int | None:
 def _groups(config: dict[str, Any], status: dict[str, Any]) -> list[dict[str, Any]]:
     groups = []
     for key in dict.fromkeys([*config, *status]):
-        told, state = _table(config.get(key)), _table(status.get(key))
-        group: dict[str, Any] = {"name": _text(told.get("name")) or key}
+        told, state = _json.table(config.get(key)), _json.table(status.get(key))
+        group: dict[str, Any] = {"name": _json.text(told.get("name")) or key}
         ranks = told.get("ranks")
         if isinstance(ranks, str):  # "[0, 1]": the dump holds the printed list
             group["ranks"] = [int(number) for number in _RANK.findall(ranks)]
@@ -79,20 +79,8 @@ def _groups(config: dict[str, Any], status: dict[str, Any]) -> list[dict[str, An
 def _entry(item: dict[str, Any]) -> dict[str, Any]:
     group = item.get("process_group")
     fields = {
-        "group": _text(group[0]) if isinstance(group, list) and group else None,
-        "sequence": item.get("collective_seq_id"), "operation": _text(item.get("profiling_name")),
-        "state": _text(item.get("state")),
+        "group": _json.text(group[0]) if isinstance(group, list) and group else None,
+        "sequence": item.get("collective_seq_id"), "operation": _json.text(item.get("profiling_name")),
+        "state": _json.text(item.get("state")),
     }  # fmt: skip
     return {name: value for name, value in fields.items() if isinstance(value, str | int)}
-
-
-def _tables(value: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _table(value: Any) -> dict[str, Any]:  # noqa: ANN401
-    return value if isinstance(value, dict) else {}
-
-
-def _text(value: Any) -> str | None:  # noqa: ANN401
-    return value if isinstance(value, str) else None

@@ -13,7 +13,7 @@ from typing import Any
 
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.facts.scalars import ip_address
-from ncdiag.parsers import _relaxed_json
+from ncdiag.parsers import _json, _relaxed_json
 from ncdiag.spans import Section
 
 KIND = "hccl_ranktable"
@@ -47,18 +47,14 @@ def parse(section: Section) -> Parsed:
         value = table.get(name, said.get(name))
         fields[name] = str(value) if isinstance(value, str | int | float) else None
     fields["server_count"] = _number(table.get("server_count", said.get("server_count")))
-    servers = _tables(table.get("server_list"))
-    devices = [_device(server, item) for server in servers for item in _tables(server.get("device"))]
+    servers = _json.tables(table.get("server_list"))
+    devices = [_device(server, item) for server in servers for item in _json.tables(server.get("device"))]
     fields["servers"], fields["devices"] = len(servers), devices
     problems = [*_format_problems(read, fields)]
     if read.valid and "server_list" in table:
         problems += [*_server_problems(servers, devices, fields["server_count"]), *_address_problems(servers, devices)]
     fields["problems"] = problems
     return Parsed(observations=(observe(section, 0, "RankTable", **fields),) if section.lines else ())
-
-
-def _tables(value: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _number(value: Any) -> int | None:  # noqa: ANN401

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ncdiag.facts.merge import merge
 from ncdiag.facts.observe import Parsed
@@ -159,33 +157,6 @@ def test_a_file_named_conf_is_read_as_nccl_reads_it() -> None:
 )
 def test_prose_yields_no_facts(line: str) -> None:
     assert [o for s in sections([line]) if s.kind in KINDS for o in parsed(s).observations] == []
-
-
-garbage = st.one_of(
-    st.sampled_from(LINES),
-    st.text(max_size=60),
-    st.builds(
-        lambda line, at, text: line[:at] + text + line[at:],
-        st.sampled_from(LINES),
-        st.integers(0, 40),
-        st.text(max_size=5),
-    ),
-    st.builds(lambda line, at: line[:at], st.sampled_from(LINES), st.integers(0, 60)),
-)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60, deadline=None)
-@given(lines=st.lists(garbage, max_size=12), command=st.none() | st.sampled_from(LINES) | st.text(max_size=30))
-def test_garbage_never_raises(kind: str, lines: list[str], command: str | None) -> None:
-    parser = discover()[kind]
-    taken = lines[:1]
-    for line in lines[1:]:
-        if parser.continues(taken, line):
-            taken.append(line)
-    result = parser.parse(Section(kind=kind, source="x", first_line=1, lines=tuple(lines), command=command))
-    assert all(0 <= index < len(lines) for index in result.unread)
-    merge(result.observations)
 
 
 @pytest.mark.parametrize(

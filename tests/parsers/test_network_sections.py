@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ncdiag.facts.merge import merge
 from ncdiag.facts.observe import Observation, Parsed
@@ -113,33 +111,6 @@ def _with_host(observation: Observation, host: str) -> Observation:
     )
 
 
-garbage = st.one_of(
-    st.sampled_from(LINES),
-    st.text(max_size=60),
-    st.builds(
-        lambda line, at, text: line[:at] + text + line[at:],
-        st.sampled_from(LINES),
-        st.integers(0, 40),
-        st.text(max_size=5),
-    ),
-    st.builds(lambda line, at: line[:at], st.sampled_from(LINES), st.integers(0, 60)),
-)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60, deadline=None)
-@given(lines=st.lists(garbage, min_size=1, max_size=12), command=st.none() | st.sampled_from(LINES))
-def test_garbage_never_raises(kind: str, lines: list[str], command: str | None) -> None:
-    parser = discover()[kind]
-    taken = lines[:1]
-    for line in lines[1:]:
-        if parser.continues(taken, line):
-            taken.append(line)
-    result = parser.parse(Section(kind=kind, source="x", first_line=1, lines=tuple(lines), command=command))
-    assert all(0 <= index < len(lines) for index in result.unread)
-    merge(result.observations)
-
-
 LONG = [
     piece * (65536 // len(piece))
     for piece in (
@@ -182,9 +153,3 @@ def test_a_long_line_is_read_in_time(kind: str, start: str) -> None:
         parser.continues(lines[:1], lines[0])
         parser.continues(lines, lines[0])
         parser.parse(Section(kind=kind, source="x", first_line=1, lines=lines))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_empty_section_has_nothing(kind: str) -> None:
-    result = discover()[kind].parse(Section(kind=kind, source="x", first_line=1, lines=(), command="x"))
-    assert result == Parsed()

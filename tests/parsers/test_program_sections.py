@@ -9,12 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ncdiag.facts.merge import merge
 from ncdiag.facts.model import Benchmark, Event, RankTable, Timeout
-from ncdiag.facts.observe import Parsed
 from ncdiag.parsers import discover
 from ncdiag.sections.cut import Cutter
 from ncdiag.spans import Section
@@ -85,33 +82,6 @@ def test_a_paste_cut_at_any_line_gives_no_other_events(path: Path) -> None:
         assert events(end) <= whole | {"torch-last-error"}, end
 
 
-garbage = st.one_of(
-    st.sampled_from(LINES),
-    st.text(max_size=60),
-    st.builds(
-        lambda line, at, text: line[:at] + text + line[at:],
-        st.sampled_from(LINES),
-        st.integers(0, 90),
-        st.text(max_size=5),
-    ),
-    st.builds(lambda line, at: line[:at], st.sampled_from(LINES), st.integers(0, 120)),
-)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60, deadline=None)
-@given(lines=st.lists(garbage, min_size=1, max_size=12), command=st.none() | st.sampled_from(LINES))
-def test_garbage_never_raises(kind: str, lines: list[str], command: str | None) -> None:
-    parser = discover()[kind]
-    taken = lines[:1]
-    for line in lines[1:]:
-        if parser.continues(taken, line):
-            taken.append(line)
-    result = parser.parse(Section(kind=kind, source="x", first_line=1, lines=tuple(lines), command=command))
-    assert all(0 <= index < len(lines) for index in result.unread)
-    merge(result.observations)
-
-
 PIECES = (
     " ", "\t", "0", "a ", "1 ", "[", "{", '"', "/*", "//", "{[", "[1,", "[rank1]:", "what(): ", "Rank 0 ", "at ",
     "NCCL ", "-1 float sum ", "Last error:", "Call to ", "WorkNCCL(", "(pid=1 ", "[E ", "`", "2026-01-01 00:00:00 ",
@@ -132,12 +102,6 @@ def test_a_long_line_is_read_in_time(kind: str, start: str) -> None:
         parser.continues(lines, lines[0])
         parser.parse(Section(kind=kind, source="x", first_line=1, lines=lines))
     assert time.process_time() - began < 20
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_empty_section_has_nothing(kind: str) -> None:
-    result = discover()[kind].parse(Section(kind=kind, source="x", first_line=1, lines=(), command="x"))
-    assert result == Parsed()
 
 
 def test_lines_of_nccl_between_those_of_a_table_do_not_end_it() -> None:

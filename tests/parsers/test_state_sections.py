@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ncdiag.facts.merge import merge
 from ncdiag.facts.model import Fabric, GraphDump, OperationProfile, RasReport, TopoSystem
@@ -108,33 +106,6 @@ def test_cut_at_any_line_reads_entities_of_the_same_kinds(path: Path) -> None:
         merge(cut)
 
 
-garbage = st.one_of(
-    st.sampled_from(LINES),
-    st.text(max_size=60),
-    st.builds(
-        lambda line, at, text: line[:at] + text + line[at:],
-        st.sampled_from(LINES),
-        st.integers(0, 160),
-        st.text(max_size=5) | st.sampled_from(['"', "<", ">", "/>", "{", "}", "[", "]", "-", "0", "9" * 20]),
-    ),
-    st.builds(lambda line, at: line[:at], st.sampled_from(LINES), st.integers(0, 200)),
-)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=80, deadline=None)
-@given(lines=st.lists(garbage, min_size=1, max_size=14), command=st.none() | st.sampled_from(LINES))
-def test_garbage_never_raises(kind: str, lines: list[str], command: str | None) -> None:
-    parser = discover()[kind]
-    taken = lines[:1]
-    for line in lines[1:]:
-        if parser.continues(taken, line):
-            taken.append(line)
-    result = parser.parse(Section(kind=kind, source="x", first_line=1, lines=tuple(lines), command=command))
-    assert all(0 <= index < len(lines) for index in result.unread)
-    merge(result.observations)
-
-
 PIECES = (
     " ", "\t", "0", "a ", "<", ">", '"', "<a>", "<a ", '<a b="', "</a>", "<!--", "-->", "<pci busid='0000:01:00.0'>",
     "&lt;", "&amp;", 'a="b" ', "{", "[", '{"header":{"id":"0x1",', "Rank 0 ", "1 ", "1-", "Process 1 on node ", "[1]",
@@ -156,12 +127,6 @@ def test_a_long_line_is_read_in_time(kind: str, start: str) -> None:
         parser.continues(lines, lines[0])
         parser.parse(Section(kind=kind, source="x", first_line=1, lines=lines))
     assert time.process_time() - began < 20
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_empty_section_has_nothing(kind: str) -> None:
-    result = discover()[kind].parse(Section(kind=kind, source="x", first_line=1, lines=(), command="x"))
-    assert result == Parsed()
 
 
 def test_a_deep_tree_is_read_in_linear_time() -> None:

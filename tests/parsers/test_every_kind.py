@@ -1,0 +1,56 @@
+"""What holds for the parser of every kind of section, whatever it is given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ncdiag.facts.merge import merge
+from ncdiag.facts.observe import Parsed
+from ncdiag.parsers import discover
+from ncdiag.spans import Section
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sections"
+KINDS = sorted(discover())
+LINES = sorted({line for path in FIXTURES.glob("*/*.txt") for line in path.read_text().split("\n")})
+KNOTS = ['"', "<", ">", "/>", "{", "}", "[", "]", "-", "0", "9" * 20]
+
+lines_of_any = st.sampled_from(LINES)
+
+
+def lines_of(kind: str) -> st.SearchStrategy[str]:
+    """Lines of the kind's own fixtures, whole, cut or with something put in, and any text."""
+    own = sorted({line for path in (FIXTURES / kind).glob("*.txt") for line in path.read_text().split("\n")}) or LINES
+    whole = st.sampled_from(own)
+    put_in = st.text(max_size=5) | st.sampled_from(KNOTS)
+    return st.one_of(
+        whole,
+        lines_of_any,
+        st.text(max_size=60),
+        st.builds(lambda line, at, text: line[:at] + text + line[at:], whole, st.integers(0, 160), put_in),
+        st.builds(lambda line, at: line[:at], whole, st.integers(0, 200)),
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=80, deadline=None)
+@given(data=st.data(), command=st.none() | lines_of_any | st.text(max_size=30))
+def test_garbage_never_raises(kind: str, data: st.DataObject, command: str | None) -> None:
+    lines = data.draw(st.lists(lines_of(kind), max_size=14))
+    parser = discover()[kind]
+    taken = lines[:1]
+    for line in lines[1:]:
+        if parser.continues(taken, line):
+            taken.append(line)
+    result = parser.parse(Section(kind=kind, source="x", first_line=1, lines=tuple(lines), command=command))
+    assert all(0 <= index < len(lines) for index in result.unread)
+    merge(result.observations)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "infiniband_dev"])  # an empty folder is a fact
+def test_an_empty_section_has_nothing(kind: str) -> None:
+    result = discover()[kind].parse(Section(kind=kind, source="x", first_line=1, lines=(), command="x"))
+    assert result == Parsed()
