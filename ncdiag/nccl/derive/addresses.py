@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 
-import msgspec
-
-from ncdiag.facts.model import GidType, Host, Job, Port, Rank
+from ncdiag.facts.model import Host, Job, Rank
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived
 from ncdiag.nccl.derive.filters import settings_of
 from ncdiag.nccl.selection import sockets
-from ncdiag.nccl.selection.gid import gid_index
 
 _FAMILY = "NCCL_SOCKET_FAMILY"
 
@@ -89,18 +86,3 @@ def cannot_route_to_peers(host: Host, view: View) -> bool | None:
     """Are there such addresses?"""
     found = view.get(host, "unrouted_peers")
     return None if found is None else bool(found)
-
-
-@derived
-def chosen_gid_type(port: Port, view: View) -> GidType | None:
-    """The type of the GID that NCCL uses on this port with the settings and version at hand."""
-    host = view.host(port.host)
-    if host is None:
-        return None
-    if port.link_layer is None and view.get(port, "is_roce"):
-        port = msgspec.structs.replace(port, link_layer="Ethernet")
-    choice = gid_index(port, settings_of(host, view), view.version(host))
-    if not choice.known or choice.entry is None:
-        return None
-    view.note(choice.entry)
-    return choice.entry.type

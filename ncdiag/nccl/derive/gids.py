@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ncdiag.facts.model import GdrVerdict, Gid, Host, Port
+from ncdiag.facts.model import GdrVerdict, Gid, GidType, Host, Port
 from ncdiag.facts.view import View, derived
 from ncdiag.nccl import paths
 from ncdiag.nccl.derive.filters import settings_of
@@ -25,6 +25,16 @@ def chosen_gid_index(port: Port, view: View) -> int | None:
     """The index that NCCL uses on this port with the settings and version at hand."""
     choice = _choice(port, view)
     return choice.index if choice and choice.known else None
+
+
+@derived
+def chosen_gid_type(port: Port, view: View) -> GidType | None:
+    """The type of the GID that NCCL uses on this port with the settings and version at hand."""
+    choice = _choice(port, view)
+    if choice is None or not choice.known or choice.entry is None:
+        return None
+    view.note(choice.entry)
+    return choice.entry.type
 
 
 @derived
