@@ -14,7 +14,16 @@ def test_a_hang_is_ended_with_all_its_children(tmp_path: Path) -> None:
     assert time.monotonic() - began < 10
     assert answer.problem == "no answer within 0.5 seconds"
     status = Path("/proc", mark.read_text().strip(), "status")
-    assert not status.exists() or "State:\tZ" in status.read_text()
+    while _is_alive(status):  # the kill was sent; a busy machine delivers it a moment later
+        assert time.monotonic() - began < 30
+        time.sleep(0.05)
+
+
+def _is_alive(status: Path) -> bool:
+    try:
+        return "State:\tZ" not in status.read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def test_a_crash_is_named() -> None:

@@ -50,7 +50,14 @@ def program(folder: Path, name: str, script: str, mode: int = 0o755) -> None:
 
 
 def with_mark(mark: str) -> list[str]:
-    """Processes that were started with this value in their environment."""
+    """Processes that were started with this value in their environment; those being killed get a moment to go."""
+    deadline = time.monotonic() + 30
+    while (found := _with_mark(mark)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
+
+
+def _with_mark(mark: str) -> list[str]:
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
