@@ -24,10 +24,14 @@ from ncdiag.report import build, model
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user asked of the judgement. ``select`` and ``ignore`` hold codes or names of rules."""
+    """What the user asked of the judgement. ``select`` and ``ignore`` hold codes or names of rules.
+
+    ``left_out`` are phrases for the report on what is ignored by a standing order.
+    """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     nccl: str | None = None
     rules: tuple[Path, ...] = ()
 
@@ -72,7 +76,7 @@ def diagnose(
     kinds = {piece.kind for reading in readings for piece in reading.pieces}
     kinds |= {kind for host in view.job.hosts for kind in host.complete}
     inputs[:0] = [_live_input(look, view.job) for look in looks]
-    not_seen = tuple(phrase for look in looks for phrase in look.not_seen)
+    not_seen = (*(phrase for look in looks for phrase in look.not_seen), *options.left_out)
     return build.report(diagnosis, view, values, build.Read(tuple(inputs), frozenset(kinds), not_seen))
 
 

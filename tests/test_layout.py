@@ -17,14 +17,16 @@ PACKAGE = PROJECT / "ncdiag"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 MAX_LINES = 400
 
-FACTS = {"spans", "errors", "compiled", "toml", "facts"}
+FACTS = {"bare", "spans", "errors", "compiled", "toml", "facts"}
 KNOWLEDGE = FACTS | {"nccl", "messages"}
 READING = KNOWLEDGE | {"parsers", "sections", "sources"}
 ALLOWED = {
+    "bare": set(),
     "spans": set(),
     "errors": set(),
     "compiled": set(),
-    "toml": set(),
+    "toml": {"errors"},
+    "config": {"errors", "toml"},
     "facts": {"spans", "errors"},
     "nccl": FACTS,
     "messages": FACTS | {"nccl"},

@@ -7,7 +7,7 @@ import enum
 import functools
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,6 +56,9 @@ class Options:
         str | None, typer.Option(metavar="VERSION", help="The NCCL version, where the input does not tell it.")
     ] = None
     rules: Annotated[list[Path] | None, typer.Option(metavar="DIR", help="Add the rules of this folder.")] = None
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Private packs and ignored rules (NCDIAG_CONFIG, ncdiag.toml).")
+    ] = None
     redact: Annotated[bool, typer.Option("--redact", help="Put stand-ins for names and addresses, remove secrets.")] = (
         False
     )
@@ -64,14 +67,26 @@ class Options:
 
     def judging(self) -> diagnose.Options:
         """The part that the judgement itself needs."""
-        from ncdiag import diagnose
+        import datetime as dt
 
+        from ncdiag import config, diagnose
+
+        site = config.load(self.config)
+        left_out = site.left_out(dt.datetime.now(tz=dt.timezone.utc).date())
         return diagnose.Options(
-            select=tuple(self.select or ()),
-            ignore=tuple(self.ignore or ()),
+            select=tuple(self.select or site.select),
+            ignore=(*(self.ignore or ()), *(item.rule for item in left_out)),
+            left_out=tuple(item.told(site.file) for item in left_out if site.file),
             nccl=self.nccl,
-            rules=tuple(self.rules or ()),
+            rules=(*site.packs(), *(self.rules or ())),
         )
+
+
+def packs(folders: Iterable[Path] | None) -> tuple[Path, ...]:
+    """The folders of private rules: those of the configuration, then those of the command line."""
+    from ncdiag import config
+
+    return (*config.load().packs(), *(folders or ()))
 
 
 def application(**settings: Any) -> typer.Typer:  # noqa: ANN401  (typer's own settings)

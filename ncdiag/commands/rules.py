@@ -1,17 +1,22 @@
-"""``ncdiag rules list|show|test``: the rule book."""
+"""``ncdiag rules list|show|test|new|pages``: the rule book."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ncdiag.commands._options import application
+from ncdiag.commands._options import application, packs
 from ncdiag.commands._output import write
 from ncdiag.report.sanitize import clean
 
-app = application(help="Open the rule book. List the rules, show one, or run their examples.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ncdiag.engine.schema import Rule
+
+app = application(help="Open the rule book. List rules, show one, test or write your own.", no_args_is_help=True)
 
 Folders = Annotated[list[Path] | None, typer.Option("--rules", metavar="DIR", help="Add the rules of this folder.")]
 
@@ -22,7 +27,7 @@ def list_rules(rules: Folders = None) -> int:
     from ncdiag import catalogue
     from ncdiag.commands import _rulebook
 
-    write(clean(_rulebook.table(catalogue.rules(rules or ()))), None)
+    write(clean(_rulebook.table(catalogue.rules(packs(rules)))), None)
     return 0
 
 
@@ -31,31 +36,80 @@ def show(rule: Annotated[str, typer.Argument(metavar="RULE")], rules: Folders = 
     """Print the page of a rule."""
     from ncdiag.commands import _rulebook
 
-    write(clean(_rulebook.page(_rulebook.find(rule, rules or ()))), None)
+    write(clean(_rulebook.page(_rulebook.find(rule, packs(rules)))), None)
     return 0
 
 
 @app.command(
-    "test", help="Run the examples of rules. Of all shipped rules, of those named, or of those of --rules DIR."
+    "test", help="Run the examples of rules. Of all shipped rules, of those named, or of the packs DIR. 1: problems."
 )
 def run_examples(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[RULE...]")] = None, rules: Folders = None
+    names: Annotated[list[str] | None, typer.Argument(metavar="[RULE|DIR...]")] = None, rules: Folders = None
 ) -> int:
     """Check rules against their own examples; 1 when something is wrong."""
     from ncdiag import catalogue
     from ncdiag.commands import _rulebook
     from ncdiag.diagnose import view_of
-    from ncdiag.engine.load import load_folder
     from ncdiag.engine.quality import problems
     from ncdiag.read import facts_of
 
-    catalogue.rules(rules or ())  # refuses a folder that is none, and names that are taken
-    wanted = {_rulebook.find(name, rules or ()).name for name in names or ()}
-    known = catalogue.names()
-    loaded = [rule for folder in rules or [catalogue.rules_dir()] for rule in load_folder(folder, known)]
+    folders = [*(rules or ()), *(Path(name) for name in names or () if Path(name).is_dir())]
+    words = [name for name in names or () if not Path(name).is_dir()]
+    loaded = _loaded(folders or [catalogue.rules_dir()])
+    catalogue.rules(folders)  # refuses names that are taken
+    wanted = {_rulebook.find(word, folders).name for word in words}
     chosen = [rule for rule in loaded if not wanted or rule.name in wanted]
     found = problems(chosen, facts_of, view_of)
     examples = sum(len(rule.examples) for rule in chosen)
     lines = [*found, f"{len(chosen)} rules, {examples} examples, {len(found)} problems"]
     write(clean("".join(f"{line}\n" for line in lines)), None)
     return 1 if found else 0
+
+
+def _loaded(folders: Iterable[Path]) -> list[Rule]:
+    """The rules of the folders with their examples. Raises one DefinitionError that tells all files that are wrong."""
+    from ncdiag import catalogue
+    from ncdiag.engine.load import load_file, rule_files
+    from ncdiag.errors import DefinitionError, UsageError
+
+    known = catalogue.names()
+    loaded: list[Rule] = []
+    wrong: list[str] = []
+    for folder in folders:
+        if not folder.is_dir() or not rule_files(folder):
+            msg = f"{folder} is no folder of rules: they lie in it as <area>/<name>.toml"
+            raise UsageError(msg)
+        for path in rule_files(folder):
+            try:
+                loaded.append(load_file(path, known))
+            except DefinitionError as error:  # noqa: PERF203  (all of them are told, not only the first)
+                wrong.append(str(error))
+    if wrong:
+        raise DefinitionError("\n".join(wrong))
+    return loaded
+
+
+@app.command("new", help="Write a rule to start from. DIR/<area>/NAME.toml, complete, with examples that hold.")
+def new_rule(
+    name: Annotated[str, typer.Argument(metavar="NAME")],
+    folder: Annotated[Path, typer.Option("--in", metavar="DIR", help="The folder of your pack.")] = Path("site-rules"),
+    area: Annotated[str, typer.Option(metavar="AREA", help="The folder within it.")] = "site",
+    prefix: Annotated[str, typer.Option(metavar="LETTERS", help="What your codes begin with.")] = "SITE",
+) -> int:
+    """Write the file of a rule; one that exists is never overwritten."""
+    from ncdiag.commands import _new_rule
+
+    path = _new_rule.write_rule(folder, area, name, prefix)
+    write(clean(f"{path}\ntry it: ncdiag rules test {folder}\nuse it: ncdiag check --rules {folder}\n"), None)
+    return 0
+
+
+@app.command(help="Write the rule book as Markdown. One page a code and an index, into DIR.")
+def pages(folder: Annotated[Path, typer.Argument(metavar="DIR")], rules: Folders = None) -> int:
+    """Write a page for each rule; pages of rules that are gone are removed."""
+    from ncdiag import catalogue
+    from ncdiag.commands import _rule_pages
+
+    count = _rule_pages.write_pages(_loaded(rules or [catalogue.rules_dir()]), folder)
+    write(clean(f"{count} pages in {folder}\n"), None)
+    return 0

@@ -25,7 +25,6 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*\Z")
 _TABLES: dict[str, type[msgspec.Struct]] = {
     "": Rule, "applies": Applies, "fix": Fix, "fix.applies": Applies, "asks": Ask,
 }  # fmt: skip
-_TOML_PLACE = re.compile(r" ?\(at (?:line (\d+), column \d+|end of document)\)")
 
 
 def load_folder(folder: Path, names: Names | None = None) -> tuple[Rule, ...]:
@@ -57,16 +56,7 @@ def load_file(path: Path, names: Names | None = None) -> Rule:
 
 def load_text(text: str, names: Names | None = None, file: str = "") -> Rule:
     """A rule from the text of its file, checked and with its program."""
-    try:
-        data = toml.loads(text)
-    except toml.TOMLDecodeError as error:
-        place = _TOML_PLACE.search(str(error))
-        line = int(place[1] or 0) if place else 0
-        reason = f"this is no TOML: {_TOML_PLACE.sub('', str(error))}"
-        raise DefinitionError(reason, file=file, line=line) from None
-    except (RecursionError, ValueError) as error:
-        reason = f"this is no TOML: {error}"
-        raise DefinitionError(reason, file=file) from None
+    data = toml.definition(text, file)
     names = names or Names()
     _check_keys(data, "", text, file)
     data["example"] = [_example(item, names, text, file) for item in _tables(data, "example")]

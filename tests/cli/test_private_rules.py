@@ -1,0 +1,157 @@
+"""Rules of a site's own: the page about them, `rules new`, `rules test DIR`, and the configuration file."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ncdiag import catalogue
+from ncdiag.commands._rule_pages import INDEX, texts
+from ncdiag.engine.load import load_folder
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+PASTE = b"mpirun -np 16 -H n1:8,n2:8 -x NCCL_IB_DISABLE=1 ./train\n"
+RULE = "env-ib-disable"
+
+
+def names(done: subprocess.CompletedProcess[bytes]) -> set[str]:
+    return {finding["name"] for finding in json.loads(done.stdout)["findings"]}
+
+
+def test_the_rule_of_the_page_holds(project: Path, tmp_path: Path, ncdiag: Run) -> None:
+    page = (project / "docs" / "private-rules.md").read_text()
+    [rule] = re.findall(r"```toml\n(code = .*?)```", page, re.DOTALL)
+    [told] = re.findall(r"```\n(site-rules/site/\S+?:\d+: .*?)```", page, re.DOTALL)
+    file = tmp_path / told.partition(":")[0]
+    file.parent.mkdir(parents=True)
+    file.write_text(rule)
+    done = ncdiag("rules", "test", "site-rules", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, b"1 rules, 3 examples, 0 problems\n")
+    file.write_text(rule.replace('i = "h.interfaces"', 'i = "h.interface"'))
+    done = ncdiag("rules", "test", "site-rules", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode() == f"ncdiag: {told}"
+
+
+def test_a_new_rule_is_complete_and_never_overwritten(tmp_path: Path, ncdiag: Run) -> None:
+    for name in ("our-net", "our-other-net"):
+        assert ncdiag("rules", "new", name, "--in", str(tmp_path)).returncode == 0
+    done = ncdiag("rules", "test", str(tmp_path))
+    assert (done.returncode, done.stdout) == (0, b"2 rules, 6 examples, 0 problems\n")
+    codes = [
+        re.findall(r'^code = "(.*)"', path.read_text(), re.MULTILINE)[0] for path in sorted(tmp_path.glob("*/*.toml"))
+    ]
+    assert codes == ["SITE001", "SITE002"]
+    for word in ("our-net", RULE, "../x", "Our", ""):
+        assert ncdiag("rules", "new", word, "--in", str(tmp_path)).returncode == 2
+    assert ncdiag("rules", "new", "x", "--prefix", "lower", "--in", str(tmp_path)).returncode == 2
+    assert ncdiag("rules", "new", "x", "--in", "/proc/none").returncode == 4
+
+
+def test_every_broken_file_of_a_pack_is_told(tmp_path: Path, ncdiag: Run) -> None:
+    for name in ("one", "two", "three"):
+        ncdiag("rules", "new", name, "--in", str(tmp_path))
+    one, two = tmp_path / "site/one.toml", tmp_path / "site/two.toml"
+    one.write_text(one.read_text().replace("s.text not in", "s.txt not in"))
+    two.write_text("code = [")
+    done = ncdiag("rules", "test", str(tmp_path))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert f"{one}:14: Setting has no field 'txt'" in done.stderr.decode()
+    assert "help: did you mean 'text'?" in done.stderr.decode()
+    assert f"{two}:1: this is no TOML" in done.stderr.decode()
+
+
+def test_an_empty_pack_is_told(tmp_path: Path, ncdiag: Run) -> None:
+    done = ncdiag("rules", "test", str(tmp_path))
+    assert done.returncode == 2
+    assert b"is no folder of rules" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("ignore", "left_out"),
+    [
+        ('rule = "env-ib-disable"\nreason = "ticket 123"', True),
+        ('rule = "env-ib-disable"\nreason = "ticket 123"\nuntil = 9999-01-01', True),
+        ('rule = "env-ib-disable"\nreason = "ticket 123"\nuntil = 2020-01-01', False),
+    ],
+    ids=["for ever", "not yet over", "over"],
+)
+def test_a_standing_order_leaves_a_rule_out_and_says_so(
+    ignore: str, left_out: bool, tmp_path: Path, ncdiag: Run
+) -> None:
+    (tmp_path / "ncdiag.toml").write_text(f"[[ignore]]\n{ignore}\n")
+    done = ncdiag("triage", "--format", "json", "-", input=PASTE, cwd=tmp_path)
+    assert (RULE not in names(done)) == left_out
+    told = " ".join(json.loads(done.stdout)["summary"]["not_looked_at"])
+    assert ("ticket 123" in told) == left_out
+
+
+def test_the_configuration_is_found_and_its_packs_lie_beside_it(tmp_path: Path, ncdiag: Run) -> None:
+    ncdiag("rules", "new", "our-net", "--in", str(tmp_path / "pack"))
+    file = tmp_path / "elsewhere.toml"
+    file.write_text('rules = ["pack"]\n')
+    paste = b"export NCCL_SOCKET_IFNAME=eth0\n"
+
+    def found(*options: str, **environment: str) -> set[str]:
+        return names(ncdiag("triage", "--format", "json", *options, "-", input=paste, env=environment))
+
+    assert "our-net" in found("--config", str(file))
+    assert "our-net" in found(NCDIAG_CONFIG=str(file))
+    assert "our-net" not in found(NCDIAG_CONFIG="")
+    (tmp_path / "config/ncdiag").mkdir(parents=True)
+    file.rename(tmp_path / "config/ncdiag/config.toml")
+    (tmp_path / "pack").rename(tmp_path / "config/ncdiag/pack")
+    assert "our-net" in found(XDG_CONFIG_HOME=str(tmp_path / "config"))
+    shown = ncdiag("rules", "show", "our-net", env={"XDG_CONFIG_HOME": str(tmp_path / "config")})
+    assert shown.stdout.startswith(b"our-net (SITE001")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("rules = [", "this is no TOML"),
+        ('rule = "x"', "unknown field `rule`"),
+        ('[[ignore]]\nrule = "env-ib-disable"', "missing required field `reason`"),
+        ('file = "x"', "unknown key 'file'"),
+        ('[[ignore]]\nrule = "no-such-rule"\nreason = "x"', "there is no rule 'no-such-rule'"),
+        ('rules = ["nowhere"]', "is no folder of rules"),
+        ("[" * 5000, "this is no TOML"),
+    ],
+)
+def test_a_configuration_that_is_wrong(text: str, told: str, tmp_path: Path, ncdiag: Run) -> None:
+    file = tmp_path / "c.toml"
+    file.write_text(text)
+    done = ncdiag("triage", "--config", str(file), "-", input=PASTE)
+    assert done.returncode == 2
+    assert told in done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_configuration_that_is_not_there(ncdiag: Run) -> None:
+    done = ncdiag("triage", "--config", "/no/such/file", "-", input=PASTE)
+    assert (done.returncode, b"cannot be read" in done.stderr) == (2, True)
+
+
+def test_the_pages_of_the_rules_are_up_to_date(project: Path) -> None:
+    held = {path.name: path.read_text() for path in (project / "docs" / "rules").glob("*.md")}
+    made = texts(load_folder(catalogue.rules_dir(), catalogue.names()))
+    assert held.keys() == made.keys(), "run `make pages`"
+    assert [name for name, text in made.items() if held[name] != text] == [], "run `make pages`"
+    assert all(f"]({name})" in made[INDEX] for name in made if name != INDEX)
+
+
+def test_pages_of_rules_that_are_gone_are_removed(tmp_path: Path, ncdiag: Run) -> None:
+    for name in ("one", "two"):
+        ncdiag("rules", "new", name, "--in", str(tmp_path / "pack"))
+    pages = tmp_path / "pages"
+    assert ncdiag("rules", "pages", str(pages), "--rules", str(tmp_path / "pack")).returncode == 0
+    (pages / "own.md").write_text("not a page")
+    (tmp_path / "pack/site/two.toml").unlink()
+    assert ncdiag("rules", "pages", str(pages), "--rules", str(tmp_path / "pack")).returncode == 0
+    assert {path.name for path in pages.iterdir()} == {INDEX, "SITE001.md", "own.md"}
