@@ -19,7 +19,7 @@ from ncdiag.facts.scalars import VersionRange, ip_address
 
 _LISTS = {
     "Event", "Launch", "Benchmark", "Timeout", "RankTable", "FlightRecord", "TopoSystem", "GraphDump", "RasReport",
-    "OperationProfile", "Fabric",
+    "OperationProfile", "Fabric", "Throughput",
 }  # fmt: skip
 _JOB_WIDE = (_LISTS - {"TopoSystem"}) | {"Communicator", "CollectiveSum", "Job", "Setting"}
 
@@ -36,7 +36,7 @@ def merge(observations: Iterable[Observation]) -> model.Job:
         if observation.entity in _LISTS:
             key = (*key, number)
         elif observation.entity == "Setting":
-            key = (*key, observation.fields.get("origin"))
+            key = (*key, observation.fields.get("origin"), observation.fields.get("file"))
         place = observation.entity, host, key
         if place not in entities:
             entities[place] = Entity(observation.entity, host, observation.key)

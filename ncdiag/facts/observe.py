@@ -20,7 +20,7 @@ ENTITIES = (
     "Host", "Interface", "Route", "Hca", "Port", "Gid", "Gpu", "TopoLink", "PciDevice", "KernelModule", "Mount",
     "Limit", "Service", "Library", "Setting", "Event", "Rank", "Communicator", "CollectiveSum", "Launch", "Benchmark",
     "Timeout", "RankTable", "FlightRecord", "TopoSystem", "GraphDump", "RasReport", "OperationProfile", "Fabric",
-    "Job",
+    "Throughput", "Job",
 )  # fmt: skip
 
 
@@ -31,8 +31,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True, gc=False):  # as a 
     index), Gpu (index or bus_id,), TopoLink (a, b), PciDevice (bus_id,), KernelModule (name,), Mount (path,), Limit
     (name,), Service (name,), Library (path,), Setting (name,), Rank (pid, cuda_dev), Route (destination, interface),
     Host (). Communicator (id,), CollectiveSum (communicator, nranks, function, datatype), Job () have no host.
-    Event, Launch, Benchmark, Timeout, RankTable, FlightRecord, TopoSystem, GraphDump, RasReport, OperationProfile
-    and Fabric are lists: their key is ().
+    Event, Launch, Benchmark, Timeout, RankTable, FlightRecord, TopoSystem, GraphDump, RasReport, OperationProfile,
+    Fabric and Throughput are lists: their key is ().
 
     ``host`` None means: the host of the section, else the merger decides. ``complete`` on an entity Host names section
     kinds that were seen whole.

@@ -18,8 +18,8 @@ from ncdiag.spans import Section
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sections"
 KINDS = (
-    "dmesg", "flight_recorder", "hccl_ranktable", "nccl_tests", "text", "torch_watchdog", "torchrun_failure",
-    "traceback",
+    "dmesg", "flight_recorder", "hccl_ranktable", "nccl_tests", "text", "throughput", "torch_watchdog",
+    "torchrun_failure", "traceback",
 )  # fmt: skip
 PATHS = [path for kind in KINDS for path in sorted((FIXTURES / kind).glob("*.txt"))]
 CASES = [pytest.param(path, id=f"{path.parent.name}/{path.stem}") for path in PATHS]

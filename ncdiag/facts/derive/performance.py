@@ -1,53 +1,204 @@
-"""What a benchmark reached of what the network allows."""
+"""What a benchmark reached of what the links allow, which link is the limit, and the shape of its curve.
+
+Bus bandwidth is defined so that a ring's links carry it (nccl-tests doc/PERFORMANCE.md): of a collective over several
+hosts it cannot exceed what the network ports of one host carry together. Of an all-to-all only the part for ranks on
+other hosts crosses them.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from collections.abc import Iterator
+from itertools import accumulate
 
-from ncdiag.facts.model import Benchmark
+from ncdiag.facts.model import Benchmark, Hca, Host, PciDevice, Port
 from ncdiag.facts.view import View, derived
 
-LARGE = 256 << 20
-"""Bytes from which a size says something about bandwidth; smaller ones are bound by latency."""
+LARGE = 1 << 30
+"""Bytes from which a size shows the bandwidth of the links; smaller ones are bound by latency."""
+MEDIUM = 256 << 20
+MEDIUM_SHARE = 0.6
+"""What sizes from ``MEDIUM`` on reach of the links at least; below that nothing can be said."""
 
+_SHORT_LIST = 5
+"""Sizes from which a table has a shape."""
+_DIP = 0.5
+_FEW_ITERATIONS = 5
+_HOST_RINGS = frozenset({"all_reduce_perf", "all_gather_perf", "reduce_scatter_perf", "broadcast_perf", "reduce_perf"})
+_FLOORS = (
+    (re.compile(r"V100-SXM"), 110), (re.compile(r"A100-SXM"), 185), (re.compile(r"H100 80GB HBM3|H200(?! NVL)"), 330),
+    (re.compile(r"\bB200"), 610),
+)  # fmt: skip
+"""GB/s that eight GPUs on NVSwitches or cube mesh reach at the very least, also without NVLS.
 
-def _large_busbw(benchmark: Benchmark) -> float | None:
-    values = [row.busbw for row in benchmark.rows if row.size >= LARGE and row.busbw is not None]
-    return max(values) if values else None
+V100, A100: acceptance thresholds of Azure and OCI; H200, B200: nine tenths of what rings were measured to reach.
+"""
+_FLOOR_RANKS = 8
+_OLD_SPEED = 5.0  # GT/s up to which PCIe spends 2 of 10 bits on coding, 2 of 130 above
 
 
 @derived
 def limit_gbs(benchmark: Benchmark, view: View) -> float | None:
-    """The wire rate of one host in GB/s: its active RDMA ports of the fastest rate, all together.
-
-    The bus bandwidth of a collective over several hosts cannot exceed what one host's ports carry. None for one host,
-    or when no port's rate is known.
-    """
-    hosts = benchmark.nhosts or view.job.nhosts
-    if hosts is None or hosts < 2:  # noqa: PLR2004
+    """GB/s that the network ports of one host allow this collective; None for one host, or when no rate is known."""
+    hosts, ranks = _nhosts(benchmark, view), benchmark.nranks
+    carried = [total for host in view.job.hosts if (total := sum(_carried(host))) > 0]
+    if hosts is None or hosts < 2 or not carried:  # noqa: PLR2004
         return None
-    per_host = []
-    for host in view.job.hosts:
-        rates = [p.rate_gbps for d in host.hcas for p in d.ports if p.state == "active" and p.rate_gbps]
-        if rates:
-            fastest = max(rates)
-            per_host.append(fastest * Counter(rates)[fastest] / 8)
-    return min(per_host) if per_host else None
+    total = min(carried)
+    if benchmark.program == "alltoall_perf" and ranks and ranks > hosts:
+        local = ranks // hosts
+        return total / local * (ranks - 1) / (ranks - local)
+    return total if benchmark.program in _HOST_RINGS or _reduces(benchmark) else None
+
+
+@derived
+def limit_text(benchmark: Benchmark, view: View) -> str:
+    """The link that sets the limit: ``8 RDMA ports of 400 Gb/s a host``."""
+    hosts = [host for host in view.job.hosts if sum(_carried(host)) > 0]
+    if not hosts:
+        return "not known"
+    host = min(hosts, key=lambda host: sum(_carried(host)))
+    ports = list(_ports(host))
+    slowest = [text for hca, port in ports if (text := _narrow(host, hca, port))]
+    rate = max(port.rate_gbps or 0 for _, port in ports)
+    word = "RDMA port" if len(ports) == 1 else "RDMA ports"
+    return f"{len(ports)} {word} of {rate:g} Gb/s a host" + (f", {'; '.join(slowest)}" if slowest else "")
 
 
 @derived
 def fraction_of_limit(benchmark: Benchmark, view: View) -> float | None:
-    """Bus bandwidth of the large sizes over `limit_gbs`."""
-    reached, limit = _large_busbw(benchmark), view.get(benchmark, "limit_gbs")
-    return reached / limit if reached is not None and limit else None
+    """Bus bandwidth of the large sizes over what `limit_gbs` lets sizes like them reach."""
+    measured, limit = _measured(benchmark), view.get(benchmark, "limit_gbs")
+    return measured[0] / (limit * measured[1]) if measured and limit else None
 
 
 @derived
 def fraction_text(benchmark: Benchmark, view: View) -> str:
     """``9% (2.33 of 25 GB/s)``."""
-    fraction, reached, limit = (
-        view.get(benchmark, "fraction_of_limit"),
-        _large_busbw(benchmark),
-        view.get(benchmark, "limit_gbs"),
-    )
-    return f"{fraction:.0%} ({reached:g} of {limit:g} GB/s)" if fraction is not None else "an unknown share"
+    measured, limit = _measured(benchmark), view.get(benchmark, "limit_gbs")
+    if not measured or not limit:
+        return "an unknown share"
+    return f"{measured[0] / limit:.0%} ({measured[0]:g} of {limit:.3g} GB/s)"
+
+
+@derived
+def in_node_floor(benchmark: Benchmark, view: View) -> float | None:
+    """GB/s that eight GPUs of this kind in one host reach at least; None for any other machine or collective."""
+    if _nhosts(benchmark, view) != 1 or benchmark.nranks != _FLOOR_RANKS or benchmark.program not in _HOST_RINGS:
+        return None
+    models = {gpu.model for host in view.job.hosts for gpu in host.gpus if gpu.model}
+    if len(models) != 1:
+        return None
+    (model,) = models
+    return next((floor for pattern, floor in _FLOORS if pattern.search(model)), None)
+
+
+@derived
+def best_large_busbw(benchmark: Benchmark, view: View) -> float | None:
+    """GB/s of the best size from a gibibyte on."""
+    measured = _measured(benchmark)
+    return measured[0] if measured and measured[1] == 1 else None
+
+
+@derived
+def dip_text(benchmark: Benchmark, view: View) -> str | None:
+    """The size whose bandwidth is less than half of what smaller and larger ones, or for the last smaller ones, reach.
+
+    None for an even curve and for tables that are too short. Only sizes from 4 MiB on count: below, NCCL changes its
+    protocol.
+    """
+    rows = [row for row in benchmark.rows if row.busbw is not None and row.size >= 4 << 20]
+    values = [row.busbw or 0.0 for row in rows]
+    if len(rows) < _SHORT_LIST:
+        return None
+    before = [0.0, *accumulate(values, max)]
+    behind = list(accumulate(reversed(values), max))[::-1]
+    for index, row in enumerate(rows[1:], 1):
+        others = min(before[index], behind[index + 1]) if index + 1 < len(rows) else before[index]
+        if values[index] < _DIP * others:
+            return f"{_size(row.size)} reaches {values[index]:g} GB/s where other sizes reach {others:g}"
+    return None
+
+
+@derived
+def has_dip(benchmark: Benchmark, view: View) -> bool | None:
+    """Is there such a size?"""
+    return view.get(benchmark, "dip_text") is not None if len(benchmark.rows) >= _SHORT_LIST else None
+
+
+@derived
+def unfit_text(benchmark: Benchmark, view: View) -> str | None:
+    """Why the run cannot tell the bandwidth of the links; None when it can, or has no rows."""
+    reasons = []
+    sizes = [row.size for row in benchmark.rows]
+    if sizes and max(sizes) < MEDIUM:
+        reasons.append(f"its largest size is {_size(max(sizes))}, which measures latency")
+    if benchmark.iterations is not None and 0 < benchmark.iterations < _FEW_ITERATIONS:
+        reasons.append(f"{benchmark.iterations} iterations measure the start as well")
+    return " and ".join(reasons) or None
+
+
+@derived
+def is_unfit(benchmark: Benchmark, view: View) -> bool | None:
+    """Can the run not tell the bandwidth?"""
+    return view.get(benchmark, "unfit_text") is not None if benchmark.rows else None
+
+
+def _nhosts(benchmark: Benchmark, view: View) -> int | None:
+    return benchmark.nhosts or view.job.nhosts
+
+
+def _reduces(benchmark: Benchmark) -> bool:
+    """A table without its head whose rows name an operation: a reduction, whichever."""
+    return benchmark.program is None and any(row.redop not in (None, "none") for row in benchmark.rows)
+
+
+def _measured(benchmark: Benchmark) -> tuple[float, float] | None:
+    """The best bus bandwidth, and the share of the limit that sizes like it reach when all is well."""
+    for least, share in ((LARGE, 1.0), (MEDIUM, MEDIUM_SHARE)):
+        values = [row.busbw for row in benchmark.rows if row.size >= least and row.busbw is not None]
+        if values:
+            return max(values), share
+    return None
+
+
+def _ports(host: Host) -> Iterator[tuple[Hca, Port]]:
+    """The active ports of the fastest rate: those that NCCL uses."""
+    held = [(hca, port) for hca in host.hcas for port in hca.ports if port.state == "active" and port.rate_gbps]
+    fastest = max((port.rate_gbps or 0 for _, port in held), default=0)
+    return ((hca, port) for hca, port in held if port.rate_gbps == fastest)
+
+
+def _carried(host: Host) -> Iterator[float]:
+    """GB/s of each port: its rate, or that of the PCIe link of its card where that is known and lower."""
+    for hca, port in _ports(host):
+        rate = (port.rate_gbps or 0) / 8
+        pcie = _pcie_gbs(_device(host, hca))
+        yield min(rate, pcie) if pcie else rate
+
+
+def _narrow(host: Host, hca: Hca, port: Port) -> str | None:
+    device = _device(host, hca)
+    pcie = _pcie_gbs(device)
+    if device is None or pcie is None or pcie >= (port.rate_gbps or 0) / 8:
+        return None
+    return f"{hca.name} on PCIe x{device.width} at {device.speed_gts:g} GT/s carries {pcie:.3g} GB/s"
+
+
+def _device(host: Host, hca: Hca) -> PciDevice | None:
+    return next((device for device in host.pci if hca.bus_id and device.bus_id == hca.bus_id), None)
+
+
+def _pcie_gbs(device: PciDevice | None) -> float | None:
+    """What the link carries in one direction, before the overhead of packets."""
+    if device is None or not device.width or not device.speed_gts:
+        return None
+    coding = 0.8 if device.speed_gts <= _OLD_SPEED else 128 / 130
+    return device.speed_gts * device.width * coding / 8
+
+
+def _size(size: int) -> str:
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit:
+            return f"{size / unit:.4g} {name}"
+    return f"{size} B"

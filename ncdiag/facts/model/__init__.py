@@ -11,7 +11,7 @@ from __future__ import annotations
 from ncdiag.facts.model.base import Fact, GidType, HostName, InterfaceKind, Level, LinkLayer, Origin, PortState
 from ncdiag.facts.model.fabric import Fabric, FabricLink, FabricNode
 from ncdiag.facts.model.hardware import Gpu, PciDevice, TopoLink
-from ncdiag.facts.model.job import COLLECTION_KINDS, Advertised, Conflict, Difference, Host, Job
+from ncdiag.facts.model.job import COLLECTION_KINDS, Advertised, Conflict, Difference, Host, Job, Scaling
 from ncdiag.facts.model.monitoring import (
     OperationProfile,
     OperationSummary,
@@ -32,6 +32,7 @@ from ncdiag.facts.model.processes import (
     GidUse,
     LastOp,
     NetDevice,
+    Parameter,
     Rank,
     Setting,
 )
@@ -45,6 +46,7 @@ from ncdiag.facts.model.records import (
     LaunchHost,
     RankTable,
     RankTableDevice,
+    Throughput,
     Timeout,
 )
 from ncdiag.facts.model.system import KernelModule, Library, Limit, Mount, Service
@@ -106,6 +108,7 @@ __all__ = [
     "OperationProfile",
     "OperationSummary",
     "Origin",
+    "Parameter",
     "PciDevice",
     "Port",
     "PortState",
@@ -120,8 +123,10 @@ __all__ = [
     "RasReport",
     "RasShare",
     "Route",
+    "Scaling",
     "Service",
     "Setting",
+    "Throughput",
     "Timeout",
     "TopoCpu",
     "TopoGpu",

@@ -13,6 +13,8 @@ class Gpu(Fact, frozen=True, kw_only=True):
     Memory faults count errors that ECC could not correct (since the driver was loaded, and ever), pages taken out of
     use, and rows replaced; ``pending`` means: at the next reset of the GPU. ``slowdowns`` are the reasons that hold
     its clocks down now, in nvidia-smi's words; ``fabric_status`` is what became of its registration with the fabric.
+    ``sm_clock_mhz`` is the clock of its processors now and at most; ``nvlink_errors`` counts by kind (``replay``,
+    ``recovery``, ``crc_flit``, ``crc_data``, ``ecc_data``) over all links since the driver was loaded.
     """
 
     host: HostName
@@ -50,6 +52,9 @@ class Gpu(Fact, frozen=True, kw_only=True):
     remapping_pending: bool | None = None
     remapping_failed: bool | None = None
     slowdowns: tuple[str, ...] | None = None
+    sm_clock_mhz: int | None = None
+    sm_clock_max_mhz: int | None = None
+    nvlink_errors: dict[str, int] | None = None
 
 
 class TopoLink(Fact, frozen=True, kw_only=True):
@@ -57,6 +62,7 @@ class TopoLink(Fact, frozen=True, kw_only=True):
 
     ``a`` and ``b`` are labels as printed (``GPU0``, ``NIC3``, ``mlx5_0``); ``p2p_*`` are the words of ``topo -p2p``
     (OK, CNS, NS ...), ``p2p_status`` where the capability was not named. ``nvlink_count`` 0: known to have none.
+    ``peer_latency_us`` and ``staged_latency_us``: what a small copy between two GPUs takes with and without peer access.
     """
 
     host: HostName
@@ -71,12 +77,17 @@ class TopoLink(Fact, frozen=True, kw_only=True):
     p2p_atomics: str | None = None
     p2p_proprietary: str | None = None
     p2p_status: str | None = None
+    peer_latency_us: float | None = None
+    staged_latency_us: float | None = None
 
 
 class PciDevice(Fact, frozen=True, kw_only=True):
     """A PCI function; ``acs_redirects`` is True when an ACS control that sends peer traffic upstream is on.
 
-    ``class_code`` in hexadecimal (``0x030200``); ``parent`` is the bus id of the bridge above it.
+    ``class_code`` in hexadecimal (``0x030200``); ``parent`` is the bus id of the bridge above it as a topology file has
+    it, ``bridges`` are all those above it, the root port first (empty: it stands at the root complex). ``ids`` are
+    vendor, device, subsystem vendor and subsystem device (``1000:c010:1000:a096``).
+    Of SR-IOV: how many ``virtual_functions`` are made of it and could be, or the ``physical_function`` that it is of.
     """
 
     host: HostName
@@ -95,3 +106,8 @@ class PciDevice(Fact, frozen=True, kw_only=True):
     driver: str | None = None
     class_code: str | None = None
     parent: str | None = None
+    bridges: tuple[str, ...] | None = None
+    ids: str | None = None
+    virtual_functions: int | None = None
+    virtual_functions_max: int | None = None
+    physical_function: str | None = None

@@ -11,8 +11,8 @@ from ncdiag.facts.model.fabric import Fabric
 from ncdiag.facts.model.hardware import Gpu, PciDevice, TopoLink
 from ncdiag.facts.model.monitoring import OperationProfile, RasReport
 from ncdiag.facts.model.network import Hca, Interface, Route
-from ncdiag.facts.model.processes import CollectiveSum, Communicator, Event, Rank, Setting
-from ncdiag.facts.model.records import Benchmark, FlightRecord, Launch, RankTable, Timeout
+from ncdiag.facts.model.processes import CollectiveSum, Communicator, Event, Parameter, Rank, Setting
+from ncdiag.facts.model.records import Benchmark, FlightRecord, Launch, RankTable, Throughput, Timeout
 from ncdiag.facts.model.system import KernelModule, Library, Limit, Mount, Service
 from ncdiag.facts.model.topology import GraphDump, TopoSystem
 from ncdiag.facts.scalars import VersionRange
@@ -28,7 +28,15 @@ class Host(Fact, frozen=True, kw_only=True):
     nvidia-smi counts, ``gpus_queried`` when it looked, as printed. ``cpu_governors`` counts processors by frequency
     governor; ``capabilities`` are those of the process that looked (``IPC_LOCK``); ``oom_kills`` counts the processes
     that the kernel killed in its control group, ``memory_limit_bytes`` is that group's limit;
-    ``packet_filters`` are the tables of iptables that exist.
+    ``packet_filters`` are the tables of iptables that exist. ``kernel_release`` as ``uname -r`` prints it;
+    ``cpu_arch`` in the kernel's words (``x86_64``, ``aarch64``), ``cpu_vendor`` as CPUID tells it (``AuthenticAMD``).
+    ``machine`` is the maker's name of it. ``cpu_limit`` is the share of processors that the control group may use (2.5:
+    two and a half), ``own_namespaces`` the kinds of namespace (``pid``, ``ipc``) that are not the machine's own.
+    ``clock_synchronized``: a daemon keeps the clock to a reference; ``clock_offset_seconds``: it is so far ahead of it.
+    ``verbs_providers`` are the adapters that rdma-core has drivers for; ``imex_channels`` those of NVIDIA's IMEX that
+    programs may open, ``imex_nodes`` the nodes of its domain. ``input_policy`` is what the packet filter does with what
+    no rule names, ``input_drops`` how many of its rules drop or reject what comes in. ``nccl_parameters`` is the
+    registry of the NCCL library there.
     """
 
     name: str
@@ -62,6 +70,7 @@ class Host(Fact, frozen=True, kw_only=True):
     driver: str | None = None
     in_container: bool | None = None
     virtual_machine: bool | None = None
+    in_wsl: bool | None = None
     cloud: str | None = None
     instance_type: str | None = None
     nccl_version: VersionRange | None = None
@@ -72,6 +81,22 @@ class Host(Fact, frozen=True, kw_only=True):
     oom_kills: int | None = None
     listening_ports: tuple[int, ...] | None = None
     packet_filters: tuple[str, ...] | None = None
+    kernel_release: str | None = None
+    cpu_arch: str | None = None
+    cpu_vendor: str | None = None
+    machine: str | None = None
+    cpu_limit: float | None = None
+    own_namespaces: tuple[str, ...] | None = None
+    clock_synchronized: bool | None = None
+    clock_offset_seconds: float | None = None
+    rdma_core_version: str | None = None
+    ofed_version: str | None = None
+    verbs_providers: tuple[str, ...] | None = None
+    imex_channels: tuple[str, ...] | None = None
+    imex_nodes: int | None = None
+    input_policy: Literal["accept", "drop"] | None = None
+    input_drops: int | None = None
+    nccl_parameters: tuple[Parameter, ...] | None = None
 
 
 class Conflict(msgspec.Struct, frozen=True):
@@ -95,6 +120,20 @@ class Difference(Fact, frozen=True, kw_only=True):
     what: str
     name: str
     groups: dict[str, str]
+
+
+class Scaling(Fact, frozen=True, kw_only=True):
+    """What is left of a GPU's speed in the largest run of a training (derived): 1.0 is all of it.
+
+    ``inside``: of one GPU's speed in the largest run on one node; ``across``: of a node's speed in the run of ``gpus``
+    GPUs on ``nodes`` nodes. None where no run tells.
+    """
+
+    unit: str
+    gpus: int
+    nodes: int | None = None
+    inside: float | None = None
+    across: float | None = None
 
 
 class Advertised(Fact, frozen=True, kw_only=True):
@@ -138,6 +177,7 @@ class Job(Fact, frozen=True, kw_only=True):
     ras_reports: tuple[RasReport, ...] = ()
     operation_profiles: tuple[OperationProfile, ...] = ()
     fabrics: tuple[Fabric, ...] = ()
+    throughputs: tuple[Throughput, ...] = ()
     nranks: int | None = None
     nhosts: int | None = None
     conflicts: tuple[Conflict, ...] = ()

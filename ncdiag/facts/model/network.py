@@ -21,7 +21,7 @@ class Interface(Fact, frozen=True, kw_only=True):
     ``operstate`` in the lower case of /sys; ``parent`` is what ``ip`` prints behind the ``@``: the lower device, a
     veth's peer, or ``if<index>`` where that stands in another namespace. ``trust``, ``pfc`` (priorities with flow
     control) and ``dcbx`` are the lossless settings of a RoCE interface, as mlnx_qos prints them. ``counters`` are those
-    of the driver (``ethtool -S``).
+    of the driver (``ethtool -S``). ``virtual_function``: it stands on a virtual PCI function (SR-IOV).
     """
 
     host: HostName
@@ -49,6 +49,7 @@ class Interface(Fact, frozen=True, kw_only=True):
     firmware: str | None = None
     bus_id: str | None = None
     counters: dict[str, int] | None = None
+    virtual_function: bool | None = None
 
 
 class Route(Fact, frozen=True, kw_only=True):
@@ -79,6 +80,7 @@ class Port(Fact, frozen=True, kw_only=True):
 
     ``physical_state`` in ibstat's words (``LinkUp``, ``Polling``, ``Disabled``); ``rate_text``, ``active_width`` and
     ``active_speed`` (of one lane) as printed. ``counter_deltas`` is what was counted in ``sampled_seconds``.
+    ``pkeys`` are the partition keys of the table that are set (``0xffff``: full member of the default partition).
     """
 
     host: HostName
@@ -101,6 +103,7 @@ class Port(Fact, frozen=True, kw_only=True):
     counters: dict[str, int] | None = None
     counter_deltas: dict[str, int] | None = None
     sampled_seconds: float | None = None
+    pkeys: tuple[str, ...] | None = None
 
 
 class Hca(Fact, frozen=True, kw_only=True):

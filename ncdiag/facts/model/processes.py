@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from ncdiag.facts.model.base import Fact, HostName, Level, Origin
 from ncdiag.facts.model.network import Interface
 from ncdiag.facts.scalars import VersionRange
@@ -14,6 +16,7 @@ class Setting(Fact, frozen=True, kw_only=True):
 
     ``text`` is the value as written; ``number`` what NCCL's strtoll makes of it for integer parameters; ``effective``
     the value in force (the default when known to be unset); ``is_set`` None when the sources at hand cannot tell.
+    ``file`` is the conf file that sets it, where its path is known.
     """
 
     name: str
@@ -27,6 +30,19 @@ class Setting(Fact, frozen=True, kw_only=True):
     default: int | str | None = None
     valid: bool | None = None
     origin: Origin | None = None
+    file: str | None = None
+
+
+class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A parameter in the registry of an NCCL library (2.31 and later), with the ``value`` in force; None: unset.
+
+    ``set_by``: ``Default``, or the source that gave it (``EnvPlugin`` reads environment and configuration files).
+    """
+
+    name: str
+    value: str | None = None
+    set_by: str | None = None
+    default: str | None = None
 
 
 class Event(Fact, frozen=True, kw_only=True):
@@ -125,6 +141,7 @@ class Rank(Fact, frozen=True, kw_only=True):
     (``P2P/IPC``, ``NET/IB``, ``NET/IB/GDRDMA``, ``SHM``). ``state``: started, ready, failed or silent. ``nics_used``
     are NCCL's numbers of the NICs that its channels named; ``relaxed_ordering`` is the ``[RO]`` of its list.
     ``last_ops`` has the last collective on each communicator, the widest first; empty without the collective trace.
+    ``line_tag`` is what a launcher or a collector of logs put before its lines (``[1,3]<stdout>:``), without times.
     """
 
     host: HostName
@@ -151,6 +168,7 @@ class Rank(Fact, frozen=True, kw_only=True):
     settings: dict[str, Setting] = {}
     link_layers: tuple[str, ...] | None = None
     last_ops: tuple[LastOp, ...] = ()
+    line_tag: str | None = None
 
 
 class Communicator(Fact, frozen=True, kw_only=True):

@@ -107,6 +107,19 @@ class Benchmark(Fact, frozen=True, kw_only=True):
     rows: tuple[BenchmarkRow, ...] = ()
 
 
+class Throughput(Fact, frozen=True, kw_only=True):
+    """What a training reached on so many GPUs: ``per_second`` items of ``unit``, all GPUs together.
+
+    ``case`` tells rows apart that are not to be compared (batch size, precision).
+    """
+
+    unit: str
+    gpus: int
+    per_second: float
+    nodes: int | None = None
+    case: str = ""
+
+
 class Timeout(Fact, frozen=True, kw_only=True):
     """A collective that a watchdog gave up (PyTorch). Times in milliseconds."""
 

@@ -1,0 +1,114 @@
+"""What links allow, which one is the limit, the shape of a curve, and how training scales."""
+
+from __future__ import annotations
+
+import pytest
+
+from ncdiag.facts.model import Benchmark, BenchmarkRow, Gpu, Hca, Host, Job, PciDevice, Port, Throughput
+from ncdiag.facts.view import View
+
+MIB = 1 << 20
+
+
+def host(name: str, ports: int, rate: float, width: int | None = None, speed: float = 16.0) -> Host:
+    hcas = tuple(
+        Hca(
+            host=name, name=f"mlx5_{n}", bus_id=f"0000:{n:02x}:00.0",
+            ports=(Port(host=name, hca=f"mlx5_{n}", number=1, state="active", rate_gbps=rate),),
+        )
+        for n in range(ports)
+    )  # fmt: skip
+    pci = (
+        tuple(PciDevice(host=name, bus_id=h.bus_id or "", width=width, speed_gts=speed) for h in hcas) if width else ()
+    )
+    return Host(name=name, hcas=hcas, pci=pci)
+
+
+def run(program: str | None = "all_reduce_perf", busbw: float = 10.0, size: int = 1 << 30, **told: int) -> Benchmark:
+    return Benchmark(program=program, rows=(BenchmarkRow(size=size, busbw=busbw),), **told)  # type: ignore[arg-type]
+
+
+def of(benchmark: Benchmark, *hosts: Host) -> View:
+    return View(Job(hosts=hosts, benchmarks=(benchmark,)))
+
+
+def test_the_ports_of_the_weakest_host_are_the_limit() -> None:
+    benchmark = run(nhosts=2)
+    view = of(benchmark, host("a", 8, 400), host("b", 8, 200))
+    assert view.get(benchmark, "limit_gbs") == 200
+    assert view.get(benchmark, "limit_text") == "8 RDMA ports of 200 Gb/s a host"
+    assert view.get(benchmark, "fraction_of_limit") == pytest.approx(0.05)
+
+
+def test_a_card_on_a_narrow_slot_is_the_limit() -> None:
+    benchmark = run(nhosts=2)
+    view = of(benchmark, host("a", 1, 200, width=8, speed=8.0))
+    assert view.get(benchmark, "limit_gbs") == pytest.approx(8 * 8 * 128 / 130 / 8)
+    assert "mlx5_0 on PCIe x8 at 8 GT/s carries 7.88 GB/s" in view.get(benchmark, "limit_text")
+    wide = of(benchmark, host("a", 1, 200, width=16))
+    assert wide.get(benchmark, "limit_gbs") == 25
+
+
+def test_of_an_all_to_all_only_a_part_crosses_the_network() -> None:
+    benchmark = run("alltoall_perf", nhosts=2, nranks=16)
+    assert of(benchmark, host("a", 8, 400)).get(benchmark, "limit_gbs") == pytest.approx(400 / 8 * 15 / 8)
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "why"),
+    [
+        (run(nhosts=1), "one host"), (run("sendrecv_perf", nhosts=2), "pairs"), (run(None, nhosts=2), "no head"),
+    ],
+)  # fmt: skip
+def test_where_no_limit_is_known(benchmark: Benchmark, why: str) -> None:
+    assert of(benchmark, host("a", 8, 400)).get(benchmark, "limit_gbs") is None, why
+
+
+def test_medium_sizes_are_held_to_less_and_small_ones_to_nothing() -> None:
+    for size, share in ((1 << 30, 0.4), (256 * MIB, 0.4 / 0.6), (128 * MIB, None)):
+        benchmark = run(busbw=10.0, size=size, nhosts=2)
+        found = of(benchmark, host("a", 1, 200)).get(benchmark, "fraction_of_limit")
+        assert found == (None if share is None else pytest.approx(share))
+
+
+def test_the_floor_inside_a_host_is_of_its_eight_gpus() -> None:
+    def floor(model: str, nranks: int = 8) -> object:
+        benchmark = run(nhosts=1, nranks=nranks)
+        gpus = tuple(Gpu(host="a", index=n, model=model) for n in range(8))
+        return of(benchmark, Host(name="a", gpus=gpus)).get(benchmark, "in_node_floor")
+
+    assert floor("NVIDIA H100 80GB HBM3") == floor("NVIDIA H200") == 330
+    assert floor("NVIDIA A100-SXM4-80GB") == 185
+    assert floor("NVIDIA H200 NVL") is floor("NVIDIA H100 PCIe") is floor("NVIDIA H200", 4) is None
+
+
+@pytest.mark.parametrize(
+    ("curve", "dips"),
+    [
+        ((10, 20, 30, 40, 50), False), ((10, 20, 30, 14, 50), True), ((10, 20, 30, 40, 19), True),
+        ((30, 10, 28, 40, 50), True), ((10, 20, 30, 21, 50), False), ((50, 40, 30, 26, 26), False),
+    ],
+)  # fmt: skip
+def test_a_dip_is_less_than_half_of_both_sides(curve: tuple[int, ...], dips: bool) -> None:
+    rows = tuple(BenchmarkRow(size=(4 * MIB) << n, busbw=float(value)) for n, value in enumerate(curve))
+    benchmark = Benchmark(rows=rows)
+    assert of(benchmark).get(benchmark, "has_dip") is dips
+
+
+def test_where_training_loses_its_speed() -> None:
+    runs = [(1, 1, 100.0), (8, 1, 780.0), (32, 4, 1560.0)]
+    told = tuple(Throughput(unit="samples/s", gpus=g, nodes=n, per_second=rate) for g, n, rate in runs)
+    other = Throughput(unit="samples/s", gpus=8, nodes=1, per_second=5.0, case="fp32")
+    view = View(Job(throughputs=(told[2], other, told[0], told[1])))
+    [scaling] = view.get(view.job, "scalings")
+    assert (scaling.gpus, scaling.nodes) == (32, 4)
+    assert scaling.inside == pytest.approx(0.975)
+    assert scaling.across == pytest.approx(0.5)
+
+
+def test_where_the_nodes_are_not_told_the_loss_is_not_placed() -> None:
+    told = tuple(Throughput(unit="img/sec", gpus=g, per_second=100.0) for g in (8, 16))
+    view = View(Job(throughputs=told))
+    [scaling] = view.get(view.job, "scalings")
+    assert (scaling.inside, scaling.across) == (None, None)
+    assert view.get(scaling, "loses_between_nodes") is None
