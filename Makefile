@@ -35,7 +35,7 @@ types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 bench: $(VENV)/.installed-dev
-	$(BIN)/python bench/run.py $(ARGS)
+	$(BIN)/python bench/run.py $(if $(PEERS),--peers .cache/peers) $(ARGS)
 	$(BIN)/python bench/scale.py
 
 # The rule book as Markdown; a test fails when a page is out of date.
@@ -44,7 +44,9 @@ pages: $(VENV)/.installed
 
 # Hostile inputs, for some minutes (ARGS="--minutes 30"); prints how many were tried.
 fuzz: $(VENV)/.installed-dev
-	$(BIN)/python tests/fuzz/campaign.py $(ARGS)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: atheris || \
+	  echo "atheris has no wheel for this Python and machine: its inputs are left out"
+	cd tests && ../$(BIN)/python -m fuzz.campaign $(ARGS)
 
 # The tests against a real libnccl, for several of its releases (250 to 490 MB each, kept in .cache/nccl), with LAB_CASES
 # generated networks and settings each.

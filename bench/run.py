@@ -1,28 +1,31 @@
 """``make bench``: what the program costs, each figure beside a reference taken in the same run.
 
-Read the ratios; the seconds belong to the machine. Nothing here passes or fails.
+Read the ratios; the seconds belong to the machine. Nothing here passes or fails. ``python bench/run.py --only long``
+prints one of the tables.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import venv
+from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
+from measure import peak, side_by_side
+
 PROJECT = Path(__file__).resolve().parent.parent
-GENERATOR = PROJECT / "tests" / "generate" / "healthy.py"
+sys.path.insert(0, str(PROJECT / "tests"))
+from generate.healthy import write_info_log  # noqa: E402  (the tests' folder is no package)
+
 NCDIAG = [str(Path(sys.executable).parent / "ncdiag")]
 IMPORTS = [sys.executable, "-c", "import typer, rich.console, rich.table"]
-LOGS: dict[str, dict[str, float]] = {
+LOGS: dict[str, dict[str, Any]] = {
     "80% Channel lines": {"channel_share": 0.8},
     "80% Channel lines of 2048 ranks": {"channel_share": 0.8, "nodes": 256},
     "5% Channel lines": {"channel_share": 0.05},
@@ -30,111 +33,133 @@ LOGS: dict[str, dict[str, float]] = {
 }
 """What fills the long logs. With many ranks few lines occur twice."""
 LOOP = "import sys\nfor line in open(sys.argv[1], 'rb'): pass"
-
-
-def timed(command: Sequence[str]) -> tuple[float, float]:
-    """Seconds of the whole process and the peak memory in MiB of the largest process it was made of."""
-    with tempfile.TemporaryFile() as out:  # grep stops at the first hit when it writes to /dev/null
-        begin = perf_counter()
-        child = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
-        _, status, usage = os.wait4(child.pid, 0)
-        seconds = perf_counter() - begin
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode not in (0, 1):
-        sys.exit(f"{' '.join(command)} ended with {child.returncode}")
-    return seconds, usage.ru_maxrss / 1024
-
-
-def side_by_side(commands: Sequence[Sequence[str]], rounds: int) -> list[float]:
-    """Median seconds of each command, run in turns so that a busy moment hits all of them."""
-    times: list[list[float]] = [[] for _ in commands]
-    for _ in range(rounds):
-        for seconds, command in zip(times, commands, strict=True):
-            seconds.append(timed(command)[0])
-    return [statistics.median(seconds) for seconds in times]
+LONGER = 40
+"""How much longer the second of two logs of one job is."""
+PEER = "xcl-lens"
+"""Another program that reads logs of NCCL, from the package index; it is slow, so its log is shorter."""
+PEER_SHARE = 4
 
 
 def row(label: str, *columns: str) -> None:
-    """One line of the table."""
-    print(f"{label:44}" + "".join(f"{column:>14}" for column in columns))
+    """One line of a table."""
+    print(f"{label:44}" + "".join(f"{column:>14}" for column in columns), flush=True)
 
 
-def start_up(rounds: int) -> None:
-    """What a command costs before it does anything."""
-    imports, version, nothing = side_by_side([IMPORTS, [*NCDIAG, "--version"], [sys.executable, "-c", "pass"]], rounds)
-    row("start-up", "ms", "ratio")
-    row("python -c 'import typer, rich...' (reference)", f"{imports * 1e3:.0f}", "1.00")
-    row("ncdiag --version", f"{version * 1e3:.0f}", f"{version / imports:.2f}")
-    row("python -c pass", f"{nothing * 1e3:.0f}", f"{nothing / imports:.2f}")
+def rate(size: float, seconds: float) -> str:
+    """Megabytes a second."""
+    return f"{size / 1e6 / seconds:.0f}"
 
 
-def small(log: Path, rounds: int) -> None:
-    """A short log, as a person diagnoses it."""
-    text, machine, imports = side_by_side(
-        [[*NCDIAG, "parse", str(log)], [*NCDIAG, "parse", str(log), "--format", "json"], IMPORTS], rounds
-    )
-    lines = len(log.read_bytes().splitlines())
-    row(f"a log of {lines} lines, whole process", "ms", "ratio")
-    row("python -c 'import typer, rich...' (reference)", f"{imports * 1e3:.0f}", "1.00")
-    row("ncdiag parse", f"{text * 1e3:.0f}", f"{text / imports:.2f}")
-    row("ncdiag parse --format json", f"{machine * 1e3:.0f}", f"{machine / imports:.2f}")
+class Bench:
+    """The tables, for logs in one folder."""
+
+    def __init__(self, folder: Path, given: argparse.Namespace) -> None:
+        """``given`` are the options of the command line."""
+        self.log, self.given = folder / "job.log", given
+
+    def start(self) -> None:
+        """What a command costs before it does anything."""
+        commands = [IMPORTS, [*NCDIAG, "--version"], [sys.executable, "-c", "pass"]]
+        imports, version, nothing = side_by_side(commands, self.given.rounds)
+        row("start-up", "ms", "ratio")
+        row("python -c 'import typer, rich...' (reference)", f"{imports * 1e3:.0f}", "1.00")
+        row("ncdiag --version", f"{version * 1e3:.0f}", f"{version / imports:.2f}")
+        row("python -c pass", f"{nothing * 1e3:.0f}", f"{nothing / imports:.2f}")
+
+    def short(self) -> None:
+        """A short log, as a person diagnoses it, and this machine."""
+        write_info_log(self.log, 1, channel_share=0.8)
+        lines = self.log.read_bytes().splitlines(keepends=True)[:200]
+        self.log.write_bytes(b"".join(lines))
+        commands = {
+            "python -c 'import typer, rich...' (reference)": IMPORTS,
+            f"ncdiag parse, {len(lines)} lines": [*NCDIAG, "parse", str(self.log)],
+            f"ncdiag parse --format json, {len(lines)} lines": [*NCDIAG, "parse", str(self.log), "--format", "json"],
+            "ncdiag check --no-nccl, this machine": [*NCDIAG, "check", "--no-nccl"],
+        }
+        taken = side_by_side(list(commands.values()), self.given.rounds)
+        row("whole processes", "ms", "ratio")
+        for label, seconds in zip(commands, taken, strict=True):
+            row(label, f"{seconds * 1e3:.0f}", f"{seconds / taken[0]:.2f}")
+
+    def long(self) -> None:
+        """Long logs: throughput and memory beside the plainest readers there are."""
+        for number, (what, shares) in enumerate(LOGS.items()):
+            if number:
+                print()
+            write_info_log(self.log, self.given.megabytes, **shares)
+            self._long(what)
+
+    def _long(self, what: str) -> None:
+        log = str(self.log)
+        commands = {
+            "python: for line in open(...) (reference)": [sys.executable, "-c", LOOP, log],
+            "ncdiag parse": [*NCDIAG, "parse", log],
+            "grep -c 'NCCL INFO'": ["grep", "-c", "NCCL INFO", log],
+        }
+        if shutil.which("rg"):
+            commands["rg -c 'NCCL INFO'"] = ["rg", "-c", "NCCL INFO", log]
+        if shutil.which("taskset"):
+            core = str(min(os.sched_getaffinity(0)))
+            commands["ncdiag parse, held to one processor"] = ["taskset", "-c", core, *NCDIAG, "parse", log]
+        peaks = [peak(command) for command in commands.values()]  # also brings the log into the page cache
+        taken = side_by_side(list(commands.values()), self.given.long_rounds)
+        size = self.log.stat().st_size
+        row(f"{size / 1e6:.0f} MB, {what}", "s", "MB/s", "ratio", "peak MiB")
+        for label, seconds, memory in zip(commands, taken, peaks, strict=True):
+            row(label, f"{seconds:.2f}", rate(size, seconds), f"{seconds / taken[0]:.2f}", f"{memory:.0f}")
+
+    def memory(self) -> None:
+        """Two logs of one job, one of them much longer: does the memory grow?"""
+        sizes = self.given.megabytes / LONGER, self.given.megabytes
+        row("peak MiB of all processes together", *(f"{size:.0f} MB" for size in sizes), "ratio")
+        for what, shares in LOGS.items():
+            found = []
+            for size in sizes:
+                write_info_log(self.log, size, **shares)
+                found.append(peak([*NCDIAG, "parse", str(self.log)]))
+            row(f"ncdiag parse, {what}", *(f"{memory:.0f}" for memory in found), f"{found[1] / found[0]:.2f}")
+
+    def peer(self) -> None:
+        """Another program on the same log."""
+        if self.given.peers is None:
+            print(f"{PEER} was not run beside (make bench PEERS=1 installs it into a folder of its own)")
+            return
+        program = self.given.peers / "bin" / PEER
+        if not program.exists():
+            venv.create(self.given.peers, with_pip=True)
+            install = [str(program.parent / "python"), "-m", "pip", "install", "--quiet", PEER]
+            if subprocess.run(install, check=False).returncode:
+                print(f"{PEER} was not run beside: it could not be installed")
+                return
+        write_info_log(self.log, self.given.megabytes / PEER_SHARE, **LOGS["80% Channel lines"])
+        size = self.log.stat().st_size
+        own, other = side_by_side([[*NCDIAG, "parse", str(self.log)], [str(program), "-s", str(self.log)]], 1)
+        row(f"{size / 1e6:.0f} MB, 80% Channel lines", "s", "MB/s", "ratio")
+        row(f"{PEER} (reference)", f"{other:.2f}", rate(size, other), "1.00")
+        row("ncdiag parse", f"{own:.2f}", rate(size, own), f"{own / other:.3f}")
 
 
-def large(log: Path, what: str, rounds: int) -> None:
-    """A long log: throughput and memory beside the plainest readers there are; the median of ``rounds``."""
-    size = log.stat().st_size
-    commands = {
-        "python: for line in open(...) (reference)": [sys.executable, "-c", LOOP, str(log)],
-        "ncdiag parse": [*NCDIAG, "parse", str(log)],
-    }
-    if shutil.which("rg"):
-        commands["rg -c 'NCCL INFO'"] = ["rg", "-c", "NCCL INFO", str(log)]
-    commands["grep -c 'NCCL INFO'"] = ["grep", "-c", "NCCL INFO", str(log)]
-    if shutil.which("taskset"):
-        core = str(min(os.sched_getaffinity(0)))
-        commands["ncdiag parse, held to one processor"] = ["taskset", "-c", core, *NCDIAG, "parse", str(log)]
-    timed(["cat", str(log)])  # into the page cache
-    results: dict[str, list[tuple[float, float]]] = {label: [] for label in commands}
-    for _ in range(rounds):
-        for label, command in commands.items():
-            results[label].append(timed(command))
-    reference = statistics.median(seconds for seconds, _ in next(iter(results.values())))
-    row(f"{size / 1e6:.0f} MB, {what}", "s", "MB/s", "ratio", "peak MiB")
-    for label, taken in results.items():
-        seconds, peak = statistics.median(s for s, _ in taken), max(p for _, p in taken)
-        row(label, f"{seconds:.2f}", f"{size / 1e6 / seconds:.0f}", f"{seconds / reference:.2f}", f"{peak:.0f}")
-
-
-def generator() -> Any:  # noqa: ANN401  (a module of the tests)
-    """The module that writes healthy logs of any size."""
-    spec = importlib.util.spec_from_file_location("healthy", GENERATOR)
-    if spec is None or spec.loader is None:
-        sys.exit(f"{GENERATOR} cannot be loaded")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+TABLES: dict[str, Callable[[Bench], None]] = {
+    "start": Bench.start, "short": Bench.short, "long": Bench.long, "memory": Bench.memory, "peer": Bench.peer,
+}  # fmt: skip
 
 
 def main() -> None:
     """Print the tables."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--megabytes", type=int, default=100, help="size of the long log")
+    options.add_argument("--megabytes", type=int, default=800, help="size of the long logs")
     options.add_argument("--rounds", type=int, default=11, help="runs of each short command")
-    options.add_argument("--long-rounds", type=int, default=5, help="runs of each command on the long log")
+    options.add_argument("--long-rounds", type=int, default=5, help="runs of each command on a long log")
+    options.add_argument("--only", choices=TABLES, action="append", help="this table; may be given again")
+    options.add_argument("--peers", type=Path, help=f"folder in which {PEER} is, or is to be, installed")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        log, head = Path(folder) / "long.log", Path(folder) / "short.log"
-        generator().write_info_log(log, given.megabytes, channel_share=0.8)
-        with log.open("rb") as source:
-            head.write_bytes(b"".join(line for line, _ in zip(source, range(200), strict=False)))
-        start_up(given.rounds)
-        print()
-        small(head, given.rounds)
-        for what, shares in LOGS.items():
-            print()
-            generator().write_info_log(log, given.megabytes, **shares)
-            large(log, what, given.long_rounds)
+        bench = Bench(Path(folder), given)
+        for number, name in enumerate(given.only or TABLES):
+            if number:
+                print()
+            TABLES[name](bench)
 
 
 if __name__ == "__main__":

@@ -7,14 +7,12 @@ The log is generated (`tests/generate/large.py`), read, and then each later stag
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import resource
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import perf_counter
-from types import ModuleType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ncdiag import catalogue
 from ncdiag.diagnose import view_of
@@ -24,7 +22,9 @@ from ncdiag.fixes.values import Values
 from ncdiag.read import job_of, read_source
 from ncdiag.report import build, renderer
 
-GENERATOR = Path(__file__).resolve().parent.parent / "tests" / "generate" / "large.py"
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+from generate import large
+
 GPUS = 8
 
 T = TypeVar("T")
@@ -61,10 +61,9 @@ class Generated:
 
 def run(ranks: int) -> str:
     """Print the time of each stage; the report of the job, as a person sees it."""
-    generator = _generator()
-    job = generator.large("2.27.7", "roce", ranks // GPUS, GPUS, faults=generator.FAULTS)
-    source = Generated(generator.lines(job))
-    print(f"{'a job of ' + str(ranks) + ' ranks, ' + str(len(generator.FAULTS)) + ' faults planted':60}{'s':>10}")
+    job = large.large("2.27.7", "roce", ranks // GPUS, GPUS, faults=large.FAULTS)
+    source = Generated(large.lines(job))
+    print(f"{'a job of ' + str(ranks) + ' ranks, ' + str(len(large.FAULTS)) + ' faults planted':60}{'s':>10}")
     reading = _timed("generated and read", lambda: read_source(source))
     print(f"{'  observations':60}{len(reading.observations):>10}")
     begin = perf_counter()
@@ -87,16 +86,6 @@ def _timed(what: str, work: Callable[[], T]) -> T:
     result = work()
     print(f"{what:60}{perf_counter() - begin:>10.1f}", flush=True)
     return result
-
-
-def _generator() -> Any:  # noqa: ANN401  (a module of the tests)
-    spec = importlib.util.spec_from_file_location("large_logs", GENERATOR)
-    if spec is None or spec.loader is None:
-        sys.exit(f"{GENERATOR} cannot be loaded")
-    module: ModuleType = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def main() -> None:

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
+import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -17,21 +19,8 @@ from ncdiag.engine.schema import Rule
 from ncdiag.engine.scope import Names
 from ncdiag.errors import NcdiagError, UsageError
 
-_CODE_FOLDERS = ("engine", "facts", "nccl/derive")
-"""Compiled rules are out of date when one of these changes: they hold what the fields of facts looked like."""
-
-
-PARSED_EVENTS: dict[str, dict[str, str]] = {
-    "error-return": {"code": "int", "source_file": "str", "source_line": "int"},
-    "ibstat-failed": {},
-    "python-exception": {"exception": "str", "error": "str", "process_group": "str"},
-    "ring-order": {"channel": "int", "channels": "int", "nranks": "int"},
-    "torch-last-error": {"error": "str"},
-    "unknown-warn": {},
-}
-"""Events that parsers tell by the form of a line, without a message of the catalogue, and their fields."""
-
-_PARSED_HOLES = {name: frozenset({kind}) for fields in PARSED_EVENTS.values() for name, kind in fields.items()}
+_CODE_FOLDERS = ("engine", "facts", "nccl/derive", "parsers")
+"""Compiled rules are out of date when one of these changes: they hold what facts and events looked like."""
 
 
 def rules(extra_dirs: Iterable[Path] = ()) -> tuple[Rule, ...]:
@@ -66,13 +55,27 @@ def names() -> Names:
     from ncdiag.messages.template import HOLES
     from ncdiag.nccl.environment import table
 
-    messages, known = own_messages(), table()
+    messages, known, parsed = own_messages(), table(), parsed_events()
     holes = {name: _python_type(HOLES[kind].convert) for name, kind in Matcher(messages).hole_types().items()}
     return Names(
         settings=frozenset(known.variables) | frozenset(known.misspelt),
-        events=frozenset(message.event for message in messages) | frozenset(PARSED_EVENTS),
-        holes={name: frozenset({kind}) for name, kind in holes.items()} | _PARSED_HOLES,
+        events=frozenset(message.event for message in messages) | parsed.keys(),
+        holes={name: frozenset({kind}) for name, kind in holes.items()}
+        | {name: frozenset({kind}) for fields in parsed.values() for name, kind in fields.items()},
     )
+
+
+def parsed_events() -> dict[str, dict[str, str]]:
+    """Events that parsers tell by the form of a line, without a message of the catalogue, and their fields' types.
+
+    Each parser module lists its own as ``EVENTS``.
+    """
+    from ncdiag import parsers
+
+    found: dict[str, dict[str, str]] = {}
+    for module in pkgutil.walk_packages(parsers.__path__, f"{parsers.__name__}."):
+        found |= getattr(importlib.import_module(module.name), "EVENTS", {})
+    return found
 
 
 def _python_type(convert: Callable[[str], object]) -> str:

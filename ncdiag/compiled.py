@@ -73,12 +73,17 @@ def read(path: Path, stamp: str, kind: Any) -> Any:  # noqa: ANN401
     """What ``write`` wrote with the same stamp; None when there is no such file, it is damaged or somebody else's."""
     try:
         with path.open("rb") as file:
-            if path.parent != SHIPPED and os.fstat(file.fileno()).st_uid != os.getuid():
+            if path.parent != SHIPPED and os.fstat(file.fileno()).st_uid != _user():
                 return None
             written, content = msgspec.msgpack.decode(file.read(), type=tuple[str, msgspec.Raw])
         return msgspec.msgpack.decode(content, type=kind) if written == stamp else None
     except (OSError, ValueError, RecursionError):
         return None
+
+
+def _user() -> int:
+    """The user, as files name their owner; Windows has no such numbers and says 0."""
+    return os.getuid() if hasattr(os, "getuid") else 0
 
 
 def write(path: Path, stamp: str, content: Any) -> None:  # noqa: ANN401

@@ -51,12 +51,13 @@ class Live(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def diagnose(
-    sources: Iterable[Readable | Reading], options: Options = DEFAULTS, live: Live | Sequence[Live] | None = None,
+    sources: Iterable[Readable | Reading], options: Options = DEFAULTS, live: Live | Iterable[Live] | None = None,
     progress: Progress | None = None,
 ) -> model.Report:  # fmt: skip
     """Judge the sources and what a collector observed, of one host or of several; `read_all` reads the sources.
 
-    Sources that could not be read carry a ``reason`` and become a note.
+    ``live`` is walked when all sources have been read. Sources that could not be read carry a ``reason`` and become a
+    note.
     """
     rules = selected(catalogue.rules(options.rules), options)
     readings: list[Reading] = []

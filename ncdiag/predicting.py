@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
-from ncdiag.facts.model import COLLECTION_KINDS, Host, Rank
+from ncdiag.facts.model import Host
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
-from ncdiag.fixes import chosen
-from ncdiag.fixes.chosen import AnyVersion
-from ncdiag.nccl.derive.filters import settings_of
+from ncdiag.nccl.hosts import chosen
+from ncdiag.nccl.hosts.chosen import AnyVersion
+from ncdiag.nccl.hosts.compare import Comparison, compared, own_settings
+from ncdiag.nccl.hosts.in_force import in_force
 from ncdiag.nccl.selection.devices import label
 from ncdiag.nccl.selection.gdr import gdr
-from ncdiag.nccl.selection.gid import gid_index
 from ncdiag.nccl.selection.network import IB
+from ncdiag.nccl.selection.nics import nics
+from ncdiag.nccl.selection.p2p import local_transports
 from ncdiag.nccl.selection.reasons import Reason
-from ncdiag.nccl.versions import BOOTSTRAP_LIST
 
 _GIVES_UP = "NCCL gives up: "
 _UNLIKE = "the log shows something else: "
@@ -41,7 +44,10 @@ class Gdr(msgspec.Struct, frozen=True):
 
 
 class Chosen(msgspec.Struct, frozen=True):
-    """What is chosen; None is not known, or none where ``reasons`` say so. The ports are written ``mlx5_0:1``."""
+    """What is chosen; None is not known, or none where ``reasons`` say so. The ports are written ``mlx5_0:1``.
+
+    ``nics`` are the nearest ones of each GPU (``GPU0``), ``local`` the transports of pairs of GPUs (``GPU0-GPU1``).
+    """
 
     bootstrap_interface: str | None
     socket_interfaces: tuple[str, ...] | None
@@ -49,6 +55,8 @@ class Chosen(msgspec.Struct, frozen=True):
     ib_devices: tuple[str, ...] | None
     gid: dict[str, int | None]
     gdr: dict[str, Gdr]
+    nics: dict[str, tuple[str, ...]]
+    local: dict[str, str | None]
     reasons: tuple[Step, ...]
 
 
@@ -88,22 +96,28 @@ def predict(
 
 def _with_differences(prediction: Prediction, unlike: Sequence[Comparison]) -> Prediction:
     """The prediction with what the log shows otherwise among its reasons."""
-    hint = "an old conf file, another view inside a container or a plugin would explain it"
     steps = [
-        Step(one.choice, "" if one.rank is None else f"rank {one.rank}", f"{_UNLIKE}{one.logged}; {hint}", "log", "")
+        Step(one.choice, _who(one), f"{_UNLIKE}{one.logged} where {one.predicted} is predicted", "log", "")
         for one in unlike
     ]
     told = (*prediction.chosen.reasons, *steps)
     return msgspec.structs.replace(prediction, chosen=msgspec.structs.replace(prediction.chosen, reasons=told))
 
 
+def _who(one: Comparison) -> str:
+    """``rank 3``, ``rank 3 mlx5_0:1`` or nothing."""
+    return " ".join(part for part in ("" if one.rank is None else f"rank {one.rank}", one.about) if part)
+
+
 def _host(view: View, host: Host, version: AnyVersion, env: Mapping[str, str]) -> Prediction:
-    base = {**settings_of(host, view), **env}
-    known = {frozenset(base.items()): choose(view, host, base, version)}
-    usual = known[frozenset(base.items())]
+    told = in_force(host, view, version, env)
+    base = told.values
+    usual = choose(view, host, base, version)
+    known = {frozenset(base.items()): usual}
+    usual = msgspec.structs.replace(usual, reasons=(*_steps("settings", told.reasons), *usual.reasons))
     ranks = []
     for rank in view.ranks_on(host.name):
-        mine = {**base, **_own(rank), **env}
+        mine = {**base, **own_settings(rank), **env}
         key = frozenset(mine.items())
         if key not in known:  # ranks with equal settings choose alike
             known[key] = choose(view, host, mine, version)
@@ -112,71 +126,8 @@ def _host(view: View, host: Host, version: AnyVersion, env: Mapping[str, str]) -
     return Prediction(host.name, None if version is None else str(version), usual, tuple(ranks))
 
 
-def _own(rank: Rank) -> dict[str, str]:
-    """The NCCL variables that the rank's own process told."""
-    return {
-        name: setting.text for name, setting in rank.settings.items()
-        if name.startswith("NCCL_") and setting.is_set and setting.text is not None
-    }  # fmt: skip
-
-
 def _differ(one: Chosen, other: Chosen) -> bool:
     return msgspec.structs.replace(one, reasons=()) != msgspec.structs.replace(other, reasons=())
-
-
-class Comparison(msgspec.Struct, frozen=True):
-    """A choice that a rank's log shows, beside the prediction from everything else that is known."""
-
-    host: str
-    rank: int | None
-    choice: str
-    predicted: str
-    logged: str
-
-
-def compared(view: View) -> tuple[Comparison, ...]:
-    """Prediction and log wherever both are known, with the settings and the version of each rank.
-
-    A difference means that something is not as the facts say: an old conf file, other interfaces inside the
-    container, a plugin.
-    """
-    found: dict[Comparison, None] = {}
-    for host in view.job.hosts:
-        base = settings_of(host, view)
-        known: dict[tuple[str, frozenset[tuple[str, str]]], chosen.OfHost] = {}
-        for rank in view.ranks_on(host.name):
-            version = view.version(rank)
-            mine = {**base, **_own(rank)}
-            key = str(version), frozenset(mine.items())
-            if key not in known:
-                known[key] = chosen.of_host(view, host, mine, version)
-            found.update(dict.fromkeys(_compared(view, host, rank, known[key], mine)))
-    return tuple(found)
-
-
-def _compared(
-    view: View, host: Host, rank: Rank, predicted: chosen.OfHost, settings: Mapping[str, str]
-) -> Iterator[Comparison]:  # fmt: skip
-    boot, data, ports, net = predicted.sockets.bootstrap, predicted.sockets.data, predicted.ports, predicted.net
-    where = host.name, rank.rank
-    version = view.version(rank)
-    tells = version is None or version.high >= BOOTSTRAP_LIST  # older releases list what NET found instead
-    if tells and boot.known and boot.names and rank.bootstrap_interface is not None:
-        yield Comparison(*where, "bootstrap_interface", boot.names[0], rank.bootstrap_interface.name)
-    whole = bool(host.complete & COLLECTION_KINDS["interfaces"])  # else the list is the log's own
-    if whole and data.known and rank.socket_interfaces:
-        listed = ", ".join(interface.name for interface in rank.socket_interfaces)
-        yield Comparison(*where, "socket_interfaces", ", ".join(data.names), listed)
-    if net.known and net.name and rank.net is not None:
-        yield Comparison(*where, "net", net.name, rank.net)
-    if ports.known and rank.net_devices:
-        named = {f"{part}:{d.port or 1}" for d in rank.net_devices for part in d.name.replace("_dma", "").split("+")}
-        yield Comparison(*where, "ib_devices", ", ".join(sorted(ports.names)), ", ".join(sorted(named)))
-    used = {(use.hca, use.port or 1): use.index for use in rank.gids_used if use.hca and use.index is not None}
-    for port in (port for hca in host.hcas for port in hca.ports if (port.hca, port.number) in used):
-        index = gid_index(port, settings, version).index
-        if index is not None:
-            yield Comparison(*where, f"gid of {label(port)}", str(index), str(used[port.hca, port.number]))
 
 
 def choose(view: View, host: Host, settings: Mapping[str, str], version: AnyVersion) -> Chosen:
@@ -193,13 +144,18 @@ def choose(view: View, host: Host, settings: Mapping[str, str], version: AnyVers
     ]
     gids: dict[str, int | None] = {}
     direct: dict[str, Gdr] = {}
+    far = chosen.distances_of(view, host, settings, ports)
     for port in ports.ports if IB in {net.name, *net.possible} else ():
         name = label(port)
-        choice = gid_index(port, settings, version)
+        choice = chosen.gid(view, port, settings, version)
         gids[name] = choice.index
-        verdict = gdr(host, port.hca, settings, version)
+        verdict = gdr(host, port.hca, settings, version, far)
         direct[name] = Gdr(verdict.enabled, verdict.why)
         steps += [*_steps("gid", choice.reasons, f"{name} entry "), *_steps("gdr", verdict.reasons)]
+    by_gpu = nics(far, chosen.nic_names(found), settings, version)
+    fast = {port.partition(":")[0] for port, verdict in direct.items() if verdict.enabled}
+    local = local_transports(host, far, settings, version, chosen.processor_of(view, host), fast)
+    steps += [*_steps("nics", by_gpu.reasons), *_steps("p2p", local.reasons)]
     return Chosen(
         bootstrap_interface=boot.names[0] if boot.known and boot.names else None,
         socket_interfaces=data.names if data.known else None,
@@ -207,6 +163,8 @@ def choose(view: View, host: Host, settings: Mapping[str, str], version: AnyVers
         ib_devices=ports.names if ports.known else None,
         gid=gids,
         gdr=direct,
+        nics=by_gpu.by_gpu,
+        local={f"{pair.a}-{pair.b}": pair.transport for pair in local.pairs},
         reasons=tuple(dict.fromkeys(steps)),
     )
 
@@ -229,7 +187,8 @@ def _steps(choice: str, reasons: Sequence[Reason], prefix: str = "") -> list[Ste
 
 _ROWS = (
     ("bootstrap interface", "bootstrap_interface"), ("socket interfaces", "socket_interfaces"), ("network", "net"),
-    ("RDMA ports", "ib_devices"), ("GID index", "gid"), ("GPUDirect RDMA", "gdr"),
+    ("RDMA ports", "ib_devices"), ("GID index", "gid"), ("GPUDirect RDMA", "gdr"), ("nearest NICs", "nics"),
+    ("between GPUs", "local"),
 )  # fmt: skip
 _UNKNOWN = "not known"
 
@@ -278,12 +237,29 @@ def _cell(answer: Chosen, field: str) -> str:
         return "none" if any(step.text.startswith(_GIVES_UP) for step in answer.reasons) else _UNKNOWN
     if value is None:
         return _UNKNOWN
-    if field == "gid":
-        return ", ".join(f"{port} {_UNKNOWN if index is None else index}" for port, index in value.items()) or "-"
-    if field == "gdr":
-        words = {True: "yes", False: "no", None: _UNKNOWN}
-        return ", ".join(f"{port} {words[verdict.enabled]}" for port, verdict in value.items()) or "-"
+    if field in _WORDED:
+        return _WORDED[field](value) or "-"
     return value if isinstance(value, str) else ", ".join(value) or "none"
+
+
+_YES = {True: "yes", False: "no", None: _UNKNOWN}
+
+
+def _pairs(transports: Mapping[str, str | None]) -> str:
+    """``P2P``, or ``P2P 12, SHM 16`` where pairs differ."""
+    counts = Counter(transport or _UNKNOWN for transport in transports.values())
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{transport} {count}" for transport, count in counts.items())
+
+
+_WORDED: dict[str, Callable[[dict[str, Any]], str]] = {
+    "gid": lambda held: ", ".join(f"{port} {_UNKNOWN if i is None else i}" for port, i in held.items()),
+    "gdr": lambda held: ", ".join(f"{port} {_YES[verdict.enabled]}" for port, verdict in held.items()),
+    "nics": lambda held: ", ".join(f"{gpu} {'+'.join(names)}" for gpu, names in held.items()),
+    "local": _pairs,
+}
+"""How the fields that hold something for each port, GPU or pair are told."""
 
 
 def as_json(predictions: Sequence[Prediction]) -> dict[str, object]:
@@ -292,7 +268,13 @@ def as_json(predictions: Sequence[Prediction]) -> dict[str, object]:
 
 
 def _flat(one: Prediction) -> dict[str, object]:
-    fields = msgspec.to_builtins(one.chosen)
-    ranks = [{"rank": each.rank, **msgspec.to_builtins(each.chosen)} for each in one.ranks]
+    fields = _promised(one.chosen)
+    ranks = [{"rank": each.rank, **_promised(each.chosen)} for each in one.ranks]
     reasons = fields.pop("reasons")
     return {"host": one.host, "nccl_version": one.nccl_version, **fields, "ranks": ranks, "reasons": reasons}
+
+
+def _promised(answer: Chosen) -> dict[str, object]:
+    """The fields of the JSON form; NICs and local transports stand among the reasons there."""
+    fields: dict[str, object] = msgspec.to_builtins(answer)
+    return {name: value for name, value in fields.items() if name not in {"nics", "local"}}

@@ -18,7 +18,8 @@ from ncdiag.nccl import environment
 from ncdiag.parsers import discover
 from ncdiag.parsers.nccl_log import Repeats, Scanner
 from ncdiag.sections.cut import TEXT_LIMIT, Cutter
-from ncdiag.sections.unwrap import rejoined
+from ncdiag.sections.undress import joined, undressed
+from ncdiag.sections.unwrap import rejoined, unfolded
 from ncdiag.sources.text import Cleaner
 from ncdiag.spans import Section
 
@@ -58,11 +59,41 @@ class Reading(msgspec.Struct, frozen=True):
 
 def read_source(source: Readable, tick: Callable[[int], None] = lambda _: None) -> Reading:
     """Scan NCCL lines and cut the others, buffer by buffer, then parse what was cut. ``tick`` gets the bytes read."""
+    seen: list[bytes | None] = []
+
+    def buffers() -> Iterator[bytes]:
+        for buffer in map(undressed, joined(source.buffers())):
+            seen.append(None if seen else unfolded(buffer))
+            yield rejoined(buffer)
+            tick(len(buffer))
+
+    plain = _read_buffers(source, buffers())
+    if len(seen) != 1 or seen[0] is None:
+        return plain
+    whole = _read_buffers(source, [seen[0]])  # lines of one length are those of a terminal's width, or of a table
+    return max((plain, whole), key=_told)
+
+
+def _told(reading: Reading) -> int:
+    """How much the source was understood to say: the values in the fields of what was observed."""
+    return len(reading.observations) + sum(_values(found.fields) for found in reading.observations)
+
+
+def _values(content: object) -> int:
+    if isinstance(content, msgspec.Struct):
+        content = msgspec.structs.asdict(content)
+    if isinstance(content, Mapping):
+        return sum(map(_values, content.values()))
+    if isinstance(content, (list, tuple, set, frozenset)):
+        return sum(map(_values, content))
+    return content is not None
+
+
+def _read_buffers(source: Readable, buffers: Iterable[bytes]) -> Reading:
     scanner, cutter = Scanner(source.name), Cutter(source.name, discover())
     with collection_paused():
-        for buffer in map(rejoined, source.buffers()):
+        for buffer in buffers:
             cutter.feed((number, text.decode("utf-8", "replace")) for number, text in scanner.feed(buffer))
-            tick(len(buffer))
     return _read(source.name, scanner, cutter, scanner.next_line - 1, source.notes)
 
 

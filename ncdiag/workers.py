@@ -93,7 +93,7 @@ class Workers:
             if id(item) not in self._given:
                 yield item
                 continue
-            futures, index = self._given[id(item)]
+            futures, index = self._given.pop(id(item))
             try:
                 reading = self._joined(item, futures) if index < 0 else self._of_batch(futures[0], index)
             except (BrokenExecutor, OSError):
@@ -105,10 +105,11 @@ class Workers:
         found = self._result(future)
         return found[index] if found is not None and index < len(found) else None
 
-    def _joined(self, file: Any, futures: Iterable[Future[Any]]) -> Reading:  # noqa: ANN401  (any source)
+    def _joined(self, file: Any, futures: list[Future[Any]]) -> Reading:  # noqa: ANN401  (any source)
         parts, notes = Parts(file.name), []
-        for future in futures:
-            part: Part | None = self._result(future)
+        futures.reverse()
+        while futures:
+            part: Part | None = self._result(futures.pop())  # nobody else holds on to it: a part is as large as its job
             if part is not None:
                 parts.add(part)
             if part is None or not part.whole:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import pathlib
-import sys
 
 import pytest
+from generate import healthy
 
 from ncdiag.diagnose import diagnose
 from ncdiag.report.model import Report
@@ -14,19 +13,6 @@ from ncdiag.sources.files import TextSource, open_sources
 
 HERE = pathlib.Path(__file__).parent
 HEALTHY = HERE.parent / "fixtures" / "healthy"
-
-
-def _generator():  # noqa: ANN202  (a module)
-    spec = importlib.util.spec_from_file_location("healthy_generator", HERE / "generate" / "healthy.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-healthy = _generator()
 
 
 def complaints(report: Report) -> list[str]:

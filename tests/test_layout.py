@@ -38,12 +38,14 @@ ALLOWED = {
     "parallel": {"read", "workers"},
     "explaining": READING,
     "node": READING | {"read"},
+    "inputs": READING | {"read", "node"},
     "catalogue": KNOWLEDGE | {"engine", "parsers"},
     "engine": KNOWLEDGE,
     "fixes": KNOWLEDGE | {"engine"},
     "report": KNOWLEDGE | {"engine", "fixes"},
     "predicting": KNOWLEDGE | {"engine", "fixes"},
     "redact": READING | {"read", "report"},
+    "lint": READING | {"read", "catalogue", "engine", "fixes", "report", "diagnose"},
     "diagnose": READING | {"read", "parallel", "catalogue", "engine", "fixes", "report"},
 }
 """What each part of ncdiag may import besides itself; commands and cli may import everything."""

@@ -3,25 +3,22 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from generate import healthy
 
 from ncdiag import workers
 from ncdiag.parallel import read_all
 from ncdiag.read import Parts, Reading, job_of, read_part, read_source
 from ncdiag.sources.files import TextSource, open_sources
 from ncdiag.sources.text import Cleaner, clean_part
-
-GENERATOR = Path(__file__).parent / "generate" / "healthy.py"
 
 MIXED = """\
 $ ibstat
@@ -55,19 +52,8 @@ another one begins
 """
 
 
-@pytest.fixture(scope="session")
-def healthy() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("healthy", GENERATOR)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["healthy"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
-def log(tmp_path: Path, healthy: ModuleType) -> Path:
+def log(tmp_path: Path) -> Path:
     """A log of 2 MB with other text in it."""
     path = tmp_path / "job.log"
     healthy.write_info_log(path, 2, 0.5, call_share=0.2)
@@ -208,7 +194,7 @@ def test_without_processes_everything_is_read_here(log: Path, monkeypatch: pytes
     assert list(read_all(open_sources([str(log)]), processes=2, worthwhile=0)) == [whole]
 
 
-def test_memory_is_the_same_for_a_log_forty_times_as_long(tmp_path: Path, healthy: ModuleType) -> None:
+def test_memory_is_the_same_for_a_log_forty_times_as_long(tmp_path: Path) -> None:
     peaks = []
     for megabytes in (0.5, 20):
         path = tmp_path / f"{megabytes}.log"

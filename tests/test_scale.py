@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
 from time import process_time
 
 import pytest
+from generate import large as generator
 
 from ncdiag.diagnose import diagnose
 from ncdiag.report import renderer
 from ncdiag.sources.files import TextSource
 
-
-def _generator():  # noqa: ANN202  (a module)
-    path = Path(__file__).parent / "generate" / "large.py"
-    spec = importlib.util.spec_from_file_location("large_logs_of_tests", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-generator = _generator()
 RULES = {
     "veth": "socket-virtual-ifname", "version": "version-nccl-mismatch", "gdr": "gdr-disabled-for-hca",
     "gid": "roce-gid-link-local",

@@ -48,6 +48,39 @@ FOREIGN_NAMES = {
 """Names outside the input that are no spelling mistakes (NVIDIA's images set NCCL_VERSION, CMake users NCCL_ROOT)."""
 
 
+TRUTH = re.compile(r"From (2\.\d+(?:\.\d+)?): 1/T/TRUE or 0/F/FALSE")
+"""How the input says that a number may be written as a word, too."""
+
+MISTAKES: dict[str, dict[str, str]] = {
+    "NCCL_DEBUG=ERROR": {"value": "(?i:ERROR|CRITICAL|FATAL)", "right": "WARN"},
+    "NCCL_DEBUG=WARNING": {"value": "(?i:WARNING|WARNINGS)", "right": "WARN"},
+    "NCCL_DEBUG=DEBUG": {"value": "(?i:DEBUG|VERBOSE)", "right": "INFO"},
+    "NCCL_DEBUG=1": {"value": r"\d+", "right": "INFO"},
+    "NCCL_DEBUG=INFO,TRACE": {"value": "(?i:INFO,TRACE|TRACE,INFO)", "right": "TRACE"},
+    "NCCL_DEBUG_SUBSYS=INIT NET": {"value": r"\S.*[; ].*\S", "find": "[;, ]+", "put": ","},
+    "NCCL_DEBUG_FILE=~/nccl.log": {"value": "~.*"},
+    "NCCL_SOCKET_IFNAME=!lo": {"value": r"!([\w.,-]*)", "right": r"^\1"},
+    "NCCL_SOCKET_IFNAME=eth*": {"value": r"[^*]*[^*=^]\*.*", "find": r"\*+", "put": ""},
+    "NCCL_SOCKET_IFNAME=192.168.1.5": {"value": r"[=^]?\d{1,3}(?:\.\d{1,3}){3}(?:[/:]\d+)?"},
+    "NCCL_SOCKET_IFNAME=eth0;eth1": {"value": r"\S.*[; ].*\S", "find": "[;, ]+", "put": ","},
+    "NCCL_SOCKET_IFNAME=Eth0": {"value": r"[=^]?(?:Eth|ETH|Ens|ENS|Enp|ENP|Bond|BOND|Ib|IB)\d\w*"},
+    "NCCL_SOCKET_IFNAME=bond0:10.11.1.2": {"value": r"([=^]?[\w.-]+):\d.*", "right": r"\1"},
+    "NCCL_SOCKET_IFNAME=mlx5_0": {"value": r"[=^]?mlx[45]_\d.*"},
+    "NCCL_IB_HCA=ib0": {"value": r"[=^]?(?:ib\d+|eth\d+|eno\d+|ens\d\w*|enp\d\w*|ipogif\d+)(?:[,:].*)?"},
+    "NCCL_SOCKET_FAMILY=ipv4": {"value": "(?i:ipv4|inet|inet4|v4|4)", "right": "AF_INET"},
+    "NCCL_P2P_LEVEL=NODE": {"value": "(?i:NODE)", "right": "PHB"},
+    "NCCL_P2P_LEVEL=NV12": {"value": r"(?i:NV\d+|NVLINK)", "right": "NVL"},
+    "NCCL_IB_TC=26": {"value": r"(?!\d*(?:[02468][048]|[13579][26])$|[048]$)\d+"},
+    "NCCL_ALGO=CollNet": {"value": "(?i:CollNet)", "right": "CollNetDirect,CollNetChain", "since": "2.14"},
+    "NCCL_ALGO=Ring, Tree": {"value": r"\S.*[ \t].*\S", "find": r"[, \t]+", "put": ","},
+    "NCCL_ALGO=auto": {"value": "(?i:auto|default|all|none)"},
+    "NCCL_PROTO=LL64": {"value": "(?i:LL64)", "right": "LL128"},
+    "GLOO_SOCKET_IFNAME=^lo": {"value": r"\^.*"},
+}
+"""Wrong values that were seen, by the text that names them in the input: which values are meant (a regular expression
+for the whole value), the right one (``right``, or ``find`` and ``put`` for a part of it), first release."""
+
+
 def release(tag: str | None) -> str | None:
     """``v2.14.3-1`` as ``2.14`` (its first patch), ``v2.12.10-1`` as ``2.12.10``; None for the oldest releases."""
     found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", tag or "")
@@ -137,7 +170,13 @@ def entry(variable: dict[str, Any]) -> dict[str, Any]:
         **value_fields(kind, values),
         "renamed": variable["replaced_by"],
         "agree": variable["must_agree"] if isinstance(variable["must_agree"], bool) else None,
+        "truth": release(truth[1]) if (truth := TRUTH.search(variable.get("parse", ""))) else None,
+        "documented": False if variable["family"] == "nccl" and variable["documented"] is False else None,
+        "experimental": True if variable.get("safe_in_production") is False and variable.get("documented") else None,
         "means": variable["description"],
+        "effect": variable.get("effect") or None,
+        "agree_why": variable.get("must_agree_why") or None,
+        "related": variable.get("related") or None,
     }
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -170,6 +209,12 @@ def misspelt(data: dict[str, Any], owners: dict[str, str]) -> dict[str, dict[str
     return found
 
 
+def mistakes(data: dict[str, Any]) -> list[dict[str, str]]:
+    """Wrong values: name, pattern of the value, right value and why. What follows from types is not repeated."""
+    why = {mistake["wrong"]: mistake["why"] for mistake in data["common_mistakes"]}
+    return [{"name": wrong.partition("=")[0], **MISTAKES[wrong], "why": why[wrong]} for wrong in sorted(MISTAKES)]
+
+
 def write(data: dict[str, Any]) -> str:
     """The whole file."""
     owners = {variable["name"]: variable["family"] for variable in data["variables"]}
@@ -183,6 +228,9 @@ def write(data: dict[str, Any]) -> str:
         '# default: one value, or [first release, value] pairs, oldest first; "" = unset or derived.',
         "# since: first release that reads it (none: 2.3 or before); until: first release that does not.",
         "# agree: must all ranks use the same value (left out: not known).",
+        "# truth: first release that reads TRUE and FALSE; documented = false: the user guide does not name it;",
+        "# experimental: the guide files it under debugging, not for production.",
+        "# effect: what goes wrong with it; agree_why: why all ranks must agree or need not; related: see there.",
         "",
     ]  # fmt: skip
     for family in sorted(set(owners.values()) - {"nobody"}, key=lambda name: (name != "nccl", name)):
@@ -193,6 +241,9 @@ def write(data: dict[str, Any]) -> str:
         lines.append("")
     lines.append("[misspelt] # wrong names that were seen, and the right ones (none: no variable does that)")
     lines += [f"{name} = {toml(fields)}" for name, fields in sorted(misspelt(data, owners).items())]
+    lines += ["", "[wrong_values] # values that were seen and do not say what their writers meant", "seen = ["]
+    lines += [f"  {toml(fields)}," for fields in mistakes(data)]
+    lines += ["]"]
     lines += ["", "[foreign.prefixes] # names of others that begin like NCCL's"]
     lines += [f"{name} = {toml(owner)}" for name, owner in FOREIGN_PREFIXES.items()]
     lines += ["", "[foreign.names]"]

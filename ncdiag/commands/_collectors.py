@@ -35,6 +35,7 @@ def _rows() -> Iterator[tuple[tuple[str, str, str, str], str]]:
         yield (asked.what, _root(needed=asked.root), f"{asked.limit:g} s", asked.source), asked.why
     for command in table.command:
         notes = [f"unless files tell it ({command.unless})"] if command.unless else []
+        notes += [f"in place of {command.instead_of}, where that fails"] if command.instead_of else []
         notes += [f"where there is {' or '.join(command.needs)}"] if command.needs else []
         yield (command.why, _root(needed=command.root), f"{command.limit:g} s", command.line), "; ".join(notes)
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -20,50 +17,39 @@ from ncdiag.commands._progress import showing
 from ncdiag.report.model import SEVERITIES, Report, Severity
 
 if TYPE_CHECKING:
-    from ncdiag.node import Node
+    from ncdiag.diagnose import Live
+    from ncdiag.inputs import Inputs
 
 FOUND, NOTHING_UNDERSTOOD, INTERRUPTED = 1, 3, 130
 
 
 def judge(paths: Sequence[str], options: Options) -> int:
     """Diagnose what the paths hold, print the report and return the exit code. Bundles may be among them."""
-    from ncdiag.diagnose import Live, diagnose
-    from ncdiag.sources.files import open_sources
+    from ncdiag.diagnose import diagnose
+    from ncdiag.inputs import Inputs
 
-    asked = options.judging()
-    bundles = [path for path in paths if _may_be_bundle(path)]
-    others = [path for path in paths if path not in bundles]
-    nodes = _unpacked(bundles)
+    asked, inputs = options.judging(), Inputs(paths)
 
     def find(interruption: Interruption) -> Report:
-        readable = told(open_sources(others) if others or not bundles else (), quiet=options.quiet)
-        looks = [Live(name=node.name, observations=node.observations(), not_seen=node.not_seen()) for node in nodes]
-        alone = len(nodes) == 1 and not others
-        readings = (reading for node in nodes for reading in node.readings(alone=alone))
+        texts = interruption.watch(told(inputs, quiet=options.quiet))
         with showing(quiet=options.quiet) as progress:
-            return diagnose(itertools.chain(readings, interruption.watch(readable)), asked, looks, progress)
+            return diagnose(_all_of(texts, inputs), asked, _looks(inputs), progress)
 
     return answer(find, options)
 
 
-def _may_be_bundle(path: str) -> bool:
-    """Whether this is an archive of `ncdiag collect`; others are spared the import."""
-    if not os.path.isfile(path):  # noqa: PTH113  (any text may be a path here)
-        return False
-    with contextlib.suppress(OSError), Path(path).open("rb") as file:
-        if file.read(2) != b"\x1f\x8b":
-            return False
-    from ncdiag.sources.bundle import is_bundle
-
-    return is_bundle(path)
+def _all_of(texts: Iterable[Any], inputs: Inputs) -> Iterator[Any]:
+    """The texts, then what the machines among the inputs printed: they are known when the texts have been walked."""
+    yield from texts
+    yield from inputs.readings()
 
 
-def _unpacked(paths: Sequence[str]) -> list[Node]:
-    if not paths:
-        return []
-    from ncdiag import node
+def _looks(inputs: Inputs) -> Iterator[Live]:
+    """What was seen of the machines, asked for when all inputs have been read."""
+    from ncdiag.diagnose import Live
 
-    return [node.unpack(path) for path in paths]
+    for node in inputs.nodes:
+        yield Live(name=node.name, observations=node.observations(), not_seen=node.not_seen())
 
 
 def answer(find: Callable[[Interruption], Report], options: Options) -> int:

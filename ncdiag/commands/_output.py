@@ -6,6 +6,7 @@ import contextlib
 import os
 import stat
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from ncdiag.errors import OutputError
@@ -31,8 +32,29 @@ def write(text: str, path: Path | None, *, encoding: str | None = None) -> None:
     if path is None or str(path) == "-":
         _to_stdout(text, encoding or getattr(sys.stdout, "encoding", None) or "utf-8")
         return
+    to_file([text.encode(encoding or "utf-8", "backslashreplace")], path)
+
+
+def pour(pieces: Iterable[bytes], path: Path | None) -> None:
+    """Write pieces as they come, as `write` does with a text."""
+    if path is None or str(path) == "-":
+        for piece in pieces:
+            _to_stdout(piece.decode("utf-8", "replace"), "utf-8")
+    else:
+        to_file(pieces, path)
+
+
+def to_file(pieces: Iterable[bytes], path: Path, mode: int | None = None) -> None:
+    """Make or replace a file in one step (`ncdiag.bare.place`); ``mode`` None: what it had, else what the umask allows.
+
+    Raises OutputError.
+    """
+    from ncdiag.bare.place import place
+
     try:
-        _to_file(text.encode(encoding or "utf-8", "backslashreplace"), path)
+        place(pieces, str(path), _mode(path) if mode is None else mode)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         msg = f"cannot write {path}: {error.strerror or error}"
         raise OutputError(msg) from error
@@ -55,32 +77,11 @@ def _to_stdout(text: str, encoding: str) -> None:
         raise OutputError(msg) from error
 
 
-def _to_file(data: bytes, path: Path) -> None:
-    """Write beside the target and rename; devices and pipes are written in place."""
-    import tempfile
-
-    path = Path(os.path.realpath(path))
-    mode = _mode(path)
-    if mode is None:
-        path.write_bytes(data)
-        return
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+def _mode(path: Path) -> int:
+    """Permissions of the file to be: those it has, else what the umask allows."""
     try:
-        with os.fdopen(handle, "wb") as target:
-            target.write(data)
-        Path(name).chmod(mode)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _mode(path: Path) -> int | None:
-    """Permissions of the file to be: those it has, else what the umask allows; None when it is no regular file."""
-    try:
-        found = path.stat().st_mode
+        return stat.S_IMODE(path.stat().st_mode)
     except FileNotFoundError:
         umask = os.umask(0o077)
         os.umask(umask)
         return 0o666 & ~umask
-    return stat.S_IMODE(found) if stat.S_ISREG(found) else None

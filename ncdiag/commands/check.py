@@ -26,7 +26,12 @@ def check(
         int | None, typer.Option(metavar="N", min=1, help="Environment and limits of this running process.")
     ] = None,
     *,
-    no_nccl: Annotated[bool, typer.Option("--no-nccl", help="Do not ask the installed NCCL what it picks.")] = False,
+    ask_nccl: Annotated[
+        bool | None,
+        typer.Option(
+            "--ask-nccl/--no-nccl", help="Ask the installed NCCL what it picks. Default: unless --pid is given."
+        ),
+    ] = None,
     deltas: Annotated[bool, typer.Option("--deltas", help="Take two samples of the counters, 2 s apart.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="List what is looked at, and do nothing.")] = False,
     options: Options,
@@ -46,7 +51,7 @@ def check(
         from ncdiag.diagnose import Live, diagnose
 
         seconds = node.DELTA_SECONDS if deltas else 0
-        seen = node.unpack(bundle) if bundle else node.look(root, ask_library=not no_nccl, pid=pid, deltas=seconds)
+        seen = node.unpack(bundle) if bundle else node.look(root, ask_library=ask_nccl, pid=pid, deltas=seconds)
         live = Live(name=seen.name, observations=seen.observations(), not_seen=seen.not_seen())
         return diagnose(seen.readings(), options.judging(), live)
 

@@ -1,4 +1,7 @@
-"""``ncdiag collect -o BUNDLE.tar.gz``: what ``check`` would read, as one archive to be judged elsewhere."""
+"""``ncdiag collect -o BUNDLE.tar.gz``: what ``check`` would read, as one archive to be judged elsewhere.
+
+``--python`` and ``--script`` print programs that make one on a host without ncdiag.
+"""
 
 from __future__ import annotations
 
@@ -13,28 +16,61 @@ app = application()
 
 
 @app.command(
-    help="Pack what 'check' would read into one archive. 'check --from', 'parse' and 'triage' judge it anywhere."
+    help="Pack what 'check' would read into one archive. 'check --from', 'parse' and 'triage' judge it anywhere. "
+    "--python and --script print a program that does so on a host that has no ncdiag."
 )
 def collect(
     output: Annotated[
-        Path,
+        Path | None,
         typer.Option("--output", "-o", metavar="BUNDLE.tar.gz", help="The archive to write; - is standard output."),
-    ],
+    ] = None,
     root: Annotated[Path, typer.Option(metavar="DIR", help="Pack a recorded tree instead of this host.")] = Path("/"),
     pid: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Environment and limits of this running process.")
     ] = None,
     *,
-    nccl: Annotated[bool, typer.Option("--nccl/--no-nccl", help="Ask the installed NCCL what it picks.")] = True,
+    ask_nccl: Annotated[
+        bool | None,
+        typer.Option(
+            "--ask-nccl/--no-nccl", help="Ask the installed NCCL what it picks. Default: unless --pid is given."
+        ),
+    ] = None,
     deltas: Annotated[bool, typer.Option("--deltas", help="Take two samples of the counters, 2 s apart.")] = False,
+    python: Annotated[
+        bool, typer.Option("--python", help="Print a program for any Python since 3.6 that writes such an archive.")
+    ] = False,
+    script: Annotated[
+        bool, typer.Option("--script", help="Print a program for any POSIX shell that prints the same as text.")
+    ] = False,
+    redact: Annotated[
+        bool, typer.Option("--redact", help="Put stand-ins for names and addresses into the archive.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
 ) -> int:
-    """Write a bundle."""
-    from ncdiag.commands._output import say
+    """Write a bundle, or print what writes one."""
+    from ncdiag.commands._output import say, write
+    from ncdiag.errors import UsageError
+
+    if python or script:
+        from ncdiag.sources import remote
+
+        if python and script:
+            msg = "--python and --script are two programs; print one of them"
+            raise UsageError(msg)
+        write(remote.python_program() if python else remote.shell_script(), output, encoding="utf-8")
+        return 0
+    if output is None:
+        msg = "name the archive to write: -o BUNDLE.tar.gz"
+        raise UsageError(msg)
     from ncdiag.node import DELTA_SECONDS, pack
     from ncdiag.sources import bundle
 
-    bundle.write(packed := pack(root, ask_library=nccl, pid=pid, deltas=DELTA_SECONDS if deltas else 0), output)
+    packed = pack(root, ask_library=ask_nccl, pid=pid, deltas=DELTA_SECONDS if deltas else 0)
+    if redact:
+        from ncdiag.redact import bundle_cleaned
+
+        packed = bundle_cleaned(packed)
+    bundle.write(packed, output)
     if not quiet:
         not_seen = len(packed.manifest.not_seen)
         say(f"{output}: {len(packed.recorded.files)} files of {packed.recorded.host}; {not_seen} things were not seen")

@@ -1,10 +1,10 @@
-"""``ncdiag explain THING``: a rule (and its trace on an input), a log line, a variable, a code."""
+"""``ncdiag explain THING``: a rule (and its trace on an input), a log line, a variable, a code, a word, a path."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -13,13 +13,16 @@ from ncdiag.commands._output import write
 
 if TYPE_CHECKING:
     from ncdiag.engine.schema import Rule
-    from ncdiag.explaining import Explanation
+    from ncdiag.explaining.answers import Answer
+    from ncdiag.explaining.lines import Explanation
+    from ncdiag.facts.scalars import Version
 
 app = application()
 
 
 @app.command(
-    help="Explain a rule, any line of a log, an NCCL_* variable, or a code (Xid 79, status 12, ncclSystemError). "
+    help="Explain a rule, any line of a log, an NCCL_* variable, a code (Xid 79, SXid 20034, status 12, errno 111, "
+    "ncclSystemError), a path type, a word of the field, or a file of /sys or /proc. "
     "A rule with FILE: clause by clause, why it fired on that input or did not."
 )
 def explain(  # noqa: PLR0917  (typer's parameters)
@@ -27,7 +30,7 @@ def explain(  # noqa: PLR0917  (typer's parameters)
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None,
     lines: Annotated[str | None, typer.Option("--lines", metavar="FILE", help="Explain every line of FILE.")] = None,
     format_: Annotated[
-        Literal["text", "jsonl"], typer.Option("--format", help="With --lines: text, or one JSON object a line.")
+        Literal["text", "json", "jsonl"], typer.Option("--format", help="How to answer; jsonl: an object a line.")
     ] = "text",
     nccl: Annotated[str | None, typer.Option(metavar="VERSION", help="The NCCL version to assume.")] = None,
     rules: Annotated[list[Path] | None, typer.Option(metavar="DIR", help="Add the rules of this folder.")] = None,
@@ -35,23 +38,28 @@ def explain(  # noqa: PLR0917  (typer's parameters)
 ) -> int:
     """Print what is known of the thing."""
     from ncdiag.errors import UsageError
-    from ncdiag.report.sanitize import clean
 
     if lines is not None:
-        write("".join(_every_line(lines, format_)), output, encoding="utf-8" if format_ == "jsonl" else None)
+        write("".join(_every_line(lines, format_)), output, encoding=None if format_ == "text" else "utf-8")
         return 0
     if thing is None:
-        msg = "name a rule, a line, a variable or a code, or give --lines FILE"
+        msg = "name a rule, a line, a variable, a code, a word or a path, or give --lines FILE"
         raise UsageError(msg)
     rule = _rule(thing, rules or ())
-    if rule is not None:
-        return _explain_rule(rule, files or (), nccl, output)
-    text = _described(thing, nccl)
-    if text is None:
-        msg = f"nothing is known of {thing!r}; {_correction(thing, rules or ())}"
+    if rule is not None and files:
+        return _traced(rule, files, nccl, output)
+    return _answered(thing, rule, rules or (), format_, _version(nccl), output)
+
+
+def _version(text: str | None) -> Version | None:
+    from ncdiag.errors import UsageError
+    from ncdiag.facts.scalars import Version
+
+    version = Version.parse(text) if text is not None else None
+    if text is not None and version is None:
+        msg = f"{text!r} is no NCCL version; write for instance 2.18.3"
         raise UsageError(msg)
-    write(clean(text), output)
-    return 0
+    return version
 
 
 def _rule(word: str, folders: Sequence[Path]) -> Rule | None:
@@ -59,93 +67,131 @@ def _rule(word: str, folders: Sequence[Path]) -> Rule | None:
 
     if len(word.split()) != 1:
         return None
-    return next((r for r in catalogue.rules(folders) if word in {r.code, r.name, *r.formerly}), None)
+    lower = word.lower()
+    return next((r for r in catalogue.rules(folders) if lower in {r.code.lower(), r.name, *r.formerly}), None)
 
 
-def _correction(word: str, folders: Sequence[Path]) -> str:
+def _check(word: str) -> tuple[Answer, ...]:
+    """A check of ``ncdiag lint``, by its code or name."""
+    from ncdiag.explaining.answers import Answer
+    from ncdiag.lint.findings import checks
+
+    found = [check for check in checks().values() if word in {check.code, check.code.lower(), check.name}]
+    return tuple(
+        Answer(
+            kind="check of ncdiag lint", name=check.name, meaning=check.reason or check.what,
+            details={"code": check.code, "severity": check.severity}
+            | ({"advice": check.advice} if check.advice else {}),
+        )
+        for check in found
+    )  # fmt: skip
+
+
+def _answered(  # noqa: PLR0917  (the options)
+    thing: str, rule: Rule | None, folders: Sequence[Path], format_: str, version: Version | None, output: Path | None
+) -> int:
+    """Print every meaning of the thing; where there is none, say what may have been meant."""
     from ncdiag import catalogue
-    from ncdiag.engine.kinds import suggestion
-
-    names = [name for rule in catalogue.rules(folders) for name in (rule.code, rule.name)]
-    return suggestion(word, names, "ncdiag rules list shows the rules")
-
-
-def _explain_rule(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | None) -> int:
-    """The rule's page, or its trace over the facts of the files."""
     from ncdiag.commands import _rulebook
+    from ncdiag.errors import UsageError
+    from ncdiag.explaining.answers import answers, suggestions
     from ncdiag.report.sanitize import clean
 
-    if not files:
+    found = () if rule is not None else (*_check(thing), *answers(thing, version))
+    near: tuple[str, ...] = ()
+    if rule is None and not found:
+        near = suggestions(thing, [name for r in catalogue.rules(folders) for name in (r.code, r.name)])
+    if format_ != "text":
+        told = [_rule_fields(rule)] if rule is not None else [_fields(answer) for answer in found]
+        content = {"thing": thing, "nccl_version": None if version is None else str(version), "answers": told,
+                   "suggestions": list(near)}  # fmt: skip
+        write(_as_json(content, format_), output, encoding="utf-8")
+        return 0 if told else UsageError.exit_code
+    if rule is not None:
         write(clean(_rulebook.page(rule)), output)
         return 0
+    if not found:
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "ncdiag rules list shows the rules"
+        msg = f"nothing is known of {thing!r}; {hint}"
+        raise UsageError(msg)
+    write(clean("\n".join(_text(answer) for answer in found)), output)
+    return 0
+
+
+def _as_json(content: dict[str, Any], format_: str) -> str:
+    import json
+
+    from ncdiag.report.sanitize import json_escapes
+
+    return json_escapes(json.dumps(content, ensure_ascii=False, indent=1 if format_ == "json" else None)) + "\n"
+
+
+def _fields(answer: Answer) -> dict[str, Any]:
+    """An answer as one flat object; what stands beside kind, name and meaning keeps its words as keys."""
+    details = {name.replace(" ", "_"): value for name, value in answer.details.items()}
+    return {"kind": answer.kind, "name": answer.name, "meaning": answer.meaning, **details}
+
+
+def _rule_fields(rule: Rule) -> dict[str, Any]:
+    import msgspec
+
+    held: dict[str, Any] = msgspec.to_builtins(rule)
+    kept = ("code", "formerly", "area", "severity", "role", "title", "when", "unless", "explains", "false_positives",
+            "references")  # fmt: skip
+    fixes = [{"kind": fix.kind, "text": fix.text, "env": dict(fix.env), "unset": list(fix.unset)} for fix in rule.fixes]
+    return {"kind": "rule", "name": rule.name, "meaning": " ".join(rule.why.split()),
+            **{name: held.get(name) for name in kept}, "fixes": fixes}  # fmt: skip
+
+
+def _text(answer: Answer) -> str:
+    """An answer for people."""
+    import textwrap
+
+    lines = [f"{answer.name} ({answer.kind})"]
+    lines += textwrap.wrap(answer.meaning, 100, initial_indent="  ", subsequent_indent="  ")
+    for name, value in answer.details.items():
+        if isinstance(value, dict):
+            lines += [f"  {key} = {held}" for key, held in value.items()]
+            continue
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        lines += textwrap.wrap(f"{name}: {shown}", 100, initial_indent="  ", subsequent_indent="    ")
+    return "\n".join(lines) + "\n"
+
+
+def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | None) -> int:
+    """The rule's trace over the facts of the files."""
+    from ncdiag.commands import _rulebook
     from ncdiag.commands._judge import told
     from ncdiag.diagnose import view_of
     from ncdiag.engine.evaluate import judge, trace
     from ncdiag.fixes.values import Values
-    from ncdiag.read import job_of, read_source
-    from ncdiag.sources.files import open_sources
+    from ncdiag.inputs import Inputs
+    from ncdiag.report.sanitize import clean
 
-    sources = told(open_sources(files), quiet=False)
-    view = view_of(job_of([read_source(source) for source in sources if hasattr(source, "buffers")]), nccl)
+    inputs = Inputs(files)
+    view = view_of(inputs.job(told(inputs, quiet=False)), nccl)
     (verdict,) = judge([rule], view, Values(view))
     write(clean(_rulebook.judged(verdict, trace(rule, view))), output)
     return 0
-
-
-def _described(thing: str, nccl: str | None) -> str | None:
-    """What is known of a variable, a code or a line; None when it is none of them."""
-    from ncdiag import explaining
-    from ncdiag.facts.scalars import Version
-
-    variable = explaining.variable(thing, Version.parse(nccl) if nccl else None)
-    if variable is not None:
-        return "".join(f"{part}\n" for part in _variable(variable))
-    code = explaining.number(thing)
-    if code is not None:
-        return f"{code.kind} {code.number}: {code.name}\n  {code.meaning}\n"
-    told = explaining.line(thing)
-    return "".join(f"{part}\n" for part in _line(told)) if told.event is not None else None
-
-
-def _variable(variable: object) -> Iterator[str]:
-    from ncdiag.explaining import Variable
-
-    assert isinstance(variable, Variable)  # noqa: S101  (a type for the checker)
-    yield variable.name
-    yield f"  {variable.meaning}"
-    if variable.suggestions:
-        yield f"  Did you mean {' or '.join(variable.suggestions[:3])}?"
-    if variable.type:
-        yield f"  type {variable.type}, default {variable.default}, {variable.versions}"
-
-
-def _line(told: Explanation) -> Iterator[str]:
-    yield f"{told.event} ({told.kind}{f', {told.level}' if told.level else ''})"
-    if told.meaning:
-        yield f"  {told.meaning}"
-    if told.next:
-        yield f"  Next: {told.next}"
-    yield from (f"  {name} = {value}" for name, value in told.fields.items())
-    if told.versions:
-        yield f"  printed by NCCL {told.versions}"
 
 
 def _every_line(path: str, format_: str) -> Iterator[str]:
     """Each line of a file explained, one JSON object or one line of text a line."""
     import msgspec
 
-    from ncdiag import explaining
     from ncdiag.errors import InputError
+    from ncdiag.explaining import lines
     from ncdiag.report.sanitize import json_escapes, one_line
-    from ncdiag.sources.files import TextSource, open_sources
+    from ncdiag.sources.files import TextSource, Unreadable, open_sources
 
     for source in open_sources([path]):
         if not isinstance(source, TextSource):
-            raise InputError(f"{source.name}: {source.reason}")  # noqa: EM102, TRY003
+            reason = source.reason if isinstance(source, Unreadable) else "it holds a machine and no lines of a log"
+            raise InputError(f"{source.name}: {reason}")  # noqa: EM102, TRY003
         for buffer in source.buffers():
             for raw in buffer.decode("utf-8", "replace").splitlines():
-                told = explaining.line(raw)
-                if format_ == "jsonl":
+                told = lines.line(raw)
+                if format_ != "text":
                     yield json_escapes(msgspec.json.encode(_record(told)).decode()) + "\n"
                 else:
                     yield one_line(f"{told.event or '-'}: {raw}") + "\n"

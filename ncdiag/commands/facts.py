@@ -17,6 +17,7 @@ app = application()
 def facts(
     files: Annotated[list[str], typer.Argument(metavar="FILE...")],
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
+    redact: Annotated[bool, typer.Option("--redact", help="Put stand-ins for names and addresses.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
 ) -> int:
     """Print the merged facts."""
@@ -26,13 +27,16 @@ def facts(
 
     from ncdiag.commands._interrupt import Interruption
     from ncdiag.commands._judge import INTERRUPTED, told
-    from ncdiag.read import job_of, read_source
+    from ncdiag.inputs import Inputs
     from ncdiag.report.sanitize import json_escapes
-    from ncdiag.sources.files import open_sources
 
+    inputs = Inputs(files)
     with Interruption() as interruption:
-        sources = interruption.watch(told(open_sources(files), quiet=quiet))
-        job = job_of([read_source(source) for source in sources if hasattr(source, "buffers")])
+        job = inputs.job(interruption.watch(told(inputs, quiet=quiet)))
+    if redact:
+        from ncdiag.redact import Redactor, names_of, structure_cleaned
+
+        job = structure_cleaned(job, Redactor(names_of(job)))
     write(
         json_escapes(json.dumps(msgspec.to_builtins(job), ensure_ascii=False, indent=1)) + "\n",
         output,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 app = application()
 
 NOTHING_UNDERSTOOD = 3
+_LIVE = "live"
 
 
 @app.command(
@@ -24,7 +25,7 @@ NOTHING_UNDERSTOOD = 3
     "From FILE (logs, outputs of tools), else from this host. Runs no job and needs no GPU."
 )
 def predict(  # noqa: PLR0917  (typer's parameters)
-    files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None,
+    files: Annotated[list[str] | None, typer.Argument(metavar="[FILE... | live]")] = None,
     nccl: Annotated[
         list[str] | None, typer.Option(metavar="VERSION", help="The release to predict; several stand side by side.")
     ] = None,
@@ -46,7 +47,7 @@ def predict(  # noqa: PLR0917  (typer's parameters)
 
     releases = [_version(text) for text in nccl or ()]
     changed = dict(map(_assignment, env or ()))
-    job = _files(files, quiet=quiet) if files else _host(root)
+    job = known(files, root, quiet=quiet)
     found = predicting.predict(View(job, environment.resolve_fields), releases, changed)
     if format_ == "json":
         text = json_escapes(json.dumps(predicting.as_json(found), ensure_ascii=False, indent=1)) + "\n"
@@ -77,13 +78,18 @@ def _assignment(text: str) -> tuple[str, str]:
     return name, value
 
 
+def known(files: list[str] | None, root: Path, *, quiet: bool) -> Job:
+    """The facts of the files, or of the host at hand where none is given, or the word ``live``."""
+    at_hand = not files or (files == [_LIVE] and not Path(_LIVE).exists())
+    return _host(root) if at_hand else _files(files or [], quiet=quiet)
+
+
 def _files(files: list[str], *, quiet: bool) -> Job:
     from ncdiag.commands._judge import told
-    from ncdiag.read import job_of, read_source
-    from ncdiag.sources.files import open_sources
+    from ncdiag.inputs import Inputs
 
-    sources = told(open_sources(files), quiet=quiet)
-    return job_of([read_source(source) for source in sources if hasattr(source, "buffers")])
+    inputs = Inputs(files)
+    return inputs.job(told(inputs, quiet=quiet))
 
 
 def _host(root: Path) -> Job:

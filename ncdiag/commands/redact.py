@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ncdiag.commands._options import application
-from ncdiag.commands._output import say, write
-from ncdiag.errors import OutputError, UsageError
+from ncdiag.commands._output import pour, say, to_file
+from ncdiag.errors import UsageError
+
+if TYPE_CHECKING:
+    from ncdiag.read import Readable
+    from ncdiag.redact import Cleaned, Redactor
+    from ncdiag.sources.files import Packed
 
 app = application()
 
@@ -20,6 +24,7 @@ app = application()
 @app.command(
     help="Clean FILE (- is standard input): addresses, names of hosts and users, GUIDs, UUIDs and serial numbers get "
     "stand-ins that keep subnets, vendors and names of devices, so that it can still be diagnosed; secrets are removed."
+    " A bundle, an sos report or a recorded tree becomes a cleaned bundle.",
 )
 def redact(
     files: Annotated[list[str], typer.Argument(metavar="FILE...")],
@@ -29,26 +34,58 @@ def redact(
         typer.Option("--map", metavar="FILE", help="Keep what became what in FILE, and go on with it the next time."),
     ] = None,
 ) -> int:
-    """Print the cleaned text; several files each under a heading."""
-    from ncdiag.redact import cleaned
-    from ncdiag.sources.files import open_sources
+    """Print the cleaned text, several files each under a heading, or write a cleaned bundle."""
+    from ncdiag.redact import Redactor, cleaned
+    from ncdiag.redact.spool import Spooled
+    from ncdiag.sources.files import Packed, Unreadable, open_sources
 
     key, mapping = _known(map_) if map_ else (None, None)
-    readable: list[Any] = []
+    texts: list[Readable] = []
     for source in open_sources(files):
-        reason = getattr(source, "reason", None)
-        if reason is None:
-            readable.append(source)
+        if isinstance(source, Packed):
+            redactor = Redactor((), key, mapping)
+            _clean_machine(source, files, output, redactor)
+            _keep(map_, redactor)
+            return 0
+        if isinstance(source, Unreadable):
+            say(f"{source.name}: {source.reason}")
         else:
-            say(f"{source.name}: {reason}")
-    made, redactor = cleaned(readable, key, mapping)
-    texts = [b"".join(source.buffers()).decode() for source in made]
-    if len(texts) > 1:
-        texts = [f"==> {source.name} <==\n{text}" for source, text in zip(made, texts, strict=True)]
-    write("\n".join(texts), output, encoding="utf-8")
-    if map_:
-        _keep(map_, {"key": redactor.key.hex(), "mapping": redactor.mapping})
+            texts.append(Spooled(source))
+    made, redactor = cleaned(texts, key, mapping)
+    pour(_headed(made), output)
+    _keep(map_, redactor)
     return 0 if texts else 3
+
+
+def _keep(path: Path | None, redactor: Redactor) -> None:
+    """Write the map where one is wanted, readable by its owner alone."""
+    if path:
+        held = {"key": redactor.key.hex(), "mapping": redactor.mapping}
+        to_file([json.dumps(held, indent=1).encode()], path, 0o600)
+
+
+def _headed(sources: Sequence[Cleaned]) -> Iterator[bytes]:
+    """The texts, each under its name when there are several."""
+    for number, source in enumerate(sources):
+        if len(sources) > 1:
+            yield (f"\n==> {source.name} <==\n" if number else f"==> {source.name} <==\n").encode()
+        yield from source.buffers()
+
+
+def _clean_machine(source: Packed, files: list[str], output: Path | None, redactor: Redactor) -> None:
+    """A bundle, a report of sos or a recorded tree as a cleaned bundle."""
+    from ncdiag.node import bundles_of
+    from ncdiag.redact import bundle_cleaned
+    from ncdiag.sources import bundle
+
+    if len(files) > 1:
+        msg = f"{source.name} holds a machine, which is cleaned alone; give it without the other files"
+        raise UsageError(msg)
+    machines = bundles_of(source)
+    if len(machines) != 1:
+        msg = f"{source.name} holds {len(machines)} machines; clean them one by one"
+        raise UsageError(msg)
+    bundle.write(bundle_cleaned(machines[0], redactor), output or Path("-"))
 
 
 def _known(path: Path) -> tuple[bytes | None, dict[str, str] | None]:
@@ -61,15 +98,3 @@ def _known(path: Path) -> tuple[bytes | None, dict[str, str] | None]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         msg = f"{path} is no map of an earlier run"
         raise UsageError(msg) from error
-
-
-def _keep(path: Path, content: dict[str, Any]) -> None:
-    """Write the map, readable by its owner alone."""
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as target:
-            json.dump(content, target, indent=1)
-        Path(name).replace(path)
-    except OSError as error:
-        msg = f"cannot write {path}: {error.strerror or error}"
-        raise OutputError(msg) from error

@@ -37,6 +37,7 @@ from ncdiag.engine.tree import (
 from ncdiag.errors import DefinitionError
 from ncdiag.facts.model import Host
 from ncdiag.facts.scalars import Constraint, VersionRange
+from ncdiag.facts.view import events_with
 
 QUANTIFIERS = ("any", "all", "none", "count", "distinct")
 RESERVED = frozenset({*QUANTIFIERS, "job", "best"})
@@ -298,7 +299,7 @@ class _Checker:
         where = Junction("and", conditions) if len(conditions) > 1 else conditions[0] if conditions else None
         tree = self._item(word, body.elt, name, inside)
         confining = conjuncts(where) + (conjuncts(tree) if word in ("any", "none", "count") else ())
-        events = event_names(confining, name) if found == _EVENTS else None
+        events = event_names(confining, name, events_with) if found == _EVENTS else None
         result = Quantifier(word, name, found, tree, where, events)  # type: ignore[arg-type]
         closed = names_read(result) <= {"job"}
         if not closed and scope.walked & scope.collections(found):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast, get_args
 
@@ -197,6 +198,10 @@ class _Judge:
         self.omitted = 0
         self.judged = self.inapplicable = False
 
+    @functools.cached_property
+    def specific(self) -> set[int]:
+        return {i for i, tree in enumerate(self.program.when) if _is_specific(tree)}
+
     def verdict(self) -> Verdict:
         self._descend(0, Frame(self.context, {}), admitted=True)
         findings = tuple(self._finding(group) for group in self.groups.values())
@@ -231,7 +236,7 @@ class _Judge:
         if found.missing:
             self.missing.setdefault(self.rule.each[name])
             if not found.items:  # what was true so far makes the missing input worth asking for
-                self.held |= {i for i in self._judged_before(level) if self.when[i] and _is_specific(program.when[i])}
+                self.held |= {i for i in self._judged_before(level) if self.when[i]} & self.specific
         self.judged = self.judged or not found.items
         for element in found.items:
             frame.names[name] = self.names[name] = element
@@ -265,7 +270,7 @@ class _Judge:
         unknown = {i for i, result in enumerate(self.when) if result is None}
         if unknown:
             self.open |= unknown
-            self.held |= {i for i, tree in enumerate(self.program.when) if i not in unknown and _is_specific(tree)}
+            self.held |= self.specific - unknown
             return
         names = dict(self.names)
         pieces = self.texts.pieces(self.rule.title, names)

@@ -16,6 +16,7 @@ from ncdiag.engine.kleene import ABSENT
 from ncdiag.engine.tree import Path, Template, Tree, conjuncts, event_names, names_read
 from ncdiag.engine.walk import Found, Frame, fan_out, single
 from ncdiag.facts.scalars import Constraint
+from ncdiag.facts.view import events_with
 
 
 class Bound(msgspec.Struct, frozen=True, array_like=True):
@@ -66,7 +67,7 @@ class Program(msgspec.Struct, frozen=True, dict=True):
     def walks(self) -> tuple[Callable[[Frame], Found], ...]:
         """What finds the elements of each name."""
         needed = tuple(tree for clause in self.when for tree in conjuncts(clause))
-        return tuple(_walk(bound, event_names(needed, bound.name)) for bound in self.each)
+        return tuple(_walk(bound, event_names(needed, bound.name, events_with)) for bound in self.each)
 
     @functools.cached_property
     def slots(self) -> dict[str, tuple[Run | None, ...]]:

@@ -28,6 +28,7 @@ class Fix(_Table, frozen=True):
 
     ``when``: conditions over the names that the rule binds; the fix is left out when one is false. ``workaround``: it
     hides the fault, or pays for it with speed, and does not cure it. ``confirm``: what shows afterwards that it worked.
+    The name ``*`` in ``env`` stands for all assignments that its value lists.
     """
 
     kind: Literal["env", "unset", "command", "config", "hardware", "ask_admin"]

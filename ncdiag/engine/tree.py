@@ -6,6 +6,7 @@ without parsing or looking at types again.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from typing import Literal, Union
 
 import msgspec
@@ -126,12 +127,30 @@ def conjuncts(tree: Tree | None) -> tuple[Tree, ...]:
     return (tree,)
 
 
-def event_names(trees: tuple[Tree, ...], name: str) -> tuple[str, ...] | None:
+Confined = Callable[[str], Collection[str] | None]
+"""The names of the only events that can have a yes-or-no field; None when all can."""
+
+
+def event_names(trees: tuple[Tree, ...], name: str, confined: Confined) -> tuple[str, ...] | None:
     """The event names to which conditions that must all hold confine ``name``; None when they do not confine it."""
     for tree in trees:
-        if isinstance(tree, Compare) and not tree.inverted and tree.left == Path(name, (Step("field", "event"),)):
-            if tree.how == "equal" and isinstance(tree.right, Const):
-                return (str(tree.right.value),)
-            if tree.how == "listed" and isinstance(tree.right, Items):
-                return tuple(map(str, tree.right.values))
+        found = _event_names(tree, name, confined)
+        if found is not None:
+            return tuple(dict.fromkeys(found))
+    return None
+
+
+def _event_names(tree: Tree, name: str, confined: Confined) -> Collection[str] | None:
+    """The event names for which one condition can hold."""
+    if isinstance(tree, Compare) and not tree.inverted and tree.left == Path(name, (Step("field", "event"),)):
+        if tree.how == "equal" and isinstance(tree.right, Const):
+            return (str(tree.right.value),)
+        if tree.how == "listed" and isinstance(tree.right, Items):
+            return tuple(map(str, tree.right.values))
+    if isinstance(tree, Path) and tree.start == name and [step.kind for step in tree.steps] == ["derived"]:
+        names = confined(tree.steps[0].name)
+        return sorted(names) if names is not None else None
+    if isinstance(tree, Junction) and tree.word == "or":
+        found = [_event_names(item, name, confined) for item in tree.items]
+        return None if None in found else [event for names in found for event in names or ()]
     return None

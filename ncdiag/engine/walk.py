@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -24,12 +25,13 @@ class Context:
         self._events: dict[str, list[Event]] | None = None
 
     def events(self, names: Iterable[str]) -> list[Event]:
-        """The job's events of these names, in the order of the input for each name."""
+        """The job's events of these names, in the order of the input."""
         if self._events is None:
             self._events = defaultdict(list)
             for event in self.view.job.events:
                 self._events[event.event].append(event)
-        return [event for name in dict.fromkeys(names) for event in self._events.get(name, ())]
+        found = [events for name in dict.fromkeys(names) if (events := self._events.get(name))]
+        return found[0] if len(found) == 1 else sorted(itertools.chain.from_iterable(found), key=lambda e: e.order)
 
 
 class Frame:

@@ -7,12 +7,15 @@ from typing import Any
 
 import msgspec
 
-from ncdiag.facts.model import Event, Gid, Gpu, Hca, Host, Interface, Job, Port
+from ncdiag.facts.model import Event, Gid, Gpu, Hca, Host, Interface, Job, Port, Rank
 from ncdiag.facts.view import View
 from ncdiag.spans import Span
 
 Device = tuple[str, str, str]
 """Host, sort (``gpu``, ``hca``, ``interface``) and name of a device."""
+
+_WIDE = Rank, Host, Job
+"""Facts that any line may have mentioned first."""
 
 
 class Where(msgspec.Struct):
@@ -81,22 +84,35 @@ class Where(msgspec.Struct):
 def spans(bound: Iterable[Any], reads: Iterable[tuple[Any, str]], view: View) -> list[Span]:
     """The evidence: spans of the bound facts, then of the fields that were read, each once, in that order.
 
-    A derived field brings what its function noted (`ncdiag.facts.view.View.note`). Of a host or the job, which
-    any line may have mentioned first, only fields count.
+    A derived field brings what its function noted (`ncdiag.facts.view.View.note`). Of a rank, a host or the job, which
+    any line may have mentioned first, only fields count; a rank stands for itself where nothing else is known.
     """
     found: dict[Span, None] = {}
-    for entity in bound:
-        if not isinstance(entity, Host | Job):
-            _keep(found, _provenance(entity).get(""))
+    facts = list(bound)
+    for entity in facts:
+        if not isinstance(entity, _WIDE):
+            _keep(found, _provenance(entity).get("") or _of_collection(entity, facts))
     for entity, field in reads:
         noted = view.evidence(entity, field)
         found.update(dict.fromkeys(noted))
         if noted:
             continue
         provenance = _provenance(entity)
-        wide = isinstance(entity, Host | Job)
-        _keep(found, provenance.get(field) or (None if wide else provenance.get("")))
+        _keep(found, provenance.get(field) or (None if isinstance(entity, _WIDE) else provenance.get("")))
+    if not found:
+        for entity in facts:
+            _keep(found, _provenance(entity).get("") if isinstance(entity, Rank) else None)
     return list(found)
+
+
+def _of_collection(item: Any, facts: Iterable[Any]) -> Span | None:  # noqa: ANN401
+    """The line of the collection of another fact that holds the item, which has no line of its own."""
+    for fact in facts:
+        for field, span in _provenance(fact).items():
+            values = getattr(fact, field, None)
+            if isinstance(values, tuple) and any(value is item for value in values):
+                return span
+    return None
 
 
 def _keep(found: dict[Span, None], span: Span | None) -> None:

@@ -22,10 +22,11 @@ UNNAMED = "unnamed-host"
 RANK_INTERFACES = ("bootstrap_interface", "oob_interface")
 
 _HOST_LISTS = {
-    "Interface": "interfaces", "Route": "routes", "Gpu": "gpus", "TopoLink": "links", "PciDevice": "pci",
+    "Interface": "interfaces", "Route": "routes", "Gpu": "gpus", "Npu": "npus", "TopoLink": "links", "PciDevice": "pci",
     "KernelModule": "modules", "Mount": "mounts", "Limit": "limits", "Service": "services", "Library": "libraries",
 }  # fmt: skip
 _JOB_PARTS = ("Launch", "Setting", "Event", "Benchmark", "Timeout")
+_SYSTEM_CONF = "/etc/nccl.conf"
 _ORIGIN_ORDER = ("process", "log echo", "live", "shell", "conf file", "launcher", "manifest", None)
 
 
@@ -51,8 +52,15 @@ def _host(own: Mapping[str, Any], lists: Mapping[str, list[Any]], settings: list
     fields = {**own, **{field: tuple(facts) for field, facts in lists.items()}}
     fields["interfaces"] = _in_kernel_order(fields.get("interfaces", ()))
     fields["settings"] = _strongest(s for s in settings if s.origin != "conf file")
-    fields["conf_settings"] = {s.name: s for s in settings if s.origin == "conf file"}
+    conf = sorted((s for s in settings if s.origin == "conf file"), key=_conf_order)
+    fields["conf_settings"] = {s.name: s for s in reversed(conf)}
     return Host(**fields)
+
+
+def _conf_order(setting: Setting) -> int:
+    """NCCL reads the file of NCCL_CONF_FILE, else that of the home folder, and then /etc/nccl.conf; the first wins."""
+    file = setting.file or _SYSTEM_CONF
+    return 2 if file == _SYSTEM_CONF else 1 if file.endswith("/.nccl.conf") else 0
 
 
 def _own_fields(entities: Iterable[Entity]) -> dict[str, dict[str, Any]]:

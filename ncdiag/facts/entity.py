@@ -13,19 +13,20 @@ from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.spans import Span
 
-_STANDING = {"process": 3, "live": 2, "conf": 1, "manifest": 0}
+_STANDING = {"process": 3, "live": 2, "conf": 1, "manifest": 0, "default": -1}
 _UNIONS = {
     "addresses", "slaves", "gids_used", "gdr", "ranks_started", "ranks_ready", "complete", "net_devices",
     "absent_modules",
 }  # fmt: skip
-_LAST_WINS = {"state", "operstate", "last_ops"}
-_COUNTED = {"transports", "sizes"}
+_LAST_WINS = {"state", "operstate", "last_ops", "line_tag"}
+_COUNTED = {"transports", "sizes", "net_ways"}
 _SUMMED = {"calls", "bytes"}
 
 
 _KEY_FIELDS: dict[str, tuple[str, ...]] = {
     "Interface": ("name",), "Route": ("destination", "interface"), "Hca": ("name",), "Port": ("hca", "number"),
-    "Gid": ("hca", "port", "index"), "TopoLink": ("a", "b"), "PciDevice": ("bus_id",), "KernelModule": ("name",),
+    "Gid": ("hca", "port", "index"), "Npu": ("index",),
+    "TopoLink": ("a", "b"), "PciDevice": ("bus_id",), "KernelModule": ("name",),
     "Mount": ("path",), "Limit": ("name",), "Service": ("name",), "Library": ("path",), "Setting": ("name", "pid"),
     "Communicator": ("id",), "Rank": ("pid", "cuda_dev"),
     "CollectiveSum": ("communicator", "nranks", "function", "datatype"),
@@ -79,6 +80,10 @@ class Entity:
         stronger = _STANDING[new.standing] - _STANDING[old.standing]
         if stronger == 0 and name in _LAST_WINS:
             self._set(name, value, new)
+            return
+        if stronger != 0 and "default" in {new.standing, old.standing}:
+            if stronger > 0:
+                self._set(name, value, new)
             return
         kept = value if stronger > 0 else held if stronger < 0 else None
         conflicts.append(

@@ -12,12 +12,13 @@ import msgspec
 
 from ncdiag.spans import Section, Span
 
-Standing = Literal["process", "live", "conf", "manifest"]
+Standing = Literal["process", "live", "conf", "manifest", "default"]
 """Who is believed when two sources disagree, strongest first: what the process echoed, a live reading or tool output,
-a configuration file, a launch line or manifest."""
+a configuration file, a launch line or manifest. A ``default`` holds where nothing else does and gives way in silence.
+"""
 
 ENTITIES = (
-    "Host", "Interface", "Route", "Hca", "Port", "Gid", "Gpu", "TopoLink", "PciDevice", "KernelModule", "Mount",
+    "Host", "Interface", "Route", "Hca", "Port", "Gid", "Gpu", "Npu", "TopoLink", "PciDevice", "KernelModule", "Mount",
     "Limit", "Service", "Library", "Setting", "Event", "Rank", "Communicator", "CollectiveSum", "Launch", "Benchmark",
     "Timeout", "RankTable", "FlightRecord", "TopoSystem", "GraphDump", "RasReport", "OperationProfile", "Fabric",
     "Throughput", "Job",
@@ -28,9 +29,10 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True, gc=False):  # as a 
     """One reading of one entity.
 
     ``key`` names the entity within its host: Interface (name,), Hca (name,), Port (hca, number), Gid (hca, port,
-    index), Gpu (index or bus_id,), TopoLink (a, b), PciDevice (bus_id,), KernelModule (name,), Mount (path,), Limit
-    (name,), Service (name,), Library (path,), Setting (name,), Rank (pid, cuda_dev), Route (destination, interface),
-    Host (). Communicator (id,), CollectiveSum (communicator, nranks, function, datatype), Job () have no host.
+    index), Gpu (index or bus_id,), Npu (index,), TopoLink (a, b), PciDevice (bus_id,), KernelModule (name,),
+    Mount (path,), Limit (name,), Service (name,), Library (path,), Setting (name,), Rank (pid, cuda_dev),
+    Route (destination, interface), Host (). Communicator (id,), CollectiveSum (communicator, nranks, function,
+    datatype), Job () have no host.
     Event, Launch, Benchmark, Timeout, RankTable, FlightRecord, TopoSystem, GraphDump, RasReport, OperationProfile,
     Fabric and Throughput are lists: their key is ().
 

@@ -5,6 +5,7 @@ Stored fields, derived fields and references, for the condition language, titles
 
 from __future__ import annotations
 
+import functools
 import importlib
 import itertools
 import pkgutil
@@ -34,6 +35,8 @@ class Derived(msgspec.Struct, frozen=True):
     """A derived field. Its types are worked out when asked for: only the check of rules asks, not their judgement."""
 
     function: Callable[..., Any]
+    events: frozenset[str] | None = None
+    """Of a field of events: the names of those that it is asked about; it is False for all others."""
 
     @property
     def returns(self) -> Any:  # noqa: ANN401  (a type of any form)
@@ -46,7 +49,7 @@ class Derived(msgspec.Struct, frozen=True):
         return (self.function.__doc__ or "").strip().partition("\n")[0]
 
 
-def derived(function: Callable[..., Any]) -> Callable[..., Any]:
+def derived(function: Callable[..., Any], events: frozenset[str] | None = None) -> Callable[..., Any]:
     """Register ``def name(entity: Type, view: View) -> T`` as the derived field ``name`` of fact type ``Type``.
 
     The function returns None for unknown. Its annotations, which are postponed and thus text here, give the types that
@@ -57,8 +60,22 @@ def derived(function: Callable[..., Any]) -> Callable[..., Any]:
     if (owner, name) in _REGISTRY or name in getattr(model, owner).__struct_fields__:
         msg = f"{owner}.{name} is defined twice"
         raise ValueError(msg)
-    _REGISTRY[owner, name] = Derived(function)
+    _REGISTRY[owner, name] = Derived(function, events)
     return function
+
+
+def derived_of(*events: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a yes-or-no field of events that only events of these names can have, and which alone are asked.
+
+    Rules walk over such events alone, however many others a log told.
+    """
+    return functools.partial(derived, events=frozenset(events))
+
+
+def events_with(name: str) -> frozenset[str] | None:
+    """The names of the events that alone can have the field ``name``; None where it is not of `derived_of`."""
+    found = registry().get(("Event", name))
+    return found.events if found is not None else None
 
 
 def registry() -> dict[tuple[str, str], Derived]:
@@ -120,9 +137,12 @@ class View:
             if found is None:
                 msg = f"{type(entity).__name__} has no field {name!r}"
                 raise AttributeError(msg)
+            if found.events is not None and entity.event not in found.events:
+                return False
             self._noting.append({})
             self._cache[key] = entity, found.function(entity, self)  # the entity is kept so that its id stays its own
-            self._evidence[key] = tuple(self._noting.pop())
+            if noted := self._noting.pop():
+                self._evidence[key] = tuple(noted)
         if self._noting:
             self._noting[-1].update(dict.fromkeys(self._evidence.get(key, ())))
         return self._cache[key][1]

@@ -7,20 +7,29 @@ something of a host at hand was not seen, or the simulation does not cover the v
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.view import View
-from ncdiag.fixes.proofs import devices, gdr, gids, sockets
+from ncdiag.fixes.proofs import devices, gdr, gids, local, rails, sockets
 from ncdiag.fixes.proofs.outcome import Change, HostProof, Proof, State
 
 _WORST: tuple[State, ...] = ("refuted", "not-simulated", "proved")
-_SHOWN = 6
+_SHOWN, _ASKS_SHOWN = 6, 4
+_HOST = "\0"
+"""Stands for the name of a host while sentences are compared."""
+_WORD = re.compile(r"\w[\w.-]*\w|\w")
+_ADDRESS = re.compile(r" \((?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]+(?:%[\w.-]+)?)\)")
 
 _SIMULATIONS: tuple[tuple[frozenset[str], Callable[[View, Change], tuple[HostProof, ...]]], ...] = (
     (sockets.VARIABLES, sockets.prove),
     (gids.VARIABLES, gids.prove),
     (devices.VARIABLES, devices.prove),
     (gdr.VARIABLES, gdr.prove),
+    (local.VARIABLES, local.prove),
+    (rails.VARIABLES, rails.prove),
 )
 
 
@@ -49,8 +58,7 @@ def _joined(parts: Sequence[HostProof]) -> Proof:
     at_hand = [part for part in parts if not part.others]
     state = min((part.state for part in at_hand or parts), key=_WORST.index)
     ordered = sorted(parts, key=lambda part: (part.state != state, _WORST.index(part.state)))
-    texts = [_told(part) for part in ordered]
-    texts = list(dict.fromkeys(texts))
+    texts = _texts(ordered)
     more = f"; and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
     ask_for = tuple(dict.fromkeys(ask for part in ordered for ask in part.ask_for))
     text = "; ".join(texts[:_SHOWN]) + more
@@ -59,14 +67,39 @@ def _joined(parts: Sequence[HostProof]) -> Proof:
     return Proof(state, text, tuple(parts), ask_for)
 
 
-def _told(part: HostProof) -> str:
-    """The sentence; what was not seen is set apart from what was simulated."""
-    return f"not simulated: {part.text}" if part.others else part.text
+def _texts(parts: Iterable[HostProof]) -> list[str]:
+    """The sentences; hosts of which the same is true are told together, without the addresses that differ."""
+    groups: dict[str, dict[str, list[HostProof]]] = defaultdict(lambda: defaultdict(list))
+    for part in parts:
+        text = _without(part.host, part.text)
+        groups[_ADDRESS.sub("", text) if _HOST in text else text][text].append(part)
+    texts = []
+    for short, forms in groups.items():
+        alike = [part for found in forms.values() for part in found]
+        told = (next(iter(forms)) if len(forms) == 1 else short).replace(_HOST, fold_hosts(part.host for part in alike))
+        texts.append(f"not simulated: {told}" if alike[0].others else told)
+    return texts
+
+
+def _without(host: str, text: str) -> str:
+    """The text with a mark in place of the name of the host."""
+    return _WORD.sub(lambda word: _HOST if word[0] == host else word[0], text)
 
 
 def _listed(asks: Sequence[str]) -> str:
-    """``ip addr`` (on node2): the command alone stands in quotes."""
+    """``ip addr`` (on node2): the command alone stands in quotes, with all its hosts."""
+    hosts: dict[str, list[str]] = {}
+    for ask in asks:
+        command, _, place = ask.partition(" (on ")
+        hosts.setdefault(command if place else ask, []).extend([place.removesuffix(")")] if place else [])
     shown = []
-    for command, _, where in (ask.partition(" (") for ask in asks[:4]):
-        shown.append(f"`{command}` ({where}" if where else f"`{command}`")
-    return " and ".join(shown) + (" ..." if len(asks) > len(shown) else "")
+    for told, places in list(hosts.items())[:_ASKS_SHOWN]:
+        command, bracket, rest = told.partition(" (")
+        shown.append(f"`{command}`" + (f" (on {_on(places)})" if places else "") + (bracket + rest))
+    return " and ".join(shown) + (" ..." if len(hosts) > len(shown) else "")
+
+
+def _on(places: Sequence[str]) -> str:
+    """Host names folded; words such as ``each host`` stay as they are."""
+    named = [place for place in places if " " not in place]
+    return ", ".join([*([fold_hosts(named)] if named else []), *(place for place in places if " " in place)])

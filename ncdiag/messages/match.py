@@ -31,11 +31,15 @@ from ncdiag.messages.template import (
 
 
 class Match(msgspec.Struct, frozen=True):
-    """A text recognised: the event's name, the message that matched and the converted values of its holes."""
+    """A text recognised: the event's name, the message that matched and the converted values of its holes.
+
+    ``whole``: the message fits the text to its end; nothing more follows, and nothing was cut off of a longer one.
+    """
 
     event: str
     message: Message
     fields: dict[str, Value]
+    whole: bool = True
 
 
 class Index(msgspec.Struct, frozen=True, array_like=True):
@@ -104,6 +108,22 @@ class Matcher:
         """Like `match`, but the message may begin anywhere in ``text`` (below a program's own prefix)."""
         return self._best(text.strip()[:LIMIT], _several(origin), level, None, anchored=False)
 
+    def messages(self) -> Iterator[Message]:
+        """All messages."""
+        return (msgspec.msgpack.decode(packed, type=Message) for packed in self._index.messages)
+
+    def wordings(self, found: Match, text: str) -> list[Message]:
+        """The messages of the same event that fit the whole text, that of ``found`` first: releases differ little."""
+        said, index = words(text), self._index.words
+        text, message = text.strip()[:LIMIT], found.message
+        alike = [message]
+        for number in sorted({number for word in index.keys() & said for number in index[word]}):
+            entry = self._entries.get(number) or self._entry(number)
+            other = entry.message
+            if other != message and (other.event, other.origin) == (found.event, message.origin):
+                alike += [other] if entry.pattern.fullmatch(text) else []
+        return alike
+
     def hole_types(self) -> dict[str, str]:
         """Type of every hole name; DefinitionError when two messages use one name for two types of value."""
         return _hole_types([self._entry(number) for number in range(len(self._index.messages))])
@@ -131,7 +151,10 @@ class Matcher:
             rank = found.end() == len(text), entry.weight, same_file
             if best is None or rank > best[0]:
                 best = rank, entry, found
-        return None if best is None else Match(best[1].message.event, best[1].message, best[1].fields(best[2]))
+        if best is None:
+            return None
+        (whole, *_), entry, found = best
+        return Match(entry.message.event, entry.message, entry.fields(found), whole)
 
 
 def _several(origin: str | Container[str] | None) -> Container[str] | None:

@@ -1,4 +1,4 @@
-"""Numbers and their names: NCCL result codes, verbs completion statuses, mlx5 vendor errors, Xids (``codes.toml``)."""
+"""Numbers and their names: results, completion statuses, vendor errors, Xids, SXids, errno (``codes.toml``)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,16 @@ TABLE = Path(__file__).with_name("codes.toml")
 
 
 class Code(msgspec.Struct, frozen=True):
-    """A number of one table: ``kind`` is result, completion, vendor or xid."""
+    """A number of one table: ``kind`` is result, completion, vendor, xid, sxid or errno.
+
+    ``said`` is how programs put it, where that is not the name: ``Connection refused`` of ECONNREFUSED.
+    """
 
     kind: str
     number: int
     name: str
     meaning: str
+    said: str = ""
 
 
 @functools.cache
@@ -37,11 +41,25 @@ def codes() -> Mapping[str, Mapping[int, Code]]:
 
 
 def code(kind: str, number: object) -> Code | None:
-    """The entry of a number; None when the table has none."""
-    return codes()[kind].get(number) if isinstance(number, int) else None
+    """The entry of a number; of an SXid that has none, that of its thousand. None when the table has none."""
+    if not isinstance(number, int):
+        return None
+    found = codes()[kind].get(number)
+    if found is None and kind == "sxid" and (block := codes()["sxid_thousand"].get(number // 1000)) is not None:
+        return Code(kind, number, block.name, block.meaning)
+    return found
 
 
-def named(word: str) -> Code | None:
-    """The entry that is called so, in whatever case: ``ncclSystemError``, ``IBV_WC_RETRY_EXC_ERR``."""
+def of_number(number: int) -> tuple[Code, ...]:
+    """All entries of a bare number, of whatever table."""
+    found = (code(kind, number) for kind in codes() if kind != "sxid_thousand")
+    return tuple(entry for entry in found if entry is not None)
+
+
+def named(word: str) -> tuple[Code, ...]:
+    """The entries that are called so or said so, in whatever case: ``ncclSystemError``, ``Connection refused``."""
     lower = word.lower()
-    return next((c for table in codes().values() for c in table.values() if c.name.lower() == lower), None)
+    return tuple(
+        entry for kind, table in codes().items() if kind != "sxid_thousand"
+        for entry in table.values() if lower in {entry.name.lower(), entry.said.lower()} - {""}
+    )  # fmt: skip

@@ -6,6 +6,7 @@ The table is `env.toml` beside this module; its header says what it was generate
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -20,6 +21,7 @@ from ncdiag.nccl.spelling import distance
 
 TABLE = Path(__file__).with_name("env.toml")
 _SOURCES = (TABLE, __file__, compiled.PACKAGE / "facts" / "scalars.py")
+_VALUE_LIMIT = 1024
 NEAR = 2
 """Edits that a misspelt name may be away from the right one."""
 
@@ -34,7 +36,9 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``since`` is the first release that reads it (None: from 2.3 or before), ``until`` the first that does not.
     ``defaults`` are pairs of first release and value, oldest first; the value "" stands for unset or worked out at
     run time. ``choices`` and ``bounds`` say which numbers make sense, ``words`` which words; ``accepts`` says it in
-    prose. ``renamed`` is what to use instead; ``agree`` tells whether all ranks must use the same value.
+    prose. ``renamed`` is what to use instead; ``agree`` tells whether all ranks must use the same value. ``truth``:
+    first release that reads TRUE and FALSE as numbers; ``experimental``: the guide files it under debugging.
+    ``effect`` says what goes wrong with it, ``agree_why`` why ranks must agree or need not.
     """
 
     name: str
@@ -51,6 +55,12 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     accepts: str = ""
     renamed: str | None = None
     agree: bool | None = None
+    truth: Version | None = None
+    documented: bool = True
+    experimental: bool = False
+    effect: str = ""
+    agree_why: str = ""
+    related: tuple[str, ...] = ()
 
     def exists_at(self, version: Version | VersionRange | None) -> bool | None:
         """Does that version read the variable? None when only a part of the possible versions does.
@@ -92,13 +102,37 @@ class Misspelling(msgspec.Struct, frozen=True):
     why: str
 
 
+class WrongValue(msgspec.Struct, frozen=True, kw_only=True):
+    """A value that was seen and does not say what its writer meant.
+
+    ``value`` is a regular expression for the whole value; ``right`` the value that was meant, with its groups; where
+    a part is wrong, ``find`` and ``put`` change it. ``since`` is the first release for which this holds.
+    """
+
+    name: str
+    value: str
+    why: str
+    right: str | None = None
+    find: str | None = None
+    put: str = ""
+    since: Version | None = None
+
+    def mended(self, text: str) -> str | None:
+        """The value that was meant; None when it cannot be told."""
+        if self.find is not None:
+            return re.sub(self.find, self.put, text)
+        found = re.fullmatch(self.value, text)
+        return found.expand(self.right) if found and self.right is not None else None
+
+
 class Table(msgspec.Struct, frozen=True):
-    """All that is known: variables and wrong names by name, and the prefixes and names of others."""
+    """All that is known: variables and wrong names by name, the prefixes and names of others, wrong values."""
 
     variables: dict[str, Variable]
     misspelt: dict[str, Misspelling]
     foreign_prefixes: dict[str, str]
     foreign_names: dict[str, str]
+    wrong_values: tuple[WrongValue, ...] = ()
 
 
 class Resolved(msgspec.Struct, frozen=True):
@@ -125,7 +159,9 @@ def build(file: Path = TABLE) -> Table:
         for name, fields in members.items():
             found[name] = _variable(name, owner, fields)
     wrong = {name: Misspelling(tuple(fields["right"]), fields["why"]) for name, fields in raw["misspelt"].items()}
-    return Table(found, wrong, raw["foreign"]["prefixes"], raw["foreign"]["names"])
+    values = [{**fields, "since": Version.parse(fields.get("since", ""))} for fields in raw["wrong_values"]["seen"]]
+    seen = msgspec.convert(values, tuple[WrongValue, ...])
+    return Table(found, wrong, raw["foreign"]["prefixes"], raw["foreign"]["names"], seen)
 
 
 def _variable(name: str, owner: str, fields: dict[str, object]) -> Variable:
@@ -138,6 +174,7 @@ def _variable(name: str, owner: str, fields: dict[str, object]) -> Variable:
         "defaults": [(Version.parse(str(since)) or OLDEST, value) for since, value in pairs],
         "since": Version.parse(str(fields.get("since", ""))),
         "until": Version.parse(str(fields.get("until", ""))),
+        "truth": Version.parse(str(fields.get("truth", ""))),
     }
     return msgspec.convert(ready, Variable)
 
@@ -210,6 +247,17 @@ def suggest(name: str) -> list[str]:
         if variable.owner == OURS and (edits := distance(upper, other, NEAR)) is not None
     ]
     return [other for _, other in sorted(near)]
+
+
+def wrong_value(name: str, text: str, version: Version | VersionRange | None = None) -> WrongValue | None:
+    """The known mistake that this value of a variable is, for one of the possible releases; None when it is none."""
+    for known in table().wrong_values:
+        same = known.name == name or (known.name == "NCCL_P2P_LEVEL" and name == "NCCL_NET_GDR_LEVEL")
+        listed = known.name == "NCCL_ALGO" and name == "NCCL_PROTO" and known.find is not None
+        late = known.since is not None and version is not None and versions.as_range(version).high < known.since
+        if (same or listed) and not late and len(text) < _VALUE_LIMIT and re.fullmatch(known.value, text):
+            return known
+    return None
 
 
 def is_foreign(name: str) -> bool:

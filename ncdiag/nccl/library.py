@@ -1,7 +1,8 @@
 """Ask a real NCCL library which interface it would choose. No GPU is needed.
 
-``ncclGetUniqueId`` runs NCCL's whole choice of the bootstrap interface and prints it. It is called in a child process
-of its own group, so that a crash or a hang of the library does no harm.
+``ncclGetUniqueId`` runs NCCL's whole choice of the bootstrap interface and prints it; releases from 2.31 on print their
+registry of parameters as well (`ncdiag.parsers.nccl_params`). They are called in a child process of its own group, so
+that a crash or a hang of the library does no harm.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
+from ncdiag.bare import libraries
 from ncdiag.facts.scalars import Version
 
 TIMEOUT = 20.0
@@ -27,10 +29,6 @@ TIMEOUT = 20.0
 
 OUTPUT_LIMIT = 1 << 20
 _TICK = 0.1  # seconds between two looks at whether the answer is still wanted
-SYSTEM_FOLDERS = (
-    "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/local/lib", "/usr/local/nccl/lib",
-    "/usr/local/cuda/lib64", "/opt/nccl/lib", "/usr/lib",
-)  # fmt: skip
 
 _CHILD = """
 import ctypes, resource, sys
@@ -40,6 +38,10 @@ code = ctypes.c_int(0)
 library.ncclGetVersion(ctypes.byref(code))
 print("ncdiag-version", code.value, flush=True)
 print("ncdiag-result", library.ncclGetUniqueId(ctypes.create_string_buffer(4096)), flush=True)
+if hasattr(library, "ncclParamDumpAll"):
+    library.ncclParamDumpAll.restype = None
+    library.ncclParamDumpAll()
+    ctypes.CDLL(None).fflush(None)
 """
 _VERSION = re.compile(r"ncdiag-version (\d+)")
 _RESULT = re.compile(r"ncdiag-result (\d+)")
@@ -140,59 +142,10 @@ def _read(child: subprocess.Popen[bytes], deadline: float, cancel: threading.Eve
 
 
 def find_libraries(environment: Mapping[str, str] | None = None) -> tuple[Path, ...]:
-    """The files named libnccl.so* that a program here could load, in the order of the search, each file once.
-
-    Looked at: LD_LIBRARY_PATH, ``nvidia/nccl/lib`` of this Python's package folders, the folders of /etc/ld.so.conf and
-    the usual ones (package folders are where the wheels nvidia-nccl-cu11, -cu12 and -cu13 put it).
-    """
-    env = os.environ if environment is None else environment
-    found: dict[Path, Path] = {}
-    for folder in dict.fromkeys(_folders(env)):
-        for file in _matching(folder):
-            found.setdefault(file.resolve(), file)
-    return tuple(found.values())
+    """The files named libnccl.so* that a program here could load, in the order of `ncdiag.bare.libraries.found`."""
+    return tuple(map(Path, libraries.found(os.environ if environment is None else environment)))
 
 
 def find_plugins(environment: Mapping[str, str] | None = None) -> tuple[Path, ...]:
     """The files named libnccl-net*.so* and the like (tuner, profiler) in the same folders, each once."""
-    env = os.environ if environment is None else environment
-    found: dict[Path, Path] = {}
-    for folder in dict.fromkeys(_folders(env)):
-        for file in _matching(folder, "libnccl-*.so*"):
-            found.setdefault(file.resolve(), file)
-    return tuple(found.values())
-
-
-def _matching(folder: Path, pattern: str = "libnccl.so*") -> list[Path]:
-    try:
-        return sorted(file for file in folder.glob(pattern) if file.is_file())
-    except OSError:  # a folder that may not be read holds nothing for this user
-        return []
-
-
-def _folders(env: Mapping[str, str]) -> Iterator[Path]:
-    for name in env.get("LD_LIBRARY_PATH", "").split(":"):
-        if name:
-            yield Path(name)
-    for base in sys.path:
-        if base.endswith(("site-packages", "dist-packages")):
-            yield Path(base, "nvidia", "nccl", "lib")
-    yield from _configured(Path("/etc/ld.so.conf"), depth=3)
-    yield from (Path(name) for name in SYSTEM_FOLDERS)
-
-
-def _configured(file: Path, depth: int) -> Iterator[Path]:
-    """The folders that ld.so.conf and the files it includes name."""
-    try:
-        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return
-    for line in lines:
-        words = line.split("#", maxsplit=1)[0].split()
-        if len(words) > 1 and words[0] == "include" and depth:
-            pattern = Path(words[1])
-            if pattern.is_absolute():
-                for included in sorted(pattern.parent.glob(pattern.name)):
-                    yield from _configured(included, depth - 1)
-        elif len(words) == 1 and words[0].startswith("/"):
-            yield Path(words[0])
+    return tuple(map(Path, libraries.found(os.environ if environment is None else environment, libraries.PLUGINS)))

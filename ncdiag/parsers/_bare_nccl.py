@@ -7,11 +7,15 @@ Only lines whose beginning no person writes, such as ``NET/Socket : Using [0]eth
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Iterator
 
 import msgspec
 
 from ncdiag.facts.observe import Observation
+from ncdiag.parsers import _program
 from ncdiag.parsers.nccl_log import Scanner
+from ncdiag.parsers.nccl_log.transports import parse_link
 from ncdiag.spans import Section
 
 _BARE = re.compile(
@@ -20,23 +24,43 @@ _BARE = re.compile(
     r"|NET/OFI (?:Using|Selected|No eligible|Initializing)|Using (?:internal )?[Nn]etwork \S"
     r"|GPU Direct RDMA (?:En|Dis)abled for |NCCL_[A-Z0-9_]+ set (?:by environment )?to \S"
     r"|(?:Channel|Ring) \d[\d/]* : \d+(?:\[\w+\])? -> \d|\d+\[\w+\] -> \d+\[\w+\] "
-    r"|Initialized NET plugin |comm 0x[0-9a-f]+ rank \d"
-    r"|(?:socketPollConnect|socketStartConnect|socketProgress|socketProgressOpt): \S)"
+    r"|Initialized NET plugin |comm 0x[0-9a-f]+ rank \d)"
 )
 _PAIR = re.compile(r"\d+\[\w+\] -> ")
+_LINK = re.compile(r"(?:(?:Channel|Ring) \d[\d/]* : )?(\d.*)")
 
 
 def take(section: Section) -> tuple[tuple[Observation, ...], frozenset[int]]:
-    """What the bare lines of a section tell, and the indices of these lines."""
-    taken = {index: line for index, line in enumerate(section.lines) if _BARE.match(line)}
-    if not taken:
-        return (), frozenset()
+    """What the bare lines of a section tell, and the indices of these lines.
+
+    A channel line without a process tells the rank that printed it: each rank is read on its own.
+    """
+    printers: dict[int | None, list[int]] = defaultdict(list)
+    before = ""
+    for index, line in enumerate(section.lines):
+        if _BARE.match(line) and not _program.expects(before):
+            printers[_printer(line)].append(index)
+        before = line
+    found = tuple(observation for rank, indices in printers.items() for observation in _scanned(section, indices, rank))
+    return found, frozenset(index for indices in printers.values() for index in indices)
+
+
+def _scanned(section: Section, indices: list[int], rank: int | None) -> Iterator[Observation]:
     scanner = Scanner(section.source, host=section.host)
-    for index, line in taken.items():
-        scanner.feed(_with_mark(line).encode("utf-8", "replace") + b"\n", section.number(index))
-    shown = {section.number(index): section.span(index) for index in taken}
-    found = scanner.finish().observations
-    return tuple(msgspec.structs.replace(o, span=shown.get(o.span.line, o.span)) for o in found), frozenset(taken)
+    for index in indices:
+        scanner.feed(_with_mark(section.lines[index]).encode("utf-8", "replace") + b"\n", section.number(index))
+    shown = {section.number(index): section.span(index) for index in indices}
+    for observation in scanner.finish().observations:
+        where = observation.span
+        key = (*observation.key, rank) if observation.entity == "Rank" and rank is not None else observation.key
+        yield msgspec.structs.replace(observation, span=shown.get(where.line, where), key=key)
+
+
+def _printer(line: str) -> int | None:
+    """The rank that printed a channel line with nothing before it; None for all other lines."""
+    found = _LINK.match(line)
+    link = parse_link(found[1][:300]) if found else None
+    return link.rank if link else None
 
 
 def _with_mark(line: str) -> str:

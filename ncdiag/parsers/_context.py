@@ -56,6 +56,11 @@ class Context(msgspec.Struct):
     time: float | None = None
     process_group: str | None = None
 
+    def inherit(self, outer: Context) -> None:
+        """Take rank and process from what stands before a whole section, where the line tells none."""
+        self.rank = outer.rank if self.rank is None else self.rank
+        self.pid = outer.pid if self.pid is None else self.pid
+
 
 def split(line: str) -> tuple[Context, str]:
     """The prefixes of a line, read, and the text behind them."""

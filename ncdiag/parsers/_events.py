@@ -15,6 +15,11 @@ from ncdiag.messages.template import compile_parts, literal_length, parse
 from ncdiag.parsers import _context
 from ncdiag.spans import Section
 
+EVENTS = {
+    "python-exception": {"exception": "str", "error": "str", "process_group": "str"},
+    "torch-last-error": {"error": "str"},
+}
+"""Events that are told by the form of a line, and the types of their fields."""
 PROGRAMS = frozenset({"torch", "mpi", "kernel", "cuda", "launcher", "libfabric", "hccl"})
 """Origins whose messages are found anywhere in a line."""
 LIBRARIES = frozenset({"nccl", "rccl", "plugin"})
@@ -192,7 +197,7 @@ def _facts(section: Section, index: int, found: Found, context: _context.Context
     if found.event == "iommu-domain" and found.fields.get("domain_type") in {"Translated", "Passthrough"}:
         translating = found.fields["domain_type"] == "Translated"
         # the kernel prints its default on machines without an IOMMU as well: the groups in /sys know better
-        return [observe(section, index, "Host", host=host, standing="conf", iommu_translating=translating)]
+        return [observe(section, index, "Host", host=host, standing="default", iommu_translating=translating)]
     if found.event == "hypervisor-detected":
         return [observe(section, index, "Host", host=host, virtual_machine=True)]
     return []

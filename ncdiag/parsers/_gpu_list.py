@@ -1,4 +1,4 @@
-"""The lines of ``nvidia-smi -L`` and ``nvidia-smi nvlink -s``: both name each GPU the same way."""
+"""The lines of ``nvidia-smi -L`` and of ``nvidia-smi nvlink -s`` and ``-e``: all name each GPU the same way."""
 
 from __future__ import annotations
 
@@ -16,12 +16,28 @@ _MIG = re.compile(r"\s*MIG \S+\s+Device\s+\d+: \(UUID: ")
 _LINK = re.compile(
     r"\s*Link (?P<link>\d{1,2}): (?:(?P<rate>\d{1,4}(?:\.\d{1,4})?) GB/s|<?(?P<off>inactive|Inactive)>?)\s*$"
 )
+_ERROR = re.compile(r"\s*Link \d{1,2}: (?P<kind>[A-Z][A-Za-z ]{1,20}?) Errors: (?P<count>\d{1,18})\s*$")
 _NONE = re.compile(r"\s*(?:NVML: )?Unable to retrieve NVLink information as all links are in[aA]ctive")
 
 
 def belongs(line: str) -> bool:
-    """Whether it is a line of one of the two outputs."""
-    return bool(_GPU.match(line) or _MIG.match(line) or _LINK.match(line) or _NONE.match(line) or is_elision(line))
+    """Whether it is a line of one of these outputs."""
+    return not line.strip() or is_elision(line) or any(p.match(line) for p in (_GPU, _MIG, _LINK, _NONE, _ERROR))
+
+
+def _detail(line: str, fields: dict[str, Any]) -> bool:
+    """Take what a line tells of the GPU above it, but its links; errors are added up over the links by kind."""
+    error = _ERROR.match(line)
+    if error:
+        counts, kind = fields.setdefault("nvlink_errors", {}), error["kind"].lower().replace(" ", "_")
+        counts[kind] = counts.get(kind, 0) + int(error["count"])
+    elif _NONE.match(line):
+        fields["nvlinks"] = 0
+    elif _MIG.match(line):
+        fields["mig"] = True
+    else:
+        return False
+    return True
 
 
 def read(section: Section, program: str) -> Parsed:
@@ -37,10 +53,8 @@ def read(section: Section, program: str) -> Parsed:
             links.append([])
         elif link and gpus:
             links[-1].append(float(link["rate"]) if link["rate"] else None)
-        elif _NONE.match(line) and gpus:
-            gpus[-1][2].update(nvlinks=0)
-        elif _MIG.match(line) and gpus:
-            gpus[-1][2].update(mig=True)
+        elif gpus and _detail(line, gpus[-1][2]):
+            continue
         elif is_elision(line):
             elided = True
         elif line.strip():

@@ -1,6 +1,7 @@
 """``ifconfig`` of net-tools, in the layout of today and of 1.60, and of BSD and macOS.
 
-Format: net-tools lib/interface.c (``ife_print_long``). Today: ``eth0: flags=4163<UP,...>  mtu 1500`` with indented
+Format: net-tools lib/interface.c (``ife_print_long``) and its translations (po/de_DE, fr_FR, es_ES,
+it_IT). Today: ``eth0: flags=4163<UP,...>  mtu 1500`` with indented
 ``inet``, ``inet6``, ``ether`` lines. Up to 1.60: ``eth0      Link encap:Ethernet  HWaddr ...`` with ``inet addr:`` and
 a line of flags.
 """
@@ -16,19 +17,28 @@ ANCHOR = r"[\w.@:-]{1,64}: flags=\w+<[\w,]*>\s|[\w.@:-]{1,64}\s+Link encap:\S"
 HEADER = re.compile(r"\s*(?P<name>[\w.@:-]{1,64}): flags=\w+<(?P<flags>[\w,]{0,300})>(?P<rest>.*)$")
 OLD_HEADER = re.compile(r"\s*(?P<name>[\w.@:-]{1,64})\s+Link encap:(?P<rest>\S.*)$")
 BODY = re.compile(
-    r"\s*(?:inet6? |ether |loop |infiniband |tunnel |ppp |unspec |sit |slip |RX |TX |device |collisions:|Interrupt:"
+    r"\s*(?:inet6? |inet6-Adresse|Direc\. inet|Direcci\u00f3n inet6|adr inet6|indirizzo inet|ether |loop "
+    r"|infiniband |tunnel |ppp |unspec |sit |slip |RX |TX |device |collisions:|Interrupt:"
     r"|Memory:|options=|nd6 options=|media: |status: |groups: |UP |BROADCAST |POINTOPOINT |NOARP |LOOPBACK |MULTICAST "
     r"|Infiniband hardware address can be incorrect|UNSPEC |txqueuelen)"
 )
-_OLD_FLAGS = re.compile(r"\s*(?P<flags>(?:[A-Z0-9]+ ){1,20}) ?MTU:(?P<mtu>\d{1,9})")
+_OLD_FLAGS = re.compile(r"\s*(?P<flags>(?:[A-Z0-9\u00c1-\u00da]+ ){1,20}) ?MTU:(?P<mtu>\d{1,9})")
 _OLD_INET = re.compile(
-    r"\s*inet addr:(?P<ip>[\w.]{1,40})(?:\s+P-t-P:(?P<peer>[\w.]{1,40}))?(?:\s+Bcast:[\w.]{1,40})?"
-    r"(?:\s+Mask:(?P<mask>[\d.]{1,40}))?"
+    r"\s*(?:inet (?:addr|adr|Adresse)|Direc\. inet|indirizzo inet):\s?(?P<ip>[\w.]{1,40})"
+    r"(?:\s+P-t-P:(?P<peer>[\w.]{1,40}))?(?:\s+(?:Bcast|Difus\.):[\w.]{0,40})?"
+    r"(?:\s+(?:Mask|Masque|Maske|M\u00e1sc|Maschera):(?P<mask>[\d.]{1,40}))?"
 )
-_OLD_INET6 = re.compile(r"\s*inet6 addr:\s*(?P<ip>[0-9a-fA-F:.x]+)/(?P<length>\d{1,3})")
+_OLD_INET6 = re.compile(
+    r"\s*(?:inet6[- ](?:addr|Adresse)|adr inet6|Direcci\u00f3n inet6|indirizzo inet6):\s*"
+    r"(?P<ip>[0-9a-fA-F:.x]+)/(?P<length>\d{1,3})"
+)
+_SPANISH = {"ACTIVO": "UP", "FUNCIONANDO": "RUNNING", "BUCLE": "LOOPBACK"}
+"""The one translation of net-tools that translates flags."""
 _KINDS = {"infiniband": "ipoib", "loop": "loopback", "tunnel": "tunnel", "ppp": "tunnel", "sit": "tunnel"}
 _OLD_KINDS = (
-    ("Local Loopback", "loopback"), ("InfiniBand", "ipoib"), ("Point-to-Point", "tunnel"), ("IPIP Tunnel", "tunnel"),
+    ("Local Loopback", "loopback"), ("Lokale Schleife", "loopback"), ("Boucle locale", "loopback"),
+    ("Bucle local", "loopback"), ("Loopback locale", "loopback"), ("InfiniBand", "ipoib"),
+    ("Point-to-Point", "tunnel"), ("IPIP Tunnel", "tunnel"),
     ("IPv6-in-IPv4", "tunnel"),
 )  # fmt: skip
 
@@ -45,9 +55,13 @@ def header(line: int, found: re.Match[str]) -> Draft:
 def old_header(line: int, found: re.Match[str]) -> Draft:
     """An interface from ``name  Link encap:...``."""
     draft = Draft(line, found["name"])
+    draft.set("_old", value=True)
     kinds = [kind for text, kind in _OLD_KINDS if found["rest"].startswith(text)]
     draft.set("kind", kinds[0] if kinds else None)
-    mac = re.search(r"HWaddr ([0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5,19})", found["rest"])
+    mac = re.search(
+        r"(?:HWaddr|Hardware Adresse|direcci\u00f3nHW|IndirizzoHW) ([0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5,19})",
+        found["rest"],
+    )
     draft.set("mac", mac[1].lower() if mac else None)
     return draft
 
@@ -56,7 +70,7 @@ def body(draft: Draft, line: str) -> bool:
     """Take a line below the header; False when it says nothing that ``ifconfig`` prints."""
     if not line.strip():
         return True
-    if not BODY.match(line):
+    if not BODY.match(line) and not (draft.fields.get("_old") and line[0].isspace()):
         return False
     draft.body += 1
     if not _old(draft, line):
@@ -67,7 +81,7 @@ def body(draft: Draft, line: str) -> bool:
 def _old(draft: Draft, line: str) -> bool:
     flags, inet, inet6 = _OLD_FLAGS.match(line), _OLD_INET.match(line), _OLD_INET6.match(line)
     if flags:
-        draft.flags(flags["flags"].split(), "RUNNING")
+        draft.flags((_SPANISH.get(flag, flag) for flag in flags["flags"].split()), "RUNNING")
         draft.set("mtu", number(flags["mtu"]))
     elif inet:
         draft.address(inet["ip"], prefix_length(inet["mask"]) if inet["mask"] else None, inet["peer"])

@@ -15,7 +15,10 @@ from ncdiag.parsers import _json
 from ncdiag.parsers._interface import HARDWARE_BUSES, KINDS, LINK_TYPES, Draft
 from ncdiag.spans import Section
 
-ANCHOR = r"\[\s*\{\s*\"ifindex\":|\[ \{\s*$|\"ifindex\":\s*\d+,\s*$"
+_OF_RDMA = r"\"ifname\":\s*\"[^\"]{1,64}\",\s*\"(?:port|node_type)\""
+ANCHOR = rf"\[\s*\{{\s*\"ifindex\":\s*\d+,(?!\s*{_OF_RDMA})|\[\s*\{{\s*\"ifindex\":\s*$"
+ANCHOR += r"|\[ \{\s*$|\"ifindex\":\s*\d+,\s*$"
+_RDMA = re.compile(_OF_RDMA)
 _START = re.compile(r"\s*(?:\[\s*(?:\{|$)|\"ifindex\")")
 _JSON_LINE = re.compile(
     r"\s*(?:[{}\]][\s,\[\]{}]*$|\[\s*(?:[\"{\]]|$)|\"[^\"]*\"\s*(?:[:,]|$)"
@@ -29,6 +32,11 @@ _TEXT_LIMIT = 8 << 20
 def starts(line: str) -> bool:
     """The first line of such a list, or of what is left of it."""
     return _START.match(line) is not None
+
+
+def is_rdma(text: str) -> bool:
+    """Is it what ``rdma -j`` prints, whose pretty form begins alike?"""
+    return _RDMA.search(text[:4096]) is not None
 
 
 def continues(first: str, last: str, line: str) -> bool:

@@ -23,7 +23,6 @@ BODY = re.compile(r"\s*\**(?:link/\S|inet6? |valid_lft |altname |RX[: ]|TX[: ]|v
 NOISE = re.compile(r"\s*(?:Message truncated|Dump was interrupted)")
 _UP = {"UP": True, "UNKNOWN": True, "DORMANT": True, "LOWERLAYERDOWN": True}
 _CARRIER = {"UP": True, "DOWN": False, "LOWERLAYERDOWN": False, "NOTPRESENT": False}
-SLAVE_WORDS = frozenset({"bridge_slave", "bond_slave", "team_slave", "vrf_slave"})
 
 
 def header(line: int, found: re.Match[str]) -> Draft:
@@ -79,7 +78,7 @@ def body(draft: Draft, text: str) -> bool:
         _address(draft, words)
     elif first in KINDS and text[:1].isspace():
         draft.fields["kind"] = draft.fields["kind"] if draft.fields.get("kind") == "ipoib" else KINDS[first]
-    elif not BODY.match(text) and first not in SLAVE_WORDS and not all(word.isdigit() for word in words):
+    elif not BODY.match(text) and not first.endswith("_slave") and not all(word.isdigit() for word in words):
         return False
     draft.body += 1
     return True

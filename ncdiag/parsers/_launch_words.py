@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from ncdiag.parsers._launchers import CONTAINERS, Launcher
+from ncdiag.parsers._shell import unquoted
 from ncdiag.parsers._shell import words as split
 from ncdiag.parsers._units import size_bytes
 
@@ -16,6 +17,7 @@ _APPLICATION = re.compile(r".*/|python|bash$|sh$|.*\.(?:py|sh)$|.*_perf$")
 _HOST = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]{0,120})(?:[:@](?P<slots>\d{1,4}))?$")
 _BRACKET = re.compile(r"(?P<stem>[\w.-]{0,60})\[(?P<ranges>[\d,-]{1,200})\](?P<end>[\w.-]{0,60})$")
 _PPR = re.compile(r"ppr:(\d{1,4}):node")
+_PIECE = re.compile(r"(?:[^,'\"]|'[^']*'|\"[^\"]*\")+")
 _HOSTS_LIMIT = 4096
 _JOINED = re.compile(r"-(?P<option>[a-zA-Z])(?P<value>\d{1,6})$")  # srun -N2
 _NUMBER = re.compile(r"\d{1,9}$")
@@ -134,15 +136,15 @@ def _variable(command: Command, value: str) -> None:
 
 
 def _variables(command: Command, value: str) -> None:
-    """``--export=ALL,A=1`` and ``-genvlist A,B``: a piece without a name goes on with the value before it."""
-    last = ""
-    for piece in value.split(","):
-        name, equals, _ = piece.partition("=")
-        if equals and name.isidentifier():
-            last = name
-            _variable(command, piece)
-        elif last and not piece.isupper():
-            command.env[last] += f",{piece}"
+    """``--export=ALL,A=1`` and ``-genvlist A,B``.
+
+    A comma ends a value that has no quotes of its own: srun takes what follows for another name (find_quote_token in
+    Slurm's src/srun).
+    """
+    for piece in _PIECE.findall(value[: 1 << 14]):
+        name, equals, text = piece.partition("=")
+        if equals:
+            _variable(command, f"{name}={unquoted(text)}")
         elif piece not in {"ALL", "NONE", "NIL"}:
             _variable(command, piece)
 

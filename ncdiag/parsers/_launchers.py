@@ -133,7 +133,8 @@ NCCL_TESTS = (
 _BY_NAME = {
     **dict.fromkeys(("mpirun", "mpiexec", "mpiexec.hydra", "mpiexec.mpich", "orterun", "prterun"), _MPI),
     "horovodrun": _HOROVOD, "torchrun": _TORCH, "torch.distributed.run": _TORCH, "torch.distributed.launch": _TORCH,
-    "torch.distributed.elastic": _TORCH, "srun": _SLURM, "deepspeed": _DEEPSPEED, "accelerate launch": _ACCELERATE,
+    "torch.distributed.elastic": _TORCH, "srun": _SLURM, "salloc": _SLURM, "sbatch": _SLURM,
+    "deepspeed": _DEEPSPEED, "accelerate launch": _ACCELERATE,
     **dict.fromkeys(("docker run", "podman run", "nvidia-docker run", "nerdctl run"), _DOCKER),
 }  # fmt: skip
 CONTAINERS = frozenset({"docker run", "podman run", "nvidia-docker run", "nerdctl run"})

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _context, _events
+from ncdiag.parsers import _context, _events, _progress
 from ncdiag.spans import Section
 
 NOISE = re.compile(
@@ -24,6 +24,14 @@ NOISE = re.compile(
 )
 """What stands around errors and says nothing: stack frames, rules of dashes, progress bars, ssh's debug lines."""
 
+CONTINUED = re.compile(
+    r"there may be a mismatch in collective sizes or environment settings|\[allowed range: -?\d{1,20} - -?\d{1,20}\]$"
+    r"|This is usually caused by a system or configuration error in the Fabric Manager or NVSwitches"
+    r"|(?:Disable|Do not force-enable) NVLS \(NCCL_NVLS_ENABLE=[01]\) if you wish to avoid this error"
+    r"|The buffer is left unregistered for this operation and will be retried"
+)
+"""Further lines of NCCL's messages of several lines, which have no prefix (since 2.12; the first line is the event)."""
+
 _LAST_ERROR = "Last error:"
 _TAGGED = 120
 """Characters of ``Last error:`` with a tag of the launcher (``worker-1: ``) before it."""
@@ -31,7 +39,8 @@ _TAGGED = 120
 
 def known(line: str) -> bool:
     """Tell whether a line without event is known chatter."""
-    return NOISE.match(_context.split(line)[1]) is not None
+    text = _context.split(line)[1]
+    return NOISE.match(text) is not None or CONTINUED.match(text) is not None
 
 
 def read(section: Section, is_known: Callable[[str], bool] = known, *, exceptions: bool = True) -> Parsed:
@@ -43,26 +52,42 @@ def read(section: Section, is_known: Callable[[str], bool] = known, *, exception
     timeouts = _Timeouts(section)
     shared = _context.split(section.prefix)[0] if section.prefix else None
     unread: list[int] = []
+    bars = _progress.Bars(collector)
     expects_error, head = False, ""
+    silent: dict[str, bool] = {}
     for index, line in enumerate(section.lines):
+        if line in silent and not expects_error:
+            if not silent[line]:
+                unread.append(index)
+            continue
         context, text = _context.split(line)
         if not text:
             continue
         if shared is not None:
-            context.rank = shared.rank if context.rank is None else context.rank
-            context.pid = shared.pid if context.pid is None else context.pid
-        if expects_error and head:
-            text = text.removeprefix(head)
+            context.inherit(shared)
+        text = text.removeprefix(head) if expects_error else text
         told = expects_error or (text.startswith(_LAST_ERROR) and text != _LAST_ERROR)
-        expects_error = text.endswith(_LAST_ERROR) and len(text) < _TAGGED
+        expects_error = expects(text)
         head = text.removesuffix(_LAST_ERROR) if expects_error else ""
         found = [] if expects_error else _of_line(text, told=told, exceptions=exceptions)
         for event in found:
             collector.add(index, event, context, text)
             timeouts.see(index, event, context)
-        if not found and not expects_error and not is_known(line):
+        if found or expects_error or CONTINUED.match(text):
+            continue
+        remarked = bars.see(index, context, text)
+        is_chatter = is_known(line)
+        if not is_chatter:
             unread.append(index)
+        if not remarked and not told:
+            silent[line] = is_chatter
+    bars.finish()
     return Parsed(observations=(*collector.observations(), *timeouts.observations()), unread=tuple(unread))
+
+
+def expects(line: str) -> bool:
+    """Tell whether the next line is NCCL's own text: the line ends in ``Last error:``."""
+    return line.endswith(_LAST_ERROR) and len(line) < _TAGGED
 
 
 def _of_line(text: str, *, told: bool, exceptions: bool) -> list[_events.Found]:
@@ -94,12 +119,15 @@ class _Timeouts:
         self._section = section
         self._found: list[tuple[int, _context.Context, dict[str, Any]]] = []
         self._last: dict[tuple[int | None, object], int] = {}
+        self._stack: tuple[int, _context.Context] | None = None
 
     def see(self, index: int, event: _events.Found, context: _context.Context) -> None:
         """Take an event that speaks of a timeout."""
         fields = event.fields
         place = context.rank, fields.get("sequence")
-        if event.event == "torch-watchdog-timeout":
+        if event.event == "torch-timeout-frame":
+            self._stack = self._stack or (index, context)
+        elif event.event == "torch-watchdog-timeout":
             self._last[place] = len(self._found)
             self._found.append((index, context, {name: fields.get(name) for name in self._FIELDS}))
         elif event.event == "torch-work-failed":
@@ -112,5 +140,7 @@ class _Timeouts:
                 self._found.append((index, context, {"sequence": fields.get("sequence"), **state}))
 
     def observations(self) -> list[Observation]:
-        """One Timeout for each watchdog line, in order."""
+        """One Timeout for each watchdog line, in order; one for a stack where no such line is."""
+        if self._stack is not None and not self._found:
+            self._found.append((*self._stack, {"only_stack": True}))
         return [observe(self._section, i, "Timeout", rank=context.rank, **fields) for i, context, fields in self._found]

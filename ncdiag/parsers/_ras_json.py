@@ -56,9 +56,13 @@ def is_json(line: str) -> bool:
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Lines that look like JSON, to the brace in the first column; the second line shows whether it is RAS's."""
-    if lines[-1].startswith("}") or (len(lines) == 1 and lines[0].startswith("{") and lines[0].rstrip().endswith("}")):
+    if _json.closed(lines[-1], line) or (
+        len(lines) == 1 and lines[0].startswith("{") and lines[0].rstrip().endswith("}")
+    ):
         return False
-    if len(lines) == 1:
+    if not line.strip():
+        return True
+    if not any(text.strip() for text in lines[1:]):
         key = re.match(r'\s*"(\w{1,40})"', lines[0])
         following = _NEXT.get(key[1]) if key else None
         if following is not None and not following.match(line):

@@ -20,6 +20,9 @@ _PHYSICAL = {
     "nochange": "NoChange", "nostatechange": "NoChange", "sleep": "Sleep", "polling": "Polling", "disabled": "Disabled",
     "portconfigurationtraining": "PortConfigurationTraining", "linkup": "LinkUp",
     "linkerrorrecovery": "LinkErrorRecovery", "phytest": "PhyTest",
+    # as devinfo.c and rdma/link.c spell them
+    "portconfigurationtrainning": "PortConfigurationTraining", "linkerrorrecover": "LinkErrorRecovery",
+    "opaoffline": "Offline", "offline": "Offline", "opatest": "Test",
 }  # fmt: skip
 _LAYERS = {"infiniband": "InfiniBand", "ib": "InfiniBand", "ethernet": "Ethernet"}
 _GUID = re.compile(r"(?:0x)?([0-9a-f]{4}):?([0-9a-f]{4}):?([0-9a-f]{4}):?([0-9a-f]{4})$", re.IGNORECASE)

@@ -7,53 +7,15 @@ import shlex
 
 import msgspec
 
+from ncdiag.bare.hide import HIDDEN, KEPT_PATTERN, LINE_LIMIT, hide_secrets, is_kept, is_secret
 from ncdiag.spans import Section
 
-LINE_LIMIT = 1 << 16
-"""Characters of a line that are read."""
-HIDDEN = "***"
+__all__ = [
+    "HIDDEN", "KEPT_PATTERN", "LINE_LIMIT", "hide_secrets", "is_kept", "is_secret", "pipeline", "unquoted",
+    "without_secrets", "words",
+]  # fmt: skip
 
-_FAMILIES = (
-    r"(?:NCCL|RCCL|HCCL|ASCEND|OFI|FI|UCX|UCC|UCS|OMPI|PMIX|PMI|PRTE|HYDRA|MPICH|I_MPI|TORCH|PYTORCH|CUDA|NVIDIA|NVSHMEM"
-    r"|GLOO|HOROVOD|SLURM|HSA|ROCR|HIP|ROCM|RDMAV|IBV|MLX5|MLX4|SHARP|EFA)"
-)
-_OTHERS = (
-    r"(?:MASTER_(?:ADDR|PORT)|(?:LOCAL_)?(?:WORLD_SIZE|RANK)|NNODES|(?:NODE|GROUP)_RANK|LD_LIBRARY_PATH|LD_PRELOAD"
-    r"|OMP_NUM_THREADS|KUBERNETES_SERVICE_HOST|SLURMD_NODENAME)"
-)
-KEPT_PATTERN = rf"(?:{_FAMILIES}_[A-Z0-9_]{{1,100}}|{_OTHERS})"
-"""The names that are kept, as a pattern for anchors."""
-
-_KEPT = re.compile(rf"{KEPT_PATTERN}$")
-_SECRET = re.compile(r"KEY|TOKEN|PASS|SECRET|CREDENTIAL|COOKIE|JWT")
-_HARMLESS = re.compile(r"IB_PKEY|MR_KEY_SIZE|TOKENIZER")
-_ASSIGNED = re.compile(r"(?<![\w-])(?P<name>[A-Za-z_]\w*)(?P<sep>\s?[=:]\s?)(?P<value>\"[^\"]*\"|'[^']*'|[^\s\"']+)")
-_OPTION = re.compile(r"(?<![\w-])(?P<name>--?[A-Za-z][\w-]*)(?P<sep>[= ])(?P<value>\"[^\"]*\"|'[^']*'|[^\s\"']+)")
-_USER = re.compile(r"://[^/@\s]{1,200}@")
 _TYPOGRAPHY = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "—": "--", "–": "-", "\u00a0": " "})  # noqa: RUF001
-
-
-def is_kept(name: str) -> bool:
-    """Whether this is a variable of NCCL, of a framework or of a launcher, and no secret."""
-    return _KEPT.match(name) is not None and not is_secret(name)
-
-
-def is_secret(name: str) -> bool:
-    """Whether the name of a variable or option promises a key, token, password or the like."""
-    return _SECRET.search(_HARMLESS.sub("", name.upper())) is not None
-
-
-def hide_secrets(text: str) -> str:
-    """The line with the values of secret variables and options and the users of URLs replaced by ``***``."""
-    if "://" in text:
-        text = _USER.sub(f"://{HIDDEN}@", text)
-    if is_secret(text):
-        text = _OPTION.sub(_hidden, _ASSIGNED.sub(_hidden, text))
-    return text
-
-
-def _hidden(found: re.Match[str]) -> str:
-    return f"{found['name']}{found['sep']}{HIDDEN}" if is_secret(found["name"]) else found[0]
 
 
 def without_secrets(section: Section) -> Section:

@@ -39,6 +39,8 @@ def continues(lines: Sequence[str], line: str) -> bool:
     """The names that the file has; a further driver line is the next bond."""
     if not line.strip() or _TITLE.match(line):
         return True
+    if line.strip() in _KNOWN:
+        return True  # its value is cut off
     found = _VALUE.match(line) if len(line) < _LINE_LIMIT else None
     return found is not None and found[1] in _KNOWN and (found[1] != "Bonding Mode" or len(lines) < 3)  # noqa: PLR2004
 
@@ -57,7 +59,7 @@ def parse(section: Section) -> Parsed:
                 members.append((index, value, {}))
             else:
                 _put(members[-1][2] if members else bond, name, value)
-        elif line.strip() and not _TITLE.match(line):
+        elif line.strip() and not _TITLE.match(line) and line.strip() not in _KNOWN:
             unread.append(index)
     if "bond_mode" not in bond and not members:
         return Parsed(unread=tuple(unread))

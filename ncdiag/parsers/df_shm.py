@@ -17,13 +17,23 @@ from ncdiag.spans import Section
 KIND = "df_shm"
 COMMANDS: tuple[str, ...] = ("df",)
 _NUMBER = r"\d[\d.,]{0,18}[KMGTPE]?i?B?"
+_FIRST = (
+    r"(?:Filesystem|Dateisystem|Sys\. de fichiers|S\.ficheros"
+    r"|\u6587\u4ef6\u7cfb\u7edf|\u30d5\u30a1\u30a4\u30eb\u30b7\u30b9)"
+)
+_LAST = (
+    r"(?:Mounted on|Eingeh\u00e4ngt auf|Mont\u00e9 sur|Montado en"
+    r"|\u6302\u8f7d\u70b9|\u30de\u30a6\u30f3\u30c8\u4f4d\u7f6e)"
+)
+"""The ends of the heading as coreutils translates them (po/de, fr, es, zh_CN, ja)."""
 ANCHOR = (
-    r"[ \t]*Filesystem[ \t]+.{0,80}Mounted on[ \t]*$"
+    rf"[ \t]*{_FIRST}[ \t]*.{{0,80}}{_LAST}[ \t]*$"
     rf"|[ \t]*[\w/][\w/.:-]{{0,80}}[ \t]+{_NUMBER}[ \t]+{_NUMBER}[ \t]+{_NUMBER}[ \t]+\d{{1,3}}%[ \t]+/"
 )
 
-_HEADER = re.compile(r"\s*Filesystem\s.*Mounted on\s*$")
-_BLOCK = re.compile(r"(\d{0,6}[KMG]?i?B?)-blocks$")
+_HEADER = re.compile(rf"\s*{_FIRST}.*{_LAST}\s*$")
+_BLOCK = re.compile(r"(\d{0,6}[KMG]?i?B?)-(?:blocks|Bl\u00f6cke|\u5757|\u30d6\u30ed\u30c3\u30af)$")
+_BLOCKS_OF = re.compile(r"[Bb]lo(?:cs|ques) de 1K\b")
 _PERCENT = re.compile(r"(?:\d{1,3}%|-)$")
 _OPTION = re.compile(r"-[hHkmPTal]+$")
 _NOISE = re.compile(r".{0,40}\bdf: ")
@@ -73,8 +83,10 @@ def parse(section: Section) -> Parsed:
 
 def _unit(words: Sequence[str]) -> int | None:
     """Bytes that a number without a suffix counts; None for a table of inodes."""
-    if "Inodes" in words:
+    if any(word.startswith(("Inodes", "IUse")) for word in words):
         return None
+    if _BLOCKS_OF.search(" ".join(words)):
+        return 1024
     for word in words:
         block = _BLOCK.match(word)
         if block:

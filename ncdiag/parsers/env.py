@@ -40,6 +40,7 @@ ANCHOR = (
     rf"{_LEAD}{_VERB}[ \t]+(?:-[gx][ \t]+)?{KEPT_PATTERN}(?:[= ]|[ \t]*$)"
     rf"|{_LEAD}(?:[-*•][ \t]+)?{KEPT_PATTERN}[ \t]?=[ \t]?{_VALUE},?[ \t]*(?:[#(;].*)?$"
     rf"|{_USUAL}=\S*[ \t]*$"
+    rf"|{_LEAD}[\"']{KEPT_PATTERN}[\"'][ \t]?:[ \t]?[\"'][^\"']{{0,400}}[\"'],?[ \t]*$"
     rf"|{_LEAD}os\.environ(?:\[|\.setdefault\()[\"']{KEPT_PATTERN}[\"']"
 )
 
@@ -56,6 +57,7 @@ _PYTHON = re.compile(
 _BARE = re.compile(
     rf"\s*(?:\+{{1,3}}\s+)?(?:[-*•]\s+)?(?P<name>{KEPT_PATTERN})\s?=\s?(?P<value>{_VALUE}),?\s*(?:[#(;].*)?$"
 )
+_JSON = re.compile(r"\s*[\"'](?P<name>[A-Z_a-z]\w{0,120})[\"']\s?:\s?[\"'](?P<value>[^\"']{0,400})[\"'],?\s*$")
 _FUNCTION_END = re.compile(r"\}$|[ \t]+\S")
 _LAUNCH = re.compile(launch.ANCHOR)
 _WHOLE = 8
@@ -72,7 +74,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def _form(line: str) -> bool:
-    forms = (_EXPORT, _ASSIGNMENT, _SETENV, _UNSET, _PYTHON, _BARE)
+    forms = (_EXPORT, _ASSIGNMENT, _SETENV, _UNSET, _PYTHON, _BARE, _JSON)
     return len(line) < (1 << 16) and any(form.match(line) for form in forms)
 
 
@@ -129,6 +131,8 @@ def _settings(line: str) -> Iterator[tuple[str, str | None, str]]:
         yield from ((name, None, "shell") for name in unset["names"].split())
     elif python := _PYTHON.match(line):
         yield python["name"], unquoted(python["value"]), "launcher"
+    elif json := _JSON.match(line):
+        yield json["name"], json["value"], "manifest"
     elif export := _EXPORT.match(line):
         yield from _exported(export["rest"], line, "manifest" if export["verb"] == "ENV" else "shell")
     elif setenv := _SETENV.match(line):

@@ -22,7 +22,7 @@ _SETTINGS = re.compile(r"Settings for (?P<name>[A-Za-z][\w.:-]{0,31}):\s*$")
 _INFO = re.compile(
     r"(?:driver|version|firmware-version|expansion-rom-version|bus-info|supports-[a-z-]{1,30}): ?(?P<value>.*)$"
 )
-_DETAIL = re.compile(r"\s{1,60}\S|netlink error: ")
+_DETAIL = re.compile(r"\s{1,60}\S|netlink error: |Cannot get [\w -]{1,60}: ")
 _SPEED = re.compile(r"\s*Speed: (?P<speed>\d{1,8})Mb/s\s*$")
 _DUPLEX = re.compile(r"\s*Duplex: (?P<duplex>Full|Half)\s*$")
 _LINK = re.compile(r"\s*Link detected: (?P<link>yes|no)\b")

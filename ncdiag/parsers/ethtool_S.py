@@ -16,7 +16,7 @@ KIND = "ethtool_S"
 COMMANDS: tuple[str, ...] = ("ethtool -S", "ethtool --statistics")
 ANCHOR = r"NIC statistics:[ \t]*$"
 
-_COUNTER = re.compile(r"\s{1,16}(?P<name>[A-Za-z0-9_\[\]()][\w .,:()\[\]/-]{0,79}?)\s?: (?P<value>\d{1,20})\s*$")
+_COUNTER = re.compile(r"\s{0,16}(?P<name>[A-Za-z0-9_\[\]()][\w .,:()\[\]/-]{0,79}?)\s?: (?P<value>\d{1,20})\s*$")
 _HEADING = re.compile(r"NIC statistics:\s*$|no stats available\s*$")
 
 

@@ -1,4 +1,4 @@
-"""PyTorch's NCCL flight recorder as JSON (``fr_trace -j``, or a pickle dump printed by hand), layout 2.x.
+"""PyTorch's NCCL flight recorder as JSON or as Python prints the dict of a pickle dump, layout 2.x.
 
 Layout: torch/csrc/distributed/c10d/FlightRecorder.hpp and tools/flight_recorder; documented in PyTorch's tutorial on
 it. Printed dumps hold Python tuples and may be cut, so the text is read tolerantly.
@@ -16,9 +16,13 @@ from ncdiag.spans import Section
 
 KIND = "flight_recorder"
 COMMANDS: tuple[str, ...] = ()
-ANCHOR = r'\s{0,8}\{?\s{0,8}"(?:version"\s?:\s?"2\.\d{1,3}"|pg_config"\s?:|pg_status"\s?:)'
+ANCHOR = (
+    r"\s{0,8}\{?\s{0,8}[\"'](?:version[\"']\s?:\s?[\"']2\.\d{1,3}[\"']|pg_config[\"']\s?:|pg_status[\"']\s?:"
+    r"|entries[\"']\s?:\s?\[(?:\s*\{\s*[\"'](?:frames|record_id|collective_seq_id|pg_id)[\"']|\s*$))"
+)
 
-_LIKE_JSON = re.compile(r'\s|[{}\[\]()",/]|$')
+_LIKE_JSON = re.compile(r'\s|[{}\[\]()",/\']|-?\d|true|false|null|$')
+_PYTHON = re.compile(r"\{\s*'")
 _RANK = re.compile(r"\d{1,7}")
 _FILE = re.compile(r"(?:rank|trace|dump)[^/]{0,40}?_(\d{1,7})(?:\.(?:json|txt|pickle|pkl))?$")
 """Name of a dump: TORCH_NCCL_DEBUG_INFO_TEMP_FILE (``nccl_trace_rank_``) with the number of the rank behind it."""
@@ -30,7 +34,7 @@ _STATUS = {
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Lines that look like JSON, to the brace in the first column."""
-    return _LIKE_JSON.match(line) is not None and not lines[-1].startswith("}")
+    return _LIKE_JSON.match(line) is not None and not _json.closed(lines[-1], line)
 
 
 def parse(section: Section) -> Parsed:
@@ -38,9 +42,11 @@ def parse(section: Section) -> Parsed:
     if not section.lines:
         return Parsed()
     text = section.text.strip()
-    read = _relaxed_json.loads(text if text.startswith("{") else "{" + text)
+    text = text if text.startswith("{") else "{" + text
+    read = _relaxed_json.loads(_json.from_python(text) if _PYTHON.match(text) else text)
     dump = read.value if isinstance(read.value, dict) else {}
-    entries = [_entry(item) for item in _json.tables(dump.get("entries"))]
+    items = _json.tables(dump.get("entries"))
+    entries = [_entry(item) for item in items if {"collective_seq_id", "profiling_name"} & item.keys()]
     groups = _groups(_json.table(dump.get("pg_config")), _json.table(dump.get("pg_status")))
     if not entries and not groups:
         return Parsed(unread=tuple(range(len(section.lines))))

@@ -1,7 +1,9 @@
 """HCCL's rank table (ranktable.json): which NPUs, at which addresses, form a job of Ascend devices.
 
 Format: CANN documentation, "ranktable configuration" (versions 1.0, 1.1 and 1.2): status, version, server_count and
-server_list of servers with their devices. People paste it with comments and in parts, so it is read tolerantly.
+server_list of servers with their devices; its older template 2 has group_list with instance_list in their place,
+without rank ids; MindCluster's global-ranktable has server_group_list with such lists. People paste it with
+comments and in parts, so it is read tolerantly.
 """
 
 from __future__ import annotations
@@ -20,19 +22,19 @@ KIND = "hccl_ranktable"
 COMMANDS: tuple[str, ...] = ()
 ANCHOR = (
     r'\s{0,8}\{?\s{0,8}"(?:status"\s?:\s?"(?:completed|initializing)"'
-    r'|server_count"\s?:|server_list"\s?:|version"\s?:\s?"1\.[0-2]")'
+    r'|server_count"\s?:|group_count"\s?:\s?"?\d|server_group_list"\s?:|group_list"\s?:\s?\[|server_list"\s?:|version"\s?:\s?"1\.[0-2]")'
 )
 
-_LIKE_JSON = re.compile(r'\s|[{}\[\]",/]|$')
+_LIKE_JSON = re.compile(r'\s|[{}\[\]",/]|-?\d|true|false|null|$')
 _VERSIONS = frozenset({"1.0", "1.1", "1.2"})
 _SAID = re.compile(r'"(status|version|server_count)"\s{0,8}:\s{0,8}"?([\w.-]{1,40})')
-_END = re.compile(r"\}\s*$")
+_LISTS = frozenset({"server_list", "server_group_list", "group_list"})
 _Device = dict[str, str]
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Lines that look like JSON, to the brace in the first column."""
-    return _LIKE_JSON.match(line) is not None and not (lines[-1].startswith("}") and _END.match(lines[-1]))
+    return _LIKE_JSON.match(line) is not None and not _json.closed(lines[-1], line)
 
 
 def parse(section: Section) -> Parsed:
@@ -47,14 +49,25 @@ def parse(section: Section) -> Parsed:
         value = table.get(name, said.get(name))
         fields[name] = str(value) if isinstance(value, str | int | float) else None
     fields["server_count"] = _number(table.get("server_count", said.get("server_count")))
-    servers = _json.tables(table.get("server_list"))
+    servers = list(_servers(table))
     devices = [_device(server, item) for server in servers for item in _json.tables(server.get("device"))]
     fields["servers"], fields["devices"] = len(servers), devices
     problems = [*_format_problems(read, fields)]
-    if read.valid and "server_list" in table:
+    if read.valid and _LISTS & table.keys():
         problems += [*_server_problems(servers, devices, fields["server_count"]), *_address_problems(servers, devices)]
     fields["problems"] = problems
     return Parsed(observations=(observe(section, 0, "RankTable", **fields),) if section.lines else ())
+
+
+def _servers(table: dict[str, Any]) -> Iterable[dict[str, Any]]:
+    """The servers, in whatever list the layout has them."""
+    yield from _json.tables(table.get("server_list"))
+    for group in _json.tables(table.get("server_group_list")):
+        yield from _json.tables(group.get("server_list"))
+    for group in _json.tables(table.get("group_list")):
+        for instance in _json.tables(group.get("instance_list")):
+            name = instance.get("server_id", instance.get("pod_name"))
+            yield {"server_id": name, "device": instance.get("devices")}
 
 
 def _number(value: Any) -> int | None:  # noqa: ANN401
@@ -84,7 +97,8 @@ def _server_problems(servers: list[dict[str, Any]], devices: list[_Device], coun
         if times > 1:
             yield f"The server_id {server} stands {times} times."
     ranks = [str(device.get("rank_id")) for device in devices]
-    if sorted(ranks) != sorted(str(number) for number in range(len(devices))):
+    told = any("rank_id" in device for device in devices)
+    if told and sorted(ranks) != sorted(str(number) for number in range(len(devices))):
         yield f"The rank ids are not 0 to {len(devices) - 1}, each once."
     for (name, device), times in Counter((d.get("server_id"), d.get("device_id")) for d in devices).items():
         if times > 1:

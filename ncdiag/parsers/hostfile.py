@@ -23,13 +23,14 @@ _DEVICES = (
     r"|(?:en[opsx]|mlx|roce|rdma|ibp|veth|docker|virbr|cali|cni|nvidia|uverbs|umad|issm|efa|hfi|bnxt|nvme|vlan|lib|nccl)\w*)"
 )
 _BARE = rf"(?!(?i:{_DEVICES}))[A-Za-z][A-Za-z0-9-]{{1,60}}\d[A-Za-z0-9.-]{{0,60}}"
-ANCHOR = rf"{_HOST}[ \t]+(?:slots|max_slots|max-slots)[ \t]?=[ \t]?\d{{1,4}}\b|{_BARE}[ \t]*$"
+_IP = r"(?:\d{1,3}\.){3}\d{1,3}"
+ANCHOR = rf"{_IP}[ \t]*$|{_HOST}[ \t]+(?:slots|max_slots|max-slots)[ \t]?=[ \t]?\d{{1,4}}\b|{_BARE}[ \t]*$"
 
 _SLOTS = re.compile(
     rf"\s*(?P<name>{_HOST})(?:\s+(?:[a-z_-]+\s?=\s?\S+\s*)?(?:slots\s?=\s?(?P<slots>\d{{1,4}})).*|\s+\S+=.*)$"
 )
 _COLON = re.compile(rf"\s*(?P<name>{_HOST})(?::(?P<slots>\d{{1,4}}))?\s*$")
-_ALONE = re.compile(rf"{_BARE}\s*$")
+_ALONE = re.compile(rf"(?:{_BARE}|{_IP})\s*$")
 _COMMENT = re.compile(r"\s*#")
 _ALIKE = 3
 _STEM = 2
@@ -40,6 +41,8 @@ def continues(lines: Sequence[str], line: str) -> bool:
     first = next((text for text in lines if text.strip() and not _COMMENT.match(text)), line)
     if _COMMENT.match(line):
         return True
+    if not line.strip():
+        return bool(lines) and bool(lines[-1].strip())
     if "=" in first:
         return _SLOTS.match(line) is not None
     if ":" in first or not lines:

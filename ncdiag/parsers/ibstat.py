@@ -1,8 +1,9 @@
 """``ibstat``: the RDMA devices of a host and the state of their ports.
 
 Format: rdma-core, infiniband-diags/ibstat.c (``ca_dump``, ``port_dump``): ``CA 'name'``, its values one tab deeper,
-``Port n:`` and the port's values another tab deeper. A paste may begin inside a block (the device is then `UNNAMED`),
-may have lost its indentation, and may hold ``ibwarn`` and ``ibpanic`` lines of libibumad.
+``Port n:`` and the port's values another tab deeper; a port asked for by number stands alone under ``CA: 'name'``.
+An iWARP adapter is an ``iWARP RNIC``. ``-l`` lists names alone. A paste may begin inside a block (the device
+is then `UNNAMED`), may have lost its indentation, and may hold ``ibwarn`` and ``ibpanic`` lines of libibumad.
 """
 
 from __future__ import annotations
@@ -16,34 +17,54 @@ from ncdiag.spans import Section
 
 KIND = "ibstat"
 COMMANDS = ("ibstat",)
+EVENTS: dict[str, dict[str, str]] = {"ibstat-failed": {}}
+"""Events that are told by the form of a line, and the types of their fields."""
+_NODE = r"(?:CA|Switch|Router|iWARP RNIC|\?\?\?)"
 ANCHOR = (
-    r"CA '[^']{1,64}'\s*$"
-    r"|(?:CA type: |Number of ports: \d|Node GUID: 0x|System image GUID: 0x)\S*\s*$"
+    rf"{_NODE}:? '[^']{{1,64}}'\s*$"
+    r"|(?:(?:CA|iWARP RNIC) type: |Number of ports: \d|Node GUID: 0x|System image GUID: 0x)\S*\s*$"
     r"|Port \d{1,3}:\s*$"
 )
-_DEVICE = re.compile(r"\s*CA '([^']{1,64})'")
+_DEVICE = re.compile(rf"\s*{_NODE}:? '([^']{{1,64}})'\s*$")
 _PORT = re.compile(r"\s*Port (\d{1,3}):\s*$")
 _VALUE = re.compile(
-    r"\s*(CA type|Number of ports|Firmware version|Hardware version|Node GUID|System image GUID|State|Physical state"
-    r"|Rate|Base lid|LMC|SM lid|Capability mask|Port GUID|Link layer):(.*)$"
+    r"\s*(?:(?:Switch|Router|iWARP|\?\?\?) )?(CA type|RNIC type|type|Number of ports|Firmware version"
+    r"|Hardware version|Node GUID|System image GUID|State|Physical state"
+    r"|Rate|Effective speed|Base lid|LMC|SM lid|Capability mask|Port GUID|Link layer):(.*)$"
 )
 _NOISE = re.compile(r"ib(?:warn|panic|error|debug): ")
+_LIST = re.compile(r"\bibstat\s+(?:-l|--list_of_cas)\b")
+_NAME = re.compile(r"\s*([A-Za-z][\w.-]{0,63})\s*$")
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Values, ports, devices, blank lines and complaints of libibumad; the first device again is another host."""
     if _DEVICE.match(line):
         return line != lines[0]
+    if len(lines) and _NAME.match(lines[0]) and _NAME.match(line):
+        return True  # names alone, behind -l
     known = _VALUE.match(line) or _PORT.match(line) or _NOISE.match(line)
     return not line.strip() or known is not None or _shared.is_elision(line)
 
 
 def parse(section: Section) -> Parsed:
     """An observation a device and a port; complete when every announced port was read to its end."""
+    if _LIST.search(section.command or ""):
+        return _names(section)
     reader = _Reader(section)
     for index, line in enumerate(section.lines):
         reader.take(index, line)
     return reader.result()
+
+
+def _names(section: Section) -> Parsed:
+    """Devices of which only the names are told."""
+    named = [(index, found[1]) for index, line in enumerate(section.lines) if (found := _NAME.match(line))]
+    whole = len(named) == sum(1 for line in section.lines if line.strip())
+    return Parsed(
+        observations=tuple(observe(section, index, "Hca", (name,)) for index, name in named),
+        complete=bool(named) and whole,
+    )
 
 
 class _Reader:
@@ -67,6 +88,7 @@ class _Reader:
             self.start = index
             if device:
                 self.device, self.port = device[1], None
+                self.whole = self.whole and "':" not in line and ": '" not in line
             elif port:
                 self.port = int(port[1])
         elif value:
@@ -121,7 +143,7 @@ class _Reader:
                 self.start,
                 "Hca",
                 (self.device,),
-                board=get("CA type"),
+                board=(get("CA type") or get("RNIC type") or get("type") or None),
                 firmware=get("Firmware version"),
                 node_guid=_rdma.guid(get("Node GUID", "")),
             )

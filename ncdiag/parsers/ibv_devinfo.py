@@ -17,7 +17,9 @@ from ncdiag.spans import Section
 
 KIND = "ibv_devinfo"
 COMMANDS = ("ibv_devinfo",)
-ANCHOR = r"hca_id:\s+\S+\s*$|vendor_part_id:\s+\d+\s*$|phys_port_cnt:\s+\d+\s*$|port:\s+\d{1,3}\s*$"
+ANCHOR = (
+    r"\d{1,3} HCAs? found:\s*$|hca_id:\s+\S+\s*$|vendor_part_id:\s+\d+\s*$|phys_port_cnt:\s+\d+\s*$|port:\s+\d{1,3}\s*$"
+)
 _DEVICE = re.compile(r"\s*hca_id:\s+(\S{1,64})\s*$")
 _PORT = re.compile(r"\s*port:\s+(\d{1,3})\s*$")
 _VALUE = re.compile(r"\s*\**([a-z][a-z0-9_]{1,40}):(.*)$")
@@ -25,6 +27,8 @@ _GID = re.compile(r"\s*\**GID\[\s*(\d{1,5})\]:\s*([0-9a-fA-FxX*:.]+)(?:,\s*(IB|R
 _BEHIND_BLANK = re.compile(
     r"\s+(?:cq moderation caps:|maximum available device memory:|num_comp_vectors:|tag matching|tm_caps:|port:\s)"
 )
+_COUNT = re.compile(r"\s*(\d{1,3}) HCAs? found:\s*$")
+_LISTED = re.compile(r"\s+([A-Za-z][\w.-]{0,63})\s*$")
 _NO_DEVICES = re.compile(r"\s*No IB devices found")
 _DEVICE_VALUES = frozenset(
     {
@@ -61,16 +65,25 @@ def continues(lines: Sequence[str], line: str) -> bool:
         return line != lines[0]
     if not line.strip():
         return True
-    if not lines[-1].strip():
-        return _BEHIND_BLANK.match(line) is not None
-    if line[0].isspace() or _GID.match(line) or _PORT.match(line) or _shared.is_elision(line):
-        return True
     value = _VALUE.match(line)
-    return value is not None and value[1] in _DEVICE_VALUES | _PORT_VALUES
+    known = value is not None and value[1] in _DEVICE_VALUES | _PORT_VALUES
+    if not lines[-1].strip():
+        return (
+            known
+            or _BEHIND_BLANK.match(line) is not None
+            or _PORT.match(line) is not None
+            or _GID.match(line) is not None
+        )
+    return known or line[0].isspace() or bool(_GID.match(line) or _PORT.match(line)) or _shared.is_elision(line)
 
 
 def parse(section: Section) -> Parsed:
     """An observation a device, a port and a GID; complete when every announced port was read to its end."""
+    count = _COUNT.match(section.lines[0]) if section.lines else None
+    if count:
+        names = [(i, found[1]) for i, line in enumerate(section.lines) if (found := _LISTED.match(line))]
+        devices = tuple(observe(section, index, "Hca", (name,)) for index, name in names)
+        return Parsed(observations=devices, complete=int(count[1]) == len(names))
     reader = _Reader(section)
     for index, line in enumerate(section.lines):
         reader.take(index, line)

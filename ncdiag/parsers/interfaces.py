@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from ncdiag.facts.observe import Parsed
-from ncdiag.parsers import _ifconfig, _interface, _ip_json, _ip_text, _shared
+from ncdiag.parsers import _ifconfig, _interface, _ip_json, _ip_text, _shared, rdma_dev, rdma_link
 from ncdiag.parsers._interface import Draft
 from ncdiag.spans import Section
 
@@ -42,7 +42,7 @@ _LONG_HEADERS = (_ip_text.HEADER, _ip_text.ONE_LINE, _ifconfig.HEADER, _ifconfig
 _FIRST = re.compile(r"\s*1: lo: <")
 _LINE_LIMIT = 4096
 _UNFILTERED = frozenset(_OPTIONS) - {"-4", "-6"} | {*_OBJECTS, "show", "s", "list", "ls", "-details", "-json", "--json"}
-_DETAILS = frozenset(_interface.KINDS) | _ip_text.SLAVE_WORDS
+_DETAILS = frozenset(_interface.KINDS)
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
@@ -58,10 +58,10 @@ def continues(lines: Sequence[str], line: str) -> bool:
         return _ip_text.BRIEF.match(line) is not None
     if _FIRST.match(line):
         return _ip_text.NOISE.match(last) is not None
-    return _long(line, after_blank=not last.strip())
+    return _long(line, after_blank=not last.strip(), old=_ifconfig.OLD_HEADER.match(lines[0]) is not None)
 
 
-def _long(line: str, *, after_blank: bool) -> bool:
+def _long(line: str, *, after_blank: bool, old: bool) -> bool:
     """A header, or a line below one; behind a blank line only what is indented can be the latter."""
     if any(pattern.match(line) for pattern in _LONG_HEADERS):
         return True
@@ -69,13 +69,21 @@ def _long(line: str, *, after_blank: bool) -> bool:
         return False
     if _ip_text.BODY.match(line) or _ifconfig.BODY.match(line):
         return True
+    if old and line[0].isspace() and not after_blank:
+        return True
     words = line.split()
-    return line[0].isspace() and not after_blank and (words[0] in _DETAILS or all(word.isdigit() for word in words))
+    return (
+        line[0].isspace()
+        and not after_blank
+        and (words[0] in _DETAILS or words[0].endswith("_slave") or all(word.isdigit() for word in words))
+    )
 
 
 def parse(section: Section) -> Parsed:
     """An observation an interface, in the order of print."""
     if section.lines and _ip_json.starts(section.lines[0]):
+        if _ip_json.is_rdma(section.text):
+            return rdma_link.parse(section) if '"port"' in section.text else rdma_dev.parse(section)
         drafts, whole = _ip_json.read(section)
         unread = range(0 if not drafts else len(section.lines) - 1, 0 if whole and drafts else len(section.lines))
         found = _interface.observations(section, drafts, addresses_shown=False)

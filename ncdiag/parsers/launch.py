@@ -20,8 +20,10 @@ KIND = "launch"
 COMMANDS: tuple[str, ...] = ()
 _DASH = r"(?:-{1,2}[A-Za-z]|[\u2013\u2014])"  # also the dashes that word processors make of --
 _MPI = (
-    r"(?:mpirun|mpiexec(?:\.hydra|\.mpich)?|orterun|prterun|horovodrun|srun)"
-    rf"[ \t]+(?:{_DASH}|\\|\$|\.{{0,2}}/|[A-Za-z_]\w*=)"
+    r"(?:mpirun|mpiexec(?:\.hydra|\.mpich)?|orterun|prterun|horovodrun|srun|salloc|sbatch)"
+    rf"[ \t]+(?:{_DASH}|\\|\$|\.{{0,2}}/|[A-Za-z_]\w*="
+    r"|(?:python[\d.]{0,5}|bash|sh|torchrun|singularity|apptainer)[ \t]"
+    rf"|[\w./-]{{1,100}}\.(?:py|sh)\b|{NCCL_TESTS}\b)"
 )
 _TORCH = rf"(?:torchrun|deepspeed)[ \t]+(?:{_DASH}|\\|\$|\S{{1,200}}\.py\b)"
 _FLAG = r"(?:-[A-Za-z]{1,3}[ \t]+)?"
@@ -32,10 +34,16 @@ _MODULE = (
 _DOCKER = r"(?:docker|podman|nvidia-docker|nerdctl)[ \t]+(?:container[ \t]+)?run[ \t]+(?:-|\\)"
 _TESTS = rf"{NCCL_TESTS}[ \t]+-[a-zA-Z]"
 _PROGRAM = rf"(?:[\w./~$}}{{-]{{1,200}}/)?(?:{_MPI}|{_TORCH}|{_MODULE}|{_DOCKER}|{_TESTS})"
+_WRAPPER = (
+    r"(?:kubectl[ \t]+exec|(?:docker|podman|nerdctl)[ \t]+exec|(?:singularity|apptainer)[ \t]+(?:exec|run)"
+    r"|nsys[ \t]+profile|numactl|ssh)"
+)
+"""What starts a launcher, in a container or on another host."""
 _BEHIND = r"[^\s|;&]{0,2000}(?=[ \t]).{0,2000}?"  # the value, and whatever stands before the program
 ANCHOR = (
-    r"[ \t]{0,24}(?:(?:sudo|time|nohup|exec)[ \t]+(?:-E[ \t]+)?)?"
-    rf"(?:{_PROGRAM}|[A-Z][A-Z0-9_]{{1,60}}={_BEHIND}[ \t/](?:{_MPI}|{_TORCH}|{_MODULE}|{_DOCKER}|{_TESTS})"
+    r"[ \t]{0,24}(?:(?:sudo|time|nohup|exec|env)[ \t]+(?:-E[ \t]+)?)?"
+    rf"(?:{_PROGRAM}|{_WRAPPER}[ \t].{{0,400}}?[ \t](?:{_MPI}|{_TORCH}|{_MODULE}|{_TESTS})"
+    rf"|[A-Z][A-Za-z0-9_]{{1,60}}={_BEHIND}[ \t/](?:{_MPI}|{_TORCH}|{_MODULE}|{_DOCKER}|{_TESTS})"
     rf"|(?:NCCL|RCCL|CUDA|UCX|FI|TORCH)_[A-Z0-9_]{{1,60}}={_BEHIND}[ \t](?:\./|/|python[\d.]{{0,5}}[ \t])\S)"
 )
 

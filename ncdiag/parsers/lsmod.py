@@ -47,6 +47,8 @@ def continues(lines: Sequence[str], line: str) -> bool:
     """Rows belong, and the rest of a list of users that was wrapped behind a comma."""
     if _ROW.match(line) or _FAILED.match(line) or is_elision(line):
         return True
+    if not line.strip():
+        return bool(lines) and bool(lines[-1].strip())
     return bool(lines) and lines[-1].rstrip().endswith(",") and _WRAPPED.match(line) is not None
 
 

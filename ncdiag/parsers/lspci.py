@@ -32,18 +32,29 @@ _REDIRECTS = re.compile(r"(?:SrcValid|ReqRedir|CmpltRedir|UpstreamFwd)\+")
 _NUMA = re.compile(r"\s*NUMA node: (\d{1,3})\s*$")
 _GROUP = re.compile(r"\s*IOMMU group: (\d{1,5})\s*$")
 _DRIVER = re.compile(r"\s*Kernel driver in use: ([\w-]{1,40})\s*$")
+_READ = re.compile(r"\s*MaxPayload \d{2,5} bytes, MaxReadReq (\d{2,5}) bytes")
+_TOLD = (("numa_node", _NUMA), ("iommu_group", _GROUP), ("driver", _DRIVER), ("max_read_request", _READ))
 _DETAIL = re.compile(
     r"[ \t]|(?:Subsystem|Control|Status|Latency|Interrupt|NUMA node|IOMMU group|Region \d|Expansion ROM|Flags"
     r"|Capabilities|Bus|Memory|I/O|Prefetchable|Physical Slot|DeviceName|Lnk\w+|Dev\w+|ACS\w+|AER\w+|[UC]E\w+"
     r"|BridgeCtl|Secondary|Kernel (?:driver|modules))[: ]"
 )
+_FLAT = re.compile(
+    r"\S{2,40}[+-](?:[ ,]|$)|[A-Z][\w ./-]{1,40}(?:: |:\t|:$|=)|\[[A-Z][A-Z0-9]\] |Max(?:Payload| snoop| no snoop) "
+    r"|End$|EmergencyPowerReduction |Transmit Margin"
+    r"|(?:Initial VFs|VF offset|BAR \d|PortCommonModeRestoreTime|T_CommonMode)"
+)
+"""Details that are known by their indentation alone where it was not lost."""
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Device lines, the details below them (also where a paste lost the indentation), blank lines between devices."""
     if not line.strip():
         return bool(lines) and bool(lines[-1].strip())
-    return bool(_DEVICE.match(line) or _DETAIL.match(line) or is_elision(line))
+    if _DEVICE.match(line) or _DETAIL.match(line) or is_elision(line):
+        return True
+    flat = len(lines) > 1 and _DETAIL.match(lines[1]) is not None and not lines[1][:1].isspace()
+    return flat and _FLAT.match(line) is not None
 
 
 def parse(section: Section) -> Parsed:
@@ -100,7 +111,7 @@ def _detail(line: str, fields: dict[str, Any]) -> None:
     if acs:
         fields.update(acs_controls=" ".join(acs["controls"].split()), acs_redirects=_redirects(acs["controls"]))
         return
-    for name, pattern in (("numa_node", _NUMA), ("iommu_group", _GROUP), ("driver", _DRIVER)):
+    for name, pattern in _TOLD:
         told = pattern.match(line)
         if told:
             fields.setdefault(name, told[1] if name == "driver" else int(told[1]))

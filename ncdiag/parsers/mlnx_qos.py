@@ -34,7 +34,7 @@ _TRUST = re.compile(r"Priority trust state: ?(dscp|pcp|both)")
 _ENABLED = re.compile(r"enabled\s{1,12}([01])" + r"\s{1,8}([01])" * 7)
 _DSCP = re.compile(r"prio:(\d) dscp:((?:\d\d,){1,64})")
 _LINE_LIMIT = 4096
-_PRIORITIES = 8
+_PRIORITIES, _CODES = 8, 64
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
@@ -67,7 +67,7 @@ def parse(section: Section) -> Parsed:
 
 def _default_mapping(text: str) -> bool | None:
     """Is DSCP / 8 the priority throughout? None when the mapping is not shown whole."""
-    mapping = {int(priority): codes for priority, codes in _DSCP.findall(text)}
-    if sorted(mapping) != list(range(_PRIORITIES)):
+    mapping = {int(code): int(p) for p, codes in _DSCP.findall(text) for code in codes.strip(",").split(",")}
+    if len(mapping) < _CODES:
         return None
-    return all({int(code) // 8 for code in codes.strip(",").split(",")} == {p} for p, codes in mapping.items())
+    return all(code // (_CODES // _PRIORITIES) == priority for code, priority in mapping.items())

@@ -30,6 +30,8 @@ ANCHOR = rf"(?:#[ \t]*)?(?:cat[ \t]+)?{_PATH}[ \t]*:?[ \t]*(?:$|[A-Z_]{{3,60}}=)
 
 _HEADING = re.compile(rf"(?:#\s*)?(?:cat\s+)?{_PATH}\s*:?\s*")
 _SETTING = re.compile(r"(?P<name>[A-Za-z_]\w{0,100})=(?P<value>.*)$")
+_HOME_PATH = re.compile(r"/(?:root|home/[\w.-]{1,64})/\.nccl\.conf$")
+_CONF_PATH = re.compile(r"(?:[/~]|\$HOME)[\w./$-]{0,200}\.conf(?![\w.])")
 _VALUE_LIMIT = 1023
 _IN_VAIN = re.compile(r"\s*(?:export\s+)?[A-Z_]{3,60}\s*=")
 """Lines that people write and NCCL does not understand; they stay unread."""
@@ -42,12 +44,31 @@ def continues(lines: Sequence[str], line: str) -> bool:
     return not line.strip() or line.startswith("#") or any(pattern.match(line) for pattern in patterns)
 
 
+def _path(text: str | None) -> str | None:
+    """The conf file that a command, a heading or a source names: a path whose name ends in ``.conf``."""
+    found = _CONF_PATH.search(text or "")
+    return found[0] if found else None
+
+
+def _read_from(source: str) -> str | None:
+    """The path on its host of a conf file that was read itself, also out of a recorded tree or an archive."""
+    if source.endswith("/etc/nccl.conf"):
+        return "/etc/nccl.conf"
+    home = _HOME_PATH.search(source)
+    if home:
+        return home[0]
+    inside = source.rpartition(":")[2]
+    return _path(inside) if inside.startswith("/") else None
+
+
 def parse(section: Section) -> Parsed:
     """A setting for each name; the first one counts."""
     section = without_secrets(section)
     found: dict[str, Observation] = {}
     unread: list[int] = []
+    file = _path(section.command) or _read_from(section.source)
     for index, raw in enumerate(section.lines):
+        file = file or (_path(raw) if _HEADING.match(raw) else None)
         line = _HEADING.sub("", raw, count=1) if _HEADING.match(raw) else raw
         if not line.strip() or line.startswith("#") or _ABSENT.match(line):
             continue
@@ -65,5 +86,6 @@ def parse(section: Section) -> Parsed:
                 is_set=True,
                 text=text,
                 origin="conf file",
+                file=file,
             )
     return Parsed(observations=tuple(found.values()), unread=tuple(unread))

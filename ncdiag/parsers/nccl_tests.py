@@ -1,7 +1,8 @@
 """Output of nccl-tests and rccl-tests (src/common.cu, 2.0 to 2.17): header, device list, table, summary.
 
 The table's head names the columns; releases differ in them (``error`` became ``#wrong``, ``redop`` and ``root`` are
-there for some collectives only, some builds add ``#iters``). A row below no head is read by its number of columns.
+there for some collectives only, some builds add ``#iters``, 2.19 has per-iteration columns and a time).
+A row below no head is read by its number of columns.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
-from ncdiag.parsers import _program, _shared
+from ncdiag.parsers import _nccl_tests_json, _program, _shared
 from ncdiag.spans import Section
 
 KIND = "nccl_tests"
@@ -28,6 +29,7 @@ _TYPES = r"(?:u?int(?:8|32|64)|float|double|half|bfloat16|char|f(?:p)?8e[45]m[23
 ANCHOR = (
     r"#?\s*nThread \d+ nGpus \d+ |#? ?Collective test starting: |# +Using devices"
     r"|#?\s*Rank\s+\d+ +(?:Group\s+\d+ +)?Pid\s+\d+ on "
+    rf"|{_nccl_tests_json.ANCHOR}"
     rf"|#?\s*size\s+count\s+type\s|#?\s*out-of-place\s+in-place|\s{{0,20}}\d{{1,14}}\s+\d{{1,14}}\s+{_TYPES}\s"
 )
 
@@ -48,11 +50,20 @@ _AVERAGE = re.compile(r"#?\s*Avg bus bandwidth\s*:\s*([\d.]{1,20}|\S+)\s*(OK|FAI
 _ROW = re.compile(rf"\s*\d{{1,14}}\s+\d{{1,14}}\s+{_TYPES}\s")
 _CHATTER = re.compile(r"#?\s*(?:$|Using devices|out-of-place|\(B\)|Collective test (?:starting|concluded)|Reporting )")
 _KNOWN_HEAD = ("size", "count", "type")
-_MEASURES = {"time": "time_us", "algbw": "algbw", "busbw": "busbw", "#wrong": "wrong", "error": "error"}
+_MEASURES = {
+    "time": "time_us",
+    "cputime": "time_us",
+    "algbw": "algbw",
+    "busbw": "busbw",
+    "#wrong": "wrong",
+    "error": "error",
+}
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
-    """Lines of comment, rows, and lines that say that some were left out."""
+    """Lines of comment, rows, and lines that say that some were left out; lines of JSON in a file of ``-J``."""
+    if _nccl_tests_json.starts(lines[0]):
+        return _nccl_tests_json.continues(lines, line)
     return (
         line.lstrip().startswith("#") or not line.strip() or _shared.is_elision(line) or _ROW.match(line) is not None
         or _RANK.match(line) is not None or _SHORT_HEADER.match(line) is not None or _CHATTER.match(line) is not None
@@ -61,6 +72,9 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 def parse(section: Section) -> Parsed:
     """One Benchmark for each head or table, and the ranks and GPUs of the device list."""
+    if section.lines and _nccl_tests_json.starts(section.lines[0]):
+        found = _nccl_tests_json.read(section)
+        return Parsed(observations=tuple(found), unread=() if found else tuple(range(len(section.lines))))
     runs = _Runs(section)
     unread = [i for i, line in enumerate(section.lines) if not runs.take(i, line) and not _shared.is_elision(line)]
     rest = _program.leftovers(section, unread)
@@ -161,6 +175,8 @@ class _Runs:
         words = line.split()
         run = self._current(index)
         names = run.fields.get("columns")
+        if names and names[-1] == "timestamp" and len(words) == len(names) + 1:
+            words = [*words[:-2], f"{words[-2]} {words[-1]}"]
         if names is None or len(names) != len(words):
             names = _guessed(words)
         if names is None:

@@ -1,6 +1,7 @@
-"""``nvidia-smi nvlink -s``: the links of each GPU with their rates, or the sentence that all are inactive.
+"""``nvidia-smi nvlink -s`` and ``-e``: the links of each GPU with their rates or errors, or that all are inactive.
 
-Source of the format: nvidia-smi (CUDA driver package): ``Link 0: 26.562 GB/s`` or ``Link 0: <inactive>`` behind a tab.
+Source of the format: nvidia-smi (CUDA driver package): ``Link 0: 26.562 GB/s``, ``Link 0: <inactive>`` or
+``Link 0: Replay Errors: 0`` behind a tab.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from ncdiag.spans import Section
 
 KIND = "nvlink_s"
 COMMANDS: tuple[str, ...] = ()  # its first line is that of ``nvidia-smi -L``, whose module takes the commands
-ANCHOR = r"\s{1,8}Link \d{1,2}: (?:\d{1,4}(?:\.\d{1,4})? GB/s|<inactive>)[ \t]*$"
+ANCHOR = r"\s{1,8}Link \d{1,2}: (?:\d{1,4}(?:\.\d{1,4})? GB/s|<inactive>|[A-Z][A-Za-z ]{1,20}? Errors: \d{1,18})[ \t]*$"
 
 
 def continues(lines: Sequence[str], line: str) -> bool:

@@ -2,22 +2,25 @@
 
 Format: iproute2, rdma/link.c: ``link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev eth0``; InfiniBand ports have
 ``subnet_prefix``, ``lid``, ``sm_lid`` and ``lmc`` in front of the state. Older releases begin with ``0/1: mlx5_0/1:``.
-``-d`` adds lines of capabilities, which are not read.
+``-d`` adds lines of capabilities, which are not read; ``-j`` prints the same words as JSON.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _rdma, _shared
+from ncdiag.parsers import _json, _rdma, _shared
 from ncdiag.spans import Section
 
 KIND = "rdma_link"
-COMMANDS = ("rdma link", "rdma -d link", "rdma -dd link")
+COMMANDS = ("rdma link", "rdma -d link", "rdma -dd link", "rdma -j link", "rdma -jp link", "rdma -j -p link")
 _HEAD = r"(?:link |\d{1,5}/\d{1,3}: )[A-Za-z][\w.-]{0,63}/\d{1,3}:? "
-ANCHOR = _HEAD + r"(?:subnet_prefix|state) \S"
+ANCHOR = (
+    _HEAD + r"(?:subnet_prefix|state) \S|\[\s?\{\s?\"ifindex\":\s?\d+,\s?\"ifname\":\s?\"[^\"]{1,64}\",\s?\"port\":"
+)
 _ROW = re.compile(r"\s*(?:link |\d{1,5}/\d{1,3}: )([A-Za-z][\w.-]{0,63})/(\d{1,3}):? ((?:subnet_prefix|state) .*)$")
 _DETAIL = re.compile(r"\s+(?:caps: <|netdev_index |sm_lid |lmc )")
 _LINE_LIMIT = 1024
@@ -25,6 +28,8 @@ _LINE_LIMIT = 1024
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Further links and the capabilities that ``-d`` prints; the first link again is another host's output."""
+    if _json.begins(lines[0] or line):
+        return _json.more(lines[-1], line)
     if not line.strip() or _DETAIL.match(line) or _shared.is_elision(line):
         return True
     return _ROW.match(line) is not None and line != lines[0]
@@ -32,28 +37,34 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 def parse(section: Section) -> Parsed:
     """An observation a port, and the device of its net device."""
+    if section.lines and _json.begins(section.lines[0]):
+        ports = [item for item in _json.listed(section.text) if isinstance(item.get("port"), int) and "ifname" in item]
+        read = [o for item in ports for o in _port(section, 0, str(item["ifname"]), item["port"], item)]
+        return Parsed(observations=tuple(read), unread=() if ports else tuple(range(len(section.lines))))
     found: list[Observation] = []
     unread: list[int] = []
     for index, line in enumerate(section.lines):
         row = _ROW.match(line) if len(line) < _LINE_LIMIT else None
         if row:
-            found += _link(section, index, row)
+            words = row[3].split()
+            found += _port(section, index, row[1], int(row[2]), dict(zip(words[::2], words[1::2], strict=False)))
         elif line.strip() and not _DETAIL.match(line):
             unread.append(index)
     bare = section.command is None or re.search(r"\blink( show)?\s*$", section.command) is not None
     return Parsed(observations=tuple(found), unread=tuple(unread), complete=bool(found) and not unread and bare)
 
 
-def _link(section: Section, index: int, row: re.Match[str]) -> list[Observation]:
-    words = row[3].split()
-    values = dict(zip(words[::2], words[1::2], strict=False))
-    get = values.get
+def _port(section: Section, index: int, device: str, port: int, values: Mapping[str, Any]) -> list[Observation]:
+    def get(name: str, default: str | None = None) -> Any:  # noqa: ANN401
+        value = values.get(name)
+        return default if value is None else str(value)
+
     found = [
         observe(
             section,
             index,
             "Port",
-            (row[1], int(row[2])),
+            (device, port),
             state=_rdma.port_state(get("state", "")),
             physical_state=_rdma.physical_state(get("physical_state", "")),
             netdev=get("netdev"),
@@ -63,5 +74,5 @@ def _link(section: Section, index: int, row: re.Match[str]) -> list[Observation]
         )
     ]
     if "netdev" in values:
-        found.append(observe(section, index, "Interface", (values["netdev"],), hca=row[1]))
+        found.append(observe(section, index, "Interface", (str(values["netdev"]),), hca=device))
     return found

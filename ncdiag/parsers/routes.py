@@ -22,15 +22,20 @@ COMMANDS = (
     "netstat -nr",
 )  # fmt: skip
 _ADDRESS = r"(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{1,4}:[0-9a-f:]{1,36})"
+_NEIGHBOUR = r"(?:lladdr|extern_learn|REACHABLE|STALE|DELAY|PROBE|FAILED|INCOMPLETE|PERMANENT|NOARP)\b"
+"""What stands behind an address in ``ip neigh``, whose lines begin as those of routes."""
 _TYPES = r"(?:unicast |unreachable |blackhole |prohibit |local |broadcast |multicast |anycast |throw )?"
 ANCHOR = (
-    rf"{_TYPES}(?:default|{_ADDRESS}(?:/\d{{1,3}})?) (?:via (?:inet6 )?{_ADDRESS} )?dev [\w.@-]{{1,64}}(?:\s|$)"
+    rf"{_TYPES}(?:default|{_ADDRESS}(?:/\d{{1,3}})?) (?:via (?:inet6 )?{_ADDRESS} )?dev [\w.@-]{{1,64}}"
+    rf"(?:[ \t]+(?!{_NEIGHBOUR}|[ \t])|$)"
     r"|Kernel IP(?:v6)? routing table|Destination\s+Gateway\s+Genmask\s"
 )
 _ROUTE = re.compile(rf"\s*(?P<type>{_TYPES})(?P<to>default|{_ADDRESS}(?:/\d{{1,3}})?)(?P<rest>\s.*)?$")
 _HOP = re.compile(r"\s+nexthop (?P<rest>.*)$")
 _TITLE = re.compile(r"\s*Kernel IP(?:v6)? routing table|\s*Destination\s+(?:Gateway|Next Hop)\s|\s+cache\b")
-_COLUMNS = 8
+_COLUMNS = (8, 11)
+"""``route -n`` and ``route -nee``, which adds MSS, window and round trip."""
+_COLUMNS_6 = 7
 _LINE_LIMIT = 1024
 _NOT_UNICAST = ("unreachable", "blackhole", "prohibit", "local", "broadcast", "multicast", "anycast", "throw")
 
@@ -57,7 +62,7 @@ def parse(section: Section) -> Parsed:
             continue
         hop, row = _HOP.match(line), _row(line)
         if _TITLE.match(line):
-            titled, windows = True, windows or " MSS " in line
+            titled, windows = True, windows or (" MSS " in line and " Metric " not in line)
         elif row is not None:
             found.append(_observed(section, index, *row[:3], None if windows else row[3]))
         elif hop:
@@ -81,7 +86,7 @@ def _asked_all(command: str) -> bool:
 
 def _is_route(line: str) -> bool:
     found = _ROUTE.match(line)
-    if not found:
+    if not found or re.search(_NEIGHBOUR, line):
         return False
     rest = found["rest"] or ""
     return (
@@ -100,7 +105,10 @@ def _words(section: Section, index: int, to: str, text: str) -> Observation:
 def _row(line: str) -> tuple[str, str, str | None, int | None] | None:
     """Destination, interface, gateway and metric of a line of eight columns; ``netstat`` has the MSS for a metric."""
     words = line.split()
-    if len(words) != _COLUMNS or not re.fullmatch(r"[A-Z!]{1,8}", words[3]):
+    if len(words) == _COLUMNS_6 and re.fullmatch(r"[A-Za-z!]{1,8}", words[2]) and ":" in words[0] + words[1]:
+        gateway = None if words[1] in {"::", "[::]", "*"} else words[1]
+        return _cidr(words[0].replace("[", "").replace("]", "")), words[6], gateway, _shared.number(words[3])
+    if len(words) not in _COLUMNS or not re.fullmatch(r"[A-Z!]{1,8}", words[3]):
         return None
     bits = prefix_length(words[2])
     if bits is None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.parsers import _program, _shared
@@ -86,7 +87,7 @@ def _split(line: str, head: str) -> tuple[str, ...]:
     return tuple(cell.strip() for cell in line.split(","))
 
 
-def _row(cells: Mapping[str, str]) -> list[dict[str, str | int | float]]:
+def _row(cells: Mapping[str, str]) -> list[dict[str, Any]]:
     """The rates of a row; none where it does not say how many GPUs they are of."""
     nodes = next((count for name, cell in cells.items() if _NODES.match(name) and (count := _whole(cell))), None)
     gpus, per_node = None, False
@@ -100,7 +101,7 @@ def _row(cells: Mapping[str, str]) -> list[dict[str, str | int | float]]:
         gpus *= nodes
     told = {name for name in cells if any(p.match(name) for p in (_NODES, _GPUS, _IS_RATE, _SAID_TWICE))}
     case = ", ".join(f"{name} {cell}" for name, cell in cells.items() if name not in told and cell)
-    row: dict[str, str | int | float] = {"gpus": gpus, "case": case} | ({"nodes": nodes} if nodes else {})
+    row: dict[str, Any] = {"gpus": gpus, "case": case} | ({"nodes": nodes} if nodes else {})
     rates = [
         (name, cell.replace(",", "")) for name, cell in cells.items() if _IS_RATE.match(name) and _NUMBER.match(cell)
     ]

@@ -1,6 +1,7 @@
 """Resource limits: ``ulimit -a`` of bash, dash and zsh, ``ulimit -l`` alone, ``/proc/PID/limits``, ``prlimit``.
 
-Sources of the formats: bash builtins/ulimit.def, dash src/miscbltin.c, zsh Src/Builtins/rlimits.c, Linux fs/proc/base.c
+Sources of the formats: bash builtins/ulimit.def, dash src/miscbltin.c, BusyBox shell/shell_common.c, fish
+src/builtins/ulimit, tcsh sh.func.c (``limit``), zsh Src/Builtins/rlimits.c, Linux fs/proc/base.c
 (proc_pid_limits), util-linux sys-utils/prlimit.c. Names are those of setrlimit(2) in lower case; sizes become bytes.
 """
 
@@ -15,10 +16,13 @@ from ncdiag.parsers._shared import is_elision
 from ncdiag.spans import Section
 
 KIND = "ulimit"
-COMMANDS: tuple[str, ...] = ("ulimit", "prlimit", "cat /proc/self/limits", "limits")
+COMMANDS: tuple[str, ...] = ("ulimit", "limit", "prlimit", "cat /proc/self/limits", "limits")
 ANCHOR = (
     r"[ \t]*(?:core file size|real-time non-blocking time|max locked memory|open files|data seg size|stack size"
     r"|max user processes)[ \t]+\((?:[a-z0-9 -]+, )?-[a-zA-Z]\)"
+    r"|(?:core file size|(?:max )?locked memory|open files|stack size)(?: \([a-z]+\))?[ \t]+\(-[a-zA-Z]\)[ \t]"
+    r"|Maximum (?:size|number|amount) [a-zA-Z ]{5,60}[ \t]+\((?:kB, |seconds, )?-[a-zA-Z]\)[ \t]"
+    r"|(?:memorylocked|cputime|descriptors|memoryuse)[ \t]+(?:\d|unlimited)"
     r"|time\(seconds\)[ \t]+\S+[ \t]*$|locked memory\(kbytes\)[ \t]+\S+[ \t]*$"
     r"|-[a-z]: [a-z -]{3,30}(?:\([a-z0-9 -]+\))?[ \t]+(?:\d+|unlimited)[ \t]*$"
     r"|Limit[ \t]+Soft Limit[ \t]+Hard Limit|Max locked memory[ \t]+(?:\d+|unlimited)[ \t]"
@@ -28,7 +32,8 @@ ANCHOR = (
 
 _VALUE = r"(?P<value>\d{1,20}|unlimited)"
 _BASH = re.compile(
-    r"\s*(?P<label>[a-zA-Z][a-zA-Z -]{2,40}?)\s*\((?:(?P<unit>[a-z0-9 -]{1,20}), )?-(?P<letter>[a-zA-Z])\)"
+    r"\s*(?P<label>[a-zA-Z][a-zA-Z -]{2,60}?)\s*(?:\((?P<before>[a-z0-9-]{1,20})\)\s+)?"
+    r"\((?:(?P<unit>[a-zA-Z0-9 -]{1,20}), )?-(?P<letter>[a-zA-Z])\)"
     rf"\s+{_VALUE}\s*$"
 )
 _DASH = re.compile(rf"\s*(?P<label>[a-z]+(?: memory)?)(?:\((?P<unit>[a-z0-9]+)\))?\s+{_VALUE}\s*$")
@@ -42,6 +47,7 @@ _PRLIMIT = re.compile(
     rf"\s*(?P<label>[A-Z]{{2,10}})\s+[a-zA-Z][a-zA-Z' -]{{3,50}}?\s+{_VALUE}\s+(?P<hard>\d{{1,20}}|unlimited)"
     r"(?:\s+(?P<unit>[a-z]+))?\s*$"
 )
+_CSH = re.compile(rf"\s*(?P<label>[a-z]{{5,16}})\s+{_VALUE}(?:\s+(?P<unit>kbytes|seconds))?\s*$")
 _ALONE = re.compile(rf"\s*(?:ulimit -(?P<letter>[a-zA-Z])\s*[:=]\s*)?{_VALUE}\s*$")
 _HEADER = re.compile(r"\s*(?:Limit\s+Soft Limit|RESOURCE\s+DESCRIPTION)")
 _ASKED = re.compile(r"ulimit\s+(?P<first>-[HS]\s+)?-(?P<hard>[HS]?)(?P<letter>[a-zA-Z])\s*$")
@@ -56,6 +62,11 @@ _DASH_NAMES = {
     "locked memory": "memlock",
     "process": "nproc", "nofiles": "nofile", "vmemory": "as", "locks": "locks", "rtprio": "rtprio",
 }  # fmt: skip
+_CSH_NAMES = {
+    "memorylocked": "memlock", "descriptors": "nofile", "openfiles": "nofile", "stacksize": "stack", "maxproc": "nproc",
+    "coredumpsize": "core", "memoryuse": "rss", "vmemoryuse": "as", "datasize": "data", "filesize": "fsize",
+    "cputime": "cpu",
+}  # fmt: skip
 _PROC_NAMES = {
     "Max cpu time": "cpu", "Max file size": "fsize", "Max data size": "data", "Max stack size": "stack",
     "Max core file size": "core",
@@ -64,7 +75,15 @@ _PROC_NAMES = {
     "Max msgqueue size": "msgqueue",
     "Max nice priority": "nice", "Max realtime priority": "rtprio", "Max realtime timeout": "rttime",
 }  # fmt: skip
-_FACTORS = {"kbytes": 1024, "kb": 1024, "kilobytes": 1024, "512 bytes": 512, "mb": 1 << 20, "512-byte blocks": 512}
+_FACTORS = {
+    "kbytes": 1024,
+    "kb": 1024,
+    "kB": 1024,
+    "kilobytes": 1024,
+    "512 bytes": 512,
+    "mb": 1 << 20,
+    "512-byte blocks": 512,
+}
 _IN_KIB = frozenset({"l", "d", "s", "m", "v"})
 _BLOCKS = {"bash": 1024, "dash": 512, "zsh": 512}
 
@@ -78,6 +97,8 @@ def continues(lines: Sequence[str], line: str) -> bool:
         return False
     if _HEADER.match(first) or _PROC.match(first) or _PRLIMIT.match(first):
         return bool(_PROC.match(line) or _PRLIMIT.match(line))
+    if (word := _CSH.match(first)) and word["label"] in _CSH_NAMES:
+        return _CSH.match(line) is not None
     return bool(_BASH.match(line) or _ZSH.match(line) or (_DASH.match(first) and _DASH.match(line)))
 
 
@@ -103,13 +124,18 @@ def _read(line: str, command: str | None) -> tuple[str, Mapping[str, Any]] | Non
         found = pattern.match(line)
         if found:
             name = _LETTERS.get(found["letter"])
-            return (name, _fields(found["value"], _factor(found["unit"], layout))) if name else None
+            before = found.groupdict().get("before")
+            counted = "dash" if before else layout  # BusyBox counts blocks of 512 bytes, as dash does
+            return (name, _fields(found["value"], _factor(found["unit"] or before, counted))) if name else None
     found = _PROC.match(line)
     if found and found["label"] in _PROC_NAMES:
         return _PROC_NAMES[found["label"]], {**_fields(found["value"], 1), **_hard(found["hard"])}
     found = _PRLIMIT.match(line)
     if found:
         return found["label"].lower(), {**_fields(found["value"], 1), **_hard(found["hard"])}
+    found = _CSH.match(line)
+    if found and found["label"] in _CSH_NAMES:
+        return _CSH_NAMES[found["label"]], _fields(found["value"], _factor(found["unit"], "bash"))
     found = _DASH.match(line)
     if found and found["label"] in _DASH_NAMES:
         return _DASH_NAMES[found["label"]], _fields(found["value"], _factor(found["unit"], "dash"))

@@ -6,6 +6,7 @@ Texts filled in, fixes computed and proved, what was read and what was not.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -98,6 +99,8 @@ def _finding(found: results.Finding, view: View, values: Values) -> model.Findin
     )  # fmt: skip
 
 
+EVERY = "*"
+"""The name in a fix's ``env`` whose value lists assignments (``best.left_behind``)."""
 _REFUTED = 3
 """Hosts that are named when a fix was refuted."""
 _SEVERAL_RANKS = re.compile(r"\b([Rr])ank (?=\d{1,9}[-,]\d)")
@@ -137,7 +140,12 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     def known(text: str) -> bool:
         return not holes_unknown(found, text, view, values)
 
-    env = {name: fill(text) if known(text) else None for name, text in rule_fix.env.items()}
+    env: dict[str, str | None] = {}
+    for name, value in rule_fix.env.items():
+        if name == EVERY:
+            env |= _assignments(fill(value)) if known(value) else {}
+        else:
+            env[name] = fill(value) if known(value) else None
     unset = tuple(fill(name) for name in rule_fix.unset)
     settled = {name: value for name, value in env.items() if value is not None}
     text = spoken(fill(rule_fix.text))
@@ -146,7 +154,7 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     proof = prove.prove(view, settled, unset) if rule_fix.kind in {"env", "unset"} and (settled or unset) else None
     if proof is not None and proof.state == "refuted":
         return f"{_change(settled, unset)}: {_refuted(proof)}"
-    wanted = preferred(launch.program for launch in view.job.launches)
+    wanted = preferred((launch.program for launch in view.job.launches), _tags(view.job))
     commands = render_launchers(Change(env=settled, unset=unset), wanted) if settled or unset else {}
     shell = [fill(command) for command in rule_fix.commands if known(command)]
     if shell:
@@ -164,6 +172,16 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
         proof=model.Proof(proof.state, proof.text) if proof else model.Proof("not-simulated", _not_simulated(rule_fix)),
         applies_to=None if admitted else rule_fix.applies.nccl or None,
     )
+
+
+def _assignments(text: str) -> dict[str, str | None]:
+    """``A=1 B=2`` as a mapping."""
+    pairs = (word.partition("=") for word in shlex.split(text) if "=" in word)
+    return {name: value for name, _, value in pairs}
+
+
+def _tags(job: Job) -> Iterable[str]:
+    return (rank.line_tag for rank in job.ranks if rank.line_tag is not None)
 
 
 def _refuted(proof: Proof) -> str:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from itertools import takewhile
 
-from ncdiag.report.model import EVIDENCE_LIMIT, Conflict, Finding, Fix, Input, Report, Unknown
+from ncdiag.report.model import EVIDENCE_LIMIT, Conflict, Evidence, Finding, Fix, Input, Report, Unknown
 
-SHOWN_INPUTS = 6
+SHOWN_INPUTS, SHOWN_OF_MANY = 6, 2
+"""Inputs that are named: all of a few, the first ones of more."""
+SHOWN_SECTIONS = 8
+"""Sections of an input whose lines are named; of more, the kinds alone."""
 SHOWN_ASKS = 3
+LIST_LIMIT = 160
+"""Characters of a list of hosts or ranks that are shown."""
 SHOWN_LAUNCHERS = 3
 """Launchers whose lines a person is shown; JSON has them all."""
 
@@ -17,6 +23,7 @@ _HEADLINES = {
     "healthy-as-far-as-seen": "No fault found, as far as this input shows",
     "nothing-understood": "Nothing in this input was understood",
 }
+_NUMBER = re.compile(r"[0-9a-f]*[0-9][0-9a-f]*")
 _PROOFS = {"proved": "Proved", "not-simulated": "Not simulated", "refuted": "Refuted"}
 HELP_WHEN_NOTHING = (
     "Paste or name a log of an NCCL job (run it with NCCL_DEBUG=INFO), or the output of ibstat, show_gids, ip addr, "
@@ -31,8 +38,9 @@ def headline(report: Report) -> str:
 
 def was_read(report: Report) -> list[str]:
     """Phrases on what was read: each input with its kinds, then hosts, ranks and the NCCL version."""
-    lines = [_input(item) for item in report.inputs[:SHOWN_INPUTS]]
-    rest = report.inputs[SHOWN_INPUTS:]
+    shown = SHOWN_INPUTS if len(report.inputs) <= SHOWN_INPUTS else SHOWN_OF_MANY
+    lines = [_input(item) for item in report.inputs[:shown]]
+    rest = report.inputs[shown:]
     if rest:
         lines.append(f"and {_count(len(rest), 'more input')} with {_count(sum(i.lines for i in rest), 'line')}")
     known = report.summary
@@ -47,10 +55,27 @@ def was_read(report: Report) -> list[str]:
 
 
 def _input(item: Input) -> str:
-    kinds = ", ".join(dict.fromkeys(section.kind for section in item.sections)) or "nothing recognised"
+    kinds = ", ".join(_kinds(item)) or "nothing recognised"
     notes = "".join(f"; {note}" for note in item.notes)
     length = f"{_count(item.lines, 'line')}; " if item.lines or not item.sections else ""
     return f"{item.source}: {length}{kinds}{notes}"
+
+
+def _kinds(item: Input) -> list[str]:
+    """The kinds that were recognised, with their lines where there are a few sections to tell apart."""
+    places: dict[str, list[tuple[int, int]]] = {}
+    for section in sorted(item.sections, key=lambda section: section.first_line):
+        ranges = places.setdefault(section.kind, [])
+        begin, end = section.first_line, section.last_line
+        while ranges and ranges[-1][1] >= begin - 1:  # of several ranks, line by line
+            begin, end = min(begin, ranges[-1][0]), max(end, ranges.pop()[1])
+        ranges.append((begin, end))
+    if not 1 < sum(map(len, places.values())) <= SHOWN_SECTIONS:
+        return list(places)
+    return [
+        f"{kind} {' '.join(f'{begin}-{end}' if end > begin else str(begin) for begin, end in ranges)}"
+        for kind, ranges in places.items()
+    ]
 
 
 def roots(report: Report) -> list[Finding]:
@@ -73,9 +98,35 @@ def label(finding: Finding) -> str:
 
 
 def where(finding: Finding) -> str:
-    """Hosts and ranks of a finding, empty when it has none."""
+    """Hosts and ranks of a finding, empty when it has none; lists that are too long end in how many there are."""
     ranks = f"{'rank' if finding.nranks == 1 else 'ranks'} {finding.ranks}" if finding.ranks else ""
-    return ", ".join(filter(None, [finding.hosts, ranks]))
+    parts = [(finding.hosts, finding.nhosts), (ranks, finding.nranks)]
+    return ", ".join(_counted(text, number) for text, number in parts if text)
+
+
+def _counted(text: str, number: int) -> str:
+    return text if len(text) <= LIST_LIMIT else f"{cut(text, LIST_LIMIT)} ({number} in all)"
+
+
+def cut(text: str, limit: int) -> str:
+    """The text up to the last comma or blank within the limit, with ``...`` behind it where something was left out."""
+    if len(text) <= limit:
+        return text
+    end = max(text.rfind(",", 0, limit), text.rfind(" ", 0, limit))
+    return f"{text[: end if end > limit // 2 else limit].rstrip(', ')} ..."
+
+
+def place(item: Evidence) -> str:
+    """File and line."""
+    return f"{item.source}:{item.line}" if item.line else item.source
+
+
+def telling(finding: Finding) -> list[Evidence]:
+    """The evidence without lines that differ from an earlier one in their numbers alone."""
+    found: dict[str, Evidence] = {}
+    for item in finding.evidence:
+        found.setdefault(_NUMBER.sub("0", item.text), item)
+    return list(found.values())
 
 
 def more_evidence(finding: Finding, shown: int = EVIDENCE_LIMIT) -> str:
@@ -99,6 +150,13 @@ def fix_title(fix: Fix) -> str:
     return f"{fix.text} ({'; '.join(filter(None, notes))})"
 
 
+def fix_in_short(fix: Fix) -> str:
+    """The remedy, and whether it was proved."""
+    notes = [_PROOFS[fix.proof.state].lower()] if fix.proof and fix.proof.state == "proved" else []
+    notes += ["a workaround, it hides the fault"] if fix.workaround else []
+    return f"{fix.text} ({'; '.join(notes)})" if notes else fix.text
+
+
 def fix_notes(fix: Fix) -> list[tuple[str, str]]:
     """Label and text of what is known about a fix: its proof and how to confirm it."""
     notes = [(_PROOFS[fix.proof.state], fix.proof.text)] if fix.proof else []
@@ -117,10 +175,11 @@ def paste_lines(fix: Fix) -> list[tuple[str, str]]:
 
 def ask(unknown: Unknown) -> str:
     """Why a rule could not be judged and what would settle it."""
-    missing = f"needs {', '.join(unknown.missing)}" if unknown.missing else ""
+    if not unknown.ask_for:
+        return f"{unknown.name} ({unknown.code}): facts are missing; ncdiag explain {unknown.code} FILE shows which"
     what = "" if any("output" in text for text in unknown.ask_for) else "the output of "
-    paste = f"paste {what}{' or '.join(unknown.ask_for)}" if unknown.ask_for else ""
-    return f"{unknown.name} ({unknown.code}): " + ("; ".join(filter(None, [missing, paste])) or "facts are missing")
+    paste = f"paste {what}{' or '.join(unknown.ask_for)}"
+    return f"{unknown.name} ({unknown.code}): needs {', '.join(unknown.missing)}; {paste}"
 
 
 def disagreement(conflict: Conflict) -> str:

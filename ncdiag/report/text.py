@@ -15,7 +15,9 @@ from ncdiag.report.sanitize import one_line
 MIN_WIDTH, MAX_WIDTH = 40, 110
 TEXT_LIMIT = 2000
 """Characters of one text that are shown."""
-SHOWN_FINDINGS, SHOWN_CONSEQUENCES, SHOWN_EVIDENCE_OF_OTHERS = 12, 8, 2
+TITLE_LIMIT = 400
+SHOWN_FINDINGS, SHOWN_CONSEQUENCES, SHOWN_EVIDENCE = 5, 4, 3
+"""What fits on one screen; JSON has all."""
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 
 Piece = tuple[str, str]
@@ -88,41 +90,68 @@ def _head(page: Page, report: Report) -> None:
 
 def _findings(page: Page, report: Report) -> None:
     found = digest.roots(report) or list(report.findings[:1])
-    for index, finding in enumerate(found[:SHOWN_FINDINGS]):
-        if index == 1:
-            page.blank()
-            page.put("ALSO FOUND", "bold")
-        _finding(page, report, finding, full=index == 0)
-    if len(found) > SHOWN_FINDINGS:
-        page.put(f"and {len(found) - SHOWN_FINDINGS} more; --format json has them all", first="  ")
+    if found:
+        _leading(page, report, found[0])
+    others = found[1:]
+    shown = [finding for finding in others if finding.severity != "info"][: SHOWN_FINDINGS - 1]
+    if others:
+        page.put("ALSO FOUND", "bold")
+    for finding in shown:
+        _other(page, report, finding)
+        page.blank()
+    names = [finding.name for finding in others if finding not in shown]
+    if names:
+        more = f"and {len(names)} more: " if shown else ""
+        page.put(f"{more}{digest.cut(', '.join(names), digest.LIST_LIMIT)} (--format json tells all)", first="  ")
 
 
-def _finding(page: Page, report: Report, finding: Finding, *, full: bool) -> None:
-    page.put(digest.label(finding), _COLOURS[finding.severity], first="  ")
-    page.put(finding.title, "bold", first="  ")
-    if digest.where(finding):
-        page.put(digest.where(finding), first="  ")
-    if full and finding.why:
+def _leading(page: Page, report: Report, finding: Finding) -> None:
+    """The first finding, with all that is known of it."""
+    _title(page, finding)
+    if finding.why:
         page.blank()
         page.put(finding.why, first="  ")
     if finding.evidence:
-        _evidence(page, finding, len(finding.evidence) if full else SHOWN_EVIDENCE_OF_OTHERS)
+        page.blank()
+        page.put("Evidence", "bold", first="  ")
+        shown = digest.telling(finding)[:SHOWN_EVIDENCE]
+        for item in shown:
+            page.put(digest.place(item), "dim", first="    ")
+            page.put(item.text, first="    | ", rest="    | ", lead="dim")
+        if digest.more_evidence(finding, len(shown)):
+            page.put(digest.more_evidence(finding, len(shown)), first="    ")
     _fixes(page, report, finding)
     _consequences(page, report, finding)
-    if full:
-        for reference in finding.references:
-            page.verbatim(reference, "dim", first="  See ")
+    for reference in finding.references:
+        page.verbatim(reference, "dim", first="  See ")
     page.blank()
 
 
-def _evidence(page: Page, finding: Finding, shown: int) -> None:
-    page.blank()
-    page.put("Evidence", "bold", first="  ")
-    for item in finding.evidence[:shown]:
-        page.put(f"{item.source}:{item.line}" if item.line else item.source, "dim", first="    ")
-        page.put(item.text, first="    | ", rest="    | ", lead="dim")
-    if digest.more_evidence(finding, shown):
-        page.put(digest.more_evidence(finding, shown), first="    ")
+def _title(page: Page, finding: Finding) -> None:
+    page.put(digest.label(finding), _COLOURS[finding.severity], first="  ")
+    page.put(digest.cut(finding.title, TITLE_LIMIT), "bold", first="  ")
+    if digest.where(finding):
+        page.put(digest.where(finding), first="  ")
+
+
+def _other(page: Page, report: Report, finding: Finding) -> None:
+    """Another finding in few lines: what, where, a line that shows it, what to do."""
+    _title(page, finding)
+    for item in finding.evidence[:1]:
+        more = digest.more_evidence(finding, 1)
+        page.put(f"{digest.place(item)}{f' ({more})' if more else ''}", "dim", first="    ")
+        page.put(
+            textwrap.shorten(item.text, 2 * page.width, placeholder=" ..."), first="    | ", rest="    | ", lead="dim"
+        )
+    fixes, not_offered = digest.remedies(report, finding)
+    if len(fixes) < len(finding.fixes):
+        page.put("as above", first="    Fix: ", lead="bold")
+    for fix in fixes[:1]:
+        page.put(digest.fix_in_short(fix), first="    Fix: ", rest="      ", lead="bold")
+        for launcher, line in digest.paste_lines(fix)[:1]:
+            page.verbatim(line, "green", first=f"      {one_line(launcher)}  ")
+    for text in not_offered[:1]:
+        page.put(text, first="    Would not help: ", rest="      ", lead="bold")
 
 
 def _fixes(page: Page, report: Report, finding: Finding) -> None:
@@ -151,7 +180,7 @@ def _consequences(page: Page, report: Report, finding: Finding) -> None:
     page.blank()
     page.put("It explains", "bold", first="  ")
     for item in found[:SHOWN_CONSEQUENCES]:
-        page.put(f"{item.name}: {item.title}", first="    ", rest="      ")
+        page.put(digest.cut(f"{item.name}: {item.title}", TITLE_LIMIT // 2), first="    ", rest="      ")
     if len(found) > SHOWN_CONSEQUENCES:
         page.put(f"and {len(found) - SHOWN_CONSEQUENCES} more", first="    ")
 

@@ -17,25 +17,32 @@ from ncdiag.spans import Section
 
 TEXT_LIMIT = 64 << 20
 """Characters outside of NCCL lines that are cut line by line; the rest is counted only."""
+SHORTEST = 128
+"""Characters that a line counts for at least: what a line costs does not depend on its length."""
 TEXT_SECTION_LINES = 5000
-BLANKS_INSIDE = 2
+_PLAIN_LIMIT, _PLAIN_LENGTH = 1 << 12, 200
+"""Lines that begin nothing that are remembered, and their greatest length: programs print many of them again."""
+_NO_PREFIX = prompt.Prefix("")
+_WRAPPERS = 4
+_WRAPPER = re.compile(
+    r"(?:(?:sudo|srun|timeout|pdsh|clush|pssh|parallel-ssh)\s+(?:-[CDegGhHlLNnptTuUwxX]\s+\S+\s+|-\S+\s+|\d+[smh]?\s+)*"
+    r"|(?:time|exec|watch|nohup|command|stdbuf)\s+(?:-\S+\s+)*|ip\s+netns\s+exec\s+\S+\s+|chroot\s+\S+\s+"
+    r"|[A-Z_]+=\S*\s+)"
+)
+"""What runs another command, which says what is printed."""
 
 
 class _Open:
     """The section being read."""
 
-    def __init__(self, kind: str, host: str | None, command: str | None, prefix: str) -> None:
+    def __init__(self, kind: str, host: str | None, command: str | None, prefix: prompt.Prefix) -> None:
         self.kind, self.host, self.command, self.prefix = kind, host, command, prefix
         self.lines: list[str] = []
         self.numbers: list[int] = []
 
-    def without_prefix(self, line: str) -> str | None:
-        """The line without the indentation or launcher tag of the section; None when it has another tag."""
-        if not self.prefix or not line.strip():
-            return line
-        if self.prefix.isspace():
-            return _dedent(line, len(self.prefix))
-        return line[len(self.prefix) :] if line.startswith(self.prefix) else None
+    def add(self, number: int, line: str) -> None:
+        self.lines.append(line)
+        self.numbers.append(number)
 
 
 class Cutter:
@@ -47,13 +54,16 @@ class Cutter:
         self.sections: list[Section] = []
         self.skipped_lines = 0
         self._commands = {command: p.kind for p in parsers.values() for command in p.commands}
+        self._programs = {command.split(" ", 1)[0] for command in self._commands}
         self._open: _Open | None = None
+        self._parked: dict[str, _Open] = {}
         self._host = host
         self._text: _Open | None = None
         self._room = TEXT_LIMIT
         self._last_number = 0
         self._rule = 0
         self._held: tuple[int, str] | None = None
+        self._plain: set[str] = set()
 
     def feed(self, lines: Iterable[tuple[int, str]]) -> None:
         """Take (line number, text) pairs in rising order; a gap in the numbers means that other text stood between."""
@@ -61,7 +71,7 @@ class Cutter:
             if self._room <= 0:
                 self.skipped_lines += 1
                 continue
-            self._room -= len(line) + 1
+            self._room -= max(len(line) + 1, SHORTEST)
             if number != self._last_number + 1 and not self._spans_gaps():
                 self._close()
             self._last_number = number
@@ -111,43 +121,121 @@ class Cutter:
             self._read(number, line)
 
     def _read(self, number: int, line: str) -> None:
-        if self._continue(number, line):
+        if self._continue(number, line) or self._other_begins(number, line):
             return
         self._close()
-        if not line.strip() or prompt.is_fence(line):
-            return
-        echo = prompt.prompt(line)
-        if echo and self._open_echo(number, echo):
-            return
-        if prompt.is_empty_prompt(line):
-            return
-        if not self._open_anchor(number, line) and not self._heading(line):
+        if line in self._plain:
             self._add_text(number, line)
+            return
+        bare = line.strip()
+        if not bare or prompt.is_fence(line):
+            return
+        indent = prompt.Prefix(line[: len(line) - len(line.lstrip())])
+        echo = prompt.prompt(bare)
+        if echo and self._open_echo(number, echo, indent):
+            return
+        if prompt.is_empty_prompt(bare):
+            return
+        above = prompt.prompt_above(bare)
+        if above:
+            self._at_host(above)
+        elif not (self._open_anchor(number, line) or self._open_tagged(number, line) or self._heading(line)):
+            self._add_text(number, line)
+            if len(line) < _PLAIN_LENGTH:
+                if len(self._plain) >= _PLAIN_LIMIT:
+                    self._plain.clear()
+                self._plain.add(line)
 
     def _continue(self, number: int, line: str) -> bool:
         """Add the line to the open section when it belongs there."""
         section = self._open
-        text = section.without_prefix(line) if section else None
+        text = section.prefix.removed(line) if section else None
         if section is None or text is None or prompt.is_fence(text):
             return False
         if not section.lines and not text.strip():
             return True  # between an echoed command and its output
-        if not (self._is_output(section, text) if not section.lines else self._belongs(section, text)):
-            return False
-        section.lines.append(text)
-        section.numbers.append(number)
+        if section.lines:
+            if not self._belongs(section, text):
+                return False
+        elif not self._is_output(section, text):
+            return self._is_tagged(section, number, line)
+        section.add(number, text)
         return True
 
     def _is_output(self, section: _Open, line: str) -> bool:
         """Behind an echoed command, the first line is its output unless it begins something else."""
         if prompt.prompt(line) or prompt.is_empty_prompt(line):
             return False
-        return self._kind_of(line) in {None, section.kind}
+        kind = self._kind_of(line)
+        if kind is None:
+            return self._tagged(line, section.kind) is None
+        return kind == section.kind or self.parsers[section.kind].continues(("",), line)
+
+    def _is_tagged(self, section: _Open, number: int, line: str) -> bool:
+        """The output of a command that ran elsewhere may have the host before each line."""
+        prefix = self._tagged(line, section.kind)
+        text = prefix.removed(line) if prefix else None
+        if prefix is None or text is None:
+            return False
+        section.prefix, section.host = prefix, prefix.host or section.host
+        section.add(number, text)
+        return True
+
+    def _tagged(self, line: str, kind: str) -> prompt.Prefix | None:
+        """The tag (no indentation) behind which a section of this kind begins."""
+        for prefix in prompt.prefixes(line):
+            if prefix.text.strip() and self._kind_of(prefix.removed(line) or "") == kind:
+                return prefix
+        return None
+
+    def _other_begins(self, number: int, line: str) -> bool:
+        """Outputs of several hosts or ranks, mixed line by line: go on with that of this line's tag, or begin it."""
+        section = self._open
+        if section is None or not section.lines or not section.prefix.text.strip():
+            return False
+        tags = [prefix for prefix in prompt.prefixes(line) if prefix.text.strip()]
+        for prefix in tags:
+            other = self._parked.get(prefix.text.strip())
+            text = other.prefix.removed(line) if other else None
+            if other and text is not None and self._belongs(other, text):
+                self._park(section, other)
+                other.add(number, text)
+                return True
+        begun = self._tagged(line, section.kind)
+        if begun is None or begun.text.strip() in {section.prefix.text.strip(), *self._parked}:
+            return False
+        self._park(section, None)
+        self._begin(section.kind, number, begun.removed(line) or "", begun.host, None, begun)
+        return True
+
+    def _park(self, section: _Open, instead: _Open | None) -> None:
+        """Set the open section aside, to be gone on with when a line has its tag again."""
+        self._parked[section.prefix.text.strip()] = section
+        self._open = instead
+        if instead:
+            del self._parked[instead.prefix.text.strip()]
 
     def _belongs(self, section: _Open, line: str) -> bool:
         return self.parsers[section.kind].continues(section.lines, line)
 
-    def _open_echo(self, number: int, echo: prompt.Echo) -> bool:
+    def _open_tagged(self, number: int, line: str) -> bool:
+        """A heading behind a time, a command echoed behind a tag or a time (``set -x`` in a log)."""
+        for prefix in prompt.prefixes(line) if len(line) < _PLAIN_LENGTH else []:
+            if prefix.timed and self._heading(prefix.removed(line) or "", prefix):
+                return True
+            echo = prompt.prompt(prefix.removed(line) or "") if prefix.text.strip() or prefix.timed else None
+            if echo and (
+                (echo.certain and echo.host)
+                or self._command_kind(prompt.remote(echo.command)[1])
+                or (prefix.timed and self._kind_of(echo.command))
+            ):
+                opened = self._open_echo(number, echo, prefix)
+                if self._open:
+                    self._open.host = prefix.host or self._open.host
+                return opened
+        return False
+
+    def _open_echo(self, number: int, echo: prompt.Echo, indent: prompt.Prefix) -> bool:
         """Open a section behind an echoed command, or one that the command line itself is (a launch, an export)."""
         if echo.certain and echo.host:
             self._at_host(echo.host)
@@ -155,10 +243,10 @@ class Cutter:
         there, command = prompt.remote(echo.command)
         kind = self._command_kind(command)
         if is_line_of is not None and kind in {None, is_line_of}:
-            self._begin(is_line_of, number, echo.command, echo.host, echo.command, "")
+            self._begin(is_line_of, number, echo.command, echo.host, echo.command, indent)
             return True
         if kind is not None:
-            self._open = _Open(kind, there or echo.host or self._host, command, "")
+            self._open = _Open(kind, there or echo.host or self._host, command, indent)
             self._open.numbers.append(number)
             return True
         return echo.certain
@@ -166,20 +254,17 @@ class Cutter:
     def _open_anchor(self, number: int, line: str) -> bool:
         kind = self._kind_of(line)
         if kind is not None:
-            self._begin(kind, number, line, None, None, "")
+            self._begin(kind, number, line, None, None, prompt.Prefix(""))
             return True
-        stripped = line.lstrip()
-        indent = line[: len(line) - len(stripped)]
-        candidates = [(indent, None)] if indent else []
-        for prefix, host in candidates + prompt.prefixes(line):
-            rest = line[len(prefix) :]
+        for prefix in prompt.prefixes(line):
+            rest = prefix.removed(line) or ""
             kind = self._kind_of(rest)
             if kind is not None:
-                self._begin(kind, number, rest, host, None, prefix)
+                self._begin(kind, number, rest, prefix.host, None, prefix)
                 return True
         return False
 
-    def _heading(self, line: str) -> bool:
+    def _heading(self, line: str, prefix: prompt.Prefix = _NO_PREFIX) -> bool:
         """A heading gives a host or announces a command; it is part of no section."""
         head = prompt.header(line)
         if head and (head[0] or head[1]):
@@ -190,13 +275,13 @@ class Cutter:
             elif host:
                 kind = self._command_kind(host)
             if kind:
-                self._open = _Open(kind, self._host, what or host, "")
+                self._open = _Open(kind, self._host, what or host, prefix)
             return True
         name = prompt.title(line)
         kind = self._command_kind(name) if name else None
         if kind is None:
             return False
-        self._open = _Open(kind, self._host, None, "")
+        self._open = _Open(kind, self._host, None, prefix)
         return True
 
     def _at_host(self, host: str | None) -> None:
@@ -206,15 +291,19 @@ class Cutter:
             self._host = host
 
     def _begin(  # noqa: PLR0913, PLR0917  (all that an opened section knows)
-        self, kind: str, number: int, line: str, host: str | None, command: str | None, prefix: str
+        self, kind: str, number: int, line: str, host: str | None, command: str | None, prefix: prompt.Prefix
     ) -> None:
         self._open = _Open(kind, host or self._host, command, prefix)
-        self._open.lines.append(line)
-        self._open.numbers.append(number)
+        self._open.add(number, line)
 
     def _close(self) -> None:
-        section, self._open = self._open, None
-        if section is None or (not section.lines and section.command is None):
+        ended = [*self._parked.values(), *([self._open] if self._open else [])]
+        self._open, self._parked = None, {}
+        for section in ended:
+            self._end(section)
+
+    def _end(self, section: _Open) -> None:
+        if not section.lines and section.command is None:
             return
         echoed = len(section.numbers) > len(section.lines)
         numbers = section.numbers[1:] if echoed and section.lines else section.numbers
@@ -232,16 +321,15 @@ class Cutter:
                 lines=tuple(section.lines),
                 host=section.host,
                 command=section.command,
-                prefix=section.prefix,
+                prefix=section.prefix.text,
                 numbers=() if consecutive else tuple(numbers),
             )
         )
 
     def _add_text(self, number: int, line: str) -> None:
         if self._text is None:
-            self._text = _Open("text", self._host, None, "")
-        self._text.lines.append(line)
-        self._text.numbers.append(number)
+            self._text = _Open("text", self._host, None, prompt.Prefix(""))
+        self._text.add(number, line)
         if len(self._text.lines) >= TEXT_SECTION_LINES:
             self._flush_text()
 
@@ -273,8 +361,12 @@ class Cutter:
 
         The longest declared command that the line begins with (``sudo`` and paths aside).
         """
-        words = re.sub(r"^(?:sudo|time|srun|exec|watch)\s+(?:-\S+\s+)*", "", command.strip()).split()
-        if not words:
+        command = command[:4096].strip()
+        for _ in range(_WRAPPERS):
+            wrapped = _WRAPPER.match(command)
+            command = command[wrapped.end() :] if wrapped else command
+        words = command.split()
+        if not words or words[0].rsplit("/", 1)[-1] not in self._programs:
             return None
         words[0] = words[0].rsplit("/", 1)[-1]
         for length in range(min(len(words), 4), 0, -1):
@@ -282,12 +374,6 @@ class Cutter:
             if kind:
                 return kind
         return None
-
-
-def _dedent(line: str, width: int) -> str:
-    """Remove up to ``width`` leading blanks."""
-    kept = line[:width].lstrip()
-    return kept + line[width:]
 
 
 @functools.cache

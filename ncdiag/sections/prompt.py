@@ -11,20 +11,38 @@ import msgspec
 
 _HOSTNAME = r"[A-Za-z0-9][\w.-]*"
 _CLOCK = r"(?:\[\d\d?:\d\d(?::\d\d)?\]\s*)?"
+_USER = (
+    rf"(?:[A-Za-z_][\w.-]*[@\u327f](?P<host>{_HOSTNAME})"
+    rf"|(?P<only>{_HOSTNAME})(?=:[~/]\S{{0,200}}\s?[$#>%](?:\s|$)))[^\]$#>%]*"
+)
+_DIRECTORY = r"(?:~\S{0,100}\s+|[\w.-]{1,64}\s+(?=git:))?(?:git:\([^)]{0,64}\)\s+)?(?:[\u2717\u2718\u2714]\s+)?"
+_BARE = rf"(?P<bare>[$#%+\u276f]\s+|\u279c\s+{_DIRECTORY}|[\u2514\u2570]\u2500+[$#%>\u276f\u27a4]?\s+|\$(?=[a-z]))"
 _PROMPT = re.compile(
     rf"{_CLOCK}(?:\([\w.-]+\)\s*)?"  # (base)
-    rf"(?:\[?[A-Za-z_][\w.-]*@(?P<host>{_HOSTNAME})[: ]?[^\]$#>%]*\]?\s*[$#%>]\s*"
-    r"|(?:sh|bash|zsh)-[\d.]+[$#]\s*|(?P<bare>[$#%+\u276f\u279c]\s+|\$(?=[a-z])))"
+    rf"(?:\[?{_USER}\]?\s*[$#%>]\s*|(?:sh|bash|zsh)-[\d.]+[$#]\s*|{_BARE})"
     r"(?P<command>[^\s$#%>].*)$"
 )
-_EMPTY_PROMPT = re.compile(
-    rf"{_CLOCK}(?:\([\w.-]+\)\s*)?\[?[A-Za-z_][\w.-]*@{_HOSTNAME}[: ]?[^\]$#>%]*\]?\s*[$#%>]\s*$"
-)
+_EMPTY_PROMPT = re.compile(rf"{_CLOCK}(?:\([\w.-]+\)\s*)?\[?{_USER}\]?\s*[$#%>]\s*$")
+_PROMPT_ABOVE = re.compile(rf"[\u250c\u256d]\u2500{{0,4}}[(\[]?[\w.-]{{1,64}}[@\u327f](?P<host>{_HOSTNAME})")
+"""The first line of a prompt of two."""
 _HEADER = re.compile(
     rf"(?:==> (?P<path>\S+) <==|[=\-#*_]{{2,}}\s*(?:host(?:name)?\s*[:=]?\s*|node\s*[:=]\s*)?(?P<name>{_HOSTNAME})"
     r"(?:\s*[:/]\s*(?P<what>[^=*]+?))?\s*[=\-#*_]{2,}|(?:host(?:name)?|node)\s*[:=]\s*(?P<said>[A-Za-z0-9][\w.-]*))\s*:?$",
     re.IGNORECASE,
 )
+_RAN_ON = re.compile(
+    rf"(?P<ansible>{_HOSTNAME}) \| [A-Z]{{4,12}}!? \| rc=\d{{1,3}} >>"
+    rf"|\[\d{{1,6}}\] \d\d:\d\d:\d\d \[(?:SUCCESS|FAILURE)\] (?:[\w-]{{1,64}}@)?(?P<pssh>{_HOSTNAME})"
+)
+"""What ansible and pssh put above a host's output."""
+_LABEL = re.compile(
+    r"[#*_\s]{0,8}(?:(?:on|from)\s)?(?:the\s)?(?P<what>node|host|machine|server|pod|worker)\s?[#-]?(?P<number>\d{1,4}|[A-D])"
+    r"(?:\s\([\w .-]{1,40}\))?\s?[:*_#]{0,6}$",
+    re.IGNORECASE,
+)
+"""``Node 1:``: a person's word for one of several machines whose outputs follow."""
+_SYSTEM = [["", name] for name in ("dev", "etc", "proc", "run", "sys", "usr")]
+"""How the paths of a machine's own files begin: they name no host."""
 _DECORATED = re.compile(
     r"[\s#*`>=:~-]*(?:output of|command)?[\s:`*]*(?P<command>[A-Za-z][\w./-]*(?: [\w./=|-]+){0,6}?)[\s`*:=~-]*$",
     re.IGNORECASE,
@@ -34,8 +52,17 @@ _LAUNCHER = re.compile(
     r"|\[(?:default|rank|Rank )\d+\]:\s?"  # torchrun, PyTorch
     r"|\((?:\w+ )?(?:rank=\d+ )?pid=\d+(?:, ip=[\d.a-f:]+)?\)\s?"  # Ray
     r"|\[pod/[^\]]+\]\s?"  # kubectl --prefix
-    r"|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+) std(?:out|err) [FP] "  # CRI
+    r"|[\w.-]{1,64}\s{1,16}\|(?: |$)"  # docker compose
 )
+_LEVEL = r"(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL|NOTICE)"
+_TIME = re.compile(
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d) (?:std(?:out|err) [FP] )?"
+    r"|\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?[:,]?\s"  # a program's own log
+    rf"(?:\| (?:[\w.:]{{1,64}} \| )?{_LEVEL}\s{{0,8}}\|\s|- (?:[\w.:]{{1,64}} - )?{_LEVEL}\s{{0,8}}-\s"
+    rf"|\[(?:[\w.:]{{1,64}}\]\s?\[)?{_LEVEL}\]:?\s|(?:[\w.:]{{1,64}} )?{_LEVEL}:?\s)?"
+)
+"""A time, and a level, before each line: ``kubectl logs --timestamps``, ``docker logs -t``, the files of the container
+runtime (CRI), Python's logging of a tool's output."""
 _HOST_PREFIX = re.compile(rf"(?P<host>{_HOSTNAME}): ")
 _RANK_LABEL = re.compile(r"\s{0,4}\d{1,6}: ")
 _RULE = re.compile(r"[-=*#~_]{8,}\s*$")
@@ -61,8 +88,14 @@ def prompt(line: str) -> Echo | None:
     found = _PROMPT.match(line)
     if not found or len(line) > 4096:  # noqa: PLR2004  (a prompt line; anything longer is data)
         return None
-    host = found["host"]
+    host = found["host"] or found["only"]
     return Echo(found["command"].strip(), short_host(host) if host else None, found["bare"] is None)
+
+
+def prompt_above(line: str) -> str | None:
+    """The host that the upper line of a prompt of two lines names (``┌──(root@node1)-[~]``)."""
+    found = _PROMPT_ABOVE.match(line) if len(line) < 300 else None  # noqa: PLR2004
+    return short_host(found["host"]) if found else None
 
 
 def is_empty_prompt(line: str) -> bool:
@@ -119,16 +152,27 @@ def header(line: str) -> tuple[str | None, str | None] | None:
     """
     if len(line) > 200:  # noqa: PLR2004
         return None
-    found = _HEADER.match(line.strip())
+    line = line.strip()
+    found = _HEADER.match(line)
     if not found:
-        return None
+        host = _labelled(line)
+        return (host, None) if host else None
     if found["path"]:
         parts = found["path"].split("/")
-        return (short_host(parts[-2]) if len(parts) > 1 else None), parts[-1].rsplit(".", 1)[0]
+        named = len(parts) > 1 and parts[:2] not in _SYSTEM
+        return (short_host(parts[-2]) if named else None), parts[-1].rsplit(".", 1)[0]
     name = found["name"] or found["said"]
     if found["said"] is None and name.strip("-_").isupper() and name.strip("-_").isalpha():
         return None, found["what"] or name  # a heading such as ---TOPO---: a word, no machine
     return short_host(name.rstrip("-_")), found["what"]
+
+
+def _labelled(line: str) -> str | None:
+    """The host of ansible's or pssh's heading, or of a person's label (``Node 1:`` is ``node1``)."""
+    ran, label = _RAN_ON.match(line), _LABEL.match(line)
+    if ran:
+        return short_host(ran["ansible"] or ran["pssh"])
+    return f"{label['what'].lower()}{label['number']}" if label else None
 
 
 def title(line: str) -> str | None:
@@ -146,18 +190,55 @@ def unquote(line: str) -> str:
     return line[found.end() :] if found else line
 
 
-def prefixes(line: str) -> list[tuple[str, str | None]]:
-    """Prefixes that a launcher may have put before the text, each with the host it names: candidates, longest first."""
-    found = _LAUNCHER.match(line)
-    if found:
-        return [(found[0], None)]
-    result: list[tuple[str, str | None]] = []
-    labelled = _HOST_PREFIX.match(line)
-    if labelled:
-        result.append((labelled[0], short_host(labelled["host"])))
-    number = _RANK_LABEL.match(line)
-    if number:
-        result.append((number[0], None))
+class Prefix(msgspec.Struct, frozen=True):
+    """What stood before a program's own text on a line: ``text`` the same on each line, behind a time where ``timed``.
+
+    ``host`` is the one that it names. Blanks alone are an indentation, of which a line may have less.
+    """
+
+    text: str
+    host: str | None = None
+    timed: bool = False
+
+    def removed(self, line: str) -> str | None:
+        """The line without the prefix; None when it has another one."""
+        if not line.strip():
+            return line
+        if self.timed:
+            time = _TIME.match(line)
+            if time is None:
+                return None
+            line = line[time.end() :]
+        fixed = self.text.rstrip()
+        if not line.startswith(fixed):
+            return None
+        rest = line[len(fixed) :]
+        width = len(self.text) - len(fixed)
+        return rest[:width].lstrip() + rest[width:]
+
+
+def prefixes(line: str) -> list[Prefix]:
+    """What may have been put before the text by a launcher, a log or an indentation: candidates, the surest first."""
+    time = _TIME.match(line)
+    rest = line[time.end() :] if time else line
+    found = [Prefix("", timed=True)] if time else []
+    launcher = _LAUNCHER.match(rest)
+    if launcher:
+        found.append(Prefix(launcher[0], timed=time is not None))
+    else:
+        labelled, number = _HOST_PREFIX.match(rest), _RANK_LABEL.match(rest)
+        if labelled:
+            found.append(Prefix(labelled[0], short_host(labelled["host"]), timed=time is not None))
+        if number:
+            found.append(Prefix(number[0], timed=time is not None))
+    result = []
+    for prefix in [*([] if time else [Prefix("")]), *found]:
+        behind = prefix.removed(line) or ""
+        blanks = behind[: len(behind) - len(behind.lstrip())]
+        if prefix.text or prefix.timed:
+            result.append(prefix)
+        if blanks:
+            result.append(Prefix(prefix.text + blanks, prefix.host, prefix.timed))
     return result
 
 

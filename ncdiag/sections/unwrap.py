@@ -14,6 +14,8 @@ LIMIT = 1 << 18
 """Bytes; logs that were not pasted by hand are longer, and are not wrapped."""
 NARROWEST, WIDEST = 60, 250
 """Widths of terminals and tickets."""
+_LONGEST = 6
+"""Lines of a terminal that one line fills, on average."""
 ENOUGH = 3
 """Lines that end at the width before it counts as one."""
 
@@ -32,6 +34,26 @@ def rejoined(buffer: bytes) -> bytes:
     lines = buffer.split(b"\n")
     width, glue = _wrapping(lines)
     return _joined(lines, width, glue) if width else buffer
+
+
+def unfolded(buffer: bytes) -> bytes | None:
+    """The buffer with all lines joined that a terminal may have broken at its width; None when none look broken.
+
+    Tables have lines of one length, too: whoever asks has to try both and keep what can be understood.
+    """
+    if len(buffer) > LIMIT:
+        return None
+    lines = buffer.split(b"\n")
+    width = max(map(len, lines))
+    if not NARROWEST <= width <= WIDEST:
+        return None
+    broken = [i for i, line in enumerate(lines[:-1]) if len(line) == width and not _OWN.match(lines[i + 1])]
+    ends = sum(len(lines[i + 1]) < width for i in broken)
+    if ends < ENOUGH or ends * _LONGEST < len(broken):
+        return None
+    for index in reversed(broken):
+        lines[index], lines[index + 1] = lines[index] + lines[index + 1], b""
+    return b"\n".join(lines)
 
 
 def _wrapping(lines: list[bytes]) -> tuple[int, bytes]:

@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 HEAD_SIZE = 512
 """Bytes that `kind_of` wants to see; the mark of a tar archive stands at offset 257."""
 
-FREE_OUTPUT = 256 << 20
+FREE_OUTPUT = 64 << 20
 """Bytes that come out of compressed data before its ratio is looked at."""
 
 RATIO_LIMIT = 200
 """Output bytes for each input byte, beyond `FREE_OUTPUT`; honest logs reach 5 to 50."""
+
+ZST_PIECE = 1 << 10
+"""Bytes of a zst file that are decompressed at a time: four of them can stand for 128 KiB (RFC 8878, RLE blocks)."""
 
 MEMBER_LIMIT = 10_000
 """Members of one archive that are read."""
@@ -42,11 +45,14 @@ class Reader(Protocol):
 
 
 class Member:
-    """One entry of an archive: ``name`` within it, and either a ``reader`` or the ``reason`` why it is not read."""
+    """One entry of an archive: ``name`` within it, and either a ``reader`` or the ``reason`` why it is not read.
 
-    def __init__(self, name: str, reader: Reader | None = None, reason: str = "") -> None:
+    ``link`` is what a symbolic link points to.
+    """
+
+    def __init__(self, name: str, reader: Reader | None = None, reason: str = "", link: str = "") -> None:
         """Keep the parts."""
-        self.name, self.reader, self.reason = name, reader, reason
+        self.name, self.reader, self.reason, self.link = name, reader, reason, link
 
 
 class DamagedError(OSError):
@@ -144,8 +150,33 @@ def _zstandard(source: _Counting) -> Any:  # noqa: ANN401  (two modules, the sam
         except ImportError:
             msg = "compressed with zstd, which needs the module zstandard (pip install zstandard)"
             raise OSError(msg) from None
-        return module.ZstdDecompressor().stream_reader(source, read_across_frames=True)
+        return _Frames(module.ZstdDecompressor().decompressobj, source)
     return module.ZstdFile(source)
+
+
+class _Frames:
+    """Reads zst with the module zstandard, whose own reader takes a file that was cut short for a whole one."""
+
+    def __init__(self, new_frame: Callable[[], Any], source: Reader) -> None:
+        self._new_frame, self._source = new_frame, source
+        self._frame: Any = None
+        self._rest = b""
+        self._ready = memoryview(b"")
+
+    def read1(self, size: int = -1, /) -> bytes:
+        while not self._ready:
+            data = self._rest or self._source.read(ZST_PIECE)
+            if not data:
+                if self._frame is not None:
+                    raise EOFError
+                return b""
+            self._frame = self._frame or self._new_frame()
+            self._ready, self._rest = memoryview(self._frame.decompress(data)), b""
+            if self._frame.eof:
+                self._rest, self._frame = self._frame.unused_data, None
+        size = size if size >= 0 else len(self._ready)
+        part, self._ready = bytes(self._ready[:size]), self._ready[size:]
+        return part
 
 
 def tar_members(source: Reader, limit: int | None = None) -> Iterator[Member]:
@@ -167,7 +198,8 @@ def tar_members(source: Reader, limit: int | None = None) -> Iterator[Member]:
                 if member.isdir():
                     continue
                 if not member.isreg() or member.issparse():
-                    yield Member(member.name, reason=f"not read: {_oddity(member)} in an archive")
+                    target = member.linkname if member.issym() else ""
+                    yield Member(member.name, reason=f"not read: {_oddity(member)} in an archive", link=target)
                     continue
                 content = archive.extractfile(member)
                 if content is not None:

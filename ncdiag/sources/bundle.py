@@ -9,19 +9,19 @@ memory, bounded, and nothing of it is unpacked.
 from __future__ import annotations
 
 import io
-import os
-import stat
-import tarfile
-import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from ncdiag.bare import pack
+from ncdiag.bare.place import place
 from ncdiag.errors import InputError, OutputError
 from ncdiag.facts.observe import Observation
 from ncdiag.sources import archives
 from ncdiag.sources.command import CommandResult, clean_lines
+from ncdiag.sources.files import Packed, open_sources
 from ncdiag.sources.recording import Recorded
 
 FORMAT = 1
@@ -35,9 +35,6 @@ SIZE_LIMIT = 256 << 20
 
 MEMBER_LIMIT = 200_000
 """Files of a bundle; a node with eight ports of 256 GIDs each has about 10,000."""
-
-_FOLDER = "ncdiag-bundle"
-_MANIFEST = f"{_FOLDER}/manifest.json"
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -69,6 +66,7 @@ class Manifest(msgspec.Struct, kw_only=True):
     links: dict[str, str] = {}
     present: list[str] = []
     refused: dict[str, str] = {}
+    failures: dict[str, str] = {}
     answers: dict[str, Any] = {}
     programs: dict[str, Program] = {}
     libraries: list[LibraryLog] = []
@@ -92,8 +90,10 @@ _ANSWERS: dict[str, Any] = {
     "second sample of counters": list[dict[str, float]] | None,
     "NCCL libraries": list[str] | None,
     "NCCL plugins": list[str] | None,
+    "versions of NCCL libraries": dict[str, str] | None,
     "process": int | None,
     "user id": int | None,
+    "clock status": int | None,
 }
 """The questions of `ncdiag.sources.tree.Tree.ask`, with the type of their answers."""
 
@@ -103,21 +103,6 @@ class Bundle(msgspec.Struct, kw_only=True):
 
     manifest: Manifest
     recorded: Recorded
-
-
-def is_bundle(path: str | Path) -> bool:
-    """Whether this is a file that begins as a bundle does."""
-    try:
-        if not stat.S_ISREG(Path(path).stat().st_mode):
-            return False
-        with io.FileIO(str(path)) as raw:
-            if archives.kind_of(raw.read(archives.HEAD_SIZE)) != "gz":
-                return False
-            raw.seek(0)
-            head = archives.decompressed("gz", raw).read(len(_MANIFEST))
-    except (*archives.BROKEN, TypeError):
-        return False
-    return head == _MANIFEST.encode()
 
 
 def write(bundle: Bundle, path: Path) -> None:
@@ -130,7 +115,7 @@ def write(bundle: Bundle, path: Path) -> None:
             with io.BufferedWriter(io.FileIO(1, "w", closefd=False)) as stdout:
                 stdout.write(_packed(bundle))
         else:
-            _replace(_packed(bundle), path)
+            place([_packed(bundle)], str(path))
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -138,29 +123,12 @@ def write(bundle: Bundle, path: Path) -> None:
         raise OutputError(msg) from error
 
 
-def _replace(data: bytes, path: Path) -> None:
-    path = Path(os.path.realpath(path))
-    if path.exists() and not path.is_file():
-        with path.open("wb") as device:
-            device.write(data)
-        return
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mode 0600
-    try:
-        with os.fdopen(handle, "wb") as target:
-            target.write(data)
-            target.flush()
-            os.fsync(target.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
 def _packed(bundle: Bundle) -> bytes:
-    recorded, made = bundle.recorded, io.BytesIO()
+    recorded = bundle.recorded
     manifest = msgspec.structs.replace(
         bundle.manifest, host=recorded.host, replies=recorded.replies, folders=recorded.folders, links=recorded.links,
-        present=sorted(set(recorded.present)), refused=recorded.refused, answers=recorded.answers,
+        present=sorted(set(recorded.present)), refused=recorded.refused, failures=recorded.failures,
+        answers=recorded.answers,
         programs={name: Program(result.status, result.reason) for name, result in recorded.outputs.items()},
         libraries=[msgspec.structs.replace(library, log="") for library in bundle.manifest.libraries],
     )  # fmt: skip
@@ -171,44 +139,37 @@ def _packed(bundle: Bundle) -> bytes:
     members = {"manifest.json": msgspec.json.format(msgspec.json.encode(manifest), indent=1)}
     members |= {f"tree/{path}": data for path, data in recorded.files.items()}
     members |= {name: text.encode("utf-8", "replace") for name, text in {**outputs, **logs}.items()}
-    with tarfile.open(fileobj=made, mode="w:gz", format=tarfile.PAX_FORMAT, compresslevel=6) as archive:
-        for name, data in members.items():
-            entry = tarfile.TarInfo(f"{_FOLDER}/{name}")
-            entry.size, entry.mode, entry.mtime = len(data), 0o600, int(manifest.started)
-            archive.addfile(entry, io.BytesIO(data))
-    return made.getvalue()
+    return pack.packed(members.items(), manifest.started)
 
 
-def read(path: str | Path) -> Bundle:
-    """Read a bundle; ``-`` is standard input.
+def of_members(members: Iterable[archives.Member], name: str) -> Bundle:
+    """The bundle that an archive holds.
 
     Raises InputError with a sentence when it is none, is damaged or of a format unknown here.
     """
-    members: dict[str, bytes] = {}
+    held: dict[str, bytes] = {}
     size = 0
     try:
-        with _opened(path) as raw:
-            head = raw.read(archives.HEAD_SIZE)
-            if archives.kind_of(head) != "gz":
-                raise _refused(path, "it is no bundle of `ncdiag collect`")
-            stream = archives.decompressed("gz", archives.Pushback(head, raw))
-            for member in archives.tar_members(stream, MEMBER_LIMIT):
-                if member.reader is None:
-                    raise _refused(path, member.reason)
-                data = _content(member.reader, SIZE_LIMIT - size)
-                if data is None:
-                    raise _refused(path, f"the bundle holds more than {SIZE_LIMIT >> 20} MiB")
-                size += len(data)
-                members[member.name.removeprefix(f"{_FOLDER}/")] = data
+        for number, member in enumerate(members):
+            if member.reader is None:
+                raise _refused(name, member.reason)
+            data = _content(member.reader, SIZE_LIMIT - size)
+            if data is None or number >= MEMBER_LIMIT:
+                raise _refused(name, f"the bundle holds more than {SIZE_LIMIT >> 20} MiB or {MEMBER_LIMIT} files")
+            size += len(data)
+            held[member.name.removeprefix(f"{pack.FOLDER}/")] = data
     except archives.BROKEN as error:
-        raise _refused(path, archives.reason_of(error)) from None
-    return _unpacked(members, path)
+        raise _refused(name, archives.reason_of(error)) from None
+    return _unpacked(held, name)
 
 
-def _opened(path: str | Path) -> io.BufferedReader:
-    if str(path) == "-":
-        return io.BufferedReader(io.FileIO(0, closefd=False))
-    return io.BufferedReader(io.FileIO(str(path)))
+def read(path: str | Path) -> Bundle:
+    """Read a bundle; ``-`` is standard input. Raises InputError."""
+    sources = open_sources([str(path)])  # it holds the file open
+    source = next(sources, None)
+    if not isinstance(source, Packed) or source.form != "bundle" or source.members is None:
+        raise _refused(path, "it is no bundle of `ncdiag collect`")
+    return of_members(source.members, str(path))
 
 
 def _content(reader: archives.Reader, left: int) -> bytes | None:
@@ -246,7 +207,8 @@ def _unpacked(members: dict[str, bytes], path: str | Path) -> Bundle:
     ]
     recorded = Recorded(
         host=manifest.host, replies=manifest.replies, files=files, folders=manifest.folders, links=manifest.links,
-        present=manifest.present, refused=manifest.refused, answers=_checked(manifest.answers, path), outputs=outputs,
+        present=manifest.present, refused=manifest.refused, failures=manifest.failures,
+        answers=_checked(manifest.answers, path), outputs=outputs,
     )  # fmt: skip
     return Bundle(manifest=manifest, recorded=recorded)
 
@@ -261,7 +223,7 @@ def _checked(answers: dict[str, Any], path: str | Path) -> dict[str, Any]:
             except msgspec.ValidationError as error:
                 raise _refused(path, f"its manifest.json is damaged, at {name!r}: {error}") from None
     gpus: Any = checked.get("list of GPUs") or ([], None)
-    if any(observation["entity"] not in {"Gpu", "Host"} for observation in gpus[0]):
+    if any(observation["entity"] not in {"Gpu", "TopoLink", "Host"} for observation in gpus[0]):
         raise _refused(path, "its manifest.json is damaged, at 'list of GPUs'")
     return checked
 

@@ -11,6 +11,7 @@ import contextlib
 import functools
 import glob
 import io
+import itertools
 import os
 import stat
 import sys
@@ -22,7 +23,7 @@ from typing import BinaryIO
 import msgspec
 
 from ncdiag.errors import InputError
-from ncdiag.sources import archives
+from ncdiag.sources import archives, machines
 from ncdiag.sources.archives import BROKEN, HEAD_SIZE, Pushback, Reader, decompressed, kind_of, reason_of
 from ncdiag.sources.text import BUFFER_SIZE, clean_text, looks_binary
 
@@ -41,6 +42,19 @@ class Unreadable(msgspec.Struct, frozen=True):
 
     name: str
     reason: str
+
+
+class Packed:
+    """A machine in an archive, a folder or a text, to be taken as a whole (`ncdiag.node.of_packed`).
+
+    ``form`` is ``bundle`` (of ``ncdiag collect``), ``sos`` (a report of sos), ``tree`` (files at their usual paths) or
+    ``script`` (what the program of ``ncdiag collect --script`` prints). ``members`` are those of its archive, None for
+    a folder; they can be read once, and only before the next source is taken.
+    """
+
+    def __init__(self, name: str, form: str, members: Iterator[archives.Member] | None = None) -> None:
+        """Keep the parts."""
+        self.name, self.form, self.members = name, form, members
 
 
 class TextSource:
@@ -87,12 +101,17 @@ class TextSource:
         yield b"".join(held)
 
 
+Source = TextSource | Unreadable | Packed
+
+
 class _RefusedError(Exception):
     """Carries the reason why a path cannot be read."""
 
 
-def open_sources(paths: Sequence[str], *, stdin: BinaryIO | None = None) -> Iterator[TextSource | Unreadable]:
+def open_sources(paths: Sequence[str], *, stdin: BinaryIO | None = None) -> Iterator[Source]:
     """The sources behind ``paths``: files, folders (all files below, sorted, none hidden), archives, globs, ``-``.
+
+    A machine that was packed is one source, wherever it stands.
 
     Raises InputError when the only path given cannot be read; with several paths, that one is an `Unreadable`.
     """
@@ -114,7 +133,7 @@ def _expanded(path: str) -> list[str]:
     return sorted(glob.glob(path)) or [path]  # noqa: PTH207  (Path.glob takes no absolute patterns)
 
 
-def _open(path: str, stdin: BinaryIO | None) -> Iterator[TextSource | Unreadable]:
+def _open(path: str, stdin: BinaryIO | None) -> Iterator[Source]:
     if path == "-":
         stream = stdin if stdin is not None else sys.stdin.buffer
         yield from _stream("-", stream, contextlib.nullcontext())
@@ -147,7 +166,18 @@ def _is_terminal(path: str) -> bool:
         return opened.isatty()
 
 
-def _folder(path: str) -> Iterator[TextSource | Unreadable]:
+def _folder(path: str) -> Iterator[Source]:
+    if machines.is_root(path):
+        yield _root(path)
+    else:
+        yield from _texts(path)
+
+
+def _root(folder: str) -> Packed:
+    return Packed(folder, "sos" if machines.is_sos(folder) else "tree")
+
+
+def _texts(path: str) -> Iterator[Source]:
     failures: list[OSError] = []
     count = binary = 0
     for place in _files_below(path, failures):
@@ -156,8 +186,8 @@ def _folder(path: str) -> Iterator[TextSource | Unreadable]:
             yield Unreadable(path, f"only the first {FOLDER_LIMIT} files of the folder were read")
             break
         try:
-            if not stat.S_ISREG(Path(place).stat().st_mode):
-                yield Unreadable(place, "not read: no regular file")
+            if place.endswith("/"):
+                yield _root(place.rstrip("/"))
             elif _is_binary(place):
                 binary += 1
             else:
@@ -175,21 +205,29 @@ def _folder(path: str) -> Iterator[TextSource | Unreadable]:
 
 
 def _files_below(path: str, failures: list[OSError]) -> Iterator[str]:
-    """Paths of all files that are not hidden, folder by folder, sorted; links to folders are not followed."""
+    """Paths of all files that are not hidden, folder by folder, sorted; links to folders are not followed.
+
+    A folder that is a machine's root is not entered and comes with a slash at its end.
+    """
     for folder, below, files in os.walk(path, onerror=failures.append):
-        below[:] = sorted(name for name in below if not name.startswith("."))
+        roots = [name for name in below if machines.is_root(f"{folder}/{name}")]
+        yield from (f"{folder}/{name}/" for name in sorted(roots))
+        below[:] = sorted(name for name in below if not name.startswith(".") and name not in roots)
         for name in sorted(files):
             if not name.startswith("."):
                 yield f"{folder.rstrip('/')}/{name}"
 
 
 def _is_binary(path: str) -> bool:
+    if not stat.S_ISREG(Path(path).stat().st_mode):
+        msg = "not read: no regular file"
+        raise _RefusedError(msg)
     with _opened(path) as opened:
         head = opened.read(HEAD_SIZE * 8)
     return kind_of(head) is None and looks_binary(head)
 
 
-def _file(path: str) -> Iterator[TextSource | Unreadable]:
+def _file(path: str) -> Iterator[Source]:
     """A regular file: text, compressed text or an archive."""
     with _opened(path) as opened:
         try:
@@ -197,19 +235,31 @@ def _file(path: str) -> Iterator[TextSource | Unreadable]:
             size = os.fstat(opened.fileno()).st_size
         except OSError as error:
             raise _RefusedError(reason_of(error)) from None
-    kind = kind_of(head)
-    if kind is None:
+    kind = _kind_of(head)
+    if kind == "script":
+        with _opened(path) as opened:
+            yield _printed(path, opened)
+    elif kind is None:
         yield TextSource(path, functools.partial(io.FileIO, path), path=path, size=size)
     elif kind == "zip":
         yield from _members(path, archives.zip_members(path))
     elif kind == "tar":
         with _opened(path) as opened:
-            yield from _members(path, archives.tar_members(opened))
+            yield from _members(path, _tar_members(opened))
     elif _holds_tar(kind, path):
         with _opened(path) as opened:
-            yield from _members(path, archives.tar_members(decompressed(kind, opened)))
+            yield from _members(path, _tar_members(decompressed(kind, opened)))
     else:
         yield TextSource(path, functools.partial(_decompressed_file, kind, path), size=size)
+
+
+def _kind_of(head: bytes) -> str | None:
+    """What `kind_of` says, and ``script`` for what the program of ``ncdiag collect --script`` prints."""
+    return "script" if head.startswith(machines.SCRIPT_MARK) else kind_of(head)
+
+
+def _printed(name: str, reader: Reader) -> Packed:
+    return Packed(name, "script", iter([archives.Member("", reader)]))
 
 
 @contextlib.contextmanager
@@ -235,7 +285,7 @@ def _head(reader: Reader) -> bytes:
 
 def _stream(
     name: str, stream: Reader, closing: AbstractContextManager[object]
-) -> Iterator[TextSource | Unreadable]:  # fmt: skip
+) -> Iterator[Source]:  # fmt: skip
     """A stream, perhaps compressed, perhaps an archive: it can be read once."""
     reader, kind = _recognised(stream)
     if kind in _STREAMS:
@@ -243,14 +293,22 @@ def _stream(
             reader, kind = _recognised(decompressed(str(kind), reader))
         except OSError as error:
             raise _RefusedError(reason_of(error)) from None
-    if kind == "tar":
+    if kind == "script":
         with closing:
-            yield from _members(name, archives.tar_members(reader))
+            yield _printed(name, reader)
+    elif kind == "tar":
+        with closing:
+            yield from _members(name, _tar_members(reader))
     elif kind == "zip":
         msg = "a zip archive cannot be read from a stream; give the name of the file"
         raise _RefusedError(msg)
     else:
         yield TextSource(name, _once(reader, closing))
+
+
+def _tar_members(reader: Reader) -> Iterator[archives.Member]:
+    """All members; `_members` stops at those of an archive that is no machine."""
+    return archives.tar_members(reader, machines.MEMBER_LIMIT)
 
 
 def _recognised(stream: Reader) -> tuple[Reader, str | None]:
@@ -260,8 +318,8 @@ def _recognised(stream: Reader) -> tuple[Reader, str | None]:
         while len(head) < HEAD_SIZE and (part := stream.read(HEAD_SIZE - len(head))):
             head += part
     except BROKEN as error:
-        return Pushback(head, _Failed(error)), kind_of(head)
-    return Pushback(head, stream), kind_of(head)
+        return Pushback(head, _Failed(error)), _kind_of(head)
+    return Pushback(head, stream), _kind_of(head)
 
 
 class _Failed:
@@ -289,8 +347,19 @@ def _once(reader: Reader, closing: AbstractContextManager[object], kind: str | N
     return opener
 
 
-def _members(name: str, members: Iterator[archives.Member]) -> Iterator[TextSource | Unreadable]:
-    for member in members:
+def _members(name: str, members: Iterator[archives.Member]) -> Iterator[Source]:
+    first = next(members, None)
+    form = machines.form_of(first.name) if first else None
+    if first is None:
+        return
+    members = itertools.chain([first], members)
+    if form:
+        yield Packed(name, form, members)
+        return
+    for number, member in enumerate(members):
+        if number >= archives.MEMBER_LIMIT:
+            yield Unreadable(name, f"only the first {archives.MEMBER_LIMIT} members of the archive were read")
+            return
         label = f"{name}:{member.name}" if member.name else name
         if member.reader is None:
             yield Unreadable(label, member.reason)
@@ -298,5 +367,7 @@ def _members(name: str, members: Iterator[archives.Member]) -> Iterator[TextSour
         reader, kind = _recognised(member.reader)
         if kind in {"tar", "zip"}:
             yield Unreadable(label, "not read: an archive within an archive")
+        elif kind == "script":
+            yield _printed(label, reader)
         else:
             yield TextSource(label, _once(reader, contextlib.nullcontext(), kind))

@@ -18,12 +18,14 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from ncdiag.bare.ask import conf_files, environment_of, kept
 from ncdiag.errors import InputError
 from ncdiag.facts.observe import Observation
 from ncdiag.parsers import discover
 from ncdiag.parsers._shell import hide_secrets, is_kept
 from ncdiag.sources import nvml, sysfs, sysfs_pci, sysfs_rdma
 from ncdiag.sources.command import Command, CommandResult, clean_lines, run_command, table
+from ncdiag.sources.outputs import outputs
 from ncdiag.sources.tree import Tree
 from ncdiag.spans import Section, span
 
@@ -32,7 +34,6 @@ __all__ = ["Collection", "CommandResult", "NotSeen", "collect", "run_command", "
 DEADLINE = 16.0
 """Seconds for a whole collection; with what follows, ``check`` stays below 20."""
 
-_CONF_FILES = ("etc/nccl.conf", "root/.nccl.conf", "home/*/.nccl.conf")
 _GPUS = "list of GPUs"
 _ACS = "ACS of PCI bridges"
 _HEAD = 100  # lines in which the output of a failing program has to begin as its kind does
@@ -75,7 +76,7 @@ def collect(  # noqa: PLR0913  (where to look, and what may be left out)
         readable(root)
         tree = Tree(root, host or host_name(root))
     if tree.ask("process", lambda: pid) is not None and environ is None:
-        environ = tree.ask("environment", lambda: environment_of(pid))
+        environ = tree.ask("environment", lambda: environment(pid))
     gathering = _Gathering(tree, discover() if kinds is None else kinds, time.monotonic() + deadline)
     gathering.read_files()
     if tree.replies:
@@ -98,23 +99,19 @@ def readable(root: Path) -> None:
         raise InputError(msg)
 
 
-def environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The variables (of this process unless given) that are looked at, without secrets."""
-    environ = os.environ if environ is None else environ
-    kept = {name: hide_secrets(value) for name, value in environ.items() if is_kept(name.upper())}
-    return kept | {name: environ[name] for name in ("HOME",) if name in environ}
+def environment(pid: int | None = None) -> dict[str, str]:
+    """The variables that are looked at, without secrets: of this process, or of one as it was started.
 
-
-def environment_of(pid: int | None) -> dict[str, str]:
-    """The same of a running process, as it was started. Raises InputError when it cannot be read."""
+    Raises InputError when that cannot be read.
+    """
+    if pid is None:
+        return kept(os.environ)
     try:
-        data = Path(f"/proc/{pid}/environ").read_bytes()
+        return environment_of(pid)
     except OSError as error:
         why = "there is no such process" if isinstance(error, FileNotFoundError) else f"{error.strerror}"
         msg = f"cannot read the environment of process {pid}: {why}"
         raise InputError(msg) from None
-    pairs = (item.partition("=") for item in data.decode("utf-8", "replace").split("\0"))
-    return environment({name: value for name, equals, value in pairs if equals})
 
 
 def host_name(root: Path) -> str:
@@ -157,10 +154,14 @@ class _Gathering:
             self.asks[what] = ask
 
     def read_files(self) -> None:
-        """All readers of files, and the interfaces with their addresses."""
-        jobs = {what: _calling(read, self.tree) for what, read in sysfs.readers().items()}
+        """All readers of files, and the interfaces with their addresses; those that failed before fail again."""
+        failed = self.tree.failures
+        jobs = {what: _calling(read, self.tree) for what, read in sysfs.readers().items() if what not in failed}
         for found in self._parallel(jobs).values():
             self.observations += found
+        failed.update({what: why for what in jobs for why in self.reasons.get(what, ())})
+        for what, why in failed.items():
+            self.fail(what, why)
 
     def read_libraries(self) -> None:
         """GPUs by NVML."""
@@ -184,7 +185,16 @@ class _Gathering:
             self.observations.append(msgspec.structs.replace(before, fields=fields))
 
     def run(self, commands: Sequence[Command]) -> None:
-        """Run side by side what files did not already tell."""
+        """Run side by side what files did not already tell, then what stands in for those that failed."""
+        failed = self._run([command for command in commands if not command.instead_of])
+        others = {c.name: c.instead_of for c in commands if c.instead_of in failed}
+        replaced = {others[name] for name in others.keys() - self._run([c for c in commands if c.name in others])}
+        for command in commands:
+            if command.name in replaced:
+                self.reasons.pop(command.why, None)
+
+    def _run(self, commands: Sequence[Command]) -> set[str]:
+        """Names of those that failed."""
         seen = sysfs.complete(self.observations)
         chosen = []
         for command in commands:
@@ -203,47 +213,48 @@ class _Gathering:
             cancel.set()
             time.sleep(0.2)
             raise
-        for command in chosen:
-            if command.why in results:
-                self._take(command, results[command.why])
+        taken = {c.name: self._take(c, results[c.why]) for c in chosen if c.why in results}
+        return {command.name for command in chosen if not taken.get(command.name)}
 
     @property
     def _ordinary(self) -> bool:
         """Whether an ordinary user looked."""
-        return bool(self.tree.ask("user id", os.geteuid))
+        return bool(self.tree.ask("user id", lambda: os.geteuid()))  # noqa: PLW0108  (Windows has none to name here)
 
-    def _take(self, command: Command, result: CommandResult) -> None:
-        failed = result.reason is not None and result.status not in command.accept
+    def _take(self, command: Command, result: CommandResult) -> bool:
+        """Keep what a program printed; False when it failed. What stands in for another one has to print something."""
+        silent = bool(command.instead_of) and not any(result.output)
+        failed = silent or (result.reason is not None and result.status not in command.accept)
         if failed:
             hint = " (it needs root)" if command.root and self._ordinary else ""
-            self.fail(command.why, f"{command.argv[0]}: {result.reason}{hint}", command.line)
+            reason = result.reason or "it printed nothing"
+            self.fail(command.why, f"{command.argv[0]}: {reason}{hint}", command.line)
         if any(result.output):
             # what a failing program says is often no output of its kind, but its message may be known
             spoiled = failed and result.status is not None and not _looks_like(command.kind, result.output)
             kind = "text" if spoiled else command.kind
             if kind in self.kinds:
                 self._section(kind, command.line, result.output, command.line)
+        return not failed
 
     def _section(self, kind: str, source: str, lines: tuple[str, ...], command: str | None = None) -> None:
         section = Section(kind=kind, source=source, first_line=1, lines=lines, host=self.tree.host, command=command)
         self.sections.append(section)
 
     def read_recorded(self, commands: Sequence[Command]) -> None:
-        """Outputs that were recorded with a tree, by the name of their command or else by section kind."""
-        known = {command.name: command for command in commands}
-        recorded = {}
-        for name in self.tree.names("commands") or ():
-            if name.endswith(".txt"):
-                recorded[name.removesuffix(".txt")] = clean_lines(self.tree.data(f"commands/{name}") or b"")
-        for name, lines in recorded.items():
-            command = known.get(name)
-            kind = command.kind if command else name if name in self.kinds else "text"
-            if kind in self.kinds:
-                self._section(kind, self.tree.place(f"commands/{name}.txt"), lines, command.line if command else None)
+        """Outputs that were recorded with a tree."""
         seen = sysfs.complete(self.observations)
+        recorded = set()
+        for output in outputs(self.tree, self.kinds, seen):
+            recorded.add(output.name)
+            if output.kind in self.kinds:
+                lines = clean_lines(self.tree.data(output.path) or b"")
+                self._section(output.kind, self.tree.place(output.path), lines, output.command)
+        told = {section.kind for section in self.sections}
         for command in commands:
-            wanted = command.kind in self.kinds and command.unless not in seen
-            if wanted and command.name not in recorded and (command.absent or self._makes_sense(command)):
+            wanted = command.kind in self.kinds and command.unless not in seen and not command.instead_of
+            missing = command.name not in recorded and command.kind not in told
+            if wanted and missing and (command.absent or self._makes_sense(command)):
                 self.fail(command.why, f"no commands/{command.name}.txt in the recorded tree", command.line)
 
     def _makes_sense(self, command: Command) -> bool:
@@ -278,12 +289,10 @@ class _Gathering:
         )
 
     def _conf_files(self, environ: Mapping[str, str]) -> None:
-        """NCCL's configuration files; from 2.23 on NCCL_CONF_FILE stands in for the one in the home folder."""
+        """NCCL's configuration files."""
         if "nccl_conf" not in self.kinds:
             return
-        home = environ.get("HOME")
-        places = [_CONF_FILES[0], f"{home}/.nccl.conf", environ.get("NCCL_CONF_FILE", "")] if home else _CONF_FILES
-        for path in dict.fromkeys(path for place in places if place for path in self.tree.matches(place)):
+        for path in dict.fromkeys(path for place in conf_files(environ) for path in self.tree.matches(place)):
             data = self.tree.data(path)
             if data is not None:
                 self._section("nccl_conf", self.tree.place(path), clean_lines(data))

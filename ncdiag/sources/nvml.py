@@ -1,21 +1,33 @@
 """GPUs as NVML tells them, through pynvml (the package nvidia-ml-py): what nvidia-smi shows, without starting it.
 
 An absent driver, library or GPU is an answer with a reason, never an exception. Each value is asked for on its own: old
-drivers lack some, and a GPU that fell off the bus answers none.
+drivers lack some, and a GPU that fell off the bus answers none. Constants and signatures: nvml.h of the CUDA toolkit.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import bus_id
+from ncdiag.sources.nvml_links import nvlink, pairs
 from ncdiag.sources.tree import Tree
 
 _FABRIC = {1: "Not Started", 2: "In Progress", 3: "Completed"}  # NVML_GPU_FABRIC_STATE_*, in nvidia-smi's words
+_COMPUTE_MODES = {0: "Default", 1: "Exclusive_Thread", 2: "Prohibited", 3: "Exclusive_Process"}
+_SLOWDOWNS = {  # nvmlClocksEventReason*, in nvidia-smi's words; idleness and settings of clocks slow nothing down
+    0x4: "SW Power Cap", 0x8: "HW Slowdown", 0x20: "SW Thermal Slowdown", 0x40: "HW Thermal Slowdown",
+    0x80: "HW Power Brake Slowdown",
+}  # fmt: skip
+_UNCORRECTED, _VOLATILE, _AGGREGATE = 1, 0, 1
+_SINGLE_BIT, _DOUBLE_BIT = 0, 1
+_SM_CLOCK = 1
+
+Ask = Callable[..., Any]
+"""``ask("nvmlDeviceGetName", handle)``: the answer, None for what this driver, GPU or binding does not know."""
 
 
 def gpus(tree: Tree) -> tuple[list[Observation], str | None]:
@@ -29,92 +41,117 @@ def gpus(tree: Tree) -> tuple[list[Observation], str | None]:
     except (pynvml.NVMLError, OSError) as error:
         return [], _reason(error)
     try:
-        count = pynvml.nvmlDeviceGetCount()
-        system = _System(pynvml)
-        found = [_gpu(tree, pynvml, system, index) for index in range(count)]
-        whole = tree.fact(
-            "dev/nvidiactl", "Host", text=f"NVML: {count} GPUs", line=0, complete=["nvml"], driver=system.driver
-        )
+        return list(_all(tree, pynvml)), None
     except (pynvml.NVMLError, OSError) as error:
         return [], _reason(error)
     finally:
         with contextlib.suppress(pynvml.NVMLError):
             pynvml.nvmlShutdown()
-    return [*found, whole], None
 
 
 def _reason(error: Exception) -> str:
     return f"NVML: {error}"
 
 
-class _System:
-    """What is the same for all GPUs."""
+def _all(tree: Tree, nvml: Any) -> Iterator[Observation]:  # noqa: ANN401  (a module without type information)
+    count = nvml.nvmlDeviceGetCount()
+    ask = _asking(nvml)
+    driver, version = ask("nvmlSystemGetDriverVersion"), ask("nvmlSystemGetCudaDriverVersion")
+    system = {
+        "driver": _text(driver) if driver else None,
+        "cuda": f"{version // 1000}.{version % 1000 // 10}" if version else None,
+    }
+    handles = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(count)]
+    for index, handle in enumerate(handles):
+        yield _gpu(tree, nvml, ask, index, handle, system)
+    told = ["nvml"]
+    found = list(pairs(tree, ask, handles))
+    if len(found) == count * (count - 1) // 2:
+        told.append("topo_p2p")
+    yield from found
+    text = f"NVML: {count} GPUs"
+    yield tree.fact("dev/nvidiactl", "Host", text=text, line=0, complete=told, driver=system["driver"])
 
-    def __init__(self, nvml: Any) -> None:  # noqa: ANN401  (a module without type information)
-        """Ask once."""
-        self.driver = _ask(nvml, lambda: _text(nvml.nvmlSystemGetDriverVersion()))
-        version = _ask(nvml, nvml.nvmlSystemGetCudaDriverVersion)
-        self.cuda = f"{version // 1000}.{version % 1000 // 10}" if version else None
 
-
-def _gpu(tree: Tree, nvml: Any, system: _System, index: int) -> Observation:  # noqa: ANN401
-    handle = nvml.nvmlDeviceGetHandleByIndex(index)
-
+def _asking(nvml: Any) -> Ask:  # noqa: ANN401
     def ask(name: str, *arguments: Any) -> Any:  # noqa: ANN401
-        return _ask(nvml, lambda: getattr(nvml, name)(handle, *arguments))
+        try:
+            return getattr(nvml, name)(*arguments)
+        except (nvml.NVMLError, AttributeError, TypeError, ValueError, OSError):
+            return None
 
-    memory, capability = ask("nvmlDeviceGetMemoryInfo"), ask("nvmlDeviceGetCudaComputeCapability")
-    mode, address = ask("nvmlDeviceGetMigMode"), ask("nvmlDeviceGetPciInfo")
+    return ask
+
+
+def _gpu(  # noqa: PLR0913, PLR0917  (whom to ask, about what)
+    tree: Tree, nvml: Any, ask: Ask, index: int, handle: Any, system: dict[str, str | None]  # noqa: ANN401
+) -> Observation:  # fmt: skip
+    memory, capability = ask("nvmlDeviceGetMemoryInfo", handle), ask("nvmlDeviceGetCudaComputeCapability", handle)
+    mode, address = ask("nvmlDeviceGetMigMode", handle), ask("nvmlDeviceGetPciInfo", handle)
     where = bus_id(_text(address.busId)) if address else None
-    model, uuid = ask("nvmlDeviceGetName"), ask("nvmlDeviceGetUUID")
+    model, uuid = ask("nvmlDeviceGetName", handle), ask("nvmlDeviceGetUUID", handle)
     return tree.fact(
         "dev/nvidiactl", "Gpu", index, line=0, text=f"NVML: GPU {index} {_text(model or '')} {where}",
         bus_id=where, uuid=_text(uuid) if uuid else None, model=_text(model) if model else None,
-        driver=system.driver, cuda=system.cuda, nvlinks=_links(nvml, handle), fabric_state=_fabric(nvml, handle),
         memory_mib=memory.total >> 20 if memory else None, mig=bool(mode[0]) if mode else None,
         compute_capability=f"{capability[0]}.{capability[1]}" if capability else None,
-        pcie_gen=ask("nvmlDeviceGetCurrPcieLinkGeneration"), pcie_gen_max=ask("nvmlDeviceGetMaxPcieLinkGeneration"),
-        pcie_width=ask("nvmlDeviceGetCurrPcieLinkWidth"), pcie_width_max=ask("nvmlDeviceGetMaxPcieLinkWidth"),
-        numa_node=_numa(tree, where),
+        pcie_gen=ask("nvmlDeviceGetCurrPcieLinkGeneration", handle),
+        pcie_gen_max=ask("nvmlDeviceGetMaxPcieLinkGeneration", handle),
+        pcie_width=ask("nvmlDeviceGetCurrPcieLinkWidth", handle),
+        pcie_width_max=ask("nvmlDeviceGetMaxPcieLinkWidth", handle), numa_node=_numa(tree, where),
+        **system, **_fabric(nvml, ask, handle), **_state(ask, handle), **_memory_errors(ask, handle),
+        **nvlink(nvml, ask, handle),
     )  # fmt: skip
-
-
-def _ask(nvml: Any, question: Callable[[], Any]) -> Any:  # noqa: ANN401
-    """The answer; None for what this driver, GPU or binding does not know."""
-    try:
-        return question()
-    except (nvml.NVMLError, AttributeError, TypeError, ValueError, OSError):
-        return None
 
 
 def _text(value: Any) -> str:  # noqa: ANN401  (older bindings answer with bytes)
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def _links(nvml: Any, handle: Any) -> int | None:  # noqa: ANN401
-    """Active NVLinks; 0 for a GPU without NVLink, None when the first question already fails otherwise."""
-    states = [_link_state(nvml, handle, link) for link in range(getattr(nvml, "NVML_NVLINK_MAX_LINKS", 18))]
-    return None if states and states[0] is None else states.count(1)
+def _state(ask: Ask, handle: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Modes and clocks, and what holds the clocks down now."""
+    persistence = ask("nvmlDeviceGetPersistenceMode", handle)
+    reasons = ask("nvmlDeviceGetCurrentClocksEventReasons", handle)
+    if reasons is None:  # the name until driver 535
+        reasons = ask("nvmlDeviceGetCurrentClocksThrottleReasons", handle)
+    return {
+        "persistence_mode": None if persistence is None else bool(persistence),
+        "compute_mode": _COMPUTE_MODES.get(ask("nvmlDeviceGetComputeMode", handle)),
+        "slowdowns": None if reasons is None else [word for bit, word in _SLOWDOWNS.items() if reasons & bit],
+        "sm_clock_mhz": ask("nvmlDeviceGetClockInfo", handle, _SM_CLOCK),
+        "sm_clock_max_mhz": ask("nvmlDeviceGetMaxClockInfo", handle, _SM_CLOCK),
+    }
 
 
-def _link_state(nvml: Any, handle: Any, link: int) -> int | None:  # noqa: ANN401
-    """1 active, 0 inactive or not there, None unknown."""
-    try:
-        return int(nvml.nvmlDeviceGetNvLinkState(handle, link))
-    except (nvml.NVMLError_NotSupported, nvml.NVMLError_InvalidArgument):
-        return 0  # no NVLink at all; fewer links than the binding's maximum
-    except (nvml.NVMLError, AttributeError):
-        return None
+def _memory_errors(ask: Ask, handle: Any) -> dict[str, Any]:  # noqa: ANN401
+    """What ECC could not correct, pages taken out of use (before Ampere), rows replaced (since)."""
+    mode, pending = ask("nvmlDeviceGetEccMode", handle), ask("nvmlDeviceGetRetiredPagesPendingStatus", handle)
+    retired = [ask("nvmlDeviceGetRetiredPages", handle, cause) for cause in (_SINGLE_BIT, _DOUBLE_BIT)]
+    rows = ask("nvmlDeviceGetRemappedRows", handle) or (None,) * 4
+    return {
+        "ecc_enabled": bool(mode[0]) if mode else None,
+        "ecc_uncorrected": ask("nvmlDeviceGetTotalEccErrors", handle, _UNCORRECTED, _VOLATILE),
+        "ecc_uncorrected_ever": ask("nvmlDeviceGetTotalEccErrors", handle, _UNCORRECTED, _AGGREGATE),
+        "retired_single_bit": None if retired[0] is None else len(retired[0]),
+        "retired_double_bit": None if retired[1] is None else len(retired[1]),
+        "retirement_pending": None if pending is None else bool(pending),
+        "remapped_correctable": rows[0], "remapped_uncorrectable": rows[1],
+        "remapping_pending": None if rows[2] is None else bool(rows[2]),
+        "remapping_failed": None if rows[3] is None else bool(rows[3]),
+    }  # fmt: skip
 
 
-def _fabric(nvml: Any, handle: Any) -> str | None:  # noqa: ANN401
-    def question() -> str | None:
-        info = nvml.c_nvmlGpuFabricInfo_t()
-        nvml.nvmlDeviceGetGpuFabricInfo(handle, ctypes.byref(info))
-        return _FABRIC.get(info.state)
-
-    state: str | None = _ask(nvml, question)
-    return state
+def _fabric(nvml: Any, ask: Ask, handle: Any) -> dict[str, Any]:  # noqa: ANN401
+    """State of the registration with the NVLink fabric and, once it is over, how it ended."""
+    structure = getattr(nvml, "c_nvmlGpuFabricInfo_t", None)
+    if structure is None:
+        return {}
+    info = structure()
+    if ask("nvmlDeviceGetGpuFabricInfo", handle, ctypes.byref(info)) is None:
+        return {}
+    state = _FABRIC.get(info.state)
+    ended = ask("nvmlErrorString", info.status) if state == "Completed" else None
+    return {"fabric_state": state, "fabric_status": _text(ended) if ended else None}
 
 
 def _numa(tree: Tree, where: str | None) -> int | None:

@@ -12,18 +12,17 @@ from typing import Any
 
 import msgspec
 
-from ncdiag.parsers._shell import LINE_LIMIT, hide_secrets
+from ncdiag.bare.hide import file_without_secrets, hide_secrets
 from ncdiag.sources.command import Command, CommandResult
 from ncdiag.sources.tree import Tree
-
-_MAY_HOLD_SECRETS = ("proc/", "etc/", "root/", "home/")
 
 
 class Recorded(msgspec.Struct, kw_only=True):
     """What a machine answered, by path without a leading slash; for ``answers`` and ``outputs`` by name.
 
     ``replies``: it was a machine that could be asked, no tree of files. ``output`` of each result in ``outputs`` is
-    clean; secrets are removed from files and outputs before they come here.
+    clean; secrets are removed from files and outputs before they come here. ``failures`` are readers that came to no
+    end, with the reason.
     """
 
     host: str
@@ -33,6 +32,7 @@ class Recorded(msgspec.Struct, kw_only=True):
     links: dict[str, str] = {}
     present: list[str] = []
     refused: dict[str, str] = {}
+    failures: dict[str, str] = {}
     answers: dict[str, Any] = {}
     outputs: dict[str, CommandResult] = {}
 
@@ -43,7 +43,9 @@ class RecordingTree(Tree):
     def __init__(self, root: Path, host: str) -> None:
         """As `Tree`."""
         super().__init__(root, host)
-        self.recorded = Recorded(host=host, replies=self.replies, refused=self.refused, answers=self.answers)
+        self.recorded = Recorded(
+            host=host, replies=self.replies, refused=self.refused, failures=self.failures, answers=self.answers
+        )
 
     def output(self, command: Command, limit: float, cancel: threading.Event | None = None) -> CommandResult:
         """Run it and keep what it printed."""
@@ -56,7 +58,7 @@ class RecordingTree(Tree):
         """Read and keep it."""
         found = super().data(path)
         if found is not None:
-            found = _without_secrets(path, found)
+            found = file_without_secrets(path, found)
             self.recorded.files[path] = found
         return found
 
@@ -74,9 +76,9 @@ class RecordingTree(Tree):
             self.recorded.present.append(path)
         return found
 
-    def target(self, path: str) -> str | None:
-        """Follow a link and keep its end."""
-        found = super().target(path)
+    def link(self, path: str) -> str | None:
+        """Read a link and keep it."""
+        found = super().link(path)
         if found is not None:
             self.recorded.links[path] = found
         return found
@@ -89,7 +91,7 @@ class ReplayedTree(Tree):
         """Files of the machine at hand are never looked at."""
         super().__init__(Path("/nonexistent"), recorded.host)
         self.live, self.replies = False, recorded.replies
-        self.answers = recorded.answers
+        self.answers, self.failures = recorded.answers, recorded.failures
         self._recorded, self._archive = recorded, archive
         self._present = {"", *recorded.present, *recorded.files, *recorded.folders, *recorded.links, *recorded.refused}
         for path in list(self._present):
@@ -124,18 +126,11 @@ class ReplayedTree(Tree):
         """Whether it was there then."""
         return path in self._present
 
-    def target(self, path: str) -> str | None:
-        """Where the link led then."""
-        return self._recorded.links.get(path)
+    def link(self, path: str) -> str | None:
+        """Where the link led then; as `Tree.link` in a recording without links."""
+        found = self._recorded.links.get(path)
+        return self.text(path) if found is None and not self.replies else found
 
     def _refuse(self, path: str) -> None:
         if path in self._recorded.refused:
             self.refused[path] = self._recorded.refused[path]
-
-
-def _without_secrets(path: str, data: bytes) -> bytes:
-    """The file without the values of secret variables; files of devices are kept byte for byte."""
-    if not path.startswith(_MAY_HOLD_SECRETS) and "conf" not in path.rpartition("/")[2]:
-        return data
-    lines = data.decode("utf-8", "surrogateescape").split("\n")
-    return "\n".join(hide_secrets(line[:LINE_LIMIT]) for line in lines).encode("utf-8", "surrogateescape")

@@ -5,11 +5,11 @@ Each reader takes a `Tree` and gives observations; a file that is absent or unre
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from typing import Any
 
+from ncdiag.bare.ask import sizes
 from ncdiag.facts.observe import Observation
 from ncdiag.parsers._shell import hide_secrets
 from ncdiag.sources.tree import Tree
@@ -30,16 +30,13 @@ _CLOUDS = {  # by DMI: the vendor, else the chassis tag
     "Amazon EC2": "aws", "Google": "gcp", "Alibaba Cloud": "alibaba", "Tencent Cloud": "tencent",
     "OracleCloud.com": "oci", "7783-7084-3265-9085-8269-3286-77": "azure",
 }  # fmt: skip
+_CONF = ("arp_announce", "arp_filter", "arp_ignore", "rp_filter")
 _SYSCTLS = (
-    *(f"kernel/{name}" for name in ("numa_balancing", "shmmax", "yama/ptrace_scope")),
+    *(f"kernel/{name}" for name in ("dmesg_restrict", "numa_balancing", "shmmax", "yama/ptrace_scope")),
     *(f"net/core/{name}" for name in ("rmem_max", "somaxconn", "wmem_max")),
     *(f"net/ipv4/{name}" for name in ("ip_local_port_range", "ip_local_reserved_ports", "tcp_max_syn_backlog")),
     *(f"net/ipv4/{name}" for name in ("tcp_keepalive_time", "tcp_rmem", "tcp_wmem")),
-    *(
-        f"net/ipv4/conf/{where}/{name}"
-        for where in ("all", "default")
-        for name in ("arp_announce", "arp_filter", "arp_ignore", "rp_filter")
-    ),
+    *(f"net/ipv4/conf/{where}/{name}" for where in ("all", "default") for name in _CONF),
     "net/ipv6/conf/all/disable_ipv6",
     "vm/max_map_count",
 )
@@ -92,16 +89,26 @@ def limits(tree: Tree) -> Iterator[Observation]:
 
 
 def kernel(tree: Tree) -> Iterator[Observation]:
-    """Kernel command line and sysctls."""
+    """Kernel release, command line and sysctls."""
+    for file, field in (("osrelease", "kernel_release"), ("arch", "cpu_arch")):  # arch: Linux 6.1 and later
+        fields: dict[str, Any] = {field: tree.text(f"proc/sys/kernel/{file}")}
+        yield from tree.told(f"proc/sys/kernel/{file}", "Host", **fields)
     line = hide_secrets(tree.text("proc/cmdline") or "") or None
     yield from tree.told("proc/cmdline", "Host", text=line, kernel_command_line=line)
     values = {
         name.replace("/", "."): " ".join(value.split())
-        for name in _SYSCTLS
+        for name in (*_SYSCTLS, *_of_interfaces(tree))
         if (value := tree.text(f"proc/sys/{name}")) is not None
     }
     if values:
         yield tree.fact("proc/sys", "Host", text="", line=0, sysctls=values)
+
+
+def _of_interfaces(tree: Tree) -> Iterator[str]:
+    """What the kernel does for each interface that leads out of the host: the larger of this and ``all`` counts."""
+    for name in tree.names("sys/class/net") or ():
+        if any(tree.exists(f"sys/class/net/{name}/{entry}") for entry in ("device", "bonding")):
+            yield from (f"net/ipv4/conf/{name}/{option}" for option in _CONF)
 
 
 def driver(tree: Tree) -> Iterator[Observation]:
@@ -135,16 +142,19 @@ def iommu(tree: Tree) -> Iterator[Observation]:
 
 def _of_interest(tree: Tree, path: str) -> bool:
     kinds = ((tree.text(f"{path}/{name}/class") or "")[2:4] for name in tree.names(path) or ())
-    return any(kind in {"02", "03"} for kind in kinds)
+    return any(kind in {"02", "03", "12"} for kind in kinds)
 
 
 def surroundings(tree: Tree) -> Iterator[Observation]:
     """Container, virtual machine, cloud and instance type, each unknown when nothing speaks for or against it."""
     yield from _container(tree)
-    flags = next((line for line in tree.lines("proc/cpuinfo") or () if line.startswith("flags")), None)
+    processor = _processor(tree)
+    flags, vendor = processor.get("flags"), processor.get("vendor_id")
     if flags is not None:  # x86 alone has this line
         virtual = "hypervisor" in flags.split()
         yield tree.fact("proc/cpuinfo", "Host", text="hypervisor" if virtual else "", line=0, virtual_machine=virtual)
+    arch = "x86_64" if flags is not None else "aarch64" if "CPU implementer" in processor else None
+    yield from tree.told("proc/cpuinfo", "Host", text=f"vendor_id: {vendor}", cpu_vendor=vendor, cpu_arch=arch)
     for file in ("sys_vendor", "chassis_asset_tag"):
         path = f"sys/class/dmi/id/{file}"
         cloud = _CLOUDS.get(tree.text(path) or "")
@@ -152,8 +162,22 @@ def surroundings(tree: Tree) -> Iterator[Observation]:
             yield tree.fact(path, "Host", cloud=cloud)
             break
     product = tree.text("sys/class/dmi/id/product_name")
-    if product and tree.text("sys/class/dmi/id/sys_vendor") == "Amazon EC2":  # others put no instance type there
+    maker = tree.text("sys/class/dmi/id/sys_vendor")
+    if product and maker:
+        yield tree.fact("sys/class/dmi/id/product_name", "Host", machine=f"{maker} {product}")
+    if product and maker == "Amazon EC2":  # others put no instance type there
         yield tree.fact("sys/class/dmi/id/product_name", "Host", instance_type=product)
+
+
+def _processor(tree: Tree) -> dict[str, str]:
+    """What ``/proc/cpuinfo`` says of the first processor."""
+    found: dict[str, str] = {}
+    for line in tree.lines("proc/cpuinfo") or ():
+        if not line.strip():
+            break
+        key, _, value = line.partition(":")
+        found.setdefault(key.strip(), value.strip())
+    return found
 
 
 def _container(tree: Tree) -> Iterator[Observation]:
@@ -184,13 +208,13 @@ def shared_memory(tree: Tree) -> Iterator[Observation]:
     key = ("Mount", _SHM)
     fields: dict[str, Any] = {"filesystem": device, "fstype": fstype}
     if tree.replies:
-        sizes = tree.ask("size of /dev/shm", _sizes)
-        if sizes is None:
+        told = tree.ask("size of /dev/shm", sizes)
+        if told is None:
             return
-        if not sizes:
+        if not told:
             yield tree.whole("dev", "df_shm")
             return
-        fields.update(sizes)
+        fields.update(told)
         yield tree.fact("dev/shm", *key, text=f"statvfs: {fields['size_bytes']} bytes", line=0, **fields)
     else:
         size = _SIZE.search(options)
@@ -199,18 +223,3 @@ def shared_memory(tree: Tree) -> Iterator[Observation]:
         fields["size_bytes"] = int(size[1]) << _SHIFTS[size[2]]
         yield tree.fact("proc/self/mounts", *key, text=" ".join(row or ()), **fields)
     yield tree.whole("dev/shm", "df_shm")
-
-
-def _sizes() -> dict[str, int] | None:
-    """Sizes of /dev/shm in bytes; empty where there is no such folder, None where it cannot be asked."""
-    try:
-        status = os.statvfs(_SHM)
-    except FileNotFoundError:
-        return {}
-    except OSError:
-        return None
-    return {
-        "size_bytes": status.f_blocks * status.f_frsize,
-        "used_bytes": (status.f_blocks - status.f_bfree) * status.f_frsize,
-        "available_bytes": status.f_bavail * status.f_frsize,
-    }

@@ -10,7 +10,7 @@ import ipaddress
 from collections.abc import Iterable, Iterator
 
 from ncdiag.facts.observe import Observation
-from ncdiag.sources.sysfs_rdma import uevent
+from ncdiag.sources.sysfs_rdma import pci_address, uevent
 from ncdiag.sources.tree import Tree
 
 INTERFACES = "sys/class/net"
@@ -74,6 +74,19 @@ def _interface(tree: Tree, name: str) -> Iterator[Observation]:
     yield from tree.told(f"{base}/bonding/slaves", *key, slaves=slaves or None)
     ports = tree.names(f"{base}/brif") or []
     yield from tree.told(f"{base}/brif", *key, text=" ".join(ports), slaves=ports or None)
+    lower = [entry.removeprefix("lower_") for entry in tree.names(base) or () if entry.startswith("lower_")]
+    if kind == "vlan" and len(lower) == 1:
+        yield tree.fact(f"{base}/lower_{lower[0]}", *key, text=lower[0], line=0, parent=lower[0])
+    if tree.exists(f"{base}/device"):
+        yield from _device(tree, base, key)
+
+
+def _device(tree: Tree, base: str, key: tuple[str, str]) -> Iterator[Observation]:
+    """The PCI function behind an interface; a virtual one (SR-IOV) has a link to the function that it is cut from."""
+    where, driver = pci_address(tree, f"{base}/device"), tree.target(f"{base}/device/driver")
+    virtual = tree.exists(f"{base}/device/physfn") if where else None
+    text = tree.target(f"{base}/device") or ""
+    yield from tree.told(f"{base}/device", *key, text=text, bus_id=where, driver=driver, virtual_function=virtual)
 
 
 def kind_of_interface(tree: Tree, name: str) -> tuple[str, str]:

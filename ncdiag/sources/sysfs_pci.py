@@ -19,10 +19,11 @@ DEVICES = "sys/bus/pci/devices"
 NVIDIA_GPUS = "proc/driver/nvidia/gpus"
 
 _BRIDGE = "0604"
+_IDS = ("vendor", "device", "subsystem_vendor", "subsystem_device")
 _NAMES = {  # the first four digits of a class, with lspci's words for them
     "0200": "Ethernet controller", "0207": "Infiniband controller", "0280": "Network controller",
     "0300": "VGA compatible controller", "0302": "3D controller", "0380": "Display controller", _BRIDGE: "PCI bridge",
-    "0680": "Bridge",
+    "0680": "Bridge", "1200": "Processing accelerators",
 }  # fmt: skip
 _SPEED = re.compile(r"(\d{1,4}(?:\.\d{1,4})?) GT/s")
 _GENERATIONS = {2.5: 1, 5.0: 2, 8.0: 3, 16.0: 4, 32.0: 5, 64.0: 6, 128.0: 7}
@@ -50,6 +51,13 @@ def _device(tree: Tree, name: str, where: str, kind: str) -> Iterator[Observatio
     base, key = f"{DEVICES}/{name}", ("PciDevice", where)
     word = _NAMES.get(kind)
     yield tree.fact(f"{base}/class", *key, device_class=word, is_bridge=kind == _BRIDGE)
+    above = bridges(tree.link(base))
+    if above is not None:
+        yield tree.fact(base, *key, text=" ".join(above), line=0, bridges=above)
+    numbers = [tree.text(f"{base}/{file}") for file in _IDS]
+    if all(numbers):
+        ids = ":".join((number or "").removeprefix("0x") for number in numbers)
+        yield tree.fact(f"{base}/vendor", *key, text=ids, line=0, ids=ids)
     for file, field in (("current_link_speed", "speed_gts"), ("max_link_speed", "speed_gts_max")):
         rate: dict[str, Any] = {field: speed(tree.text(f"{base}/{file}"))}
         yield from tree.told(f"{base}/{file}", *key, **rate)
@@ -63,6 +71,11 @@ def _device(tree: Tree, name: str, where: str, kind: str) -> Iterator[Observatio
     yield from tree.told(f"{base}/numa_node", *key, numa_node=None if node == -1 else node)
     name_of_driver = tree.target(f"{base}/driver")
     yield from tree.told(f"{base}/driver", *key, text=name_of_driver, driver=name_of_driver)
+    for file, field in (("sriov_numvfs", "virtual_functions"), ("sriov_totalvfs", "virtual_functions_max")):
+        count: dict[str, Any] = {field: tree.number(f"{base}/{file}")}
+        yield from tree.told(f"{base}/{file}", *key, **count)
+    owner = bus_id(tree.target(f"{base}/physfn") or "")
+    yield from tree.told(f"{base}/physfn", *key, text=owner, physical_function=owner)
     if kind == _BRIDGE:
         control = acs_control(tree.data(f"{base}/config") or b"")
         if control is not None:
@@ -71,6 +84,16 @@ def _device(tree: Tree, name: str, where: str, kind: str) -> Iterator[Observatio
             yield tree.fact(
                 f"{base}/config", *key, text=f"ACSCtl: {shown}", line=0, acs_controls=shown, acs_redirects=redirects
             )
+
+
+def bridges(link: str | None) -> list[str] | None:
+    """The bridges above a device from its link in ``/sys/bus/pci/devices``, root port first; None without a link.
+
+    ``../../../devices/pci0000:16/0000:16:01.0/0000:17:00.0``: every part that is a bus id is a bridge, the last one the
+    device itself.
+    """
+    parts = (link or "").split("/")
+    return [found for part in parts[:-1] if (found := bus_id(part)) is not None] if "devices" in parts else None
 
 
 def speed(text: str | None) -> float | None:

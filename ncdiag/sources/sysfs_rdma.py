@@ -18,6 +18,8 @@ from ncdiag.sources.tree import Tree
 DEVICES = "sys/class/infiniband"
 
 _RATE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) Gb/sec")
+_NO_PKEY = "0x0000"
+_PKEYS = 16  # entries of the table that are looked at; adapters have 128, and the used ones come first
 _EMPTY_GIDS = {":".join([first, *["0000"] * 7]) for first in ("0000", "fe80")}
 
 
@@ -68,15 +70,22 @@ def _port(tree: Tree, hca: str, number: int) -> Iterator[Observation]:
     counters = _counters(tree, base)
     if counters:
         yield tree.fact(f"{base}/counters", *key, text="", line=0, counters=counters)
+    keys = [tree.text(f"{base}/pkeys/{index}") for index in (tree.names(f"{base}/pkeys") or ())[:_PKEYS]]
+    if any(keys):
+        used = [pkey.lower() for pkey in keys if pkey and pkey != _NO_PKEY]
+        yield tree.fact(f"{base}/pkeys", *key, text=" ".join(used), line=0, pkeys=used)
     yield from _gids(tree, hca, number, layer)
 
 
 def _counters(tree: Tree, base: str) -> dict[str, int]:
+    """Counters of a port; drivers that count by device alone keep ``hw_counters`` there (``base`` is the port's)."""
+    own = (f"{base}/counters", f"{base}/hw_counters")
+    device = base.rpartition("/ports/")[0]
     return {
         name: value
-        for folder in ("counters", "hw_counters")
-        for name in tree.names(f"{base}/{folder}") or ()
-        if name != "lifespan" and (value := tree.number(f"{base}/{folder}/{name}")) is not None
+        for folder in (*own, f"{device}/hw_counters")
+        for name in tree.names(folder) or ()
+        if name != "lifespan" and (value := tree.number(f"{folder}/{name}")) is not None
     }
 
 

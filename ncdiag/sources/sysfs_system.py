@@ -1,7 +1,7 @@
-"""Processors, capabilities, memory, ports and packet filter: what slows a process down, ends it or shuts it out.
+"""Processors, capabilities, ports and packet filter: what slows a process down or shuts it out.
 
-Formats: kernel Documentation/ABI/testing/sysfs-devices-system-cpu, Documentation/admin-guide/cgroup-v2.rst and
-cgroup-v1/memory.rst, include/uapi/linux/capability.h, Documentation/networking/proc_net_tcp.rst.
+Formats: kernel Documentation/ABI/testing/sysfs-devices-system-cpu, include/uapi/linux/capability.h,
+Documentation/networking/proc_net_tcp.rst, include/uapi/linux/timex.h.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from ncdiag.bare.ask import clock_status
 from ncdiag.facts.observe import Observation
 from ncdiag.sources.tree import Tree
 
 _CLOCK = "sys/devices/system/clocksource/clocksource0/current_clocksource"
 _GOVERNORS = "sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
 _CAPABILITIES = {12: "NET_ADMIN", 13: "NET_RAW", 14: "IPC_LOCK", 19: "SYS_PTRACE", 21: "SYS_ADMIN", 24: "SYS_RESOURCE"}
-_GROUP = "sys/fs/cgroup"
+_UNSYNCHRONIZED = 0x40  # STA_UNSYNC
 _LISTENING = "0A"  # TCP_LISTEN of include/net/tcp_states.h
-_UNLIMITED = 1 << 62  # version 1 says so with the largest page count
 
 
 def processors(tree: Tree) -> Iterator[Observation]:
@@ -30,9 +30,29 @@ def processors(tree: Tree) -> Iterator[Observation]:
         yield tree.fact(_GOVERNORS, "Host", text=shown, line=0, cpu_governors=dict(governors))
 
 
+def clock(tree: Tree) -> Iterator[Observation]:
+    """Tell whether the kernel's clock follows a reference, as NTP and PTP daemons tell the kernel."""
+    status = tree.ask("clock status", clock_status)
+    if isinstance(status, int):
+        text = f"adjtimex: status {status:#x}"
+        yield tree.fact(_CLOCK, "Host", text=text, line=0, clock_synchronized=not status & _UNSYNCHRONIZED)
+
+
+def loaded(tree: Tree) -> Iterator[Observation]:
+    """The NCCL library and its plugins that a process in question has loaded."""
+    process = tree.ask("process", lambda: None)
+    path = f"proc/{process}/maps"
+    told = set()
+    for index, line in enumerate(tree.lines(path) or () if process else ()):
+        file = line.partition("/")[2].removesuffix(" (deleted)")
+        if file.rpartition("/")[2].startswith("libnccl") and file not in told:
+            told.add(file)
+            yield tree.fact(path, "Library", f"/{file}", text=line, line=index + 1, loaded=True)
+
+
 def capabilities(tree: Tree) -> Iterator[Observation]:
-    """Those effective capabilities of this process that matter to NCCL."""
-    path = "proc/self/status"
+    """Those effective capabilities of the process in question (else of this one) that matter to NCCL."""
+    path = f"proc/{tree.ask('process', lambda: None) or 'self'}/status"
     for index, line in enumerate(tree.lines(path) or ()):
         word, _, value = line.partition(":")
         if word == "CapEff":
@@ -42,19 +62,6 @@ def capabilities(tree: Tree) -> Iterator[Observation]:
                 return
             names = [name for bit, name in _CAPABILITIES.items() if mask >> bit & 1]
             yield tree.fact(path, "Host", text=line, line=index + 1, capabilities=names)
-
-
-def memory(tree: Tree) -> Iterator[Observation]:
-    """Limit of the control group seen as the root (that of the container, in one), and processes killed there."""
-    for file in ("memory.max", "memory/memory.limit_in_bytes"):
-        limit = tree.number(f"{_GROUP}/{file}")
-        known = limit if limit is not None and limit < _UNLIMITED else None
-        yield from tree.told(f"{_GROUP}/{file}", "Host", memory_limit_bytes=known)
-    for file in ("memory.events", "memory/memory.oom_control"):
-        for index, line in enumerate(tree.lines(f"{_GROUP}/{file}") or ()):
-            word, _, value = line.partition(" ")
-            if word == "oom_kill" and value.strip().isdecimal():
-                yield tree.fact(f"{_GROUP}/{file}", "Host", text=line, line=index + 1, oom_kills=int(value))
 
 
 def ports(tree: Tree) -> Iterator[Observation]:

@@ -15,6 +15,8 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator
 
+from ncdiag.sources.records import unpacked, without_repeats
+
 BUFFER_SIZE = 1 << 20
 """Bytes of one buffer, roughly, for it ends at a line end. With 4 MiB, beyond the caches, reading is half as fast."""
 
@@ -173,11 +175,12 @@ class Cleaner:
 
     def __init__(self) -> None:
         """Nothing changed yet."""
-        self.binary = self.cut = self.returns = 0
+        self.binary = self.cut = self.returns = self.left_out = 0
         self.latin = False
 
     def clean(self, buffer: bytes) -> bytes:
         """The same lines in clean UTF-8; a buffer of clean ASCII is returned as it is."""
+        buffer = unpacked(buffer)
         if b"\x1b" in buffer:
             buffer = _ESCAPE.sub(b"", buffer)
         if b"\r" in buffer:
@@ -186,6 +189,8 @@ class Cleaner:
             buffer = self._without_controls(buffer)
         if not buffer.isascii():
             buffer = self._utf8(buffer)
+        buffer, left_out = without_repeats(buffer)
+        self.left_out += left_out
         return self._shortened(buffer) if _has_long_line(buffer) else buffer
 
     def _line_ends(self, buffer: bytes) -> bytes:
@@ -230,6 +235,7 @@ class Cleaner:
         self.binary += other.binary
         self.cut += other.cut
         self.returns += other.returns
+        self.left_out += other.left_out
         self.latin |= other.latin
 
     def notes(self) -> list[str]:
@@ -239,6 +245,8 @@ class Cleaner:
             told.append("bytes that are no UTF-8 were read as Latin-1")
         if self.binary:
             told.append(f"binary data: {_lines(self.binary)} skipped")
+        if self.left_out:
+            told.append(f"Ray left out {_lines(self.left_out)} as repetitions (RAY_DEDUP_LOGS=0 keeps them)")
         if self.cut:
             told.append(f"{_lines(self.cut)} longer than {LINE_LIMIT >> 10} KiB cut")
         if self.returns:

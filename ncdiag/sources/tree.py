@@ -9,26 +9,22 @@ from __future__ import annotations
 
 import fnmatch
 import os
-import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from ncdiag.bare.look import READ_LIMIT, content, natural
 from ncdiag.facts.observe import Observation
 from ncdiag.sources.command import Command, CommandResult, run_command
 from ncdiag.spans import span
-
-READ_LIMIT = 1 << 20
-"""Bytes that are read of one file."""
-
-_NUMBERS = re.compile(r"(\d{1,18})")
 
 
 class Tree:
     """A machine's files: ``root`` and the ``host`` that they speak of.
 
     ``refused`` collects the files that exist and could not be read, with the reason; what is absent is not among them.
+    ``failures`` says which readers came to no end, and why.
     ``live`` is True for the machine at hand; ``replies`` where programs can be asked: there, or in a recording of it.
     """
 
@@ -37,6 +33,7 @@ class Tree:
         self.root, self.host = root, host
         self.live = self.replies = str(root) == "/"
         self.refused: dict[str, str] = {}
+        self.failures: dict[str, str] = {}
         self.answers: dict[str, Any] = {}
         self._real = os.path.realpath(root)
 
@@ -73,20 +70,11 @@ class Tree:
     def data(self, path: str) -> bytes | None:
         """Content of a file, None when it is absent or cannot be read."""
         try:
-            descriptor = os.open(self._inside(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-            try:
-                parts = []
-                left = READ_LIMIT
-                while left > 0 and (part := os.read(descriptor, left)):
-                    parts.append(part)
-                    left -= len(part)
-            finally:
-                os.close(descriptor)
+            return content(self._inside(path), READ_LIMIT)
         except (OSError, ValueError) as error:
             if not isinstance(error, FileNotFoundError | NotADirectoryError):
                 self.refused[path] = getattr(error, "strerror", None) or str(error)
             return None
-        return b"".join(parts)
 
     def text(self, path: str) -> str | None:
         """Content of a file without white space around it; None when it is absent, unreadable or empty."""
@@ -119,11 +107,16 @@ class Tree:
         return os.path.lexists(self.root / path)
 
     def target(self, path: str) -> str | None:
-        """Last part of what a link points to, as written; in a recording without links, the text of the file there."""
+        """Last part of what a link points to, as written."""
+        return (self.link(path) or "").rstrip("/").rpartition("/")[2] or None
+
+    def link(self, path: str) -> str | None:
+        """What a link points to, as written; in a recording without links, the text of the file there."""
+        place = self.root / path
         try:
-            return (self.root / path).readlink().name or None
+            return str(place.readlink())
         except OSError:
-            return None if self.live else self.text(path)
+            return None if self.live or place.is_dir() else self.text(path)
 
     def fact(
         self, path: str, entity: str, *key: str | int, text: str | None = None, line: int = 1, **fields: Any,  # noqa: ANN401
@@ -158,9 +151,3 @@ class Tree:
             msg = "leads out of the recorded tree"
             raise ValueError(msg)
         return real
-
-
-def natural(text: str) -> list[tuple[int, str]]:
-    """Sort key that puts ``mlx5_2`` before ``mlx5_10``."""
-    parts = _NUMBERS.split(text)
-    return [(int(part), "") if index % 2 else (0, part) for index, part in enumerate(parts)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -119,9 +120,79 @@ def test_a_log_that_shows_something_else(ncdiag: Run, paste: Path) -> None:
     assert "the log shows something else: bond0" in text
 
 
+MORE = """\
+$ nvidia-smi topo -m
+\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity
+GPU0\t X \tNV18\tPIX\t0-31\t0
+GPU1\tNV18\t X \tSYS\t32-63\t1
+NIC0\tPIX\tSYS\t X
+
+Legend:
+
+  X    = Self
+
+NIC Legend:
+
+  NIC0: mlx5_0
+$ cat /etc/nccl.conf
+NCCL_IB_DISABLE=true
+NCCL_SOCKET_IFNAME==bond0
+"""
+
+
+def test_gpus_nics_and_conf_files(predicted: Callable[..., list[dict[str, Any]]], paste: Path, ncdiag: Run) -> None:
+    paste.write_text(HOST + MORE)
+    (host,) = predicted("--nccl", "2.18.3", paste)
+    assert (host["bootstrap_interface"], host["net"]) == ("bond0", "IB")
+    texts = {(reason["choice"], reason["about"]): reason["text"] for reason in host["reasons"]}
+    assert texts["settings", "NCCL_SOCKET_IFNAME"] == "=bond0 comes from /etc/nccl.conf"
+    assert any(r["text"] == "'true' is read as 0" for r in host["reasons"])
+    assert texts["nics", "GPU0"].startswith("mlx5_0: the only NIC, PIX")
+    assert texts["p2p", "GPU0-GPU1"].startswith("P2P: NVL is within")
+    text = ncdiag("predict", "--nccl", "2.18.3", "--env", "NCCL_P2P_DISABLE=1", paste).stdout.decode()
+    rows = dict(line.split("  ", 1) for line in (row.strip() for row in text.splitlines()) if "  " in line)
+    assert rows["between GPUs"].strip() == "SHM"
+    assert rows["nearest NICs"].strip() == "GPU0 mlx5_0, GPU1 mlx5_0"
+
+
+@pytest.mark.parametrize("version", ["2.5.7", "2.18.3", "2.27.7", "2.30.7"])
+def test_every_reason_names_its_rule_and_the_place_in_the_source(
+    predicted: Callable[..., list[dict[str, Any]]], paste: Path, version: str
+) -> None:
+    paste.write_text(HOST + MORE)
+    (host,) = predicted("--nccl", version, paste)
+    told = [reason for reason in host["reasons"] if reason["rule"] != "not known"]
+    assert {
+        "bootstrap_interface",
+        "socket_interfaces",
+        "net",
+        "ib_devices",
+        "gid",
+        "gdr",
+        "nics",
+        "p2p",
+        "settings",
+    } <= {reason["choice"] for reason in host["reasons"]}
+    places = {reason["source"] for reason in told}
+    assert all(re.fullmatch(r"src/[\w/.]+:\d+ \(v2\.\d+\.\d+-\d\)", place) for place in places), places
+
+
+def test_a_difference_is_a_finding(ncdiag: Run, paste: Path) -> None:
+    paste.write_text(
+        HOST + "\nnode1:10:10 [0] NCCL INFO Bootstrap : Using bond0:10.0.0.5<0>\n"
+        "node1:10:10 [0] NCCL INFO NCCL version 2.18.3+cuda12.1\n"
+    )
+    report = json.loads(ncdiag("triage", paste, "--format", "json").stdout)
+    found = next(finding for finding in report["findings"] if finding["name"] == "env-choice-unexplained")
+    assert "bond0" in found["title"]
+    assert "virbr0" in found["title"]
+    assert found["evidence"][0]["text"].endswith("Using bond0:10.0.0.5<0>")
+
+
 def test_this_host(predicted: Callable[..., list[dict[str, Any]]]) -> None:
     (host,) = predicted("--nccl", "2.27.7")
     assert host["bootstrap_interface"] is not None
+    assert predicted("--nccl", "2.27.7", "live")[0]["bootstrap_interface"] == host["bootstrap_interface"]
 
 
 @pytest.mark.parametrize("wrong", [("--nccl", "new"), ("--env", "NCCL_DEBUG"), ("--format", "xml")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -180,8 +181,23 @@ def test_private_packs_are_checked(cache: Path, pack: Path, tmp_path: Path) -> N
 def test_names_of_messages_and_variables_are_known() -> None:
     names = catalogue.names()
     assert {"NCCL_SOCKET_IFNAME", "NCCL_IB_GID_INDEX", "NCCL_PROTOS"} <= names.settings
-    assert set(catalogue.PARSED_EVENTS) <= names.events
+    assert catalogue.parsed_events().keys() <= names.events
     assert {kind for kinds in names.holes.values() for kind in kinds} == {"int", "float", "str"}
+
+
+NAMING = {"Found", "Told", "observe"}
+"""What makes an event: its name is the first argument of the first two, ``event=`` of the last."""
+
+
+def test_every_event_that_a_parser_names_is_known(project: Path) -> None:
+    named = set()
+    for path in (project / "ncdiag" / "parsers").rglob("*.py"):
+        for call in (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)):
+            if getattr(call.func, "id", None) in NAMING:
+                told = [k.value for k in call.keywords if k.arg == "event"] or call.args[:1]
+                named |= {node.value for node in told if isinstance(node, ast.Constant)}
+    assert {"error-return", "ibstat-failed"} <= named
+    assert named <= catalogue.names().events
 
 
 def test_what_a_wheel_carries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:

@@ -14,6 +14,7 @@ from ncdiag.engine.scope import Names, Scope
 from ncdiag.engine.tree import Quantifier, event_names
 from ncdiag.errors import DefinitionError
 from ncdiag.facts import model
+from ncdiag.facts.view import events_with
 
 NAMES = Names(
     settings=frozenset({"NCCL_IB_TIMEOUT", "NCCL_NET_GDR_LEVEL"}),
@@ -177,7 +178,19 @@ def test_events_are_confined_by_their_name() -> None:
     assert isinstance(free, Quantifier)
     assert free.events is None
     negated = clauses.condition("x.event != 'ib-completion-error'", scope(x="job.events"))
-    assert event_names((negated,), "x") is None
+    assert event_names((negated,), "x", events_with) is None
+
+
+def test_events_are_confined_by_a_field_that_only_some_of_them_can_have() -> None:
+    found = clauses.condition(
+        "any(x.is_fatal_sxid or x.event == 'ib-completion-error' for x in job.events)", Scope(NAMES)
+    )
+    assert isinstance(found, Quantifier)
+    assert found.events == ("nvswitch-sxid", "ib-completion-error")
+    for text in ("x.is_fatal_sxid or x.rank == 1", "not x.is_fatal_sxid", "x.is_out_of_space"):
+        free = clauses.condition(f"any({text} for x in job.events)", Scope(NAMES))
+        assert isinstance(free, Quantifier)
+        assert free.events is None
 
 
 def test_each_binds_facts_hosts_and_keys() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from ncdiag.engine import evaluate
+from ncdiag.engine import evaluate, where
 from ncdiag.engine.load import load_text
 from ncdiag.engine.results import Verdict
 from ncdiag.engine.schema import Rule
-from ncdiag.facts.model import Address, Event, Host, Interface, Job, Rank, Setting
+from ncdiag.facts.model import Address, Event, GidUse, Host, Interface, Job, Rank, Setting
 from ncdiag.facts.scalars import OLDEST, Version, VersionRange
 from ncdiag.facts.view import View
 from ncdiag.spans import Span
@@ -93,7 +93,7 @@ def test_the_rule_that_the_architecture_shows_fires() -> None:
     (finding,) = verdict.findings
     assert finding.title == "Rank 0 announced veth1, a veth interface, to the other hosts"
     assert (finding.hosts, finding.ranks) == (("n1",), (0,))
-    assert [span.line for span in finding.evidence] == [10, 3]
+    assert [span.line for span in finding.evidence] == [3]
     assert finding.where.devices == {("n1", "interface", "veth1")}
 
 
@@ -265,8 +265,16 @@ def test_evidence_is_what_was_read_of_what_held() -> None:
         provenance={"": Span("log", 1), "cuda_dev": Span("log", 2)},
     )
     (finding,) = judge(Job(ranks=(ranked,)), rule(text)).findings
-    assert [(span.source, span.line) for span in finding.evidence] == [("log", 1), ("env", 4)]
+    assert [(span.source, span.line) for span in finding.evidence] == [("env", 4)]
     assert finding.title == "Level LOC"
+
+
+def test_the_line_of_an_item_is_that_of_its_collection() -> None:
+    first, used = Span("log", 1), Span("log", 7)
+    use = GidUse(hca="mlx5_0", local_gid="fe80::1")
+    ranked = Rank(host="n1", rank=0, gids_used=(use,), provenance={"": first, "gids_used": used})
+    assert where.spans([ranked, use], [(use, "local_gid")], View(Job(ranks=(ranked,)))) == [used]
+    assert where.spans([ranked], [(ranked, "rank")], View(Job(ranks=(ranked,)))) == [first]
 
 
 def test_the_trace_tells_every_clause() -> None:

@@ -25,6 +25,26 @@ def start(host: str, rank: int, nranks: int, state: str = "START") -> str:
 
 
 @pytest.mark.parametrize(
+    ("ways", "direction"),
+    [
+        ({"send/GDRDMA": 4, "receive/GDRDMA": 4}, "both"),
+        ({"send": 4, "receive": 4}, "none"),
+        ({"send/GDRDMA": 4, "receive": 4}, "send"),
+        ({"send": 2, "receive/GDRDMA": 2}, "receive"),
+        ({"send": 2, "send/GDRDMA": 2, "receive/GDRDMA": 2}, "mixed"),
+        ({"send": 2, "send/GDRDMA": 2}, "mixed"),
+        ({"send": 1, "receive/GDRDMA": 2}, None),
+        ({"send": 1, "send/GDRDMA": 3, "receive/GDRDMA": 2}, "both"),
+        ({"send": 4}, None),
+        ({}, None),
+    ],
+)
+def test_the_direction_of_gpudirect_rdma(ways: dict[str, int], direction: str | None) -> None:
+    rank = Rank(host="n1", net_ways=ways)
+    assert View(Job(ranks=(rank,))).get(rank, "gdr_direction") == direction
+
+
+@pytest.mark.parametrize(
     ("seen", "nranks", "absent"),
     [
         ({0: "n1", 1: "n1", 2: "n2"}, 4, (3,)),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ncdiag.facts.model import Address, Hca, Host, Interface, Job, KernelModule, Port, Setting, TopoLink
+from ncdiag.facts.model import Address, Gpu, Hca, Host, Interface, Job, KernelModule, Port, Setting, TopoLink
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
 from ncdiag.fixes.prove import prove
@@ -43,7 +43,7 @@ class TestDeviceList:
         )
         proof = prove(seen, {"NCCL_IB_HCA": "=mlx5_0,mlx5_1"})
         assert proof.state == "proved"
-        assert "NCCL 2.18.3 on n1 takes mlx5_0:1, mlx5_1:1" in proof.text
+        assert "NCCL 2.18.3 on n[1-2] takes mlx5_0:1, mlx5_1:1" in proof.text
 
     @pytest.mark.parametrize(
         ("wanted", "words"),
@@ -182,3 +182,67 @@ class TestGdrLevel:
         assert prove(seen, unset=("NCCL_NET_GDR_LEVEL",)).state == "proved"
         seen = view(self.far("PHB"), NCCL_NET_GDR_LEVEL="PIX")
         assert prove(seen, unset=("NCCL_NET_GDR_LEVEL",)).state == "refuted"
+
+    def test_reading_and_dma_buf(self) -> None:
+        old = (Gpu(host="n1", index=0, compute_capability="7.0"),)
+        off = view(self.far("PIX", gpus=old), NCCL_NET_GDR_READ="0")
+        assert prove(off, unset=("NCCL_NET_GDR_READ",)).state == "not-simulated"  # NVLink was not seen
+        newer = (Gpu(host="n1", index=0, compute_capability="9.0"),)
+        v219 = VersionRange.exact("2.19.3")
+        proof = prove(view(self.far("PIX", gpus=newer, nccl_version=v219), NCCL_NET_GDR_READ="0"),
+                      unset=("NCCL_NET_GDR_READ",))  # fmt: skip
+        assert proof.state == "proved"
+        assert "reads GPU memory by GPUDirect RDMA with mlx5_0" in proof.text
+        nothing = self.far("PIX", modules=(), open_kernel_module=False)
+        assert prove(view(nothing, NCCL_DMABUF_ENABLE="0"), unset=("NCCL_DMABUF_ENABLE",)).state == "refuted"
+        assert prove(view(self.far("PIX")), {"NCCL_DMABUF_ENABLE": "0"}).state == "not-simulated"
+
+
+class TestLocalTransports:
+    @staticmethod
+    def pair(level: str, **fields: Any) -> Host:  # noqa: ANN401
+        link = TopoLink(host="n1", a="GPU0", b="GPU1", level=level)
+        return host("n1", **({"links": (link,), "cpu_arch": "x86_64", "cpu_vendor": "GenuineIntel"} | fields))
+
+    @pytest.mark.parametrize(
+        ("level", "settings", "env", "unset", "state", "words"),
+        [
+            ("NV12", {}, {"NCCL_P2P_DISABLE": "1"}, (), "proved", "uses SHM between 1 pairs of GPUs"),
+            ("SYS", {}, {"NCCL_P2P_DISABLE": "1"}, (), "refuted", "SHM between 1 pairs of GPUs, as before"),
+            ("NV12", {"NCCL_P2P_DISABLE": "1"}, {}, ("NCCL_P2P_DISABLE",), "proved", "uses P2P"),
+            ("SYS", {"NCCL_P2P_LEVEL": "NVL"}, {}, ("NCCL_P2P_LEVEL",), "refuted", "SYS is beyond"),
+            ("SYS", {}, {"NCCL_P2P_LEVEL": "SYS"}, (), "proved", "uses P2P"),
+            ("SYS", {}, {"NCCL_P2P_LEVEL": "sys"}, (), "refuted", "as before"),
+            ("SYS", {}, {"NCCL_SHM_DISABLE": "1"}, (), "proved", "uses NET"),
+            ("PIX", {}, {"NCCL_SHM_DISABLE": "1"}, (), "not-simulated", "P2P between 1 pairs of GPUs as before"),
+        ],
+    )
+    def test_changes(
+        self, level: str, settings: dict[str, str], env: dict[str, str], unset: tuple[str, ...], state: str, words: str
+    ) -> None:
+        proof = prove(view(self.pair(level), **settings), env, unset)
+        assert proof.state == state
+        assert words in proof.text
+
+    def test_what_was_not_seen(self) -> None:
+        proof = prove(view(self.pair("NV12", links=())), {"NCCL_P2P_DISABLE": "1"})
+        assert (proof.state, proof.ask_for) == ("not-simulated", ("nvidia-smi topo -m (on n1)",))
+        unseen = self.pair("SYS", cpu_vendor=None)
+        proof = prove(view(unseen), {"NCCL_SHM_DISABLE": "1"})
+        assert (proof.state, proof.ask_for) == ("not-simulated", ("uname -a (on n1)",))
+
+
+class TestRails:
+    def test_crossing(self) -> None:
+        two = host("n1", *hcas("n1", "mlx5_0", "mlx5_1"))
+        proof = prove(view(two), {"NCCL_CROSS_NIC": "0"})
+        assert proof.state == "proved"
+        assert "stay on one NIC number" in proof.text
+        assert prove(view(two), {"NCCL_CROSS_NIC": "2"}).state == "refuted"
+        assert prove(view(host("n1", *hcas("n1", "mlx5_0"))), {"NCCL_CROSS_NIC": "0"}).state == "refuted"
+        assert prove(view(host("n1", complete=frozenset())), {"NCCL_CROSS_NIC": "0"}).state == "not-simulated"
+
+    def test_without_a_plugin(self) -> None:
+        one = host("n1", *hcas("n1", "mlx5_0"))
+        assert prove(view(one, NCCL_NET_PLUGIN="aws-ofi"), {"NCCL_NET_PLUGIN": "none"}).state == "proved"
+        assert prove(view(one), {"NCCL_NET_PLUGIN": "aws-ofi"}).state == "not-simulated"

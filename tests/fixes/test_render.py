@@ -102,6 +102,31 @@ def test_launchers_of_the_input_come_first() -> None:
     assert sorted(preferred(["docker run"])) == sorted(launchers())
 
 
+def test_tags_before_the_lines_show_the_launcher() -> None:
+    tags = {
+        "mpirun": ["[1,3]<stdout>:", "[prterun-n9-1234@1,0]<stderr>:", "[job-7@1,0,n1:42]<stdout>:"],
+        "srun": ["12:"],
+        "torchrun": ["[default0]:"],
+        "k8s": ["[pod/trainer-0/main]"],
+    }
+    for launcher, forms in tags.items():
+        for form in forms:
+            assert preferred([], [form])[0] == launcher, form
+            assert preferred(["deepspeed"], [form])[:2] == ["deepspeed", launcher]
+    assert preferred([], ["(RayWorker pid=12)", "box python[12]:", "trainer-0 main"]) == preferred([])
+
+
+def test_the_report_shows_the_launcher_whose_tags_the_log_has() -> None:
+    lines = [
+        "n1:7:7 [0] NCCL INFO NCCL_IB_DISABLE set by environment to 1.",
+        "n1:7:7 [0] NCCL INFO Using network Socket",
+    ]
+    text = "".join(f"3: {line}\n" for line in lines)
+    report = diagnose([TextSource.of_bytes("paste", text.encode())])
+    fix = next(fix for finding in report.findings for fix in finding.fixes if fix.commands)
+    assert next(iter(fix.commands)) == "srun"
+
+
 def test_the_report_shows_three_launchers_and_json_all() -> None:
     text = "$ srun -N 2 --export=ALL,NCCL_IB_DISABLE=1 torchrun --nproc_per_node 8 train.py\n"
     report = diagnose([TextSource.of_bytes("paste", text.encode())])

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ncdiag.diagnose import diagnose
 from ncdiag.facts.model import (
     Address,
     Gid,
@@ -26,6 +27,7 @@ from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
 from ncdiag.fixes.prove import prove
 from ncdiag.fixes.values import Values, registry
+from ncdiag.sources.files import TextSource
 
 V218, V221 = VersionRange.exact("2.18.3"), VersionRange.exact("2.21.5")
 LL = "fe80::1ac0:4dff:fe10:1"
@@ -349,3 +351,14 @@ class TestOtherValues:
         rank = Rank(host="n1", net_devices=(NetDevice(index=0, name="mlx5_0", port=1, link_layer="RoCE"),))
         assert best("gid_index", view(both, nhosts=1)) is None
         assert best("gid_index", view(both, ranks=(rank,), nhosts=1)) == "3"
+
+
+class TestListedAssignments:
+    """``env = { "*" = ... }``: a fix that gives all ranks what the launch line gave one."""
+
+    def test_each_variable_of_the_list_is_one_of_the_fix(self) -> None:
+        line = b"NCCL_DEBUG=INFO NCCL_IB_HCA='=mlx5_0,mlx5_1' mpirun -np 2 -H n1:1,n2:1 ./train\n"
+        report = diagnose([TextSource.of_bytes("job.txt", line)])
+        fix = next(f for f in report.findings if f.name == "env-not-propagated").fixes[0]
+        assert fix.env == {"NCCL_DEBUG": "INFO", "NCCL_IB_HCA": "=mlx5_0,mlx5_1"}
+        assert "-x NCCL_DEBUG=INFO" in fix.commands["mpirun"]

@@ -2,7 +2,8 @@
 
 The trials are functions of a seed, so that one that fails can be run again. The tests run some of them; as a program
 (``make fuzz``) it runs them in turn for some minutes and prints how many inputs were tried:
-``python tests/fuzz/campaign.py [--minutes N] [--seed N]``, one of them again: ``... --only TRIAL --seed N``.
+``python -m fuzz.campaign [--minutes N] [--seed N]`` in ``tests``, one of them again: ``... --only TRIAL --seed N``.
+Where atheris is installed, it makes inputs of its own for half that time more.
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ import gc
 import importlib.util
 import os
 import random
+import re
+import subprocess
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, process_time
-from typing import Any
+
+from fuzz import inputs
 
 from ncdiag.diagnose import diagnose
 from ncdiag.report import renderer
@@ -30,20 +34,9 @@ SECONDS_PER_MB, SECONDS_AT_LEAST = 2.0, 2.0
 """What reading and judging may cost: for each megabyte of (unpacked) input, and in any case."""
 MIB_KEPT = 64
 """MiB by which the program may grow from its 300th input to its last."""
+GUIDED_LENGTH = 4096
+"""Bytes of the inputs that atheris makes."""
 
-
-def _inputs() -> Any:  # noqa: ANN401  (a module)
-    path = Path(__file__).with_name("inputs.py")
-    spec = importlib.util.spec_from_file_location("fuzz_inputs", path)
-    if spec is None or spec.loader is None:
-        raise ImportError(path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-inputs = _inputs()
 HEALTHY: list[bytes] = inputs.healthy_logs()
 CAPTURES: list[bytes] = inputs.captures()
 PASTED: list[bytes] = inputs.pasted()
@@ -156,7 +149,7 @@ def run(name: str, seed: int) -> None:
     try:
         TRIALS[name](random.Random(seed))  # noqa: S311
     except Exception as error:
-        msg = f"{error!r}\nagain: python tests/fuzz/campaign.py --only {name} --seed {seed}"
+        msg = f"{error!r}\nagain: python -m fuzz.campaign --only {name} --seed {seed}"
         raise IllError(msg) from error
 
 
@@ -193,6 +186,34 @@ def campaign(minutes: float, seed: int) -> bool:
     return not failed and growth < MIB_KEPT
 
 
+def guided(minutes: float) -> bool:
+    """Let atheris make inputs for so many minutes (`guided.py`); True when none failed, or it is not installed."""
+    if importlib.util.find_spec("atheris") is None:
+        print("guided              atheris does not install on this Python: none tried")
+        return True
+    with tempfile.TemporaryDirectory() as folder:
+        seeds, failures = Path(folder, "seeds"), Path(folder, "failures")
+        seeds.mkdir()
+        failures.mkdir()
+        for number, data in enumerate(PASTED + CAPTURES + HEALTHY):
+            (seeds / str(number)).write_bytes(data[:GUIDED_LENGTH])
+        limits = {
+            "max_total_time": round(60 * minutes), "timeout": 60, "report_slow_units": 60, "rss_limit_mb": 2048,
+            "max_len": GUIDED_LENGTH, "len_control": 0, "print_final_stats": 1, "artifact_prefix": f"{failures}/",
+        }  # fmt: skip
+        options = [f"-{name}={value}" for name, value in limits.items()]
+        done = subprocess.run(
+            [sys.executable, "-m", "fuzz.guided", str(seeds), *options], capture_output=True, text=True, check=False,
+            errors="replace",
+        )  # fmt: skip
+        tried = re.search(r"^stat::number_of_executed_units: *(\d+)", done.stderr, re.MULTILINE)
+        found = sorted(failures.iterdir())
+        for failure in found:
+            print(f"guided: {failure.name}: {failure.read_bytes()!r}\n{done.stdout[-4000:]}", file=sys.stderr)
+    print(f"{'guided (atheris)':20}{tried[1] if tried else 0:>10} inputs{len(found):6} failed")
+    return tried is not None and not found
+
+
 def main() -> None:
     """Command line: see the module's docstring."""
     options = argparse.ArgumentParser(description=__doc__)
@@ -204,7 +225,8 @@ def main() -> None:
         run(given.only, given.seed)
         return
     print(f"seed {given.seed}")
-    sys.exit(not campaign(given.minutes, given.seed))
+    well = campaign(given.minutes, given.seed)
+    sys.exit(not (guided(given.minutes / 2) and well))
 
 
 if __name__ == "__main__":

@@ -8,44 +8,25 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import importlib.util
 import io
 import lzma
 import random
-import sys
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+
+from generate import healthy
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 Damage = Callable[[bytes, random.Random], bytes]
 
 
-def module(path: Path) -> ModuleType:
-    """A module of the tests by its file; the tests' folders are no packages."""
-    name = f"of_tests_{path.stem}"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, path)
-        if spec is None or spec.loader is None:
-            raise ImportError(path)
-        loaded = importlib.util.module_from_spec(spec)
-        sys.modules[name] = loaded
-        spec.loader.exec_module(loaded)
-    return sys.modules[name]
-
-
-healthy = module(PROJECT / "tests" / "generate" / "healthy.py")
-
-
 def healthy_logs() -> list[bytes]:
-    """A log of every release on every network, of a job that was well."""
-    return [
-        healthy.healthy_log(healthy.healthy_job(release, fabric), seed).encode()
-        for seed, release in enumerate(healthy.RELEASES)
-        for fabric in healthy.FABRICS
-    ]
+    """A log of every release on every network, of a job that was well; and with the trace of its collectives."""
+    jobs = [healthy.healthy_job(release, fabric) for release in healthy.RELEASES for fabric in healthy.FABRICS]
+    jobs += [healthy.Job(release, "ib", gpus=2, calls=20) for release in healthy.RELEASES]
+    return [healthy.healthy_log(job, seed).encode() for seed, job in enumerate(jobs)]
 
 
 def pasted() -> list[bytes]:

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import os
 import random
-import sys
 import tarfile
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from fuzz import campaign, inputs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 LONG = os.environ.get("NCDIAG_FUZZ") == "long"
-
-
-def _module(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"fuzz_{name}", Path(__file__).with_name(f"{name}.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-campaign = _module("campaign")
-inputs = campaign.inputs
 
 
 def tries(short: int) -> settings:

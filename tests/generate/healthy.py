@@ -22,7 +22,7 @@ BUSES = ("1b000", "3a000", "5d000", "9c000", "b4000", "c1000", "d8000", "e2000")
 
 @dataclass(frozen=True)
 class Job:
-    """A job: its release, network and size."""
+    """A job: its release, network and size; ``calls`` of each rank are in the trace of the collectives."""
 
     release: str
     fabric: Fabric
@@ -30,6 +30,7 @@ class Job:
     gpus: int = 4
     channels: int = 4
     net_lines: bool = True
+    calls: int = 0
 
     @property
     def version(self) -> tuple[int, int]:
@@ -77,6 +78,7 @@ def rank_lines(job: Job, rank: int) -> Iterator[str]:
     yield from _version_lines(job, rank, main)
     yield from (worker + text for text in _network(job, address, local))
     yield from (worker + text for text in _communicator(job, rank, local))
+    yield from (main + _call(job, rank, number) for number in range(job.calls))
 
 
 def _opening(job: Job, address: str) -> Iterator[str]:
@@ -146,19 +148,20 @@ def _network(job: Job, address: str, local: int) -> Iterator[str]:
 
 def _gdr(job: Job, local: int) -> Iterator[str]:
     v, bus = job.version, BUSES[local]
+    limit = 4 if v < (2, 26) else 5 if v < (2, 29) else 6  # PXB, PXB behind C2C, P2C
     for nic in range(job.gpus):
         if v >= (2, 13):
             yield f"NET/IB : GPU Direct RDMA Enabled for HCA {nic} 'mlx5_{nic}'"
     if v < (2, 21):
-        yield f"GPU Direct RDMA Enabled for GPU {bus} / HCA {local} (distance 4 <= 4), read 1"
+        yield f"GPU Direct RDMA Enabled for GPU {bus} / HCA {local} (distance 4 <= {limit}), read 1"
     elif v < (2, 24):
-        yield f"GPU Direct RDMA Enabled for GPU {bus} / HCA {local:x} (distance 4 <= 5), read 1"
+        yield f"GPU Direct RDMA Enabled for GPU {bus} / HCA {local:x} (distance 4 <= {limit}), read 1"
     elif v < (2, 29):
         mode = " mode Default" if v >= (2, 26) else ""
-        yield f"GPU Direct RDMA Enabled for GPU {local} / HCA {local:x} (distance 4 <= 5), read 1{mode}"
+        yield f"GPU Direct RDMA Enabled for GPU {local} / HCA {local:x} (distance 4 <= {limit}), read 1{mode}"
     else:
         pair = f"GPU/0-{bus} (rank {local}) - NET/0-{local}"
-        yield f"GPU Direct RDMA Enabled for {pair} (distance 4 <= 5, read 1, mode Default)"
+        yield f"GPU Direct RDMA Enabled for {pair} (distance 4 <= {limit}, read 1, mode Default)"
 
 
 def _communicator(job: Job, rank: int, local: int) -> Iterator[str]:
@@ -271,28 +274,40 @@ def write_info_log(
 
     ``channel_share`` of its lines (0 to 1) are channel lines, ``call_share`` those of the collective trace.
     """
-    chance, wanted = random.Random(seed), int(megabytes * 1e6)  # noqa: S311
-    job, calls = Job("2.27.7", "ib", nodes=nodes, gpus=8), [0] * 8 * nodes
+    chance, wanted = random.Random(seed).random, int(megabytes * 1e6)  # noqa: S311
+    job = Job("2.27.7", "ib", nodes=nodes, gpus=8)
+    ranks = [_Bulk(job, rank) for rank in range(job.nranks)]
+
+    def line() -> str:
+        kind, bulk = chance(), ranks[int(chance() * len(ranks))]
+        if kind < channel_share:
+            return bulk.links[int(chance() * len(bulk.links))]
+        if kind < channel_share + call_share:
+            return bulk.call()
+        return bulk.noise[int(chance() * len(bulk.noise))]
+
     with path.open("w", encoding="ascii") as out:
         written = out.write(healthy_log(Job("2.27.7", "ib", nodes=nodes, gpus=8, channels=2), seed))
         while written < wanted:
-            lines = [_bulk_line(job, chance, channel_share, call_share, calls) for _ in range(2000)]
-            written += out.write("".join(lines))
+            written += out.write("".join([line() for _ in range(2000)]))
 
 
-def _bulk_line(job: Job, chance: random.Random, channel_share: float, call_share: float, calls: list[int]) -> str:
-    rank = chance.randrange(job.nranks)
-    node, local = divmod(rank, job.gpus)
-    pid = 51000 + 40 * node + local
-    kind = chance.random()
-    if kind < channel_share:
-        text = chance.choice(list(_channel(job, rank, local, chance.randrange(32))))
-    elif kind < channel_share + call_share:
-        calls[rank] += 1
-        text = _call(job, rank, calls[rank])
-    else:
-        text = chance.choice(NOISE)
-    return f"trn-{node + 11:02d}:{pid}:{pid + 300} [{local}] NCCL INFO {text}\n"
+class _Bulk:
+    """The lines of which a rank prints many."""
+
+    def __init__(self, job: Job, rank: int) -> None:
+        node, local = divmod(rank, job.gpus)
+        pid = 51000 + 40 * node + local
+        self.job, self.rank, self.calls = job, rank, 0
+        self.before = f"trn-{node + 11:02d}:{pid}:{pid + 300} [{local}] NCCL INFO "
+        links = (text for number in range(32) for text in _channel(job, rank, local, number))
+        self.links = [f"{self.before}{text}\n" for text in links]
+        self.noise = [f"{self.before}{text}\n" for text in NOISE]
+
+    def call(self) -> str:
+        """The next collective call."""
+        self.calls += 1
+        return f"{self.before}{_call(self.job, self.rank, self.calls)}\n"
 
 
 def _call(job: Job, rank: int, number: int) -> str:

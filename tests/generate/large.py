@@ -1,20 +1,19 @@
 """Writes the log of a job of any size, host after host, with faults planted on hosts that the seed chooses.
 
-As a program: ``python tests/generate/large.py RELEASE FABRIC NODES GPUS [FAULT...]``, for instance
-``python tests/generate/large.py 2.27.7 roce 16 8 veth gdr``.
+As a program, in ``tests``: ``python -m generate.large RELEASE FABRIC NODES GPUS [FAULT...]``, for instance
+``python -m generate.large 2.27.7 roce 16 8 veth gdr``.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import random
 import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from types import ModuleType
 from typing import Any, Literal, cast, get_args
+
+from generate import healthy
 
 Fault = Literal["veth", "missing", "version", "gdr", "gid"]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
@@ -24,19 +23,6 @@ FAULTS: tuple[Fault, ...] = get_args(Fault)
 another release runs there. ``gdr``: no GPUDirect RDMA. ``gid``: its transfers fail with link-local GIDs.
 """
 
-
-def _healthy() -> ModuleType:
-    """The neighbouring module; the tests' folders are no packages."""
-    spec = importlib.util.spec_from_file_location("healthy_logs", Path(__file__).with_name("healthy.py"))
-    if spec is None or spec.loader is None:
-        raise ImportError(spec)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-healthy = _healthy()
 
 _NEVER = re.compile(
     r"INFO (?:Channel |Trees |P2P Chunksize|Connected all|\d+ coll channels|Init timings|\[Service thread\])"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from ncdiag.nccl.library import find_plugins
+from ncdiag.bare.libraries import versions
+from ncdiag.nccl.library import ask, find_plugins
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -67,6 +70,66 @@ def test_a_filter_that_matches_nothing_is_found_before_the_job_runs(nccl_library
     }
     report = checked(ncdiag("check", "--format", "json", env=environment))
     assert report["summary"]["root_cause"] == "socket-ifname-no-match"
+
+
+SLEEPER = (
+    "import ctypes, sys, time; ctypes.CDLL(sys.argv[1])\n"  # as a rank would, and then it is busy
+    "print(flush=True); time.sleep(300)"
+)
+
+
+@pytest.mark.lab
+def test_beside_a_process_the_library_is_asked_on_demand_alone(nccl_library: Path, ncdiag: Run, tmp_path: Path) -> None:
+    environment = {**os.environ, "NCCL_SOCKET_IFNAME": "nothere7", "LD_LIBRARY_PATH": str(tmp_path)}
+    (tmp_path / "libnccl.so.2").write_text("another library, which the process did not load")
+    with subprocess.Popen(
+        [sys.executable, "-c", SLEEPER, str(nccl_library)], env=environment, stdout=subprocess.PIPE
+    ) as rank:
+        try:
+            assert rank.stdout is not None
+            rank.stdout.readline()
+            pid = str(rank.pid)
+            plain = checked(ncdiag("check", "--pid", pid, "--format", "json"))
+            on_demand = checked(ncdiag("check", "--pid", pid, "--ask-nccl", "--format", "json"))
+        finally:
+            rank.kill()
+    assert not [item for item in plain["inputs"] if item["source"].startswith("NCCL ")]
+    assert "it was not asked what it picks (--ask-nccl)" in str(plain["summary"]["not_looked_at"])
+    assert str(nccl_library) in asked(on_demand)["source"], "the one that the process has loaded"
+    assert on_demand["summary"]["root_cause"] == "socket-ifname-no-match", "under its environment"
+
+
+@pytest.mark.lab
+def test_every_library_found_says_its_version(nccl_library: Path) -> None:
+    told = versions([str(nccl_library), sys.executable, str(nccl_library.parent), "/nowhere"])
+    asked_version = ask(nccl_library).version
+    assert told == {str(nccl_library): str(asked_version)}
+
+
+@pytest.mark.lab
+def test_the_registry_of_parameters(nccl_library: Path, ncdiag: Run, need: Callable[[str, object, str], None]) -> None:
+    registry = subprocess.run(["grep", "-qa", "ncclParamDumpAll", str(nccl_library)], check=False).returncode == 0
+    need("registry", registry, "this release has no registry of parameters: 2.31 and later have (make lab)")
+    environment = {
+        "LD_LIBRARY_PATH": str(nccl_library.parent), "NCCL_SET_THREAD_NAME": "1", "NCCL_DEBUG_TIMESTAMP_FORMAT": "%T",
+    }  # fmt: skip
+    facts = node_facts(ncdiag, environment)
+    told = {parameter["name"]: parameter for parameter in facts["nccl_parameters"]}
+    assert (told["NCCL_SET_THREAD_NAME"]["value"], told["NCCL_SET_THREAD_NAME"]["set_by"]) == ("TRUE", "EnvPlugin")
+    assert not [name for name in told if name.startswith("NCCL_DEBUG")], "those were set to hear what it says"
+    refused = node_facts(ncdiag, {**environment, "NCCL_SET_THREAD_NAME": "perhaps"})
+    told = {parameter["name"]: parameter for parameter in refused["nccl_parameters"]}
+    assert told["NCCL_SET_THREAD_NAME"]["set_by"] == "Default", "the library says which values it does not take"
+
+
+def node_facts(ncdiag: Run, environment: dict[str, str]) -> dict[str, Any]:
+    """The host that a bundle made under this environment describes."""
+    with tempfile.TemporaryDirectory() as folder:
+        bundle = Path(folder) / "x.tar.gz"
+        assert ncdiag("collect", "-q", "-o", str(bundle), env=environment).returncode == 0
+        [host] = json.loads(ncdiag("facts", str(bundle)).stdout)["hosts"]
+    assert isinstance(host, dict)
+    return host
 
 
 LIBRARIES = {  # what stands in the file libnccl.so.2, and what is told of it

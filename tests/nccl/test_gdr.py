@@ -6,12 +6,21 @@ from typing import Any
 
 import pytest
 
-from ncdiag.facts.model import Gpu, Host, KernelModule, TopoLink
+from ncdiag.facts.model import Gpu, Hca, Host, KernelModule, PciDevice, TopoLink
 from ncdiag.facts.scalars import Version
+from ncdiag.nccl.selection.distances import distances
 from ncdiag.nccl.selection.gdr import gdr, pairs
+from ncdiag.nccl.selection.topology import Net
 
 V = Version
 MODULE = (KernelModule(host="n1", name="nvidia_peermem"),)
+
+
+OPEN: dict[str, Any] = {
+    "modules": (), "complete": frozenset({"lsmod"}), "open_kernel_module": True,
+    "gpus": (Gpu(host="n1", index=0, cuda="12.4"),), "hcas": (Hca(host="n1", name="mlx5_0"),),
+}  # fmt: skip
+"""A host without a peer memory module that has all that DMA-BUF takes, but for the kernel."""
 
 
 def host(*levels: tuple[str, str], nvlink: int | None = None, **fields: Any) -> Host:  # noqa: ANN401
@@ -66,6 +75,13 @@ def test_distance(
             V(2, 18, 3), {}, False, "CUDA 11.7",
         ),
         ({"modules": (), "peermem_registered": True}, V(2, 12, 12), {}, True, "registered"),
+        (OPEN | {"kernel_release": "5.4.0-170-generic"}, V(2, 18, 3), {}, False, "takes Linux 5.12, the host has 5.4"),
+        (OPEN | {"kernel_release": "4.18.0-553.el8_10.x86_64"}, V(2, 18, 3), {}, None, "DMA-BUF"),
+        (OPEN | {"kernel_release": "6.8.0-45-generic"}, V(2, 18, 3), {}, True, "DMA-BUF works"),
+        (OPEN | {"kernel_release": "6.8.0-45-generic"}, V(2, 12, 12), {}, False, "no peer memory module"),
+        (OPEN | {"kernel_release": "6.8.0-45-generic", "hcas": ()}, V(2, 18, 3), {}, None, "DMA-BUF"),
+        (OPEN | {"kernel_release": None}, V(2, 18, 3), {}, None, "DMA-BUF"),
+        (OPEN | {"rdma_core_version": "28.0"}, V(2, 18, 3), {}, False, "takes rdma-core 34, the host has 28.0"),
     ],
 )  # fmt: skip
 def test_support(
@@ -108,3 +124,26 @@ def test_pairs_are_found_by_label_and_by_name() -> None:
     named = Host(name="n1", links=(TopoLink(host="n1", a="mlx5_0", b="GPU0", level="SYS"),))
     assert [(p.gpu, p.path) for p in pairs(named, "mlx5_0")] == [("GPU0", "SYS")]
     assert pairs(named, "mlx5_1") == ()
+
+
+def test_distances_of_the_pci_tree() -> None:
+    def device(bus: str, *bridges: str) -> PciDevice:
+        return PciDevice(host="n1", bus_id=bus, bridges=bridges, numa_node=0)
+
+    root, up, down = "0000:15:01.0", "0000:16:00.0", "0000:17:00.0"
+    tree = (
+        device(root),
+        device(up, root),
+        device(down, root, up),
+        device("0000:18:00.0", root, up, down),
+        device("0000:19:00.0", root, up, down),
+        device("0000:3a:01.0"),
+        device("0000:3b:00.0", "0000:3a:01.0"),
+    )
+    gpu = Gpu(host="n1", index=0, bus_id="0000:18:00.0")
+    one = host(pci=tree, gpus=(gpu,))
+    near, far = (distances(one, None, [Net("mlx5_0", bus)]) for bus in ("0000:19:00.0", "0000:3b:00.0"))
+    assert gdr(one, "mlx5_0", {}, V(2, 18, 3)).enabled is None
+    assert gdr(one, "mlx5_0", {}, V(2, 18, 3), near).enabled is True
+    assert gdr(one, "mlx5_0", {}, V(2, 18, 3), far).enabled is False
+    assert gdr(one, "mlx5_0", {"NCCL_NET_GDR_LEVEL": "PHB"}, V(2, 18, 3), far).enabled is True

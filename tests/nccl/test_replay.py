@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from ncdiag.facts.scalars import OLDEST
+from ncdiag.facts.model import GdrVerdict
+from ncdiag.facts.scalars import OLDEST, VersionRange
 from ncdiag.facts.view import View
-from ncdiag.fixes import chosen
 from ncdiag.nccl import environment
-from ncdiag.nccl.derive.filters import settings_of
+from ncdiag.nccl.hosts import chosen
+from ncdiag.nccl.hosts.compare import Comparison, compared, own_settings
+from ncdiag.nccl.hosts.in_force import settings_of
+from ncdiag.nccl.paths import CHANGES, path_number
+from ncdiag.nccl.selection import gdr
 from ncdiag.nccl.selection.names import NameList
-from ncdiag.nccl.versions import BOOTSTRAP_LIST
-from ncdiag.predicting import Comparison, compared
+from ncdiag.nccl.versions import BOOTSTRAP_LIST, samples
 from ncdiag.read import job_of, read_source
 from ncdiag.sources.files import TextSource, open_sources
 
@@ -37,8 +40,8 @@ def test_the_logs_of_the_corpus_show_what_is_predicted(shared: Path) -> None:
     found = [(path.name, one) for path in logs for one in replayed(path)]
     assert [(name, one) for name, one in found if one.predicted != one.logged] == []
     counts = Counter(one.choice for _, one in found)
-    assert counts["bootstrap_interface"] >= 2, counts
-    assert counts["net"] >= 1, counts
+    assert counts["bootstrap interface"] >= 2, counts
+    assert counts["network"] >= 1, counts
 
 
 def test_what_is_not_certain_leaves_room_for_what_the_logs_show(shared: Path) -> None:
@@ -64,6 +67,36 @@ def test_what_is_not_certain_leaves_room_for_what_the_logs_show(shared: Path) ->
                 looked_at["device"] += 1
                 assert names.admits(device.name, device.port), (path.name, device)
     assert min(looked_at["interface"], looked_at["net"], looked_at["device"]) >= 5, looked_at
+
+
+def test_gpudirect_rdma_in_real_logs(shared: Path) -> None:
+    """Of a printed distance and limit some release that can have printed them has that limit, and decides so."""
+    looked_at = 0
+    texts = [*(shared / "corpus" / "nccl_log").glob("*.log"), *(shared / "cases").glob("*/*.txt")]
+    for path in sorted(texts):
+        if path.stat().st_size >= LARGEST:
+            continue
+        view = view_of(path)
+        for rank in view.job.ranks:
+            host, version = view.host(rank.host), view.version(rank)
+            told = [v for v in rank.gdr if v.distance is not None and v.limit is not None]
+            if host is None or not told or rank.library == "RCCL":
+                continue
+            settings = {**settings_of(host, view), **own_settings(rank)}
+            for verdict in told:
+                looked_at += 1
+                assert verdict.enabled in predicted_verdicts(verdict, settings, version), (path.name, verdict)
+    assert looked_at >= 1
+
+
+def predicted_verdicts(verdict: GdrVerdict, settings: dict[str, str], version: VersionRange | None) -> set[bool]:
+    """What the releases that can have printed this say, those whose level has the printed number."""
+    found = set()
+    for exact in samples(version, (*CHANGES, *gdr.CHANGES)):
+        limit, _ = gdr.level(settings, exact)
+        if limit is not None and path_number(limit, exact) == verdict.limit:
+            found.add((verdict.distance or 0) <= (verdict.limit or 0))
+    return found
 
 
 LOG = """\
@@ -112,8 +145,8 @@ CA 'mlx5_0'
     ("interface", "device", "wrong"),
     [
         ("bond0", "mlx5_0", {}),
-        ("eth7", "mlx5_0", {"bootstrap_interface": ("bond0", "eth7")}),
-        ("bond0", "mlx5_3", {"ib_devices": ("mlx5_0:1", "mlx5_3:1")}),
+        ("eth7", "mlx5_0", {"bootstrap interface": ("bond0", "eth7")}),
+        ("bond0", "mlx5_3", {"RDMA ports": ("mlx5_0:1", "mlx5_3:1")}),
     ],
 )
 def test_tools_and_log_side_by_side(
@@ -122,5 +155,61 @@ def test_tools_and_log_side_by_side(
     file = tmp_path / "paste.txt"
     file.write_text(TOOLS + "\n" + LOG.format(interface=interface, device=device))
     found = replayed(file)
-    assert {one.choice for one in found} == {"bootstrap_interface", "net", "ib_devices"}
+    assert {one.choice for one in found} == {"bootstrap interface", "network", "RDMA ports"}
     assert {one.choice: (one.predicted, one.logged) for one in found if one.predicted != one.logged} == wrong
+
+
+ROCE = """\
+=== node1 ===
+$ show_gids
+DEV     PORT    INDEX   GID                                     IPv4            VER     DEV
+---     ----    -----   ---                                     ------------    ---     ---
+mlx5_0  1       0       fe80:0000:0000:0000:0200:5eff:fe00:0001                 v1      eth0
+mlx5_0  1       1       fe80:0000:0000:0000:0200:5eff:fe00:0001                 v2      eth0
+mlx5_0  1       2       0000:0000:0000:0000:0000:ffff:0a00:0005 10.0.0.5        v1      eth0
+mlx5_0  1       3       0000:0000:0000:0000:0000:ffff:0a00:0005 10.0.0.5        v2      eth0
+n_gids_found=4
+"""
+ROCE_LOG = """\
+node1:871:871 [0] NCCL INFO NCCL version {version}+cuda12.1
+{setting}node1:871:890 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE [RO]; OOB eth0:10.0.0.5<0>
+node1:871:890 [0] NCCL INFO GPU Direct RDMA {verdict} for GPU 0 / HCA 0 (distance {distance} {sign} {limit}), read 0
+node1:871:899 [0] NCCL INFO NET/IB: NCCL Dev 0 IbDev 0 Port 1 qpn 321 mtu 5 GID {gid} (0/AA0000500FFFF) fifoRkey=0x1
+"""
+
+
+@pytest.mark.parametrize(
+    ("version", "variable", "gid", "limit", "wrong"),
+    [
+        ("2.18.3", "NCCL_IB_GID_INDEX set by environment to 3.", 3, 4, {}),
+        ("2.18.3", "", 0, 4, {}),
+        ("2.18.3", "", 3, 4, {"GID index": ("0", "3")}),
+        ("2.21.5", "", 3, 4, {}),
+        ("2.21.5", "", 1, 4, {"GID index": ("3", "1")}),
+        ("2.27.7", "", 3, 5, {}),
+        ("2.29.3", "", 3, 6, {}),
+        ("2.18.3", "NCCL_NET_GDR_LEVEL set by environment to PHB", 0, 6, {}),
+        ("2.18.3", "", 0, 6, {"GPUDirect RDMA level": ("PXB", "PHB")}),
+    ],
+)
+def test_gid_and_gpudirect_rdma_beside_the_tables(
+    version: str, variable: str, gid: int, limit: int, wrong: dict[str, tuple[str, str]], tmp_path: Path
+) -> None:
+    setting = f"node1:871:871 [0] NCCL INFO {variable}\n" if variable else ""
+    log = ROCE_LOG.format(
+        version=version, setting=setting, gid=gid, limit=limit, distance=3, verdict="Enabled", sign="<="
+    )
+    file = tmp_path / "paste.txt"
+    file.write_text(f"{ROCE}\n{log}")
+    found = {one.choice: (one.predicted, one.logged) for one in replayed(file)}
+    assert {"GID index", "GPUDirect RDMA level"} <= set(found)
+    assert {choice: pair for choice, pair in found.items() if pair[0] != pair[1]} == wrong
+
+
+def test_a_library_of_another_vendor_is_not_judged_by_these_rules(tmp_path: Path) -> None:
+    file = tmp_path / "paste.txt"
+    log = LOG.format(interface="eth7", device="mlx5_3").replace(
+        "NCCL version 2.18.3+cuda12.1", "RCCL version 2.18.3+hip5.7"
+    )
+    file.write_text(TOOLS + "\n" + log)
+    assert replayed(file) == ()

@@ -13,14 +13,16 @@ import pytest
 
 from ncdiag.facts.merge import merge
 from ncdiag.facts.observe import Parsed
+from ncdiag.facts.scalars import VersionRange
 from ncdiag.parsers import discover
 from ncdiag.sections.cut import Cutter
 from ncdiag.spans import Section
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sections"
 KINDS = (
-    "cmdline", "df_shm", "env", "hostfile", "infiniband_dev", "launch", "lsmod", "lspci", "nccl_conf", "nvidia_smi_L",
-    "nvlink_s", "peermem", "systemctl", "topo_m", "topo_p2p", "ulimit",
+    "cmdline", "cpufreq", "df_shm", "env", "env_report", "hostfile", "infiniband_dev", "launch", "lsmod", "lspci",
+    "nccl_conf", "nvidia_smi_L", "nvlink_s", "p2p_latency", "peermem", "systemctl", "topo_m", "topo_p2p", "ulimit",
+    "uname",
 )  # fmt: skip
 CASES = [
     pytest.param(path, id=f"{path.parent.name}/{path.stem}")
@@ -97,6 +99,8 @@ def test_the_observations_fit_the_facts(path: Path) -> None:
 def _plain(value: object) -> object:
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_plain(item) for item in value]
+    if isinstance(value, VersionRange):
+        return value.text
     if hasattr(value, "__struct_fields__"):
         return {name: v for name in value.__struct_fields__ if (v := getattr(value, name)) is not None}
     return value

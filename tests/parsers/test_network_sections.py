@@ -24,6 +24,7 @@ KINDS = (
     "ibv_devinfo",
     "interfaces",
     "mlnx_qos",
+    "rdma_dev",
     "rdma_link",
     "routes",
     "show_gids",

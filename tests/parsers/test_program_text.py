@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ncdiag.facts.merge import merge
 from ncdiag.facts.observe import Parsed
 from ncdiag.messages.load import Message, load_messages
 from ncdiag.messages.match import default_matcher
@@ -176,3 +177,34 @@ def test_a_rank_from_the_prefix_that_the_cutter_removed() -> None:
 @pytest.mark.parametrize("line", ["ValueError: bad shape", "my.pkg.RemoteError", "torch.cuda.OutOfMemoryError: x"])
 def test_the_last_line_of_a_traceback_alone_is_an_exception(line: str) -> None:
     assert named(line) == ["python-exception"]
+
+
+def test_what_a_sentence_says_of_switches_tells_nothing() -> None:
+    found = read("It works with NCCL_P2P_DISABLE=1, but slowly.", "We set NCCL_IB_HCA=mlx5_0 as always.")
+    assert found.observations == ()
+    assert found.unread == (0, 1)
+
+
+def test_of_progress_bars_only_the_last_state_counts() -> None:
+    bars = events(*(f"Epoch 1: {n:3}%|##   | {n}/100 [00:0{n % 10}<00:30, 3.1it/s]" for n in range(40)))
+    assert [(e["event"], e["fields"]) for e in bars] == [("progress-bar", {"done": 39, "total": 100})]
+
+
+def test_the_line_behind_last_error_is_nccl_s_own_also_when_it_looks_like_a_log() -> None:
+    refused = "socketStartConnect: Connect to 10.0.0.7<40815> failed : Connection refused"
+    assert named("Last error:", refused, "It stopped.") == ["socket-connect-failed"]
+
+
+def test_a_blackened_address_is_an_address() -> None:
+    line = "NCCL WARN socketStartConnect: Connect to {} failed : Connection refused"
+    assert {name for word in ("xxx", "x.x.x.x", "<address>") for name in named(line.format(word))} == {
+        "socket-connect-failed"
+    }
+
+
+def test_bare_channel_lines_are_those_of_the_rank_that_printed_them() -> None:
+    lines = ("9[1a000] -> 2[6b000] [send] via NET/IB/0/GDRDMA", "9[1a000] -> 2[6b000] [receive] via NET/IB/1")
+    ranks = {o.fields["rank"]: o.fields for o in read(*lines).observations if o.entity == "Rank" and "rank" in o.fields}
+    assert ranks[9]["transports"] == {"NET/IB/GDRDMA": 1}
+    assert ranks[2]["transports"] == {"NET/IB": 1}
+    assert len(merge(read(*lines).observations).ranks) == 2

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import ipaddress
 import json
 import pathlib
+import random
 import re
 import stat
 import subprocess
@@ -12,14 +14,18 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ncdiag import node
 from ncdiag.diagnose import diagnose
-from ncdiag.redact import Redactor, cleaned, hosts_in, report_cleaned
+from ncdiag.read import job_of, read_source
+from ncdiag.redact import Redactor, bundle_cleaned, cleaned, hosts_in, report_cleaned
 from ncdiag.report import renderer
 from ncdiag.report.model import Report
+from ncdiag.sources import bundle
 from ncdiag.sources.files import TextSource, open_sources
 
 if sys.version_info >= (3, 11):
@@ -61,6 +67,79 @@ def test_the_diagnosis_stays(folder: pathlib.Path) -> None:
     files = [str(folder / name) for name in names]
     made, _ = cleaned([source for source in open_sources(files) if isinstance(source, TextSource)], KEY)
     assert gist(diagnose(made)) == gist(diagnose(open_sources(files)))
+
+
+def shape(value: Any) -> Any:  # noqa: ANN401
+    """Facts without their words: what there is, how much of it, and every number (large ones are handles)."""
+    if isinstance(value, dict):
+        left_out = {"provenance", "conflicts", "order"}
+        return {name: shape(item) for name, item in sorted(value.items()) if name not in left_out}
+    if isinstance(value, list):
+        return [shape(item) for item in value]
+    return "a word" if isinstance(value, str) or (isinstance(value, int) and value >> 48) else value
+
+
+def facts(source: Any) -> Any:  # noqa: ANN401
+    return shape(json.loads(msgspec.json.encode(job_of([read_source(source)]))))
+
+
+def same_facts(text: bytes, name: str = "paste.txt") -> bool:
+    (made,), _ = cleaned([TextSource.of_bytes(name, text)], KEY)
+    return bool(facts(made) == facts(TextSource.of_bytes(name, text)))
+
+
+@pytest.mark.parametrize("kind", sorted(path.name for path in (FIXTURES / "sections").iterdir()))
+def test_the_facts_of_every_specimen_stay(kind: str) -> None:
+    texts = sorted((FIXTURES / "sections" / kind).glob("*.txt"))
+    assert [path.name for path in texts if not same_facts(path.read_bytes())] == []
+
+
+@pytest.mark.parametrize("area", sorted(path.name for path in (FIXTURES.parent / "rules").iterdir() if path.is_dir()))
+def test_the_facts_of_every_example_stay(area: str) -> None:
+    wrong = []
+    for path in sorted((FIXTURES.parent / "rules" / area).rglob("*.toml")):
+        for example in tomllib.loads(path.read_text(encoding="utf-8")).get("example", ()):
+            texts = [text for text in example.values() if isinstance(text, str) and "\n" in text]
+            if not same_facts("\n".join(texts).encode()):
+                wrong.append(f"{path.name}: {example['name']}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("folder", sorted((FIXTURES / "healthy").iterdir()), ids=lambda p: p.name)
+def test_what_is_healthy_stays_so(folder: pathlib.Path) -> None:
+    files = [str(path) for path in sorted(folder.rglob("*")) if path.is_file()]
+    made, _ = cleaned([source for source in open_sources(files) if isinstance(source, TextSource)], KEY)
+    assert gist(diagnose(made)) == gist(diagnose(open_sources(files)))
+
+
+def test_the_diagnosis_of_real_cases_stays(shared: pathlib.Path) -> None:
+    texts = sorted(path for path in (shared / "cases").rglob("*.txt"))
+    assert texts
+    changed = []
+    for path in texts:
+        made, _ = cleaned([TextSource.of_bytes(path.name, path.read_bytes())], KEY)
+        before = gist(diagnose([TextSource.of_bytes(path.name, path.read_bytes())]))
+        if gist(diagnose(made))[:4] != before[:4]:
+            changed.append(path.name)
+    assert changed == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_planted_secrets_are_gone(seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311  (places, no secrets)
+    texts = [*sorted((FIXTURES / "sections").rglob("*.txt")), *sorted((FIXTURES / "cases").rglob("*.txt"))]
+    planted, left = 0, []
+    for path in texts:
+        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+        mine = [f"{chance.choice(('Zq', 'x9'))}{chance.getrandbits(60):x}" for _ in range(3)]
+        for secret in mine:
+            lines.insert(chance.randrange(len(lines) + 1), chance.choice(PLACES).format(secret))
+        planted += len(mine)
+        (made,), used = cleaned([TextSource.of_bytes(path.name, "\n".join(lines).encode())], KEY)
+        text = b"".join(made.buffers()).decode() + json.dumps(used.mapping)
+        left += [f"{path.name}: {secret}" for secret in mine if secret in text]
+    assert planted > 500
+    assert left == []
 
 
 PASTE = """\
@@ -128,6 +207,14 @@ def test_networks_stay_networks(number: int, length: int) -> None:
     assert made.prefixlen == length
 
 
+@pytest.mark.parametrize("ip", ["10.20.30.7", "fe80::526b:4bff:fea1:b2c3", "2001:db8:12:ab00::7"])
+def test_an_address_is_the_same_with_all_that_stands_around_it(ip: str) -> None:
+    made = clean(ip)
+    assert made != ip
+    around = f"eth0:{ip}<0> [0]bond0:{ip}%bond0<0> {ip}/16 {ip}/24 [{ip}] ={ip}, ip {ip}"
+    assert clean(around) == around.replace(ip, made)
+
+
 def test_an_address_is_the_same_in_all_its_forms() -> None:
     made = clean("10.20.30.7 ::ffff:10.20.30.7 0000:0000:0000:0000:0000:ffff:0a14:1e07").split()
     address = ipaddress.ip_address(made[0])
@@ -169,6 +256,7 @@ PLACES = (
     '"api_key": "{}",',
     "- name: AUTH_TOKEN\n  value: {}", "- {{name: AUTH_TOKEN, value: {}}}", "curl -H 'Authorization: Bearer {}'",
     "curl https://kim:{}@example.org/x", "--password {}", "--token={}", "AWS_SECRET_ACCESS_KEY='{}'", "password: {}",
+    '{{"name": "MY_TOKEN", "value": "{}"}}', '  "name": "MY_PASSWORD",\n  "value": "{}"',
     "-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----",
 )  # fmt: skip
 
@@ -237,3 +325,101 @@ def test_the_command(ncdiag: Callable[..., subprocess.CompletedProcess[bytes]], 
     assert ncdiag("redact", "-", input=PASTE.encode()).stdout != first.stdout  # another key
     kept.write_text("[]")
     assert ncdiag("redact", paste, "--map", kept).returncode == 2
+
+
+def test_long_texts_are_cleaned_piece_by_piece(tmp_path: pathlib.Path) -> None:
+    """A name that stands at the end is replaced at the beginning, and no piece is the whole."""
+    line = "gpu07:812:812 [0] NCCL INFO Bootstrap : Using eth0:10.20.30.7<0>\n"
+    path = tmp_path / "long.log"
+    path.write_text("gpu07 first\n" + "nothing here, but much of it\n" * 120_000 + line)
+    sources = [source for source in open_sources([str(path)]) if isinstance(source, TextSource)]
+    (made,), _ = cleaned(sources, KEY)
+    pieces = list(made.buffers())
+    assert len(pieces) > 2
+    assert pieces[0].startswith(b"host1 first\n")
+    assert pieces[-1].endswith(b"<0>\n")
+    assert b"".join(pieces).count(b"\n") == 120_002
+    assert list(made.buffers()) == pieces, "it can be read again"
+
+
+def test_a_text_that_can_be_read_once(ncdiag: Callable[..., subprocess.CompletedProcess[bytes]]) -> None:
+    done = ncdiag("redact", "-", input=PASTE.encode() * 3)
+    assert done.returncode == 0
+    assert done.stdout.count(b"\n") == 3 * PASTE.count("\n")
+    assert b"gpu07" not in done.stdout
+
+
+ROOT = FIXTURES / "roots" / "roce8"
+
+
+def test_a_cleaned_bundle_tells_the_same(tmp_path: pathlib.Path) -> None:
+    packed = node.pack(ROOT)
+    made = bundle_cleaned(packed)
+    paths = {name: tmp_path / f"{name}.tar.gz" for name in ("before", "after")}
+    bundle.write(packed, paths["before"])
+    bundle.write(made, paths["after"])
+    before, after = (node.unpack(path) for path in paths.values())
+    jobs = [json.loads(msgspec.json.encode(job_of(seen.readings(), seen.observations()))) for seen in (before, after)]
+    assert shape(jobs[0]) == shape(jobs[1])
+    (one,), (two,) = jobs[0]["hosts"], jobs[1]["hosts"]
+    assert one["name"] != two["name"]
+    known = [a["ip"] for interface in one["interfaces"] for a in interface["addresses"]]
+    assert not {ip for ip in known if not ip.startswith(("127.", "::1"))} & set(_words(two))
+    names = [i["name"] for i in two["interfaces"]] + [h["name"] for h in two["hcas"]]
+    assert names == [i["name"] for i in one["interfaces"]] + [h["name"] for h in one["hcas"]]
+    assert _pairs(two) == _pairs(one), "routes and addresses hang together as before"
+
+
+def _words(value: Any) -> list[str]:  # noqa: ANN401
+    if isinstance(value, dict | list):
+        return [word for item in (value.values() if isinstance(value, dict) else value) for word in _words(item)]
+    return [value] if isinstance(value, str) else []
+
+
+def _pairs(host: Any) -> list[tuple[int, int]]:  # noqa: ANN401
+    """Which address stands in the network of which route."""
+    routes = [ipaddress.ip_network(r["destination"]) for r in host["routes"] if "/" in r["destination"]]
+    found = [ipaddress.ip_address(a["ip"]) for i in host["interfaces"] for a in i["addresses"]]
+    gids = [ipaddress.ip_address(g["ip"]) for h in host["hcas"] for p in h["ports"] for g in p["gids"] if g.get("ip")]
+    return [
+        (n, m) for n, a in enumerate([*found, *gids]) for m, r in enumerate(routes) if a.version == r.version and a in r
+    ]
+
+
+def test_no_secret_and_no_user_in_a_cleaned_bundle(
+    ncdiag: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: pathlib.Path
+) -> None:
+    root, path = tmp_path / "root", tmp_path / "x.tar.gz"
+    (root / "home/alice").mkdir(parents=True)
+    (root / "proc").mkdir()
+    (root / "etc").mkdir()
+    (root / "etc/hostname").write_text("rack1n5\n")
+    (root / "home/alice/.nccl.conf").write_text("NCCL_IB_HCA=mlx5_0\nMY_TOKEN=s3cr3tValue9\n# of ~alice on rack1n5\n")
+    (root / "proc/cmdline").write_text("root=UUID=12345678-1234-1234-1234-123456789abc pass=s3cr3tValue9 at=rack1n5\n")
+    assert ncdiag("collect", "--redact", "--root", root, "-o", path).returncode == 0
+    shown = gzip.decompress(path.read_bytes())
+    assert not re.search(rb"alice|s3cr3t|rack1n5|12345678-1234", shown)
+    assert b"NCCL_IB_HCA=mlx5_0" in shown
+    kept = tmp_path / "map.json"
+    assert ncdiag("redact", path, "-o", tmp_path / "again.tar.gz", "--map", kept).returncode == 0
+    assert json.loads(kept.read_text())["key"]
+    for command in (["facts", "--redact"], ["triage", "--redact"]):
+        shown = ncdiag(*command, root).stdout
+        assert shown
+        assert not re.search(rb"alice|s3cr3t|rack1n5", shown)
+
+
+@pytest.mark.parametrize(
+    ("network", "inside"),
+    [
+        ("2001:db8:12:ab00::/56", "2001:db8:12:abcd::7"),
+        ("fd12:3456:789a:1::/64", "fd12:3456:789a:1:506b:4bff:fea1:b2c3"),
+        ("2001:db8::/32", "2001:db8:5::1"),
+        ("fe80::/10", "fe80::506b:4bff:fea1:b2c3"),
+    ],
+)
+def test_networks_of_ipv6_stay_networks(network: str, inside: str) -> None:
+    made = clean(f"{network} {inside}").split()
+    assert ipaddress.ip_address(made[1]) in ipaddress.ip_network(made[0])
+    assert ipaddress.ip_network(made[0]).prefixlen == ipaddress.ip_network(network).prefixlen
+    assert (made[0] == network) is (network == "fe80::/10")

@@ -53,6 +53,24 @@ def test_every_format_is_safe_on_a_terminal(name: str) -> None:
         assert text.endswith("\n")
 
 
+def test_a_job_of_very_many_ranks_fits_on_a_screen() -> None:
+    """Scattered ranks and hosts, of which no list is short, in as many findings as there are rules."""
+    report = load("veth")
+    ranks = ",".join(str(rank) for rank in range(0, 100_000, 2))
+    hosts = f"n[{','.join(str(host) for host in range(0, 25_000, 2))}]"
+    finding = msgspec.structs.replace(
+        report.findings[0], ranks=ranks, nranks=50_000, hosts=hosts, nhosts=12_500, explained_by=(), severity="error",
+        title=f"The ranks differ: one (ranks {ranks} on {hosts}), another (all others)",
+    )  # fmt: skip
+    names = [f"finding-{number}" for number in range(300)]
+    many = tuple(msgspec.structs.replace(finding, name=name) for name in names)
+    text = renderer("text")(msgspec.structs.replace(report, findings=many), width=100)
+    assert text.count("\n") < 110
+    assert "and 295 more: finding-5" in text
+    assert "(50000 in all)" in text
+    assert len(renderer("json")(msgspec.structs.replace(report, findings=many))) > len(ranks) * 300
+
+
 @pytest.mark.parametrize("width", [20, 60, 80, 300])
 @pytest.mark.parametrize("name", CASES)
 def test_text_keeps_to_its_width(name: str, width: int) -> None:

@@ -38,8 +38,15 @@ def _identity(job: Job, ranks: list[Rank]) -> dict[str, Any]:
         "nranks_from": _nranks_from(job),
         "env": settings,
         "gpu_model": _first(g.model for h in job.hosts for g in h.gpus if g.model),
+        "line_prefix": _line_prefix(ranks),
         "avg_bus_bw": _first(b.average_busbw for b in job.benchmarks),
     }
+
+
+def _line_prefix(ranks: list[Rank]) -> str | None:
+    """The launcher's tag; the number of a Slurm task differs from line to line and is no part of the truth."""
+    tags = {re.sub(r"^\d+:$", "N:", r.line_tag) for r in ranks if r.line_tag}
+    return f"{tags.pop()} " if len(tags) == 1 else None
 
 
 def _nranks_from(job: Job) -> str | None:
@@ -92,7 +99,7 @@ def _life(job: Job, ranks: list[Rank]) -> dict[str, Any]:
         "init_complete": len([n for n in ready if n not in ended_ranks]),
         "ranks_complete": ready,
         "destroy_complete": sum(e.count for e in ended),
-        "n_warn": sum(e.count for e in job.events if e.level == "WARN" and e.origin != "plugin"),
+        "n_warn": sum(e.count for e in job.events if e.level == "WARN" and e.origin not in {"plugin", "libfabric"}),
         "error_codes": sorted({e.fields["code"] for e in job.events if e.event == "error-return"}),
         "nnodes": _value(job.events, "comm-nodes", "nodes"),
         "local_ranks": _value(job.events, "comm-nodes", "local_ranks"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ncdiag.parsers import discover
 from ncdiag.sections import prompt
-from ncdiag.sections.cut import Cutter
+from ncdiag.sections.cut import SHORTEST, Cutter
 from ncdiag.sources.files import TextSource
 from ncdiag.spans import Section
 
@@ -68,6 +68,14 @@ TWO_HOSTS = [("lsmod", "n1"), ("ibstat", "n2")]
         f"{each_line('n1: ', LSMOD)}\n{each_line('n2: ', IBSTAT)}",
         f"===== n1 =====\n$ lsmod\n{LSMOD}\n===== n2 =====\n$ ibstat\n{IBSTAT}",
         f"> ===== n1 =====\n{each_line('> ', LSMOD)}\n> ===== n2 =====\n{each_line('> ', IBSTAT)}",
+        f"n1 | CHANGED | rc=0 >>\n{LSMOD}\nn2.example.org | FAILED! | rc=1 >>\n{IBSTAT}",
+        f"[1] 10:01:02 [SUCCESS] n1\n{LSMOD}\n[2] 10:01:03 [SUCCESS] root@n2\n{IBSTAT}",
+        f"n1:~ # lsmod\n{LSMOD}\nn2:/root # ibstat\n{IBSTAT}\nn2:~ # ",
+        (
+            f"\u250c\u2500\u2500(root\u327fn1)-[~]\n\u2514\u2500# lsmod\n{LSMOD}\n"
+            f"\u250c\u2500\u2500(root\u327fn2)-[~]\n\u2514\u2500# ibstat\n{IBSTAT}"
+        ),
+        f"    u@n1:~$ lsmod\n{each_line('    ', LSMOD)}\n    u@n2:~$ ibstat\n{each_line('    ', IBSTAT)}",
     ],
 )
 def test_several_hosts_in_one_paste(text: str) -> None:
@@ -85,6 +93,15 @@ def test_several_hosts_in_one_paste(text: str) -> None:
         f"#ibstat\n{IBSTAT}",
         f"$ sudo ibstat\n{IBSTAT}",
         f"sh-5.1# ibstat\n{IBSTAT}",
+        f"\u279c  ~ ibstat\n{IBSTAT}",
+        f"\u279c  train git:(main) \u2717 sudo LANG=C ibstat\n{IBSTAT}",
+        f"$ timeout 10s nohup /usr/sbin/ibstat\n{IBSTAT}",
+        f"$ ip netns exec blue ibstat\n{IBSTAT}",
+        f"$ pdsh -w n7 ibstat\n{each_line('n7: ', IBSTAT)}",
+        each_line("2026-01-02T03:04:05.123456789Z ", IBSTAT),
+        each_line("2026-01-02T03:04:05.1Z stdout F ", IBSTAT),
+        each_line("2026-01-02T03:04:05Z [pod/w-0/main] ", IBSTAT),
+        each_line("trainer-1  | ", IBSTAT),
         f"\u276f ibstat\n{IBSTAT}",
         f"## ibstat\n\n{IBSTAT}",
         f"**ibstat**\n{IBSTAT}",
@@ -161,6 +178,25 @@ def test_a_line_held_back_for_a_rule_is_not_lost() -> None:
     for text in (f"{rule}\nn1", f"{rule}\nn1\nmore", f"{rule}\nn1\n{rule[:3]}", f"{rule}\n{LSMOD}"):
         lines = [line for section in cut(text) for line in section.lines]
         assert lines == text.split("\n")
+
+
+def test_outputs_of_several_hosts_mixed_line_by_line() -> None:
+    lines = [f"{host}: {line}" for line in IBSTAT.split("\n") for host in ("n1", "n2", "n3")]
+    found = [s for s in cut("\n".join(["$ pdsh -w n[1-3] ibstat", *lines, "Thanks!"])) if s.kind != "text"]
+    assert [(s.kind, s.host, s.lines) for s in found] == [
+        ("ibstat", f"n{n}", tuple(IBSTAT.split("\n"))) for n in (1, 2, 3)
+    ]
+    ranks = [f"[1,{rank}]<stdout>:{line}" for line in LSMOD.split("\n") for rank in (0, 1)]
+    assert [s.lines for s in cut("\n".join(ranks))] == [tuple(LSMOD.split("\n"))] * 2
+
+
+@pytest.mark.parametrize("label", ["Node {}:", "## node {}", "**Host {}**", "On machine #{}:", "Server {} (new)"])
+def test_a_persons_label_of_a_machine_heads_its_outputs(label: str) -> None:
+    first, second = kinds(f"{label.format(1)}\n{LSMOD}\n{label.format(2)}\n{IBSTAT}")
+    assert first[0] == "lsmod"
+    assert second[0] == "ibstat"
+    assert first[1] is not None
+    assert second[1] == first[1].replace("1", "2")
 
 
 def test_an_empty_answer_is_a_section_and_a_cut_one_is_none() -> None:
@@ -305,10 +341,11 @@ def test_feeding_in_two_parts_changes_nothing(lines: list[str], at: int) -> None
     assert whole.finish() == parts.finish()
 
 
-def test_what_is_over_the_limit_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ncdiag.sections.cut.TEXT_LIMIT", 40)
+@pytest.mark.parametrize("length", [1, 160])
+def test_what_is_over_the_limit_is_counted(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ncdiag.sections.cut.TEXT_LIMIT", 3 * max(length, SHORTEST))
     cutter = Cutter("paste", discover())
-    cutter.feed((n, "x" * 15) for n in range(1, 11))
+    cutter.feed((n, "x" * length) for n in range(1, 11))
     kept = sum(len(section.lines) for section in cutter.finish())
     assert (kept, cutter.skipped_lines) == (3, 7)
 
@@ -320,3 +357,11 @@ def test_long_lines_take_linear_time(line: str) -> None:
     began = time.perf_counter()
     cut(f"{line}\n{line}x")
     assert time.perf_counter() - began < 2
+
+
+def test_lines_that_come_again_are_read_like_the_first_time() -> None:
+    """Lines that begin nothing are remembered; one between them still begins its section."""
+    text = ["loss 0.2", "CA 'mlx5_0'", "\tCA type: MT4129", "loss 0.2", "loss 0.2", "", "loss 0.2"]
+    sections = cut("\n".join(text * 3))
+    assert [section.kind for section in sections].count("ibstat") == 3
+    assert sum(len(section.lines) for section in sections if section.kind == "text") == 12

@@ -7,7 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from ncdiag.sections.unwrap import rejoined
+from ncdiag.read import read_source
+from ncdiag.sections.unwrap import rejoined, unfolded
+from ncdiag.sources.files import TextSource
 
 AT = "gpu-a01:2201:2201 [0]"
 LOG = [
@@ -57,3 +59,43 @@ def test_other_output_between_lines_of_one_width_is_not_swallowed() -> None:
     nccl = "node1:100:100 [0] NCCL INFO Using network Socket and some more words to fill it".ljust(80, ".")
     text = "\n".join([nccl, "epoch 1", nccl, "epoch 2", "x" * 120]).encode() + b"\n"
     assert rejoined(text) == text
+
+
+LINK = "{n}: eth{n}: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 9000 qdisc mq state UP mode DEFAULT group default qlen 1000"
+LINKS = "\n".join(LINK.format(n=n) for n in range(1, 7)) + "\n"
+
+
+def folded(text: str, width: int) -> str:
+    return "".join(line[i : i + width] + "\n" for line in text.splitlines() for i in range(0, len(line) or 1, width))
+
+
+def what_is_read(text: str) -> list[tuple[object, ...]]:
+    reading = read_source(TextSource.of_bytes("paste.txt", text.encode()))
+    return [(found.entity, found.key, found.fields) for found in reading.observations]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_other_output_is_read_through_the_width_of_a_terminal(width: int) -> None:
+    whole = what_is_read(LINKS)
+    assert len(whole) == 6
+    assert what_is_read(folded(LINKS, width)) == whole
+
+
+def test_lines_of_output_that_are_of_one_length_stay_apart() -> None:
+    rows = [f"mlx5_{n:<60} 16777216 Live" for n in range(4)]
+    text = "".join(f"{row}\nshort\n" for row in rows)
+    assert (unfolded(text.encode()) or b"").count(b"short") == 4
+    table = "Module                  Size  Used by\n" + "".join(
+        f"{name:<24}{size:>8}  1 {'a' * 40}\n{name[::-1]:<24}{size:>8}  0\n"
+        for name, size in [("nvidia_peermem", 16384), ("ib_uverbs", 163840), ("mlx5_core", 1638400), ("gdrdrv", 24576)]
+    )
+    assert unfolded(table.encode()) is not None
+    modules = {key[0] for entity, key, _ in what_is_read(table) if entity == "KernelModule"}
+    assert {"nvidia_peermem", "ib_uverbs", "mlx5_core", "gdrdrv", "memreep_aidivn"} - modules == set()
+
+
+def test_unfolding_keeps_the_numbers_of_lines() -> None:
+    text = folded(LINKS, 80).encode()
+    assert (unfolded(text) or b"").count(b"\n") == text.count(b"\n")
+    assert unfolded(b"x" * (1 << 19)) is None
+    assert unfolded(LINKS.encode()) is None

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from ncdiag.bare import run
 from ncdiag.parsers import discover
-from ncdiag.sources import command
 from ncdiag.sources.command import CommandResult, run_command, table
 
 
@@ -95,7 +95,7 @@ def test_a_flood_of_output_is_cut() -> None:
     start = time.monotonic()
     result = run_command(["yes", "x" * 99], 10)
     assert time.monotonic() - start < 9.9  # before its time is over
-    assert sum(len(line) + 1 for line in result.output) <= command.OUTPUT_LIMIT + 1
+    assert sum(len(line) + 1 for line in result.output) <= run.OUTPUT_LIMIT + 1
     assert result.reason == "printed more than 8 MiB, of which the beginning was read"
     assert result.status is None
 

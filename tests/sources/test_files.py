@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import contextlib
 import gzip
+import importlib.util
 import io
 import lzma
 import os
@@ -18,6 +19,7 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -158,15 +160,57 @@ def test_compressed_files_whatever_their_name(tmp_path: Path, pack: Callable[[by
     assert read("-", stdin=path.read_bytes()) == [("-", LOG * 2, [])]
 
 
-def test_zstd_is_read_or_the_missing_module_is_named(tmp_path: Path) -> None:
+@pytest.fixture
+def zstd(need: Callable[[str, bool, str], None]) -> Any:  # noqa: ANN401
+    """The module with which zst files are read."""
+    need("zstandard", importlib.util.find_spec("zstandard"), "the module is not installed (pip install zstandard)")
+    return importlib.import_module("zstandard")
+
+
+def test_zst_files(tmp_path: Path, zstd: Any) -> None:  # noqa: ANN401
+    path = tmp_path / "log"
+    path.write_bytes(zstd.compress(LOG) + zstd.ZstdCompressor(write_checksum=True).compress(LOG))
+    assert read(path) == [(str(path), LOG * 2, [])]
+    assert read("-", stdin=path.read_bytes()) == [("-", LOG * 2, [])]
+
+
+def test_a_tar_of_zst(tmp_path: Path, zstd: Any) -> None:  # noqa: ANN401
+    path = tmp_path / "logs.tar.zst"
+    inner = zstd.compress(LOG)
+    path.write_bytes(zstd.compress(tar_of((entry("r0.log"), LOG), (entry("r1.log.zst"), inner), mode="w")))
+    assert read(path) == [(f"{path}:r0.log", LOG, []), (f"{path}:r1.log.zst", LOG, [])]
+
+
+def test_a_zst_cut_short_or_damaged(tmp_path: Path, zstd: Any) -> None:  # noqa: ANN401
+    log = b"".join(b"line %d of a log that was cut\n" % number for number in range(200_000))
+    packed = zstd.ZstdCompressor(write_checksum=True).compress(log)
     path = tmp_path / "log.zst"
-    raw_block = (len(LOG) << 3 | 1).to_bytes(3, "little") + LOG
-    path.write_bytes(b"\x28\xb5\x2f\xfd\x20" + bytes([len(LOG)]) + raw_block)
+    path.write_bytes(packed[: len(packed) // 2])
     [(_, content, notes)] = read(path)
-    if content:
-        assert content == LOG
-    else:
-        assert "zstandard" in notes[0]
+    assert log.startswith(content[:-1])
+    assert notes == ["not read to its end: the compressed data ends too early"]
+    path.write_bytes(packed[:200] + bytes(100) + packed[300:])
+    [(_, _, notes)] = read(path)
+    assert notes[-1].startswith("not read to its end")
+
+
+def test_a_bomb_of_zst_is_stopped(tmp_path: Path, zstd: Any) -> None:  # noqa: ANN401
+    path = tmp_path / "bomb.zst"
+    path.write_bytes(zstd.compress(bytes(512 << 20)))
+    assert path.stat().st_size < 1 << 20
+    [(_, content, notes)] = read(path)
+    assert content == b""
+    assert [note for note in notes if "grows more than 200-fold" in note]
+
+
+def test_zst_without_the_module_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("compression.zstd", "zstandard"):
+        monkeypatch.setitem(sys.modules, name, None)
+    path = tmp_path / "log.zst"
+    path.write_bytes(b"\x28\xb5\x2f\xfd\x20" + bytes(9))
+    [(_, content, notes)] = read(path)
+    assert not content
+    assert "pip install zstandard" in notes[0]
 
 
 @pytest.mark.parametrize("keep", [12, 300, -9])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
+import subprocess
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +80,19 @@ def test_a_port_that_is_taken_here() -> None:
         server.listen()
         [found] = list(sysfs_system.ports(Tree(Path("/"), "n1")))
         assert server.getsockname()[1] in found.fields["listening_ports"]
+
+
+def test_the_port_that_the_next_job_needs(ncdiag: Callable[..., subprocess.CompletedProcess[bytes]]) -> None:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        port = server.getsockname()[1]
+        variables = {"MASTER_ADDR": "localhost", "MASTER_PORT": str(port)}
+        server.listen()
+        taken = json.loads(ncdiag("check", "--no-nccl", "--format", "json", env=variables).stdout)
+    free = json.loads(ncdiag("check", "--no-nccl", "--format", "json", env=variables).stdout)
+    named = [{finding["name"]: finding["title"] for finding in report["findings"]} for report in (taken, free)]
+    assert f"port {port} already" in named[0]["launcher-master-port-taken"]
+    assert "launcher-master-port-taken" not in named[1]
 
 
 PORT = "sys/class/infiniband/mlx5_0/ports/1"

@@ -1,9 +1,27 @@
-"""Facts of the collective trace: what a rank called last."""
+"""Facts of the collective trace: what a rank called last, who is behind the others and who called something else.
+
+Ranks are compared on one communicator by the number that NCCL gave to the call (``opCount``, src/enqueue.cc). It counts
+the calls of the communicator since 2.22 for certain; before, that of the whole process, so that only ranks with one
+communicator are compared. A log that was cut while the job ran has ranks that differ by some calls: they are compared
+only where something failed, for then the ranks that wait all stand at one call.
+"""
 
 from __future__ import annotations
 
-from ncdiag.facts.model import LastOp, Rank
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from ncdiag.facts.fold import fold_ranks
+from ncdiag.facts.model import Difference, Event, Job, LastOp, Rank
+from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View, derived
+from ncdiag.spans import Span
+
+_COUNTED_BY_COMMUNICATOR = Version(2, 22)
+_EQUAL_SIZES = {"AllReduce", "Broadcast", "Reduce", "AllGather", "ReduceScatter"}
+"""Functions to which all ranks pass as many elements."""
+
+Caller = tuple[Rank, LastOp]
 
 
 @derived
@@ -12,3 +30,67 @@ def last_op(rank: Rank, view: View) -> LastOp | None:
     if rank.last_ops:
         view.note(rank, "last_ops")
     return rank.last_ops[0] if rank.last_ops else None
+
+
+def call_mismatches(job: Job) -> Iterator[Event]:
+    """Ranks of one communicator whose last calls have one number and are not the same call."""
+    for communicator, callers in _compared(job):
+        calls: dict[int, dict[str, list[Caller]]] = defaultdict(lambda: defaultdict(list))
+        for caller in callers:
+            calls[caller[1].op_count][_described(caller[1])].append(caller)
+        for number, groups in calls.items():
+            if len(groups) > 1:
+                parts = ", ".join(f"{_named(found)} called {what}" for what, found in groups.items())
+                first = [found[0] for found in groups.values()]
+                yield Event(
+                    event="collective-mismatch", origin="nccl", kind="cause",
+                    text=f"as opCount {number:x} of communicator {communicator} {parts}", provenance=_spans(first),
+                )  # fmt: skip
+
+
+def call_waits(job: Job) -> Iterator[Difference]:
+    """Communicators on which most ranks stand at one call and few ranks at an earlier one."""
+    for communicator, callers in _compared(job):
+        numbers = {op.op_count for _, op in callers}
+        waiting = [caller for caller in callers if caller[1].op_count == max(numbers)]
+        late = [caller for caller in callers if caller[1].op_count == min(numbers)]
+        if len(numbers) > 1 and 2 * len(waiting) > len(callers):
+            yield Difference(
+                what="wait",
+                name=f"{waiting[0][1].function} opCount {max(numbers):x} of communicator {communicator}",
+                groups={"waiting": _named(waiting), "late": _named(late)},
+                provenance=_spans([late[0], waiting[0]]),
+            )
+
+
+def _compared(job: Job) -> Iterator[tuple[str, Sequence[Caller]]]:
+    """The last calls on each communicator, where the numbers of the ranks mean the same and something failed."""
+    if not job.timeouts and not any(e.kind in {"cause", "symptom"} for e in job.events):
+        return
+    found: dict[str, list[Caller]] = defaultdict(list)
+    for rank in job.ranks:
+        for op in rank.last_ops:
+            if op.communicator is not None and rank.rank is not None and _counts_alike(rank):
+                found[op.communicator].append((rank, op))
+    yield from ((communicator, callers) for communicator, callers in found.items() if len(callers) > 1)
+
+
+def _counts_alike(rank: Rank) -> bool:
+    version = rank.nccl_version
+    return len(rank.last_ops) == 1 or (version is not None and version.low >= _COUNTED_BY_COMMUNICATOR)
+
+
+def _described(op: LastOp) -> str:
+    return f"{op.function} of {op.count} {op.datatype}" if op.function in _EQUAL_SIZES else op.function
+
+
+def _named(callers: Sequence[Caller]) -> str:
+    """The ranks by their number in the job."""
+    numbers = [rank.rank for rank, _ in callers if rank.rank is not None]
+    return f"{'rank' if len(numbers) == 1 else 'ranks'} {fold_ranks(numbers)}"
+
+
+def _spans(callers: Sequence[Caller]) -> dict[str, Span]:
+    """The lines of the last calls; the first one stands for the fact as a whole."""
+    lines = [span for rank, _ in callers if (span := rank.provenance.get("last_ops")) is not None]
+    return {"": lines[0]} | {str(number): line for number, line in enumerate(lines)} if lines else {}

@@ -25,7 +25,8 @@ _FEW_FILES, _SOME_FILES = 1024, 65536
 @derived
 def tells_no_reason(job: Job, view: View) -> bool:
     """Does no message of the input say more about a failure than a return code does?"""
-    return all(e.event in _BESIDE_CODES for e in job.events if e.kind in {"cause", "symptom"})
+    failures = (e for e in job.events if e.kind in {"cause", "symptom"})
+    return all(e.event in _BESIDE_CODES or view.get(e, "is_vague") for e in failures)
 
 
 @derived

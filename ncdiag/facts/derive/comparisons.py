@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Difference, Host, Interface, Job, Port, Rank
+from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived
 from ncdiag.spans import Span
 
 Told = tuple[str, str, Span | None]
 """A host, what it told of the thing compared, and the line that did."""
 
-_WIRED = {"physical", "bond", "vlan", "ipoib"}
 _PLUGIN_MISSING = {"plugin-not-found", "plugin-load-failed", "plugin-init-failed"}
 
 
@@ -30,6 +30,7 @@ def host_differences(job: Job, view: View) -> Iterator[Difference]:
         ("hca_list", _nic_lists(job, view)),
         ("gdr", _gdr(job)),
         ("local_transport", _local_transports(job)),
+        ("gid_kind", _gid_kinds(job, view)),
     ):
         yield from _compared(what, what, told, view)
     yield from _interface_mtus(job, view)
@@ -129,7 +130,7 @@ def _gdr(job: Job) -> Iterator[Told]:
             first.setdefault(rank.host, rank)
     for host, direct in used.items():
         rank = first[host]
-        span = rank.provenance.get("transports") or rank.provenance.get("")
+        span = rank.provenance.get("nics_used") or rank.provenance.get("")
         yield host, "GPUDirect RDMA" if direct else "through host memory", span
 
 
@@ -148,12 +149,34 @@ def _local_transports(job: Job) -> Iterator[Told]:
             yield host, next(iter(found)), first[host].provenance.get("transports")
 
 
+def _gid_kinds(job: Job, view: View) -> Iterator[Told]:
+    """The kind of address in the GIDs that the RoCE ranks of a host send from, of hosts where all are of one kind."""
+    kinds: dict[str, set[str]] = defaultdict(set)
+    first: dict[str, Rank] = {}
+    for rank in job.ranks:
+        for use in rank.gids_used if view.get(rank, "uses_roce") else ():
+            if use.local_gid:
+                kinds[rank.host].add(_gid_kind(use.local_gid))
+                first.setdefault(rank.host, rank)
+    for host, found in kinds.items():
+        if len(found) == 1:
+            yield host, next(iter(found)), first[host].provenance.get("gids_used")
+
+
+def _gid_kind(gid: str) -> str:
+    address = ip_address(gid)
+    if address is None or address.version == 4:  # noqa: PLR2004
+        return "an IPv4 address"
+    mapped = isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None
+    return "an IPv4 address" if mapped else "a link-local address" if address.is_link_local else "an IPv6 address"
+
+
 def _interface_mtus(job: Job, view: View) -> Iterator[Difference]:
     """MTUs in one IP network, which is one wire; of the networks that ranks use where that is known."""
     networks: dict[str, list[Interface]] = defaultdict(list)
     for host in job.hosts:
         for interface in host.interfaces:
-            if interface.mtu is not None and interface.up is not False and _is_wired(interface, view):
+            if interface.mtu is not None and interface.up is not False and view.get(interface, "leads_out"):
                 for network in _networks(interface):
                     networks[network].append(interface)
     used = {(r.host, i.name) for r in job.ranks for i in _announced(r)}
@@ -162,10 +185,6 @@ def _interface_mtus(job: Job, view: View) -> Iterator[Difference]:
             continue
         told = [(i.host, str(i.mtu), i.provenance.get("mtu") or i.provenance.get("")) for i in members]
         yield from _compared("interface_mtu", network, told, view)
-
-
-def _is_wired(interface: Interface, view: View) -> bool:
-    return view.get(interface, "likely_kind") in _WIRED
 
 
 def _announced(rank: Rank) -> Iterator[Interface]:

@@ -64,6 +64,13 @@ def can_lock_memory(launch: Launch, view: View) -> bool | None:
 
 
 @derived
+def asks_efa_only(launch: Launch, view: View) -> bool | None:
+    """Whether the RDMA devices that a pod asks for are AWS's EFA alone, whose nodes lift the limit of locked memory."""
+    asked = launch.rdma_resources
+    return None if asked is None else bool(asked) and all(name.endswith("/efa") for name in asked)
+
+
+@derived
 def reaches_host_devices(launch: Launch, view: View) -> bool | None:
     """Whether a pod sees the RDMA devices of its host without asking for them: privileged, in the host's network."""
     return bool(launch.privileged) and launch.network == "host" if launch.program == POD else None

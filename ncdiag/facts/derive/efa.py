@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from ncdiag.facts.derive.rdma import ranks_of
-from ncdiag.facts.model import Event, Host
+from ncdiag.facts.model import Event, Host, Job
 from ncdiag.facts.view import View, derived
 
 _PCI_NAME = "Elastic Fabric Adapter"
+_OFI_EVENTS = ("ofi-", "efa-")
+_INSTALLED = "/opt/amazon/"
 _BY_CUSTOM = ("rdmap", "efa_")
 
 
@@ -36,9 +38,25 @@ def has_efa(host: Host, view: View) -> bool | None:
         if event.event == "ofi-platform":
             view.note(event)
             return True
+    if events and _has_efa_software(view):
+        return True
     named = any(h.name.startswith(_BY_CUSTOM) and view.get(h, "is_efa") is None for h in host.hcas)
     hinted = named or bool(events)
     return None if hinted else False
+
+
+@derived
+def uses_ofi(job: Job, view: View) -> bool:
+    """Does the OFI plugin or libfabric speak in this job, whatever became of it?"""
+    return any(name.startswith(_OFI_EVENTS) for name in view.event_names())
+
+
+def _has_efa_software(view: View) -> bool:
+    """Was the job started by the Open MPI that comes with the EFA software (its installer puts it there)?"""
+    launch = next((launch for launch in view.job.launches if _INSTALLED in launch.text), None)
+    if launch is not None:
+        view.note(launch)
+    return launch is not None
 
 
 @derived

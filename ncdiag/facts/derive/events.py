@@ -5,7 +5,7 @@ from __future__ import annotations
 from ncdiag.facts.derive.clocks import shared_time
 from ncdiag.facts.derive.rdma import ranks_of
 from ncdiag.facts.model import Difference, Event, Host, Job, Rank, RankTable
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View, derived, derived_of
 
 CRASHES = {
     "worker-crashed", "worker-killed", "worker-bus-error", "worker-failed", "mpi-rank-signal", "mpi-signal",
@@ -14,6 +14,8 @@ CRASHES = {
     "torch-dataloader-killed", "torch-dataloader-bus-error",
 }  # fmt: skip
 """Events in which a process of the job ended or was ended."""
+
+_LOSS = "socket-closed-by-peer"
 
 OPEN_FAILURES = {"ib-open-device-failed", "verbs-open-failed"}
 """Events in which a listed RDMA device could not be opened."""
@@ -42,10 +44,36 @@ def first_crash_order(job: Job, view: View) -> int | None:
     return min(e.order for e in crashes)
 
 
-@derived
+@derived_of(*CRASHES)
 def is_first_crash(event: Event, view: View) -> bool:
     """Did the first process of the job end here?"""
-    return event.event in CRASHES and event.order == view.get(view.job, "first_crash_order")
+    first: int | None = view.get(view.job, "first_crash_order")
+    return event.order == first
+
+
+@derived
+def first_loss_order(job: Job, view: View) -> int | None:
+    """The place of the first closed connection, where closed connections are all that the job tells of its end."""
+    if view.get(job, "first_crash_order") is not None or view.get(job, "has_failed"):
+        return None
+    return min((event.order for event in job.events if event.event == _LOSS), default=None)
+
+
+@derived_of(*CRASHES, _LOSS)
+def is_first_end(event: Event, view: View) -> bool:
+    """Did the first process end here, or is this the first that others tell of its loss where nobody tells more?"""
+    if event.event == _LOSS:
+        return bool(event.order == view.get(view.job, "first_loss_order"))
+    return bool(view.get(event, "is_first_crash"))
+
+
+@derived
+def first_end(event: Event, view: View) -> str:
+    """A sentence about the process that ended first."""
+    if event.event in CRASHES:
+        return f"{view.get(event, 'who')} ended first ({event.event}); the others report its loss"
+    peer = f" of {event.peer}" if event.peer else ""
+    return f"A process{peer} whose output is not here ended first; the others report its loss"
 
 
 @derived
@@ -56,21 +84,19 @@ def who(event: Event, view: View) -> str:
     return f"{name} on {host}" if host else name
 
 
-@derived
+@derived_of("ib-modify-qp-failed")
 def is_no_such_device(event: Event, view: View) -> bool:
     """ibv_modify_qp answered ENODEV.
 
     The address of the queue pair belongs to no interface of this network namespace.
     """
-    return event.event == "ib-modify-qp-failed" and (
-        event.fields.get("errno") == 19 or event.fields.get("error") == "No such device"  # noqa: PLR2004  (ENODEV)
-    )
+    return event.fields.get("errno") == 19 or event.fields.get("error") == "No such device"  # noqa: PLR2004  (ENODEV)
 
 
-@derived
+@derived_of("cuda-failure", "cuda-alloc-failed")
 def is_cuda_memory_failure(event: Event, view: View) -> bool:
     """NCCL's own CUDA call failed for lack of memory."""
-    return event.event in {"cuda-failure", "cuda-alloc-failed"} and event.fields.get("cuda_error") == "out of memory"
+    return event.fields.get("cuda_error") == "out of memory"
 
 
 @derived
@@ -163,7 +189,10 @@ def lacks_needed_plugin(host: Host, view: View) -> bool | None:
         return False
     if events & {"ofi-no-provider", "ofi-init-failed", "ofi-option-failed"}:
         return True
-    named = view.setting(host, "NCCL_NET_PLUGIN")
+    named, provider = view.setting(host, "NCCL_NET_PLUGIN"), view.setting(host, "FI_PROVIDER")
+    if provider is not None and provider.is_set and provider.text == "efa":  # which only the plugin of AWS reads
+        view.note(provider)
+        named = provider
     if named is not None and named.is_set and named.text not in {None, "", "none"}:
         return bool(events & {"plugin-load-failed", "plugin-not-found", "plugin-init-failed"}) or None
     return False if ranks else None
@@ -177,6 +206,14 @@ def pci_paths_missing(host: Host, view: View) -> bool:
     for event in missing[:1]:
         view.note(event)
     return bool(missing)
+
+
+@derived
+def hides_pci_devices(host: Host, view: View) -> bool:
+    """Did NCCL find no PCI bus folder in /sys, or is it Windows' Linux, which has none?"""
+    if host.in_wsl:
+        view.note(host, "in_wsl")
+    return bool(host.in_wsl) or bool(view.get(host, "pci_paths_missing"))
 
 
 @derived

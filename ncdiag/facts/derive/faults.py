@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from ncdiag.facts.derive.rdma import ranks_of
-from ncdiag.facts.model import Event, Host, Rank
+from ncdiag.facts.model import Event, Host, Job, Rank
 from ncdiag.facts.view import View, derived
 
 MEMLOCK_ENOUGH = 64 << 20
 """Bytes of locked memory below which even a small RDMA job fails."""
 
+_CONTAINER_SHM = 64 << 20
+_SHM_EVENTS = frozenset({"shm-extend-failed", "shm-segment-failed", "container-shm-small"})
+_LOCKING = ("ib-create-failed", "ib-reg-mr-failed")
+_NO_MEMORY = "Cannot allocate memory"
 _NO_SPACE = "No space left on device"
 
 
@@ -18,14 +22,26 @@ def is_out_of_space(event: Event, view: View) -> bool:
 
     Releases up to 2.21 print no errno when they cannot extend a file: only space is missing then. A segment that
     failed without errno counts only beside such a line, as CUDA's refusal to register it reads the same
-    (src/misc/shmutils.cc, v2.12.7-1 to v2.22.3-1).
+    (src/misc/shmutils.cc, v2.12.7-1 to v2.22.3-1), or where the container was given no more than the default.
     """
     error = event.fields.get("error")
     if error is not None:
         return error == _NO_SPACE
     if event.event == "shm-segment-failed":
-        return any(_lacks_space(e) for e in view.events_on(event.host, ["shm-extend-failed"]) if e.host == event.host)
+        beside = (e for e in view.events_on(event.host, ["shm-extend-failed"]) if e.host == event.host)
+        return _is_in_small_container(view) or any(_lacks_space(e) for e in beside)
     return event.event in {"shm-extend-failed", "container-shm-small"}
+
+
+def _is_in_small_container(view: View) -> bool:
+    sizes = [view.get(launch, "container_shm_bytes") for launch in view.job.launches]
+    return any(size is not None and size <= _CONTAINER_SHM for size in sizes)
+
+
+@derived
+def lacks_shm_room(job: Job, view: View) -> bool:
+    """Did NCCL find no room in /dev/shm?"""
+    return any(e.event in _SHM_EVENTS and view.get(e, "is_out_of_space") for e in job.events)
 
 
 def _lacks_space(event: Event) -> bool:
@@ -50,6 +66,27 @@ def memlock_too_low(host: Host, view: View) -> bool | None:
             view.note(limit)
     size = view.get(host, "memlock_bytes")
     return None if size is None else bool(size < MEMLOCK_ENOUGH)
+
+
+@derived
+def memlock_suspected(host: Host, view: View) -> bool | None:
+    """Is the limit too low, or not shown while verbs found no memory (or, up to 2.12, failed without a reason)?"""
+    low: bool | None = view.get(host, "memlock_too_low")
+    if low is not None:
+        return low
+    for event in view.events_on(host.name, _LOCKING):
+        if event.fields.get("error") in {None, _NO_MEMORY}:
+            view.note(event)
+            return True
+    return None
+
+
+@derived
+def memlock_problem(host: Host, view: View) -> str:
+    """A sentence about it."""
+    if view.get(host, "memlock_too_low"):
+        return f"Locked memory on {host.name} is limited to {view.get(host, 'memlock_text')}, too little for RDMA"
+    return f"Verbs on {host.name} got no memory or queue: most often the limit on locked memory, which was not shown"
 
 
 @derived

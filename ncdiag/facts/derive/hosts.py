@@ -76,6 +76,34 @@ def has_acs_redirect(host: Host, view: View) -> bool | None:
 
 
 @derived
+def acs_bridge(host: Host, view: View) -> str | None:
+    """The first PCI bridge that redirects peer traffic; None where none does or the lines name no device."""
+    found = next((d for d in host.pci if d.acs_redirects and d.device_class == "PCI bridge"), None)
+    if found is not None:
+        view.note(found)
+    return found.bus_id if found is not None else None
+
+
+@derived
+def has_acs_on_bridge(host: Host, view: View) -> bool | None:
+    """Is there such a bridge, or such a line without its device? None while the list of devices is not whole."""
+    if view.get(host, "acs_bridge") is not None:
+        return True
+    if host.acs_redirects:
+        view.note(host, "acs_redirects")
+        return True
+    bridges = [d for d in host.pci if d.device_class == "PCI bridge" and d.acs_redirects is not None]
+    return False if host.acs_redirects is False or bridges or "lspci" in host.complete else None
+
+
+@derived
+def acs_place(host: Host, view: View) -> str:
+    """``bridge 0000:19:00.0``; a word where the lines name none."""
+    bridge = view.get(host, "acs_bridge")
+    return f"bridge {bridge}" if bridge else "a bridge"
+
+
+@derived
 def has_infiniband_devices(host: Host, view: View) -> bool | None:
     """Are there device files that a program can open (/dev/infiniband/uverbs*)? None when the folder was not listed."""
     names = host.infiniband_devices

@@ -7,7 +7,7 @@ import re
 
 from ncdiag.facts.model import Event, Gpu, Host, Job
 from ncdiag.facts.scalars import ip_address
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View, derived, derived_of
 
 _RDMA_NAME = re.compile(r"mlx\d|ib|irdma|bnxt_re|efa|rdmap|roce")
 _SHM_FILES = ("shmutils.cc", "os/linux.cc", "include/shm.h")
@@ -17,7 +17,7 @@ _RETRIES_EXCEEDED = 12
 _REGISTERED = 3
 
 
-@derived
+@derived_of("ib-async-event", "hca-link", "interface-link-down", "carrier-lost")
 def is_link_loss(event: Event, view: View) -> bool:
     """Did the port of a network card lose its link, as the kernel, networkd or NCCL's asynchronous events tell it?"""
     if event.event == "ib-async-event":
@@ -33,37 +33,50 @@ def lost_port(event: Event, view: View) -> str:
     return str(event.fields.get("hca") or event.fields.get("interface") or "an RDMA port")
 
 
-@derived
+@derived_of("pci-parent-unknown")
 def hides_rdma_device(event: Event, view: View) -> bool:
     """Did NCCL find no place on the PCI bus for an RDMA device or a GPU? For virtual Ethernet that is normal."""
-    if event.event != "pci-parent-unknown":
-        return False
     name = str(event.fields.get("device_name", ""))
     return event.fields.get("path") is None or _RDMA_NAME.match(name) is not None
 
 
-@derived
+@derived_of("cuda-failure")
 def is_shm_registration(event: Event, view: View) -> bool:
     """A CUDA failure in the code that maps shared memory (src/misc/shmutils.cc, later src/os/linux.cc).
 
     Not one that CUDA merely repeats: memory used up, or a kernel that failed before.
     """
-    if event.event != "cuda-failure" or not (event.file or "").endswith(_SHM_FILES):
+    if not (event.file or "").endswith(_SHM_FILES):
         return False
     return not view.get(event, "is_kernel_fault") and not view.get(event, "is_cuda_memory_failure")
 
 
-@derived
+@derived_of("ib-modify-qp-failed")
 def is_unreachable(event: Event, view: View) -> bool:
     """Did the kernel know no way to the peer's RDMA address (errno 101 or 113)?"""
-    return event.event == "ib-modify-qp-failed" and _is_one_of(event, _UNREACHABLE)
+    return _is_one_of(event, _UNREACHABLE)
+
+
+@derived_of("ib-modify-qp-failed")
+def lacks_path(event: Event, view: View) -> bool:
+    """Did a queue pair find no path to its peer (errno 110), or fail for a reason that the line does not tell?"""
+    told = event.fields.get("errno") is not None or bool(event.fields.get("error"))
+    return _is_one_of(event, _NO_ANSWER) or not told
+
+
+@derived
+def path_problem(event: Event, view: View) -> str:
+    """A sentence part about it."""
+    if _is_one_of(event, _NO_ANSWER):
+        return "no path to the peer's RDMA address (ibv_modify_qp: Connection timed out)"
+    return "a queue pair could not be connected to its peer (ibv_modify_qp; the line was cut before the reason)"
 
 
 def _is_one_of(event: Event, errors: dict[int, str]) -> bool:
     return event.fields.get("errno") in errors or event.fields.get("error") in errors.values()
 
 
-@derived
+@derived_of("ib-modify-qp-failed", "ib-completion-error")
 def crosses_subnets(event: Event, view: View) -> bool | None:
     """Did a queue pair fail to reach a GID outside the IP network of the card that it started from?
 
@@ -117,10 +130,10 @@ def has_foreign_topology(job: Job, view: View) -> bool:
     return bool(hints)
 
 
-@derived
+@derived_of("mnnvl-state")
 def is_unfinished_fabric(event: Event, view: View) -> bool:
     """Is the GPU part of an NVLink fabric of several hosts (identity not zero) that has not let it in (state not 3)?"""
-    if event.event != "mnnvl-state" or event.fields.get("fabric_state_code") in {None, _REGISTERED}:
+    if event.fields.get("fabric_state_code") in {None, _REGISTERED}:
         return False
     return any(str(event.fields.get(half, "0")).strip("0x") for half in ("uuid_high", "uuid_low"))
 
@@ -137,7 +150,7 @@ def damaged_memory(gpu: Gpu, view: View) -> str:
     return ", ".join(words for words, holds in told.items() if holds)
 
 
-@derived
+@derived_of("xml-value-unknown")
 def is_unknown_speed(event: Event, view: View) -> bool:
     """Is the word that NCCL does not know the speed of a PCIe link?"""
-    return event.event == "xml-value-unknown" and "GT/s" in str(event.fields.get("word", ""))
+    return "GT/s" in str(event.fields.get("word", ""))

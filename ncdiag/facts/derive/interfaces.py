@@ -33,6 +33,7 @@ _NAMES: tuple[tuple[str, InterfaceKind], ...] = (
 _KINDS = tuple((re.compile(pattern), kind) for pattern, kind in _NAMES)
 _OWN_BRIDGES = re.compile(_NAMES[2][0])
 _ELSEWHERE = re.compile(r"if\d+$")
+_WIRED = frozenset({"physical", "bond", "vlan", "ipoib"})
 
 
 @derived
@@ -53,6 +54,20 @@ def is_virtual(interface: Interface, view: View) -> bool | None:
     if kind == "bridge":
         return True if _OWN_BRIDGES.match(interface.name) else None
     return None if kind is None else kind in {"veth", "tunnel", "virtual"}
+
+
+@derived
+def leads_out(interface: Interface, view: View) -> bool | None:
+    """Does it lead out of its host: a card or what stands on one; in a pod, which has none, a veth or macvlan?"""
+    kind = view.get(interface, "likely_kind")
+    if kind in _WIRED:
+        return True
+    if kind not in {"veth", "virtual"}:
+        return None if kind is None else False
+    host = view.host(interface.host)
+    if host is None or not host.complete & COLLECTION_KINDS["interfaces"]:
+        return None
+    return not any(view.get(other, "likely_kind") in _WIRED for other in host.interfaces)
 
 
 @derived

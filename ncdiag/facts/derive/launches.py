@@ -5,7 +5,7 @@ from __future__ import annotations
 from ncdiag.facts.model import Launch
 from ncdiag.facts.view import View, derived
 
-CONTAINER_PROGRAMS = ("docker run", "podman run", "nvidia-docker run", "nerdctl run")
+CONTAINER_PROGRAMS = ("docker run", "podman run", "nvidia-docker run", "nerdctl run", "docker compose")
 CONTAINER_SHM = 64 << 20
 """Shared memory of a container without --shm-size and --ipc=host (Docker reference, docker run)."""
 
@@ -25,6 +25,8 @@ def is_multi_host(launch: Launch, view: View) -> bool | None:
         return None  # a list of names may be any list
     if launch.hosts:
         return len({host.name for host in launch.hosts}) > 1
+    if launch.program.endswith("_perf") and launch.nnodes is None:
+        return False  # nccl-tests without a launcher: one process
     return launch.nnodes > 1 if launch.nnodes is not None else None
 
 

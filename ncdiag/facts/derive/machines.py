@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ncdiag.facts.model import Event, Gpu, Host
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View, derived, derived_of
 
 NARROW_RANGE = 1000
 """Local TCP ports below which a host of a large job runs out of them (Linux gives about 28,000)."""
@@ -93,32 +93,27 @@ def admits_one_process(gpu: Gpu, view: View) -> bool | None:
     return None if mode is None else mode.lower().startswith(("exclusive", "prohibited"))
 
 
-@derived
+@derived_of("gpu-xid", "cuda-memory-error")
 def is_memory_error(event: Event, view: View) -> bool:
     """A memory error that the GPU confined or repaired, unless another Xid says that its memory failed for good."""
-    if event.event == "gpu-xid":
-        found = event.fields.get("xid") in _MEMORY_XIDS
-    else:
-        found = event.event == "cuda-memory-error" and "ECC" in event.text
+    found = event.fields.get("xid") in _MEMORY_XIDS if event.event == "gpu-xid" else "ECC" in event.text
     return found and not any(e.event == "gpu-xid" and e.fields.get("xid") in _MEMORY_LOST for e in view.job.events)
 
 
-@derived
+@derived_of(*_LOST)
 def is_lost_gpu(event: Event, view: View) -> bool:
     """A GPU that left the bus or did not start, unless an Xid 79 tells the same."""
-    if event.event not in _LOST:
-        return False
     return not any(e.event == "gpu-xid" and e.fields.get("xid") == _OFF_THE_BUS for e in view.job.events)
 
 
-@derived
+@derived_of("module-symbol")
 def is_rdma_module_mismatch(event: Event, view: View) -> bool:
     """A module of the RDMA stack that does not fit the kernel or the other modules."""
-    return event.event == "module-symbol" and str(event.fields.get("module", "")).startswith(_RDMA_MODULES)
+    return str(event.fields.get("module", "")).startswith(_RDMA_MODULES)
 
 
-@derived
+@derived_of("pcie-aer")
 def is_uncorrected(event: Event, view: View) -> bool:
     """A PCIe error that the link could not correct by itself."""
     severity = str(event.fields.get("severity", "")).lower()
-    return event.event == "pcie-aer" and ("uncorrect" in severity or "Uncorrected" in event.text)
+    return "uncorrect" in severity or "Uncorrected" in event.text

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Launch
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.model import Event, Launch
+from ncdiag.facts.view import View, derived, derived_of
 
+_NOT_FOUND = 127
+"""The exit status of a shell that does not find a command (POSIX)."""
 _LISTS = ("btl_tcp_if_", "oob_tcp_if_")
 
 
@@ -25,3 +27,12 @@ def contradicting_lists(launch: Launch, view: View) -> tuple[str, ...]:
 def contradicts_itself(launch: Launch, view: View) -> bool:
     """Are there such components?"""
     return bool(view.get(launch, "contradicting_lists"))
+
+
+@derived_of("mpi-library-missing", "ssh-command-ended")
+def is_mpi_missing(event: Event, view: View) -> bool:
+    """Does a host lack Open MPI, by its own word, or by the shell that found no daemon to start (status 127)?"""
+    if event.event == "mpi-library-missing":
+        return True
+    failed = any(other.event == "mpi-daemon-not-started" for other in view.job.events)
+    return failed and event.fields.get("exit_status") == _NOT_FOUND

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ncdiag.facts.derive.rdma import ranks_of
 from ncdiag.facts.model import Event, Host, Rank
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View, derived, derived_of
 
 _EFA_NICS = {"p4d.24xlarge": 4, "p4de.24xlarge": 4}
 """EFA cards of instance types (Amazon EC2 user guide); for later types releases of the plugin count differently."""
@@ -63,19 +63,16 @@ def includes_frontend_nic(rank: Rank, view: View) -> bool | None:
     return bool(front) and len(front) < len(names)
 
 
-@derived
+@derived_of("other-plugin-not-found")
 def is_named_tuner_missing(event: Event, view: View) -> bool | None:
     """Was a tuner plugin asked for by name and not found?"""
-    if event.event != "other-plugin-not-found" or "TUNER/" not in event.text:
+    if "TUNER/" not in event.text:
         return False
     setting = view.setting(view.job, "NCCL_TUNER_PLUGIN")
     return None if setting is None else bool(setting.is_set) and setting.text not in {None, "", "none"}
 
 
-@derived
+@derived_of("efa-queue-failed", "efa-resource-exhausted")
 def is_efa_exhausted(event: Event, view: View) -> bool:
     """The EFA driver or provider got no memory for a domain or a queue of its device."""
-    if event.event == "extended-cq-failed":  # libfabric's words, which do not name the provider
-        through_plugin = any(name.startswith("ofi-") for name in view.event_names())
-        return through_plugin and event.fields.get("error") == "Cannot allocate memory"
-    return event.event in {"efa-queue-failed", "efa-resource-exhausted"}
+    return True

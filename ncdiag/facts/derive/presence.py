@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection
 
@@ -11,6 +12,9 @@ from ncdiag.facts.view import View, derived
 
 _MOST_RANKS = 1 << 17
 """Ranks of a communicator up to which the missing ones are told one by one."""
+
+_RAY = re.compile(r"\((?:\w+ )?(?:rank=\d+ )?pid=\d+(?:, ip=[^)]*)?\)")
+"""The tag of a Ray worker."""
 
 
 @derived
@@ -40,7 +44,8 @@ def absent(communicator: Communicator, view: View) -> tuple[int, ...] | None:
 
     A file of one rank or of one host says nothing of the ranks elsewhere: the absent are known only where the input
     comes from several hosts or several files, and those between two ranks of one host. None where that is not so.
-    Once a rank has completed its set-up all of them were there, whoever printed it.
+    Once a rank has completed its set-up all of them were there, whoever printed it. Ray shows lines of several ranks
+    that differ in their numbers once, so nobody is absent for want of a line behind one of its tags.
     """
     started = set(communicator.ranks_started)
     if communicator.nranks is None or not started or communicator.nranks > _MOST_RANKS:
@@ -48,6 +53,8 @@ def absent(communicator: Communicator, view: View) -> tuple[int, ...] | None:
     if communicator.ranks_ready:
         return ()
     ranks = members(communicator, view)
+    if any(_RAY.search(rank.line_tag or "") for rank in ranks):
+        return None
     missing = set(range(communicator.nranks)) - started - {r.rank for r in ranks}
     if not missing:
         return ()

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from ncdiag.facts.assemble_hosts import UNNAMED
-from ncdiag.facts.model import GdrVerdict, GidUse, Host, Job, Rank
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.model import Event, GdrVerdict, GidUse, Host, Job, Rank
+from ncdiag.facts.view import View, derived, derived_of
 
 FAST_GBPS = 25.0
 """Slower RDMA ports are on-board Ethernet that happens to speak RDMA; no fabric for training."""
 
+_NO_ANSWER = 12
+_REFUSALS = frozenset({9, 10, 11})
+"""Completion statuses of verbs (enum ibv_wc_status): retries exceeded; refused by the peer."""
+_VIOLATIONS = frozenset({"local access violation work queue error", "invalid request local work queue error"})
+"""IBV_EVENT_QP_ACCESS_ERR and _REQ_ERR in rdma-core's words: the responder's (NVIDIA RDMA Aware Programming)."""
+
+_RDMA_SETTINGS = ("NCCL_IB_", "FI_EFA_", "NCCL_NET_GDR", "UCX_NET_DEVICES")
 _RDMA_NICS = ("ConnectX", "BlueField", "Infiniband controller", "Elastic Fabric Adapter", "BCM957", "Thor")
 
 
@@ -49,6 +57,23 @@ def lacks_rdma(job: Job, view: View) -> bool | None:
 
 
 @derived
+def expects_rdma(job: Job, view: View) -> bool | None:
+    """Does anything say that the job's hosts have an RDMA network: hardware, settings, what a pod asks for?
+
+    None where nothing does: then it is not known.
+    """
+    for setting in job.settings:
+        off = setting.name == "NCCL_IB_DISABLE"
+        if setting.is_set and setting.name.startswith(_RDMA_SETTINGS) and not off:
+            view.note(setting)
+            return True
+    if any(launch.rdma_resources or any("infiniband" in d for d in launch.devices) for launch in job.launches):
+        return True
+    lacks: bool | None = view.get(job, "lacks_rdma")
+    return None if lacks is None else not lacks
+
+
+@derived
 def only_slow_rdma(host: Host, view: View) -> bool | None:
     """Are all RDMA ports slower than ``FAST_GBPS``? None when a rate is not known."""
     rates = [p.rate_gbps for d in host.hcas for p in d.ports]
@@ -80,11 +105,39 @@ def gdr_unused(rank: Rank, view: View) -> bool | None:
     if rank.net == "Socket":
         return False
     staged, direct = _staged_and_direct(rank)
+    view.note(rank, "nics_used" if staged or direct else "gdr")
     if staged and not direct:
         return True
     if direct:
         return False
     return any(not g.enabled for g in rank.gdr) if rank.gdr else None
+
+
+@derived
+def gdr_direction(rank: Rank, view: View) -> Literal["both", "none", "send", "receive", "mixed"] | None:
+    """Which way the data of the rank goes between NIC and GPU memory directly; ``mixed`` where channels differ.
+
+    A log that breaks off within a line may have lost one ``/GDRDMA``: a single connection without it tells nothing.
+    """
+    ways = rank.net_ways
+    told = {way: _direct(ways.get(f"{way}/GDRDMA", 0), ways.get(way, 0)) for way in ("send", "receive")}
+    if None in told.values():
+        return "mixed" if _MIXED in told.values() else None
+    view.note(rank, "net_ways")
+    directions: dict[tuple[str | None, str | None], Literal["both", "none", "send", "receive"]] = {
+        (_DIRECT, _DIRECT): "both", (_STAGED, _STAGED): "none",
+        (_DIRECT, _STAGED): "send", (_STAGED, _DIRECT): "receive",
+    }  # fmt: skip
+    return directions.get((told["send"], told["receive"]), "mixed")
+
+
+_DIRECT, _STAGED, _MIXED = "direct", "staged", "mixed"
+
+
+def _direct(direct: int, staged: int) -> str | None:
+    if staged < 2:  # noqa: PLR2004
+        return _DIRECT if direct else None
+    return _MIXED if direct else _STAGED
 
 
 def _staged_and_direct(rank: Rank) -> tuple[int, int]:
@@ -110,6 +163,43 @@ def gdr_problem(rank: Rank, view: View) -> str:
 def failed_over_verbs(job: Job, view: View) -> bool:
     """Did an RDMA connection or transfer of the job fail?"""
     return any(e.event in {"ib-completion-error", "ib-modify-qp-failed"} for e in job.events)
+
+
+@derived
+def unreached_over_verbs(job: Job, view: View) -> bool:
+    """Did an RDMA connection fail for want of an answer: no path, or retries exceeded? Refusals come from a peer."""
+    return any(
+        e.event == "ib-modify-qp-failed" or (e.event == "ib-completion-error" and e.fields.get("status") == _NO_ANSWER)
+        for e in job.events
+    )
+
+
+@derived_of("ib-completion-error", "ib-async-event")
+def is_refusal(event: Event, view: View) -> bool:
+    """Did one end of a queue pair refuse what the other asked for: told by the asking end, or by the other?"""
+    if event.event == "ib-completion-error":
+        return event.fields.get("status") in _REFUSALS
+    return event.fields.get("what") in _VIOLATIONS
+
+
+@derived
+def refusal(event: Event, view: View) -> str:
+    """A sentence about it."""
+    who = f"{event.host or 'A host'}"
+    if event.event == "ib-async-event":
+        return f"{who} refused a request of its peer ({event.fields.get('what')})"
+    rank = f"rank {event.rank} on {who}" if event.rank is not None else who
+    return f"The peer of {rank} refused a request (completion status {event.fields.get('status')})"
+
+
+@derived
+def uses_infiniband(job: Job, view: View) -> bool | None:
+    """Do ranks use RDMA ports of link layer InfiniBand, by their lists, else by the ports of the hosts?"""
+    listed = {d.link_layer for rank in job.ranks for d in rank.net_devices or ()} - {None}
+    ports = {port.link_layer for host in job.hosts for hca in host.hcas for port in hca.ports} - {None}
+    if listed:
+        return "IB" in listed
+    return "InfiniBand" in ports if ports else None
 
 
 @derived

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derive.rdma import ranks_of
+from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Host, Interface, Port, Rank
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived
@@ -68,8 +68,8 @@ def slow_devices(rank: Rank, view: View) -> tuple[str, ...] | None:
     if not rank.net_devices:
         return None
     names = {part for d in rank.net_devices for part in d.name.split("+")}
-    hosts = [h for h in view.job.hosts if h.hcas and (h.name == rank.host or rank in ranks_of(h, view))]
-    ports = [p for h in hosts for hca in h.hcas for p in hca.ports if p.hca in names and p.rate_gbps]
+    hosts = [view.host(name) for name in (rank.host, UNNAMED) if name == rank.host or not view.ranks_on(name)]
+    ports = [p for h in hosts if h for hca in h.hcas for p in hca.ports if p.hca in names and p.rate_gbps]
     if len(ports) < len(names):
         return None
     fastest = max(p.rate_gbps or 0 for p in ports)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Difference, Event, Job, Launch, Setting, Timeout
+from ncdiag.facts.model import Difference, Event, Host, Job, Launch, Setting, Timeout
 from ncdiag.facts.scalars import ip_address
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View, derived, derived_of
 
 _FORWARDS_ALL = {"srun", "torchrun", "deepspeed", "docker", "python", "accelerate", "horovodrun"}
 
@@ -68,13 +68,21 @@ def summary(difference: Difference, view: View) -> str:
 @derived
 def is_timeout(timeout: Timeout, view: View) -> bool:
     """A collective that ran longer than allowed (other records only tell the state of a rank)."""
-    return timeout.ran_ms is not None
+    return timeout.ran_ms is not None or bool(timeout.only_stack)
 
 
 @derived
+def waited_for(timeout: Timeout, view: View) -> str:
+    """``ALLREDUCE number 812``, as far as it was told."""
+    if timeout.operation is None:
+        return "a collective"
+    return f"{timeout.operation} number {timeout.sequence}" if timeout.sequence is not None else timeout.operation
+
+
+@derived_of("cuda-failure")
 def is_nvls_failure(event: Event, view: View) -> bool:
     """A CUDA failure that NCCL reports from its NVLS code (src/transport/nvls.cc)."""
-    return event.event == "cuda-failure" and (event.file or "").endswith("nvls.cc")
+    return (event.file or "").endswith("nvls.cc")
 
 
 @derived
@@ -84,3 +92,61 @@ def loads_topology(job: Job, view: View) -> bool | None:
     if any(s is not None and s.is_set for s in found):
         return True
     return False if all(s is not None and s.is_set is False for s in found) else None
+
+
+@derived
+def loads_own_topology(host: Host, view: View) -> bool | None:
+    """Does NCCL read the topology from the file to which it writes it?"""
+    read, written = (view.setting(host, name) for name in ("NCCL_TOPO_FILE", "NCCL_TOPO_DUMP_FILE"))
+    if read is None or read.is_set is None:
+        return None
+    if not read.is_set or not read.text:
+        return False
+    view.note(read)
+    return written is not None and written.text == read.text
+
+
+@derived
+def loads_graph(host: Host, view: View) -> bool:
+    """Does NCCL read its channels from a file?"""
+    graph = view.setting(host, "NCCL_GRAPH_FILE")
+    if graph is None or not graph.is_set or not graph.text:
+        return False
+    view.note(graph)
+    return True
+
+
+@derived
+def reuses_dump(host: Host, view: View) -> bool | None:
+    """Does it read its own topology, or the channels in a job that failed without telling why?"""
+    if view.get(host, "loads_graph") and view.get(view.job, "fails_without_reason"):
+        return True
+    own: bool | None = view.get(host, "loads_own_topology")
+    return own
+
+
+@derived
+def reused_dump(host: Host, view: View) -> str:
+    """``the topology file that it writes (/tmp/topo.xml)``, for people."""
+    if view.get(host, "loads_own_topology"):
+        setting = view.setting(host, "NCCL_TOPO_FILE")
+        return f"the topology file that NCCL writes ({setting.text if setting else ''})"
+    setting = view.setting(host, "NCCL_GRAPH_FILE")
+    return f"the channels of NCCL from {setting.text if setting else 'a file'}"
+
+
+@derived
+def refused_setting(host: Host, view: View) -> str | None:
+    """``NCCL_SET_THREAD_NAME=maybe``: a variable that is set and whose value the NCCL library there does not take.
+
+    The library's registry holds the default for it. Empty when it takes all; None when there is no registry.
+    """
+    if host.nccl_parameters is None:
+        return None
+    for parameter in host.nccl_parameters:
+        setting = view.setting(host, parameter.name)
+        if parameter.set_by == "Default" and setting is not None and setting.is_set and setting.text:
+            view.note(host, "nccl_parameters")
+            view.note(setting)
+            return f"{parameter.name}={setting.text}"
+    return ""

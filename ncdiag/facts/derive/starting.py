@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 from ncdiag.facts.model import Benchmark, Event, Job, Launch, RankTable, Setting
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View, derived, derived_of
 
 _MPI = ("mpirun", "mpiexec", "orterun", "prterun")
 _ONE_CORE = re.compile(r"(?<![\w-])--?bind-to(?:[ =]|-)(?:core|hwthread)\b")
@@ -74,7 +74,7 @@ def _is_bare(run: Benchmark) -> bool:
     return run.nthreads is not None and run.nranks is None and not run.rows and not run.unreadable_rows
 
 
-@derived
+@derived_of("cuda-invalid-device", "cuda-failure")
 def is_invalid_device(event: Event, view: View) -> bool:
     """A rank asked for a GPU that it does not have."""
     return event.event == "cuda-invalid-device" or (
@@ -82,13 +82,13 @@ def is_invalid_device(event: Event, view: View) -> bool:
     )
 
 
-@derived
+@derived_of("c10d-name-unresolved")
 def is_rendezvous_unresolved(event: Event, view: View) -> bool:
     """PyTorch's store could not find the address of its master (other look-ups of a program do not count)."""
-    return event.event == "c10d-name-unresolved" and "peer_host" in event.fields
+    return "peer_host" in event.fields
 
 
-@derived
+@derived_of("gloo-no-address", "gloo-connect-failed")
 def is_gloo_misled(event: Event, view: View) -> bool | None:
     """Did Gloo announce or look for an address that its peers do not share?
 
@@ -97,19 +97,15 @@ def is_gloo_misled(event: Event, view: View) -> bool | None:
     if event.event == "gloo-no-address":
         several: bool | None = view.get(view.job, "is_multi_host")
         return True if "wanted_interface" in event.fields else several
-    if event.event != "gloo-connect-failed":
-        return False
     return any(word in event.text for word in _UNREACHED) and view.get(view.job, "first_crash_order") is None
 
 
-@derived
+@derived_of("verbs-provider-missing")
 def is_provider_missing(event: Event, view: View) -> bool:
     """The verbs library found no driver for an adapter.
 
     It says so as well of drivers for hardware that is not there; those count only where they serve the usual adapters.
     """
-    if event.event != "verbs-provider-missing":
-        return False
     driver = event.fields.get("driver_file")
     return driver is None or any(name in str(driver) for name in ("mlx5", "mlx4", "efa", "bnxt_re", "irdma"))
 
@@ -160,9 +156,41 @@ def uses_host_address(table: RankTable, view: View) -> bool | None:
 
 
 @derived
+def gpu_sharing(event: Event, view: View) -> str:
+    """A sentence about ranks or processes that share a GPU."""
+    where = f" on {event.host}" if event.host else ""
+    if event.event == "cuda-gpu-shared":
+        return f"Several processes{where} hold memory on GPU {event.fields.get('device')}, which ran out of it"
+    return f"Two ranks{where} use the same GPU"
+
+
+@derived_of("cuda-failure", "cuda-device-busy")
 def is_gpu_refused(event: Event, view: View) -> bool:
     """A CUDA call found its GPU in the hands of another process; the bare words may be somebody's prose."""
     if event.event == "cuda-failure":
         return "busy or unavailable" in str(event.fields.get("cuda_error"))
     span = event.provenance.get("")
-    return event.event == "cuda-device-busy" and span is not None and _BUSY.search(span.text or "") is not None
+    return span is not None and _BUSY.search(span.text or "") is not None
+
+
+_STARTED = ("c10d-connect-timeout", "torch-store-timeout")
+_UNREACHED_ERRNO = frozenset({110, 111, 113})
+"""Timed out, refused, no route. PyTorch tries IPv6 first, which fails with others and harms nobody."""
+
+
+@derived_of("c10d-connect-failed", *_STARTED)
+def is_unmet_rendezvous(event: Event, view: View) -> bool:
+    """Did processes not find each other before NCCL began? A refused try counts where no rank of NCCL is seen."""
+    if event.event in _STARTED:
+        return True
+    return event.fields.get("errno") in _UNREACHED_ERRNO and not view.job.ranks
+
+
+@derived
+def rendezvous_problem(event: Event, view: View) -> str:
+    """A sentence about it."""
+    joined, expected = event.fields.get("joined"), event.fields.get("expected") or event.fields.get("world_size")
+    if joined is not None and expected is not None:
+        return f"Only {joined} of {expected} processes came to the rendezvous in time"
+    place = event.fields.get("peer_host")
+    return f"A process cannot reach the rendezvous at {place}" if place else "A process cannot reach the rendezvous"

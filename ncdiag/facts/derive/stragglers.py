@@ -1,4 +1,6 @@
-"""Who did not come to a collective, and who called another one: watchdogs and flight recorders of the ranks compared.
+"""Who did not come to a collective, and who called another one: what the ranks told, compared.
+
+Watchdogs, flight recorders and NCCL's own trace of the calls tell it.
 
 The ranks that print a timeout are those that waited. Process groups have the same number on ranks that are in different
 groups, so only the group of all ranks is compared, and those whose members a flight recorder lists.
@@ -9,9 +11,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from ncdiag.facts.derive.calls import call_mismatches, call_waits
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, Event, FlightRecord, Job, Timeout
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View, derived, derived_of
 from ncdiag.spans import Span
 
 DESYNC = ("collective-mismatch", "torch-collective-mismatch", "message-truncated")
@@ -29,15 +32,15 @@ Place = tuple[str, int]
 def collective_events(job: Job, view: View) -> tuple[Event, ...]:
     """What programs said of ranks that are in different collectives or wait, and what comparing their records shows."""
     told = [e for e in job.events if e.event in DESYNC or e.event == "torch-watchdog-timeout"]
-    return (*told, *_compared_timeouts(job), *_compared_records(job))
+    return (*told, *_compared_timeouts(job), *_compared_records(job), *call_mismatches(job))
 
 
-@derived
+@derived_of(*DESYNC)
 def is_desync(event: Event, view: View) -> bool:
     """Are ranks in different collectives?"""
     for span in event.provenance:
         view.note(event, span)
-    return event.event in DESYNC
+    return True
 
 
 def _compared_timeouts(job: Job) -> Iterator[Event]:
@@ -126,7 +129,8 @@ def _dumps(records: Iterable[FlightRecord]) -> str:
 @derived
 def waits(job: Job, view: View) -> tuple[Difference, ...]:
     """The collectives in which ranks waited: ``waiting`` and, where somebody stayed away, ``late`` with who."""
-    return (*_timeout_waits(job), *_record_waits(job))
+    found = (*_timeout_waits(job), *_record_waits(job))
+    return found if any("late" in wait.groups for wait in found) else (*found, *call_waits(job))
 
 
 @derived

@@ -37,14 +37,24 @@ def has_nvswitch(host: Host, view: View) -> bool | None:
 
 @derived
 def crosses_sockets(host: Host, view: View) -> bool | None:
-    """Are there GPUs without NVLink on both sides of the link between the CPU sockets (level SYS)?"""
+    """Does NVLink leave GPUs apart that sit on both sides of the link between the CPU sockets (level SYS)?"""
     pairs = _gpu_pairs(host)
     if not pairs:
         return None
     across = [link for link in pairs if link.level == "SYS"]
     for link in across[:1]:
         view.note(link)
-    return bool(across) and not view.get(host, "has_nvlink")
+    return bool(across) and not _all_joined(pairs)
+
+
+def _all_joined(pairs: list[TopoLink]) -> bool:
+    """Does NVLink join all GPUs, be it over others? Bridges join pairs only."""
+    group_of = {gpu: gpu for link in pairs for gpu in (link.a, link.b)}
+    for link in pairs:
+        if (link.level or "").startswith("NV"):
+            old, new = group_of[link.a], group_of[link.b]
+            group_of = {gpu: new if group == old else group for gpu, group in group_of.items()}
+    return len(set(group_of.values())) == 1
 
 
 @derived

@@ -10,8 +10,17 @@ from __future__ import annotations
 
 from ncdiag.facts.model.base import Fact, GidType, HostName, InterfaceKind, Level, LinkLayer, Origin, PortState
 from ncdiag.facts.model.fabric import Fabric, FabricLink, FabricNode
-from ncdiag.facts.model.hardware import Gpu, PciDevice, TopoLink
-from ncdiag.facts.model.job import COLLECTION_KINDS, Advertised, Conflict, Difference, Host, Job, Scaling
+from ncdiag.facts.model.hardware import Gpu, Npu, PciDevice, TopoLink
+from ncdiag.facts.model.job import (
+    COLLECTION_KINDS,
+    Advertised,
+    ComparedChoice,
+    Conflict,
+    Difference,
+    Host,
+    Job,
+    Scaling,
+)
 from ncdiag.facts.model.monitoring import (
     OperationProfile,
     OperationSummary,
@@ -71,6 +80,7 @@ __all__ = [
     "BenchmarkRow",
     "CollectiveSum",
     "Communicator",
+    "ComparedChoice",
     "Conflict",
     "Difference",
     "Event",
@@ -105,6 +115,7 @@ __all__ = [
     "LinkLayer",
     "Mount",
     "NetDevice",
+    "Npu",
     "OperationProfile",
     "OperationSummary",
     "Origin",

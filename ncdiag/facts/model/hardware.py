@@ -62,7 +62,8 @@ class TopoLink(Fact, frozen=True, kw_only=True):
 
     ``a`` and ``b`` are labels as printed (``GPU0``, ``NIC3``, ``mlx5_0``); ``p2p_*`` are the words of ``topo -p2p``
     (OK, CNS, NS ...), ``p2p_status`` where the capability was not named. ``nvlink_count`` 0: known to have none.
-    ``peer_latency_us`` and ``staged_latency_us``: what a small copy between two GPUs takes with and without peer access.
+    ``link_type`` is the word of AMD's and Huawei's tools (``XGMI``, ``PCIE``, ``HCCS``), ``hops`` what they count.
+    ``peer_latency_us``, ``staged_latency_us``: what a small copy between two GPUs takes with and without peer access.
     """
 
     host: HostName
@@ -71,6 +72,8 @@ class TopoLink(Fact, frozen=True, kw_only=True):
     level: str | None = None
     path_type: str | None = None
     nvlink_count: int | None = None
+    link_type: str | None = None
+    hops: int | None = None
     p2p_read: str | None = None
     p2p_write: str | None = None
     p2p_nvlink: str | None = None
@@ -81,9 +84,42 @@ class TopoLink(Fact, frozen=True, kw_only=True):
     staged_latency_us: float | None = None
 
 
+class Npu(Fact, frozen=True, kw_only=True):
+    """An Ascend NPU and its own network port, as npu-smi and hccn_tool tell of it; ``index`` is the device id.
+
+    ``health`` and ``net_health`` in their words (``OK``, ``Success``, ``Socket fail``); ``tls`` whether HCCL's set-up
+    is encrypted, which all devices of a job must agree on. ``rx_power_mw`` and ``tx_power_mw`` are of the optical
+    module, in milliwatts; ``rx_lost``: it receives no light. ``speed_mbps`` in Mbit/s.
+    """
+
+    host: HostName
+    index: int
+    model: str | None = None
+    bus_id: str | None = None
+    health: str | None = None
+    ip: str | None = None
+    netmask: str | None = None
+    gateway: str | None = None
+    detect_ip: str | None = None
+    link_up: bool | None = None
+    link_downs: int | None = None
+    net_health: str | None = None
+    tls: bool | None = None
+    fec: str | None = None
+    speed_mbps: int | None = None
+    mtu: int | None = None
+    optical_present: bool | None = None
+    rx_power_mw: float | None = None
+    tx_power_mw: float | None = None
+    rx_lost: bool | None = None
+    cpu_affinity: str | None = None
+    counters: dict[str, int] | None = None
+
+
 class PciDevice(Fact, frozen=True, kw_only=True):
     """A PCI function; ``acs_redirects`` is True when an ACS control that sends peer traffic upstream is on.
 
+    ``max_read_request`` in bytes.
     ``class_code`` in hexadecimal (``0x030200``); ``parent`` is the bus id of the bridge above it as a topology file has
     it, ``bridges`` are all those above it, the root port first (empty: it stands at the root complex). ``ids`` are
     vendor, device, subsystem vendor and subsystem device (``1000:c010:1000:a096``).
@@ -104,6 +140,7 @@ class PciDevice(Fact, frozen=True, kw_only=True):
     iommu_group: int | None = None
     numa_node: int | None = None
     driver: str | None = None
+    max_read_request: int | None = None
     class_code: str | None = None
     parent: str | None = None
     bridges: tuple[str, ...] | None = None

@@ -8,7 +8,7 @@ import msgspec
 
 from ncdiag.facts.model.base import Fact, HostName, InterfaceKind
 from ncdiag.facts.model.fabric import Fabric
-from ncdiag.facts.model.hardware import Gpu, PciDevice, TopoLink
+from ncdiag.facts.model.hardware import Gpu, Npu, PciDevice, TopoLink
 from ncdiag.facts.model.monitoring import OperationProfile, RasReport
 from ncdiag.facts.model.network import Hca, Interface, Route
 from ncdiag.facts.model.processes import CollectiveSum, Communicator, Event, Parameter, Rank, Setting
@@ -42,6 +42,7 @@ class Host(Fact, frozen=True, kw_only=True):
     name: str
     complete: frozenset[str] = frozenset()
     gpus: tuple[Gpu, ...] = ()
+    npus: tuple[Npu, ...] = ()
     hcas: tuple[Hca, ...] = ()
     interfaces: tuple[Interface, ...] = ()
     routes: tuple[Route, ...] = ()
@@ -113,8 +114,9 @@ class Difference(Fact, frozen=True, kw_only=True):
     """Something that should be equal and is not: ``groups`` maps each value to the ranks or hosts that have it, folded.
 
     ``what``: ``setting`` (``name`` is the variable), ``nccl_version``, ``net``, ``library``, and of hosts
-    ``cuda_driver``, ``driver``, ``net_plugin``, ``hca_list``, ``gdr``, ``local_transport``, ``interface_mtu`` (``name``
-    is the IP network), ``port_mtu`` (the ports), ``rocev2_index``; ``wait``: a collective in which ranks waited.
+    ``cuda_driver``, ``driver``, ``net_plugin``, ``hca_list``, ``gdr``, ``gid_kind``, ``local_transport``,
+    ``interface_mtu`` (``name`` is the IP network), ``port_mtu`` (the ports), ``rocev2_index``; ``wait``: a collective
+    in which ranks waited.
     """
 
     what: str
@@ -152,6 +154,29 @@ class Advertised(Fact, frozen=True, kw_only=True):
     rank: int | None = None
     role: Literal["bootstrap", "data", "oob", "peer"] = "bootstrap"
     failed: bool | None = None
+
+
+Choice = Literal[
+    "bootstrap interface", "socket interfaces", "network", "RDMA ports", "GID index", "GPUDirect RDMA level", "setting"
+]
+"""What NCCL chooses, as far as it is compared with a log."""
+
+
+class ComparedChoice(Fact, frozen=True, kw_only=True):
+    """A choice that a log shows beside what else is known leads to (derived, `ncdiag.nccl.derive.comparison`).
+
+    ``choice`` names it for people, ``predicted`` and ``logged`` are the two answers; ``host`` and ``rank`` are the
+    first to show it, ``nhosts`` counts the hosts that do.
+    """
+
+    choice: Choice
+    predicted: str
+    logged: str
+    host: HostName | None = None
+    rank: int | None = None
+    nhosts: int | None = None
+    in_container: bool | None = None
+    plugin: str | None = None
 
 
 class Job(Fact, frozen=True, kw_only=True):

@@ -138,7 +138,8 @@ class Rank(Fact, frozen=True, kw_only=True):
     """One rank of the job: a process, or a thread with its own GPU.
 
     ``rank`` is None for a process whose number no line told. ``transports`` counts connections by transport
-    (``P2P/IPC``, ``NET/IB``, ``NET/IB/GDRDMA``, ``SHM``). ``state``: started, ready, failed or silent. ``nics_used``
+    (``P2P/IPC``, ``NET/IB``, ``NET/IB/GDRDMA``, ``SHM``), ``net_ways`` those of the network by direction (``send``,
+    ``receive``, each also with ``/GDRDMA``). ``state``: started, ready, failed or silent. ``nics_used``
     are NCCL's numbers of the NICs that its channels named; ``relaxed_ordering`` is the ``[RO]`` of its list.
     ``last_ops`` has the last collective on each communicator, the widest first; empty without the collective trace.
     ``line_tag`` is what a launcher or a collector of logs put before its lines (``[1,3]<stdout>:``), without times.
@@ -163,6 +164,7 @@ class Rank(Fact, frozen=True, kw_only=True):
     gids_used: tuple[GidUse, ...] = ()
     gdr: tuple[GdrVerdict, ...] = ()
     transports: dict[str, int] | None = None
+    net_ways: dict[str, int] = {}
     nics_used: tuple[int, ...] | None = None
     relaxed_ordering: bool | None = None
     settings: dict[str, Setting] = {}

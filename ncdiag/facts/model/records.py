@@ -121,7 +121,10 @@ class Throughput(Fact, frozen=True, kw_only=True):
 
 
 class Timeout(Fact, frozen=True, kw_only=True):
-    """A collective that a watchdog gave up (PyTorch). Times in milliseconds."""
+    """A collective that a watchdog gave up (PyTorch). Times in milliseconds.
+
+    ``only_stack``: nothing but the stack of the check was seen.
+    """
 
     rank: int | None = None
     sequence: int | None = None
@@ -133,6 +136,7 @@ class Timeout(Fact, frozen=True, kw_only=True):
     last_enqueued: int | None = None
     last_completed: int | None = None
     process_group: str | None = None
+    only_stack: bool | None = None
 
 
 class FlightGroup(msgspec.Struct, frozen=True, omit_defaults=True):

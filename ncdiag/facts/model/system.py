@@ -51,8 +51,9 @@ class Service(Fact, frozen=True, kw_only=True):
 
 
 class Library(Fact, frozen=True, kw_only=True):
-    """A shared library that a program could load or has loaded."""
+    """A shared library that a program could load; ``loaded``: the process in question has done so."""
 
     host: HostName
     path: str
     version: VersionRange | None = None
+    loaded: bool | None = None

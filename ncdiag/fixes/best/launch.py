@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from ncdiag.facts.model import Host, Launch, Setting
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Bindings, Value, best, bound
@@ -41,6 +43,24 @@ def np(view: View, bindings: Bindings) -> Value:
     if all(gpus):
         return Value(text=str(sum(gpus)), reason="one process for each GPU of its hosts", spans=spans)
     return Value(reason="the hosts are given without slots", spans=spans, ask_for=("nvidia-smi -L (on every host)",))
+
+
+@best
+def left_behind(view: View, bindings: Bindings) -> Value:
+    """The assignments in front of a launch line that do not reach the other hosts: ``NCCL_DEBUG=INFO``."""
+    launch = bound(bindings, Launch)
+    names = view.get(launch, "left_behind") if launch is not None else ()
+    if launch is None or not names:
+        return Value(reason="the launch line forwards what it sets")
+    found = launch.provenance.get("prefix_env") or launch.provenance.get("")
+    text = shlex.join(f"{name}={launch.prefix_env[name]}" for name in names)
+    return Value(text=text, reason="as the launch line sets them for its own host", spans=(found,) if found else ())
+
+
+@best
+def host_id(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
+    """A value of NCCL_HOSTID: another one on each machine, which no one setting for all can be."""
+    return Value(reason="each machine needs a value of its own, such as a name that no other has")
 
 
 @best

@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
-from ncdiag.fixes import seen
-from ncdiag.fixes.values import Bindings, Value, best
+from ncdiag.fixes.values import Bindings, Value, best, bound
+from ncdiag.nccl.hosts import seen
+
+_PORT = 29500
+"""PyTorch's port where none is set (torch/distributed/run.py)."""
+_STEP = 17
+_HIGHEST = 32_000
+"""Below the ports that the kernel gives away by itself (net.ipv4.ip_local_port_range begins at 32768)."""
+
+
+@best
+def other_port(view: View, bindings: Bindings) -> Value:
+    """Another port for the rendezvous than the one that is taken, for MASTER_PORT."""
+    event, setting = bound(bindings, Event), view.setting(view.job, "MASTER_PORT")
+    told = str(event.fields.get("port") or event.fields.get("local_address") or "") if event is not None else ""
+    text = told.rpartition(":")[2] or (setting.text if setting is not None else "") or ""
+    taken = int(text) if text.isdecimal() and len(text) < len("65536") + 1 else _PORT
+    port = taken + _STEP if taken + _STEP < _HIGHEST else _PORT + _STEP
+    return Value(text=str(port), reason=f"another one than {taken}", ask_for=("ss -ltn (on the host of rank 0)",))
 
 
 @best

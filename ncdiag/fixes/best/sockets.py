@@ -8,9 +8,9 @@ import msgspec
 
 from ncdiag.facts.model import Address, Interface
 from ncdiag.facts.view import View
-from ncdiag.fixes import seen
 from ncdiag.fixes.values import Bindings, Value, best
 from ncdiag.nccl import versions
+from ncdiag.nccl.hosts import seen
 from ncdiag.spans import Span
 
 

@@ -8,15 +8,15 @@ import msgspec
 
 from ncdiag.facts.model import Host, Port
 from ncdiag.facts.view import View
-from ncdiag.fixes import chosen, seen
 from ncdiag.fixes.proofs.outcome import Change, HostProof, release, settings
 from ncdiag.nccl import versions
+from ncdiag.nccl.hosts import chosen, seen
 from ncdiag.nccl.numbers import parse_number
 from ncdiag.nccl.selection.devices import Devices
 from ncdiag.nccl.selection.names import NameList
 from ncdiag.nccl.selection.network import IB, SOCKET
 
-VARIABLES = frozenset({"NCCL_IB_HCA", "NCCL_IB_DISABLE", "NCCL_NET"})
+VARIABLES = frozenset({"NCCL_IB_HCA", "NCCL_IB_DISABLE", "NCCL_NET", "NCCL_NET_PLUGIN"})
 SLOW = 4
 """A port so many times slower than the fastest beside it is no data port: an on-board card that speaks RDMA."""
 
@@ -46,11 +46,9 @@ def _host(view: View, name: str, change: Change, taken: list[_Taken]) -> HostPro
     host = view.host(name)
     after = settings(view, name, change)
     with_this = f"with this, {release(view, name)} on {name}"
-    to_sockets = parse_number(change.env.get("NCCL_IB_DISABLE")) or change.env.get("NCCL_NET", "").lower() == "socket"
-    if host is not None and to_sockets:
-        return _leads_to(view, host, after, with_this, {SOCKET})
-    if host is not None and "NCCL_NET" in change.unset and not _forces_sockets(view, name):
-        return _leads_to(view, host, after, with_this, {SOCKET, IB})
+    aim = _aim(view, name, change)
+    if host is not None and aim:
+        return _leads_to(view, host, after, with_this, aim)
     if host is None or not host.hcas:
         return HostProof(name, "not-simulated", f"{name}'s RDMA devices were not seen", (f"ibstat (on {name})",))
     found = chosen.of_host(view, host, after, view.version(host))
@@ -63,6 +61,16 @@ def _host(view: View, name: str, change: Change, taken: list[_Taken]) -> HostPro
     changed = (was.net.name, set(was.ports.names)) != (found.net.name, set(found.ports.names)) if known else None
     taken.append(_Taken(name, found.ports.ports, changed))
     return HostProof(name, "proved", f"{with_this} takes {', '.join(found.ports.names)}")
+
+
+def _aim(view: View, name: str, change: Change) -> set[str]:
+    """The networks that a change means to lead to; empty where it is about RDMA ports."""
+    if parse_number(change.env.get("NCCL_IB_DISABLE")) or change.env.get("NCCL_NET", "").lower() == "socket":
+        return {SOCKET}
+    without_plugin = "NCCL_NET_PLUGIN" in {*change.env, *change.unset}
+    if without_plugin or ("NCCL_NET" in change.unset and not _forces_sockets(view, name)):
+        return {SOCKET, IB}
+    return set()
 
 
 def _open_point(view: View, name: str, found: chosen.OfHost) -> HostProof | None:

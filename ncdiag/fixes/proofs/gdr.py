@@ -1,4 +1,4 @@
-"""Between which GPUs and NICs GPUDirect RDMA works once NCCL_NET_GDR_LEVEL is changed."""
+"""Between which GPUs and NICs GPUDirect RDMA works once NCCL_NET_GDR_LEVEL and its neighbours are changed."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from collections.abc import Iterator
 
 from ncdiag.facts.model import Host
 from ncdiag.facts.view import View
-from ncdiag.fixes import chosen, seen
 from ncdiag.fixes.proofs.outcome import Change, HostProof, release, settings
 from ncdiag.nccl import paths
+from ncdiag.nccl.hosts import chosen, seen
 from ncdiag.nccl.selection.gdr import gdr as gdr_of
 from ncdiag.nccl.selection.gdr import near_enough
 from ncdiag.nccl.versions import samples
 
-VARIABLES = frozenset({"NCCL_NET_GDR_LEVEL"})
+VARIABLES = frozenset({"NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_READ", "NCCL_NET_GDR_C2C", "NCCL_DMABUF_ENABLE"})
+_READ = "NCCL_NET_GDR_READ"
 
 
 def prove(view: View, change: Change) -> tuple[HostProof, ...]:
@@ -42,6 +43,10 @@ def _host(view: View, name: str, change: Change) -> Iterator[HostProof]:
     if host is None or not nics:
         yield HostProof(name, "not-simulated", f"{name}'s NICs and their distance to the GPUs were not seen", ask)
         return
+    if change.env.get(_READ) == "0" or change.env.get("NCCL_DMABUF_ENABLE") == "0":
+        text = f"what {release(view, name)} on {name} loses by switching it off is not simulated"
+        yield HostProof(name, "not-simulated", text)
+        return
     proofs = [_nic(view, host, nic, change) for nic in nics]
     gained = [proof for proof in proofs if proof.state == "proved"]
     yield from gained or proofs  # a NIC far from all GPUs stays out whatever the level, and takes nothing away
@@ -67,17 +72,27 @@ def _nics(view: View, host: Host, after: dict[str, str]) -> Iterator[str]:
 def _nic(view: View, host: Host, nic: str, change: Change) -> HostProof:
     name, version = host.name, view.version(host)
     after, before = settings(view, name, change), settings(view, name, Change({}))
-    verdict, was = gdr_of(host, nic, after, version), gdr_of(host, nic, before, version)
+    far = chosen.distances_of(view, host, after, chosen.rdma(host, after, version))
+    verdict, was = gdr_of(host, nic, after, version, far), gdr_of(host, nic, before, version, far)
     with_this = f"with this, {release(view, name)} on {name}"
-    if verdict.enabled:
-        return HostProof(name, "proved", f"{with_this} uses GPUDirect RDMA with {nic} ({verdict.why})")
-    if verdict.enabled is False:
-        still = " as before" if was.enabled is False else ""
-        return HostProof(name, "refuted", f"{with_this} does not use GPUDirect RDMA with {nic}{still} ({verdict.why})")
-    near = {near_enough(host, nic, after, exact)[0] for exact in samples(version, paths.CHANGES)}
-    far = " (the distance is within it)" if near == {True} else ""
-    text = f"whether {release(view, name)} on {name} then uses GPUDirect RDMA with {nic} is not certain{far}"
+    wanted, had, how = verdict.enabled, was.enabled, "uses GPUDirect RDMA"
+    if _READ in {*change.env, *change.unset}:
+        wanted, had, how = verdict.reads, was.reads, "reads GPU memory by GPUDirect RDMA"
+    if wanted:
+        return HostProof(name, "proved", f"{with_this} {how} with {nic} ({verdict.why})")
+    if wanted is False:
+        still = " as before" if had is False else ""
+        return HostProof(name, "refuted", f"{with_this} {_not(how)} with {nic}{still} ({verdict.why})")
+    near = {near_enough(host, nic, after, exact, far)[0] for exact in samples(version, paths.CHANGES)}
+    within = " (the distance is within it)" if near == {True} else ""
+    text = f"whether {release(view, name)} on {name} then {how} with {nic} is not certain{within}"
     return HostProof(name, "not-simulated", f"{text}: {verdict.why}", _asks(name, verdict.why))
+
+
+def _not(how: str) -> str:
+    """``does not use`` for ``uses``, ``does not read`` for ``reads``."""
+    verb, _, rest = how.partition(" ")
+    return f"does not {verb.removesuffix('s')} {rest}"
 
 
 def _asks(name: str, why: str) -> tuple[str, ...]:

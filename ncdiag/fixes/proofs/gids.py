@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from ncdiag.facts.model import Gid, Port
 from ncdiag.facts.view import View
-from ncdiag.fixes import seen
 from ncdiag.fixes.proofs.outcome import Change, HostProof, release, settings
-from ncdiag.nccl.selection.gid import gid_index
+from ncdiag.nccl.hosts import chosen, seen
 
 VARIABLES = frozenset({
     "NCCL_IB_GID_INDEX", "NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE", "NCCL_IB_ROCE_VERSION_NUM",
@@ -37,7 +36,7 @@ def _host(view: View, name: str, change: Change) -> list[HostProof]:
 def _port(view: View, name: str, port: Port, change: Change) -> HostProof:
     ask = (f"show_gids (on {name}, whole)",)
     where = f"{name} {port.hca}"
-    choice = gid_index(port, settings(view, name, change), view.version(view.host(name)))
+    choice = chosen.gid(view, port, settings(view, name, change), view.version(view.host(name)))
     if not choice.known:
         why = choice.reasons[0].text if choice.reasons else "the table was not seen"
         text = f"which entry {release(view, name)} takes on {where} is not certain ({why})"

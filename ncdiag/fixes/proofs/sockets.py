@@ -8,16 +8,11 @@ import msgspec
 
 from ncdiag.facts.model import Address, Interface
 from ncdiag.facts.view import View
-from ncdiag.fixes import seen
 from ncdiag.fixes.proofs.outcome import Change, HostProof, release, settings
-from ncdiag.nccl import versions
+from ncdiag.nccl.hosts import seen
 from ncdiag.nccl.selection import sockets
-from ncdiag.nccl.selection.names import NameList
 
 VARIABLES = frozenset({"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY", "NCCL_COMM_ID"})
-
-_LEFT_OUT = ("docker", "lo", "virbr")
-"""Beginnings of names that a list printed by NCCL does not show, because its default leaves them to the last."""
 
 
 class _Picked(msgspec.Struct, frozen=True):
@@ -47,7 +42,7 @@ def _host(view: View, name: str, change: Change, picked: list[_Picked]) -> HostP
     ask = (f"ip addr (on {name})",)
     if host.origin == "none":
         return HostProof(name, "not-simulated", f"{name}'s interfaces were not seen", ask)
-    known = with_loopback(host)
+    known = seen.with_loopback(host)
     after = settings(view, name, change)
     version = view.version(view.host(name))
     choice = sockets.bootstrap(known, after, version)
@@ -59,7 +54,7 @@ def _host(view: View, name: str, change: Change, picked: list[_Picked]) -> HostP
     data = sockets.net_socket(known, after, version) if _carries_data(view, name) else choice
     if problem := _problem(view, known, choice, data if data.known else choice, after):
         return HostProof(name, "refuted", f"{with_this} {problem}")
-    if hidden := may_be_hidden(view, host, after):
+    if hidden := seen.may_be_hidden(view, host, after):
         return HostProof(name, "not-simulated", f"{name}'s log does not show {hidden}", ask)
     first = choice.interfaces[0]
     by_name = {interface.name: interface for interface in known}
@@ -78,37 +73,6 @@ def _open_point(view: View, host: seen.Seen, choice: sockets.Choice, after: dict
         wanted = after.get("NCCL_SOCKET_IFNAME", "the default")
         return f"none of the interfaces that {host.host}'s log lists fits {wanted}"
     return ""
-
-
-def with_loopback(host: seen.Seen) -> tuple[Interface, ...]:
-    """A list from a log never has lo, yet every Linux host has it, as the first interface."""
-    if host.origin == "all" or any(interface.name == "lo" for interface in host.interfaces):
-        return host.interfaces
-    lo = Interface(
-        host=host.host, name="lo", kind="loopback", up=True, running=True, ifindex=1,
-        addresses=(Address("127.0.0.1", 8),),
-    )  # fmt: skip
-    return (lo, *host.interfaces)
-
-
-def may_be_hidden(view: View, host: seen.Seen, after: dict[str, str]) -> str:
-    """What the interfaces of a log leave open for this list of names; empty when nothing that matters can be hidden."""
-    wanted = after.get("NCCL_SOCKET_IFNAME", "")
-    if host.origin == "all" or "NCCL_COMM_ID" in after:
-        return "" if host.origin == "all" else "all interfaces"
-    version = view.version(view.host(host.host))
-    names = NameList.parse(wanted, version.low if version else versions.as_range(None).low)
-    if names.exact and not names.exclude and names.items:
-        return ""  # a name is there once
-    listed = any(rank.socket_interfaces for rank in view.ranks_on(host.host))
-    before = settings(view, host.host, Change({}))
-    automatic = "NCCL_SOCKET_IFNAME" not in before and not any(i.name.startswith("ib") for i in host.interfaces)
-    if not (listed and automatic):
-        return "all interfaces"
-    touched = names.exclude or any(
-        item.name.startswith(left) or left.startswith(item.name) for item in names.items for left in _LEFT_OUT
-    )
-    return f"interfaces such as {', '.join(_LEFT_OUT)}" if touched else ""
 
 
 def _carries_data(view: View, name: str) -> bool:

@@ -2,13 +2,15 @@
 
 One module a launcher, found by folder. Each has ``LAUNCHER`` (its name), ``PROGRAMS`` (the programs of a Launch fact
 that it stands for) and ``line(change) -> str | None``: the text to paste, None where the launcher cannot express the
-change.
+change. ``TAG`` is a regular expression for what the launcher, or the reader of its logs, puts before the lines of the
+ranks (Rank.line_tag), where it does.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
+import itertools
 import pkgutil
 import re
 import shlex
@@ -20,6 +22,8 @@ import msgspec
 _PATH_LIST = re.compile(r"[\w/.:+-]*\$LD_LIBRARY_PATH[\w/.:+-]*")
 USUAL = ("export", "mpirun", "docker")
 """The launchers that come first where the input shows none."""
+_TAGS = 64
+"""Tags that are looked at: a job has one launcher, or one within another."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,200}")
 
 
@@ -60,10 +64,15 @@ def render(change: Change, wanted: Iterable[str] | None = None) -> dict[str, str
     return {name: line for name, line in lines.items() if line}
 
 
-def preferred(programs: Iterable[str]) -> list[str]:
-    """All launchers, those that the input shows (``programs`` of its Launch facts, in order) before the usual ones."""
+def preferred(programs: Iterable[str], tags: Iterable[str] = ()) -> list[str]:
+    """All launchers, those that the input shows before the usual ones.
+
+    It shows them by the ``programs`` of its Launch facts, in order, else by the ``tags`` before the lines of its ranks.
+    """
     known = {program: name for name, module in launchers().items() for program in module.PROGRAMS}
     seen = [known[program] for program in programs if program in known]
+    marks = {name: re.compile(module.TAG) for name, module in launchers().items() if hasattr(module, "TAG")}
+    seen += [name for tag in itertools.islice(tags, _TAGS) for name, mark in marks.items() if mark.match(tag)]
     return list(dict.fromkeys([*seen, *USUAL, *launchers()]))
 
 

@@ -10,6 +10,7 @@ from ncdiag.fixes.render import Change
 
 LAUNCHER = "k8s"
 PROGRAMS = ("kubernetes",)
+TAG = r"\[pod/"  # kubectl logs --prefix
 
 _DOCKER_SIZE = re.compile(r"(?P<number>\d{1,6})(?P<unit>[kmgt])b?", re.IGNORECASE)
 

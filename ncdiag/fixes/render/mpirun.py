@@ -6,6 +6,7 @@ from ncdiag.fixes.render import Change, assignment
 
 LAUNCHER = "mpirun"
 PROGRAMS = ("mpirun", "mpiexec", "orterun", "prterun")
+TAG = r"\[(?:\d{1,9}|[\w.-]{1,200}@\d{1,9}),[^\]]{1,200}\]<std(?:out|err)>"  # --tag-output, --output tag
 
 
 def line(change: Change) -> str | None:

@@ -10,6 +10,7 @@ from ncdiag.fixes.render import Change, prefixed
 
 LAUNCHER = "srun"
 PROGRAMS = ("srun", "sbatch")
+TAG = r"\d{1,7}:$"  # --label
 
 
 def line(change: Change) -> str | None:

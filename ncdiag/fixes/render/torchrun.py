@@ -7,6 +7,7 @@ from ncdiag.fixes.render import Change, assignment
 LAUNCHER = "torchrun"
 PROGRAMS = ("torchrun", "torch.distributed.run", "torch.distributed.launch", "torch.distributed.elastic",
             "accelerate launch")  # fmt: skip
+TAG = r"\[default\d{1,4}\]:"  # --tee, --log-dir
 
 
 def line(change: Change) -> str | None:

@@ -7,7 +7,7 @@ import ipaddress
 from ncdiag.facts.model import Host, Job, Rank
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived
-from ncdiag.nccl.derive.filters import settings_of
+from ncdiag.nccl.hosts.in_force import settings_of
 from ncdiag.nccl.selection import sockets
 
 _FAMILY = "NCCL_SOCKET_FAMILY"

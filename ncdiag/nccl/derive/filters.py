@@ -6,6 +6,7 @@ from ncdiag.facts.model import Host, Job, Port, Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View, derived
 from ncdiag.nccl import environment
+from ncdiag.nccl.hosts.in_force import CONF, settings_of
 from ncdiag.nccl.selection import sockets
 from ncdiag.nccl.selection.names import NameList
 
@@ -26,16 +27,16 @@ def socket_filter_matches_nothing(host: Host, view: View) -> bool | None:
     return choice.error is not None if choice.known else None
 
 
-def settings_of(host: Host, view: View) -> dict[str, str]:
-    """The NCCL variables that are set on a host, as the selection functions take them."""
-    found = {name: view.setting(host, name) for name in view.get(view.job, "variables_told")}
-    return {name: s.text for name, s in found.items() if s is not None and s.is_set and s.text is not None}
-
-
 @derived
 def variables_told(job: Job, view: View) -> tuple[str, ...]:
     """The NCCL variables of which anything is known, looked up once for all hosts."""
     return tuple(sorted({s.name for s in job.settings if s.name.startswith("NCCL_")}))
+
+
+@derived
+def conf_settings_told(job: Job, view: View) -> tuple[Setting, ...]:
+    """What the conf files set, as far as they were seen, looked up once for all hosts."""
+    return tuple(s for s in job.settings if s.origin == CONF and s.is_set and s.text is not None)
 
 
 def _hca_list(host: Host, view: View) -> NameList | None:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from ncdiag.facts.model import GdrVerdict, Gid, GidType, Host, Port
 from ncdiag.facts.view import View, derived
 from ncdiag.nccl import paths
-from ncdiag.nccl.derive.filters import settings_of
-from ncdiag.nccl.selection.gid import GidChoice, gid_index
+from ncdiag.nccl.hosts import chosen
+from ncdiag.nccl.hosts.in_force import settings_of
+from ncdiag.nccl.selection.gid import GidChoice
 
 
 def _choice(port: Port, view: View) -> GidChoice | None:
     host = view.host(port.host)
-    if host is None:
-        return None
-    if port.link_layer is None and view.get(port, "is_roce"):
-        port = msgspec.structs.replace(port, link_layer="Ethernet")
-    return gid_index(port, settings_of(host, view), view.version(host))
+    return chosen.gid(view, port, settings_of(host, view), view.version(host)) if host is not None else None
 
 
 @derived

@@ -17,11 +17,9 @@ from ncdiag.nccl.numbers import parse_number
 from ncdiag.nccl.selection import merging
 from ncdiag.nccl.selection.logic import every
 from ncdiag.nccl.selection.names import NameList
-from ncdiag.nccl.selection.reasons import Reason
+from ncdiag.nccl.selection.reasons import Reason, source
 from ncdiag.nccl.selection.values import Settings, number
 
-SOURCE = "src/transport/net_ib/init.cc:313 (v2.30.7-1)"
-SOURCE_OLD = "src/transport/net_ib.cc (v2.18.3-1)"
 MORE_DEVICES = Version(2, 18, 5)
 """From here on 32 ports are taken, before 16 (MAX_IB_DEVS)."""
 PCI_ORDER = Version(2, 29, 7)
@@ -86,7 +84,7 @@ def devices(
 
 
 def _at(hcas: Sequence[Hca], settings: Settings, version: Version, *, complete: bool) -> Devices:
-    source = SOURCE if version >= versions.RUNNING_ONLY else SOURCE_OLD
+    place = source("devices", version)
     limit = 32 if version >= MORE_DEVICES else 16
     wanted = settings.get("NCCL_IB_HCA", "")
     names = NameList.parse(wanted, version, limit) if wanted is not None else None
@@ -96,19 +94,19 @@ def _at(hcas: Sequence[Hca], settings: Settings, version: Version, *, complete: 
     for hca in hcas:
         if not hca.ports:
             maybe += [hca.name] if names is None or names.admits(hca.name) else []
-            reasons.append(Reason(hca.name, "its ports were not seen", "port state", source))
+            reasons.append(Reason(hca.name, "its ports were not seen", "port state", place))
         for port in hca.ports:
             verdict, text, rule = _test(hca, port, names)
-            reasons.append(Reason(label(port), text, rule, source))
+            reasons.append(Reason(label(port), text, rule, place))
             if verdict:
                 taken.append(port)
             elif verdict is None:
                 maybe.append(label(port))
     if not complete:
-        reasons.append(Reason("", "the RDMA devices of the host were not all seen", "not known", source))
+        reasons.append(Reason("", "the RDMA devices of the host were not all seen", "not known", place))
     if len(taken) + len(maybe) > limit:
         text = f"more than {limit} ports are left: which come first is not known"
-        reasons.append(Reason("", text, "MAX_IB_DEVS", source))
+        reasons.append(Reason("", text, "MAX_IB_DEVS", place))
         return Devices(known=False, possible=(*map(label, taken), *maybe), reasons=tuple(reasons))
     known = complete and not maybe
     ordered, ports = _in_order(taken, hcas, settings, version)

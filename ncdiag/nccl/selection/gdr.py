@@ -7,6 +7,7 @@ Source: ncclTopoCheckGdr, src/graph/paths.cc:468-540, and ncclIbGdrSupport, src/
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -14,22 +15,26 @@ import msgspec
 from ncdiag.facts.model import Gpu, Host, TopoLink
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.nccl import paths, versions
+from ncdiag.nccl.selection import distances
+from ncdiag.nccl.selection.distances import Distances, word
 from ncdiag.nccl.selection.logic import every, some
-from ncdiag.nccl.selection.reasons import Reason
+from ncdiag.nccl.selection.reasons import Reason, source
 from ncdiag.nccl.selection.values import Settings, number
 
-SOURCE = "src/graph/paths.cc:468 (v2.30.7-1)"
-SOURCE_SUPPORT = "src/transport/net_ib/gdr.cc:15 (v2.30.7-1)"
 READ_BEGAN, DMABUF, READ_BY_CAPABILITY = Version(2, 4), Version(2, 13), Version(2, 19)
 C2C_PATHS = Version(2, 26)
 """From here on a GPU that is joined to its CPU by C2C may reach NICs beyond the host bridge."""
-CHANGES = (READ_BEGAN, Version(2, 6), DMABUF, READ_BY_CAPABILITY, C2C_PATHS, Version(2, 27), Version(2, 29))
+CHANGES = (READ_BEGAN, Version(2, 6), DMABUF, READ_BY_CAPABILITY, Version(2, 29), *distances.CHANGES)
 
 MODULES = ("nvidia_peermem", "nv_peer_mem")
-_LEVELS = {"NODE": "PHB"}
-"""Words of nvidia-smi that NCCL calls otherwise: it sees one CPU node for each NUMA node."""
+_NOW = Version(2, 30, 7)
 _C2C_GPUS = ("GH200", "GB200", "GB300", "GH100")
 _CUDA_DMABUF = Version(11, 7)
+_LINUX_DMABUF = Version(5, 12)
+_VERBS_DMABUF = Version(34, 0)
+"""The release of rdma-core from which on libibverbs has ibv_reg_dmabuf_mr (its symbol version IBVERBS_1.12)."""
+_ENTERPRISE = re.compile(r"\.el\d|\.an\d|\.tl\d|\.oe\d|-default|\.amzn\d|uek")
+"""Kernels of RHEL and its kin, Anolis, TencentOS, openEuler, SUSE, Amazon and Oracle."""
 
 
 class Gdr(msgspec.Struct, frozen=True):
@@ -48,31 +53,34 @@ class Pair(msgspec.Struct, frozen=True):
     path: str | None
 
 
-def gdr(host: Host, hca: str, settings: Settings, version: Version | VersionRange | None) -> Gdr:
+def gdr(
+    host: Host, hca: str, settings: Settings, version: Version | VersionRange | None, seen: Distances | None = None
+) -> Gdr:  # fmt: skip
     """GPUDirect RDMA between a NIC of the host and the GPUs next to it.
 
-    NCCL asks for each GPU and NIC; a NIC serves the GPUs that are nearest to it, so these answer for the NIC.
+    NCCL asks for each GPU and NIC; a NIC serves the GPUs that are nearest to it, so these answer for the NIC. ``seen``
+    has distances that the host's own links do not tell.
     """
-    answers = [_at(host, hca, settings, exact) for exact in versions.samples(version, CHANGES)]
+    answers = [_at(host, hca, settings, exact, seen) for exact in versions.samples(version, CHANGES)]
     first = answers[0]
     if all(a.enabled == first.enabled for a in answers):
         reads = first.reads if all(a.reads == first.reads for a in answers) else None
         return msgspec.structs.replace(answers[-1], reads=reads)
     why = "the answer depends on the NCCL version"
     told = tuple(dict.fromkeys(reason for a in answers for reason in a.reasons))
-    return Gdr(None, why, None, (Reason(hca, why, "not known", SOURCE), *told))
+    return Gdr(None, why, None, (Reason(hca, why, "not known", ""), *told))
 
 
-def _at(host: Host, hca: str, settings: Settings, version: Version) -> Gdr:
+def _at(host: Host, hca: str, settings: Settings, version: Version, seen: Distances | None) -> Gdr:
     can, why_can, rule = support(host, settings, version)
-    near, why_near = near_enough(host, hca, settings, version)
+    near, why_near = near_enough(host, hca, settings, version, seen)
     reads, why_reads = _reads(host, settings, version)
     enabled = every((can, near))
     texts = [text for verdict, text in ((can, why_can), (near, why_near)) if verdict is enabled]
     reasons = (
-        Reason(hca, why_can, rule, SOURCE_SUPPORT),
-        Reason(hca, why_near, "NCCL_NET_GDR_LEVEL", SOURCE),
-        Reason(hca, why_reads, "NCCL_NET_GDR_READ", SOURCE),
+        Reason(hca, why_can, rule, source("gdr support", version)),
+        Reason(hca, why_near, "NCCL_NET_GDR_LEVEL", source("gdr", version)),
+        Reason(hca, why_reads, "NCCL_NET_GDR_READ", source("gdr", version)),
     )
     return Gdr(enabled, "; ".join(texts), False if enabled is False else every((enabled, reads)), reasons)
 
@@ -102,18 +110,40 @@ def _module(host: Host) -> tuple[bool | None, str]:
 
 
 def _dmabuf(host: Host, settings: Settings, version: Version) -> tuple[bool | None, str]:
-    """DMA-BUF takes the open kernel modules, Linux 5.12, CUDA 11.7, NCCL 2.13 and a device driver that knows it."""
-    if version < DMABUF:
-        return False, "this release knows no DMA-BUF (2.13 and later)"
+    """DMA-BUF takes the open kernel modules, Linux 5.12, CUDA 11.7, NCCL 2.13 and a device driver that knows it.
+
+    Sources: dmaBufSupported, src/init.cc:402 (v2.30.7-1), for CUDA; NVIDIA's GPU Operator guide, "GPUDirect RDMA", for
+    kernel and modules. The mlx5 driver knows it since Linux 5.12 (drivers/infiniband/hw/mlx5/mr.c).
+    """
     wanted = number(settings, "NCCL_DMABUF_ENABLE", version)
-    if wanted == 0:
-        return False, "DMA-BUF is off (NCCL_DMABUF_ENABLE=0)"
-    if host.open_kernel_module is False:
-        return False, "DMA-BUF takes NVIDIA's open kernel modules"
     cuda = [found for gpu in host.gpus if gpu.cuda and (found := Version.parse(gpu.cuda))]
-    if cuda and max(cuda) < _CUDA_DMABUF:
-        return False, "DMA-BUF takes CUDA 11.7"
+    kernel, release = _kernel(host.kernel_release)
+    verbs = Version.parse(host.rdma_core_version or "")
+    against = (
+        (version < DMABUF, "this release knows no DMA-BUF (2.13 and later)"),
+        (wanted == 0, "DMA-BUF is off (NCCL_DMABUF_ENABLE=0)"),
+        (host.open_kernel_module is False, "DMA-BUF takes NVIDIA's open kernel modules"),
+        (bool(cuda) and max(cuda) < _CUDA_DMABUF, "DMA-BUF takes CUDA 11.7"),
+        (kernel is False, f"DMA-BUF takes Linux 5.12, the host has {release}"),
+        (verbs is not None and verbs < _VERBS_DMABUF, f"DMA-BUF takes rdma-core 34, the host has {verbs}"),
+    )
+    for refused, why in against:
+        if refused:
+            return False, why
+    mellanox = bool(host.hcas) and all(hca.name.startswith("mlx5") for hca in host.hcas)
+    if wanted and host.open_kernel_module and cuda and kernel and mellanox:
+        return True, f"DMA-BUF works: open kernel modules, Linux {release}, CUDA {max(cuda)}, mlx5 devices"
     return None, "whether DMA-BUF works (open kernel modules, Linux 5.12 and CUDA 11.7) was not seen"
+
+
+def _kernel(release: str | None) -> tuple[bool | None, str]:
+    """Is the kernel new enough? Enterprise kernels carry new features under old numbers: below 5.12 they may be."""
+    found = Version.parse(".".join((release or "").replace("-", ".").split(".")[:2]))
+    if release is None or found is None:
+        return None, ""
+    if found >= _LINUX_DMABUF:
+        return True, release
+    return (None if _ENTERPRISE.search(release) else False), release
 
 
 def level(settings: Settings, version: Version) -> tuple[str | None, str]:
@@ -131,12 +161,14 @@ def level(settings: Settings, version: Version) -> tuple[str | None, str]:
     return read, f"NCCL_NET_GDR_LEVEL={given}"
 
 
-def near_enough(host: Host, hca: str, settings: Settings, version: Version) -> tuple[bool | None, str]:
+def near_enough(
+    host: Host, hca: str, settings: Settings, version: Version, seen: Distances | None = None
+) -> tuple[bool | None, str]:  # fmt: skip
     """Are the GPUs nearest to the NIC near enough? With the sentence that says so."""
     limit, rule = level(settings, version)
     if limit is None:
         return None, "how far a GPU may be from the NIC is not known"
-    found = pairs(host, hca)
+    found = pairs(host, hca, version) or _from(seen, hca, version)
     if not found:
         if limit == "SYS":
             return True, f"any distance is admitted ({rule})"
@@ -150,13 +182,20 @@ def near_enough(host: Host, hca: str, settings: Settings, version: Version) -> t
     return verdict, f"{where}, {'within' if verdict else 'beyond'} {rule}"
 
 
+def _from(seen: Distances | None, hca: str, version: Version) -> tuple[Pair, ...]:
+    """The paths of a topology file or of the PCI tree."""
+    gpus = seen.gpus if seen is not None else ()
+    found = ((gpu, seen.to_net(gpu, hca, version)) for gpu in gpus if seen is not None)
+    return tuple(Pair(gpu, path) for gpu, path in found if path is not None)
+
+
 def _are(found: Sequence[Pair]) -> str:
     return "is" if len(found) == 1 else "are"
 
 
-def pairs(host: Host, hca: str) -> tuple[Pair, ...]:
+def pairs(host: Host, hca: str, version: Version = _NOW) -> tuple[Pair, ...]:
     """The paths between the NIC and each GPU of the host, from ``nvidia-smi topo -m`` or NCCL's own words."""
-    return tuple(Pair(gpu, _path(link)) for gpu, link in _links(host, hca))
+    return tuple(Pair(gpu, word(link, version)) for gpu, link in _links(host, hca))
 
 
 def _links(host: Host, hca: str) -> Iterator[tuple[str, TopoLink]]:
@@ -165,10 +204,6 @@ def _links(host: Host, hca: str) -> Iterator[tuple[str, TopoLink]]:
         gpu, other = (link.a, link.b) if link.a.startswith("GPU") else (link.b, link.a)
         if gpu.startswith("GPU") and other in labels and (link.path_type or link.level):
             yield gpu, link
-
-
-def _path(link: TopoLink) -> str | None:
-    return link.path_type or _LEVELS.get(link.level or "", link.level)
 
 
 def _nearest(found: Sequence[Pair], version: Version) -> list[Pair]:

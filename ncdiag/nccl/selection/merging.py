@@ -17,7 +17,7 @@ from ncdiag.nccl.selection.values import Settings, number
 BEGAN, MIXED_CARDS, BY_TOPOLOGY = Version(2, 20), Version(2, 22), Version(2, 24)
 CHANGES = (Version(2, 18), BEGAN, MIXED_CARDS, BY_TOPOLOGY)
 SOURCE = "src/graph/topo.cc:1392 (v2.30.7-1)"
-SOURCE_OLD = "src/transport/net_ib.cc (v2.20.5-1)"
+SOURCE_OLD = "src/transport/net_ib.cc:166 (v2.20.5-1)"
 
 Nics = tuple[tuple[str, ...], ...]
 

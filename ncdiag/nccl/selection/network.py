@@ -15,12 +15,10 @@ from ncdiag.nccl import versions
 from ncdiag.nccl.environment import variables
 from ncdiag.nccl.numbers import parse_number
 from ncdiag.nccl.selection.devices import Devices
-from ncdiag.nccl.selection.reasons import Reason
+from ncdiag.nccl.selection.reasons import Reason, source
 from ncdiag.nccl.selection.sockets import Choice
 from ncdiag.nccl.selection.values import Settings
 
-SOURCE = "src/plugin/net.cc:249 (v2.30.7-1)"
-SOURCE_IB = "src/transport/net_ib/init.cc:313 (v2.30.7-1)"
 IB, SOCKET = "IB", "Socket"
 NO_NET = "Failed to initialize any NET plugin"
 
@@ -59,7 +57,7 @@ def network(found: Found, settings: Settings, version: Version | VersionRange | 
     if all((a.known, a.name, a.error) == (first.known, first.name, first.error) for a in answers):
         return answers[-1]
     names = [name for a in answers for name in (a.name, *a.possible) if name]
-    reason = Reason("", "the answer depends on the NCCL version", "not known", SOURCE)
+    reason = Reason("", "the answer depends on the NCCL version", "not known", "")
     return Network(known=False, possible=tuple(dict.fromkeys(names)), reasons=(reason, *answers[-1].reasons))
 
 
@@ -67,39 +65,40 @@ def _at(found: Found, settings: Settings, version: Version) -> Network:
     reads = variables()["NCCL_NET"].exists_at(version)
     wanted = settings.get("NCCL_NET", "") if reads else ""
     ib, why = _ib(found, settings)
-    reasons = [Reason(IB, why, _rule_of(why), SOURCE_IB)]
+    place = source("network", version)
+    reasons = [Reason(IB, why, _rule_of(why), source("devices", version))]
     usable = {IB: ib, SOCKET: _any(found.sockets)}
     order = [IB, SOCKET]
     if wanted is None:
-        reasons.append(Reason("", "whether NCCL_NET is set is not known", "NCCL_NET", SOURCE))
+        reasons.append(Reason("", "whether NCCL_NET is set is not known", "NCCL_NET", place))
         return Network(known=False, possible=tuple(order), reasons=tuple(reasons))
     if wanted:
         order = [name for name in order if name.lower() == wanted.lower()]
-        reasons.append(Reason("", f"only a network of the name {wanted} is taken", f"NCCL_NET={wanted}", SOURCE))
+        reasons.append(Reason("", f"only a network of the name {wanted} is taken", f"NCCL_NET={wanted}", place))
         if not order:
-            reasons.append(Reason(wanted, "a plugin, whose own choice is not simulated", "NCCL_NET", SOURCE))
+            reasons.append(Reason(wanted, "a plugin, whose own choice is not simulated", "NCCL_NET", place))
             return Network(known=False, possible=(wanted,), reasons=tuple(reasons))
     plugin, told = _plugin(found, settings)
-    reasons.append(Reason("", told, "NCCL_NET_PLUGIN", SOURCE))
+    reasons.append(Reason("", told, "NCCL_NET_PLUGIN", place))
     if plugin and not wanted:
         return Network(known=False, possible=(plugin, *order), reasons=tuple(reasons))
-    return _first(order, usable, reasons)
+    return _first(order, usable, reasons, place)
 
 
-def _first(order: Sequence[str], usable: Mapping[str, bool | None], reasons: list[Reason]) -> Network:
+def _first(order: Sequence[str], usable: Mapping[str, bool | None], reasons: list[Reason], place: str) -> Network:
     """The first back end that works; what may work makes the later ones possible only."""
     possible: list[str] = []
     for name in order:
         if usable[name] and not possible:
             text = "taken" if name == order[0] or order == [name] else f"taken, because {order[0]} is not to be had"
-            return Network(known=True, name=name, reasons=(*reasons, Reason(name, text, "order of networks", SOURCE)))
+            return Network(known=True, name=name, reasons=(*reasons, Reason(name, text, "order of networks", place)))
         if usable[name] is not False:
             possible.append(name)
         if usable[name]:
             break
     if possible:
         return Network(known=False, possible=tuple(possible), reasons=tuple(reasons))
-    return Network(known=True, error=NO_NET, reasons=(*reasons, Reason("", NO_NET, "order of networks", SOURCE)))
+    return Network(known=True, error=NO_NET, reasons=(*reasons, Reason("", NO_NET, "order of networks", place)))
 
 
 def _ib(found: Found, settings: Settings) -> tuple[bool | None, str]:

@@ -14,6 +14,7 @@ import msgspec
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.nccl import versions
 
+SOURCE = "src/misc/param.cc:27 (v2.30.7-1)"
 SYSTEM_FILE = "/etc/nccl.conf"
 _VALUE_LIMIT = 1023
 _BUFFER = 4095

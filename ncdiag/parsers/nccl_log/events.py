@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ncdiag.facts.observe import Observation
+from ncdiag.parsers.nccl_log.packed import packed, unpacked
 from ncdiag.parsers.nccl_log.prefix import Prefix
 from ncdiag.parsers.nccl_log.ranks import Key
 from ncdiag.parsers.nccl_log.reading import Told
@@ -28,6 +29,17 @@ class Events:
         self._counts: Counter[tuple[Any, ...]] = Counter()
         self._kept: Counter[str] = Counter()
         self._over: Counter[str] = Counter()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What goes from one process to another."""
+        told = {place: (first, self._counts[place]) for place, first in self._first.items()}
+        return {"told": packed(told), "_kept": self._kept, "_over": self._over}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        told: dict[tuple[Any, ...], Any] = unpacked(state["told"])
+        self._first = {place: first for place, (first, _) in told.items()}
+        self._counts = Counter({place: count for place, (_, count) in told.items()})
+        self._kept, self._over = state["_kept"], state["_over"]
 
     def add(self, key: Key, told: Told, text: str, *, level: str, prefix: Prefix, span: Span) -> None:  # noqa: PLR0913
         """Take one event; over the limit it is only counted under its name."""

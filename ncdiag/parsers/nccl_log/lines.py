@@ -14,7 +14,7 @@ from ncdiag.messages.load import Message, own_messages
 from ncdiag.messages.match import sources
 from ncdiag.messages.template import parse
 
-ORIGINS = frozenset({"nccl", "rccl", "plugin"})
+ORIGINS = frozenset({"nccl", "rccl", "plugin", "libfabric"})
 """The message origins that print through NCCL's logger."""
 
 _LEVELS = rb"INFO|WARN|ATTN|TRACE|CALL|DIAG|ABORT"
@@ -23,19 +23,14 @@ _OURS = re.compile(
     rb"|RCCL version ?:? ?\d|^(?:\([^)\n]*\) ?)*(?:HIP version|ROCm version|Librccl path) +: "
     rb"|Line: \d+: NET/OFI |^\s*(?:\| )?\S*libfabric:\d+:"
 )
-_SIGNS = (b"NCCL ", b"RCCL ", b"HIP version", b"ROCm version", b"Librccl", b"NET/OFI", b"libfabric:")
+SIGNS = (b"NCCL ", b"RCCL ", b"HIP version", b"ROCm version", b"Librccl", b"NET/OFI", b"libfabric:")
+"""One of these is in each line of ours."""
 
 
 def is_nccl_line(line: bytes) -> bool:
     """Tell whether NCCL, RCCL or a network plugin printed this line (with or without its prefix)."""
-    return any(sign in line for sign in _SIGNS) and _OURS.search(line) is not None
+    return any(sign in line for sign in SIGNS) and _OURS.search(line) is not None
 
-
-PREFIXED = re.compile(
-    r"""(?:\[[^\]\n]{1,40}\]\s)?[^\s:/"'|<>()\[\],{}]{1,255}:\d{1,10}:\d{1,10}\s(?:\[-?\w{1,16}\]\s)?"""
-    r"""(?:[^\s:]{1,300}:\d{1,6}\s)?(?:\([^()]{1,200}\)\s)?NCCL\s(?:INFO|WARN|ATTN|TRACE|CALL|ABORT)"""
-)
-"""The beginning of another NCCL line inside a line: two processes wrote into one pipe."""
 
 _FACTS = (
     r"Bootstrap ?:", r"NET(?:/(?!\d)| :)", r"Using (?:network|internal Network)", r"GPU Direct RDMA", r"\[Rank \d",
@@ -73,30 +68,17 @@ def build() -> str:
 
 
 @functools.cache
-def _wanted() -> str:
+def wanted() -> str:
+    """How an INFO message begins that can change a fact or tell an event."""
     return compiled.load("nccl-lines", itertools.chain([__file__], sources()), build, str)
 
 
-_COUNTED = r"Channel |Ring \d|Trees |\w+: opCount "
+COUNTED = r"Channel |Ring \d|Trees |\w+: opCount "
 """Messages of which there are too many to look at each: they are counted, or tell nothing."""
 
 
 @functools.cache
 def interesting() -> re.Pattern[bytes]:
     """Lines that can change a fact or tell an event: from ``NCCL`` to the first words of the message."""
-    info = rf"(?!{_COUNTED})(?={_wanted()})"
+    info = rf"(?!{COUNTED})(?={wanted()})"
     return re.compile(rf"NCCL (?:(INFO) {info}|(WARN|ATTN|DIAG)\b ?|(ABORT)|version (?=\d))".encode())
-
-
-@functools.cache
-def remarkable(words: int) -> re.Pattern[bytes]:
-    """The line break before a line that has to be looked at: it is interesting, or not an INFO line of NCCL at all.
-
-    ``words``: how many words a launcher or a collector of logs put before ``host:pid:tid [dev] NCCL INFO``.
-    """
-    return re.compile(rf"\n(?!{prefixed(words)} NCCL INFO (?:{_COUNTED}|(?!{_wanted()})))".encode())
-
-
-def prefixed(words: int) -> str:
-    """The beginning of a line up to ``[dev]``, behind so many words of others; nothing in it can meet a line's end."""
-    return (rf"(?:\S* ){{{words}}}" if words else "") + r"\S* \[\S*"

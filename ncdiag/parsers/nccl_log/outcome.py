@@ -8,11 +8,15 @@ from typing import Any
 
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import Version, VersionRange
+from ncdiag.parsers.nccl_log.lives import Life
 from ncdiag.parsers.nccl_log.ranks import Key, Record
 from ncdiag.parsers.nccl_log.reading import LISTED
 from ncdiag.spans import Span
 
 _LIST_FOR_BOOTSTRAP = Version(2, 4), Version(2, 6)
+
+Told = dict[str, tuple[Any, Span]]
+"""The fields of a rank, each with the line that told it."""
 
 
 class Outcome:
@@ -47,39 +51,46 @@ class Outcome:
 
     def _rank(self, main: Record, members: list[Record]) -> Iterator[Observation]:
         """The rank that ``main`` stands for; each field goes to the line that told it."""
-        by_span: dict[Span, dict[str, Any]] = defaultdict(dict)
+        told: Told = {}
         for record in reversed(members):
-            for name, (value, span) in record.fields.items():
-                _put(by_span, name, value, span)
-        _lists(by_span, members)
+            told |= record.fields
+        _lists(told, members)
         version = self._version(members)
         nets = [net for record in members if (net := record.network()) is not None]
         net = max(nets, key=lambda net: net[0], default=None)
         if net is not None and (net[0] > LISTED or self._lists_what_it_uses(version)):
-            _put(by_span, "net", net[1], net[2])
-        _put_world(by_span, main)
-        _put_state(by_span, members)
-        if version is not None:
-            _put(by_span, "nccl_version", version[0], version[1] or main.span)
-        by_span[main.span] |= self._counted(main, members)
+            told["net"] = net[1], net[2]
         host, pid, device = main.key
-        if main.world is not None and main.world.init.cuda_dev is not None:
-            device = main.world.init.cuda_dev
-        for span, fields in sorted(by_span.items(), key=lambda item: item[0].line):
-            if fields:
-                yield Observation(
-                    entity="Rank", key=(pid, device), host=host, span=span, fields=fields, standing="process"
-                )
+        world = main.world
+        if world is not None:
+            _tell_world(told, world)
+            device = device if world.init.cuda_dev is None else world.init.cuda_dev
+        _tell_state(told, members)
+        if version is not None:
+            told["nccl_version"] = version[0], version[1] or main.span
+        told |= self._counted(main, members)
+        by_line: dict[tuple[int, str], tuple[Span, dict[str, Any]]] = {}
+        for name, (value, span) in told.items():
+            by_line.setdefault((span.line, span.text), (span, {}))[1][name] = value
+        for _, (span, fields) in sorted(by_line.items()):
+            yield Observation(entity="Rank", key=(pid, device), host=host, span=span, fields=fields, standing="process")
 
-    def _counted(self, main: Record, members: list[Record]) -> dict[str, Any]:
+    def _counted(self, main: Record, members: list[Record]) -> Told:
         """What is told by many lines. Records that several ranks share count for none of them."""
         alone = [record for record in members if record is main or not self.shared[record.key[:2]]]
         counts: Counter[str] = Counter()
+        ways: Counter[str] = Counter()
         for record in alone:
             counts.update(record.transports)
+            ways.update(record.ways)
         nics = sorted(set().union(*(record.nics for record in alone)))
-        fields = {"library": self.library, "rank": main.rank, "transports": dict(counts), "nics_used": nics}
-        return {name: value for name, value in fields.items() if value not in (None, {}, [])}
+        net = main.first_links.get(True, main.span)
+        link = min(main.first_links.values(), key=lambda span: span.line, default=main.span)
+        fields: Told = {
+            "library": (self.library, main.span), "rank": (main.rank, main.span), "transports": (dict(counts), link),
+            "net_ways": (dict(ways), net), "nics_used": (nics, net),
+        }  # fmt: skip
+        return {name: told for name, told in fields.items() if told[0] not in (None, {}, [])}
 
     def _lists_what_it_uses(self, version: tuple[VersionRange, Span | None] | None) -> bool:
         """2.4 and 2.5 list the sockets for the bootstrap as well, so that line does not tell the network."""
@@ -117,32 +128,21 @@ def _grouped(members: list[Record]) -> list[tuple[Record, list[Record]]]:
     return [(record, without_device) for record in own] or [(without_device[0], without_device[1:])]
 
 
-def _put(by_span: dict[Span, dict[str, Any]], name: str, value: Any, span: Span) -> None:  # noqa: ANN401
-    """Set a field once over all spans: what is put later replaces what was put before."""
-    for fields in by_span.values():
-        fields.pop(name, None)
-    by_span[span][name] = value
+def _tell_world(told: Told, world: Life) -> None:
+    init = world.init
+    values = {"nranks": init.nranks, "communicator": init.comm, "cuda_dev": init.cuda_dev, "bus_id": init.bus_id}
+    told |= {name: (value, world.first) for name, value in values.items() if value is not None}
 
 
-def _put_world(by_span: dict[Span, dict[str, Any]], main: Record) -> None:
-    if main.world is None:
-        return
-    init, span = main.world.init, main.world.first
-    world = {"nranks": init.nranks, "communicator": init.comm, "cuda_dev": init.cuda_dev, "bus_id": init.bus_id}
-    for name, value in world.items():
-        if value is not None:
-            _put(by_span, name, value, span)
-
-
-def _put_state(by_span: dict[Span, dict[str, Any]], members: list[Record]) -> None:
+def _tell_state(told: Told, members: list[Record]) -> None:
     """A failure anywhere in the process wins; else what its communicators say."""
-    states = [record.state for record in members if record.state is not None]
+    states = [state for record in members if (state := record.state) is not None]
     state = next((state for state in states if state[0] == "failed"), states[0] if states else None)
     if state is not None:
-        _put(by_span, "state", *state)
+        told["state"] = state
 
 
-def _lists(by_span: dict[Span, dict[str, Any]], members: list[Record]) -> None:
+def _lists(told: Told, members: list[Record]) -> None:
     """Lists are told where their first entry stood; GIDs get the name of their device."""
     names = {item["index"]: item["name"] for r in members for item in r.fields.get("net_devices", ([], r.span))[0]}
     merged: dict[str, list[tuple[Any, Span]]] = defaultdict(list)
@@ -151,9 +151,9 @@ def _lists(by_span: dict[Span, dict[str, Any]], members: list[Record]) -> None:
             merged[name] += [pair for pair in items if all(pair[0] != old for old, _ in merged[name])]
     for name, items in merged.items():
         values = [_with_device(value, names) if name == "gids_used" else value for value, _ in items]
-        _put(by_span, name, values, items[0][1])
-        if name == "socket_interfaces" and not any("bootstrap_interface" in fields for fields in by_span.values()):
-            by_span[items[0][1]]["bootstrap_interface"] = values[0]
+        told[name] = values, items[0][1]
+        if name == "socket_interfaces":
+            told.setdefault("bootstrap_interface", (values[0], items[0][1]))
 
 
 def _with_device(use: dict[str, Any], names: dict[int, str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Lines of RCCL and of network plugins without NCCL's prefix, and messages wrapped by a container's logger."""
+"""Lines of RCCL and of network plugins without NCCL's prefix."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ _LINES = re.compile(
 )
 _SIGNS = (b"version", b" Line: ", b"libfabric:")
 _OFI = re.compile(r"(WARN|INFO|TRACE): Function: .{1,100}? Line: \d{1,6}: (.*)", re.DOTALL)
-_JSON_TAIL = re.compile(r'(?:\\n)?","(?:stream|time|attrs)":.*$')
 
 
 class Plain(msgspec.Struct, frozen=True):
@@ -28,7 +27,7 @@ class Plain(msgspec.Struct, frozen=True):
 
 def plain_messages(buffer: bytes) -> Iterator[Plain]:
     """The messages of ``buffer`` that RCCL or a plugin printed without NCCL's prefix."""
-    if not any(sign in buffer for sign in _SIGNS):
+    if not any(map(buffer.__contains__, _SIGNS)):
         return
     for found in _LINES.finditer(buffer):
         start = buffer.rfind(b"\n", 0, found.start()) + 1
@@ -43,12 +42,3 @@ def plain_messages(buffer: bytes) -> Iterator[Plain]:
             yield Plain(start, found["level"].decode().upper(), found["fabric"].decode("utf-8", "replace"), line)
         elif b"NCCL " not in before:
             yield Plain(start, "INFO", found["rccl"].decode("utf-8", "replace"), line)
-
-
-def unwrapped(message: str) -> str:
-    """``message`` without the rest of the JSON record that a container's logger put around it."""
-    if '","' in message:
-        message = _JSON_TAIL.sub("", message)
-    if "\\u003" in message:
-        message = message.replace("\\u003c", "<").replace("\\u003e", ">").replace("\\u0026", "&")
-    return message.removesuffix("\\n")

@@ -14,7 +14,7 @@ import msgspec
 
 _CLOCK = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?:(Z)|([+-])(\d\d):?(\d\d))?")
 _TAIL = re.compile(
-    r"""(?:(?P<host>(?=[^\s:]*[A-Za-z._-])[^\s:/"'|<>()\[\],{}]{1,255}):(?P<pid>\d{1,10})(?::(?P<tid>\d{1,10}))?\s
+    r"""(?:(?P<host>(?=[^\s:]*[A-Za-z._-])(?![^\s:]*\.(?:cc?|cpp|cu|h):\d+\s)[^\s:/"'`|<>()\[\],{}]{1,255}):(?P<pid>\d{1,10})(?::(?P<tid>\d{1,10}))?\s
         |(?:(?<=\s)|^)(?P<bare>[A-Za-z][\w.-]{0,254})\s(?=\[))?
         (?:\[(?P<dev>-?\w{1,16})\]\s)?
         (?:\d{1,12}\.\d{1,9}\s(?:\w{1,200}:\d{1,6}\s)?)?
@@ -30,9 +30,15 @@ _GLUE = re.compile(
 _DEVICES = 1024
 """CUDA device numbers from here on are garbage (uninitialised memory in some releases)."""
 
+TAG_LIMIT = 120
+"""Characters of a launcher's tag; what is longer is prose."""
+
 
 class Prefix(msgspec.Struct, frozen=True):
-    """The parts of a line's prefix, None where it does not tell. ``time`` is seconds since the epoch (UTC assumed)."""
+    """The parts of a line's prefix, None where it does not tell. ``time`` is seconds since the epoch (UTC assumed).
+
+    ``tag`` is what a launcher or a collector of logs put before it, without times.
+    """
 
     host: str | None = None
     pid: int | None = None
@@ -43,6 +49,7 @@ class Prefix(msgspec.Struct, frozen=True):
     line: int | None = None
     function: str | None = None
     has_clock: bool = False
+    tag: str | None = None
 
 
 def unglued(text: str) -> str:
@@ -55,7 +62,8 @@ def parse_prefix(text: str) -> Prefix:
     text = unglued(text)
     clocks = list(_CLOCK.finditer(text))
     clock = clocks[-1] if clocks else None
-    found = _TAIL.search(_CLOCK.sub(" ", text) if clock else text)
+    timeless = _CLOCK.sub(" ", text) if clock else text
+    found = _TAIL.search(timeless)
     if found is None:
         return Prefix(time=_seconds(clock))
     host, dev = found["host"] or found["bare"], found["dev"]
@@ -70,7 +78,15 @@ def parse_prefix(text: str) -> Prefix:
         line=int(found["line"]) if found["line"] else None,
         function=found["function"],
         has_clock=clock is not None and text[: clock.start()].endswith("[") and text[clock.end() :].startswith("]"),
+        tag=_tag(timeless[: found.start()]) if found["pid"] else None,
     )
+
+
+def _tag(before: str) -> str | None:
+    """What stands before a host, unless it is the end of another message."""
+    tag = before.replace("[ ]", "").strip()
+    is_message = "NCCL " in tag or " -> " in tag
+    return tag if tag and len(tag) <= TAG_LIMIT and not is_message else None
 
 
 def short_path(path: str) -> str:

@@ -38,6 +38,8 @@ class Record:
         self.lives = Lives()
         self.net: tuple[int, str, Span] | None = None
         self.transports: Counter[str] = Counter()
+        self.ways: Counter[str] = Counter()
+        self.first_links: dict[bool, Span] = {}
         self.nics: set[int] = set()
         self.link_ranks: set[int] = set()
         self.failed: Span | None = None
@@ -65,13 +67,25 @@ class Record:
             self.lives.take(reading.init, span)
         self.constraints.setdefault(reading.versions)
 
-    def take_link(self, link: Link) -> None:
-        """Note a connection of the rank; how often it is told is counted apart."""
+    def wants_line_of(self, link: Link) -> bool:
+        """Is this the first connection of its sort: over the network, or within the host?"""
+        return (link.nic is not None) not in self.first_links
+
+    def take_link(self, link: Link, where: Span | None) -> None:
+        """Note a connection of the rank; how often it is told is counted apart. ``where``: its line, where wanted."""
+        if where is not None and self.wants_line_of(link):
+            self.first_links[link.nic is not None] = where
         self.link_ranks.add(link.rank)
         if link.nic is not None:
             self.nics.add(link.nic)
         self.link_net = self.link_net or link.net
         self.link_constraints.add(link.versions)
+
+    def count_link(self, link: Link, count: int) -> None:
+        """Add connections to those of their kind."""
+        self.transports[link.transport] += count
+        if link.way is not None:
+            self.ways[link.way] += count
 
     def merge(self, later: Record) -> None:
         """Add what a later part of the log told of the same process."""
@@ -86,6 +100,8 @@ class Record:
         if later.net is not None:
             self._take_net(later.net)
         self.transports.update(later.transports)
+        self.ways.update(later.ways)
+        self.first_links = later.first_links | self.first_links
         self.nics |= later.nics
         self.link_ranks |= later.link_ranks
         self.failed = later.failed or self.failed

@@ -18,6 +18,12 @@ from ncdiag.messages.match import default_matcher
 from ncdiag.parsers.nccl_log.lines import ORIGINS
 from ncdiag.parsers.nccl_log.prefix import short_path
 
+EVENTS = {
+    "error-return": {"code": "int", "source_file": "str", "source_line": "int"},
+    "ring-order": {"channel": "int", "channels": "int", "nranks": "int"},
+    "unknown-warn": {},
+}
+"""Events that are told by the form of a line, and the types of their fields."""
 CHOSEN, CARRIED, STARTED, LISTED = 4, 3, 2, 1
 """How sure a line makes which network is used: it says so; a channel uses it; it was started; it listed its devices."""
 IN_PROGRESS = "7"
@@ -63,6 +69,10 @@ class Reading(msgspec.Struct, frozen=True):
     versions: str = ""
     for_sure: str = ""
     library: str | None = None
+
+    def of_damaged(self) -> Reading:
+        """What is left where the message is not ASCII, as all names are: bytes were lost, or it quotes the system."""
+        return Reading(told=self.told, fails=self.fails, versions=self.versions)
 
 
 NOTHING = Reading()
@@ -354,7 +364,8 @@ def _told(text: str, level: str, file: str | None = None) -> tuple[Told | None, 
     if match is None and level == "WARN":
         match = default_matcher().match(text, ORIGINS, None, file)  # levels change between releases
     if match is not None:
-        return Told(match.event, match.message.origin, match.message.kind, match.fields), match.message.versions
+        versions = match.message.versions if match.whole else ""  # cut off, it may be the beginning of another one
+        return Told(match.event, match.message.origin, match.message.kind, match.fields), versions
     return (None, "") if level == "INFO" else (Told("unknown-warn", "nccl", None), "")
 
 

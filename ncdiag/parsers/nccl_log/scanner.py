@@ -1,47 +1,61 @@
 """The scanner: buffers of a log in, observations out. No line is looked at from Python unless it can change a fact.
 
-One pattern finds the lines of a buffer that have to be looked at (`lines.remarkable`): those that tell something and
-those that are not NCCL's. Channel lines and collective calls are counted in bulk. Memory grows with processes and pairs
-of ranks, never with lines.
+One pattern finds the lines of a buffer that have to be looked at (`bulk`): those that tell something and those that
+are not NCCL's. Channel lines and collective calls are counted in bulk. Memory grows with processes and pairs of ranks,
+never with lines.
 
 Parts of a log can be scanned apart, each by its own scanner; merged in order, they are as one.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.facts.scalars import VersionRange
-from ncdiag.parsers.nccl_log import calls, channels
+from ncdiag.parsers.nccl_log import bulk
+from ncdiag.parsers.nccl_log.calls import SIGN, Calls
 from ncdiag.parsers.nccl_log.communicators import CallsOfRanks, communicators
 from ncdiag.parsers.nccl_log.dialect import folded
 from ncdiag.parsers.nccl_log.events import Events
-from ncdiag.parsers.nccl_log.lines import PREFIXED, interesting, is_nccl_line, remarkable
+from ncdiag.parsers.nccl_log.glued import separated
+from ncdiag.parsers.nccl_log.lines import SIGNS, interesting, is_nccl_line
 from ncdiag.parsers.nccl_log.outcome import Outcome
-from ncdiag.parsers.nccl_log.places import LineCounter, stretches, words_before
-from ncdiag.parsers.nccl_log.plain import plain_messages, unwrapped
-from ncdiag.parsers.nccl_log.prefix import Prefix, parse_prefix, unglued, versions_of
+from ncdiag.parsers.nccl_log.packed import packed, unpacked
+from ncdiag.parsers.nccl_log.plain import plain_messages
+from ncdiag.parsers.nccl_log.prefix import Prefix, parse_prefix, versions_of
 from ncdiag.parsers.nccl_log.ranks import Key, Record
 from ncdiag.parsers.nccl_log.reading import Reading, read
 from ncdiag.parsers.nccl_log.repeats import Repeats
-from ncdiag.parsers.nccl_log.transports import COLLNET, parse_link
+from ncdiag.parsers.nccl_log.transports import COLLNET, Link, parse_link
 from ncdiag.spans import Span, span
 
-CACHE = 4096
-"""Messages and prefixes whose reading is remembered."""
-LINE_LIMIT = 1 << 16
+BLANKS_LIMIT, BLANK_BUFFER = 16, 1 << 16
+"""Empty lines in a row that are told of, and bytes of nothing else that are passed over at once."""
+CACHE, PREFIXES = 4096, 1 << 13
+"""Messages and prefixes whose reading is remembered: a process of a job has some prefixes of its own."""
 PREFIX_LIMIT = 2000
-PAIR_LIMIT = 1 << 16
-"""Pairs of ranks that are counted before the counts are given to their ranks."""
+_NAME_LIMIT = 64
+"""Bytes before ``NCCL`` in which the name of a process stood, where none can be read."""
+PIECE_SIZE = 1 << 17
+"""Bytes that are taken apart at once: with their lines they should fit the cache of one processor."""
+KEY_LIMIT = 1 << 16
+"""Different links and calls that are counted before the counts are given to their ranks."""
+KEY_LENGTH = 1000
+"""Bytes of what is counted of a call; what is longer is damaged."""
+RING_ORDER = re.compile(rb"NCCL (INFO) (?=Channel \d+(?:/\d+)? : +\d+ +\d)")
+"""``Channel 00/04 : 0 1 2 3``: the order of a ring, told by rank 0."""
 
-_VERSION_ALONE = re.compile(r"(?:^|[^\w\s]\s*|\d[Z:]?\s+|std(?:out|err) [FP]\s)$")
+_VERSION_ALONE = re.compile(
+    r"(?:^\s*|[^\w\s]\s*|\d[Z:]?\s+(?:\d\d[OE][ +]\s?)?|std(?:out|err) [FP]\s|^[\w.]*[\d-][\w.-]* [\w.-]{1,63} )$"
+)
 """What may stand before a bare ``NCCL version 2.18.3``: tags and times, no prose."""
 
 Line = tuple[int, bytes]
@@ -62,7 +76,7 @@ class Scanner:
         self.first_line = self.next_line = first_line
         self._records: dict[Key, Record] = {}
         self._events = Events()
-        self._calls = calls.Calls()
+        self._calls = Calls()
         self._versions: dict[str, Span] = {}
         self._constraints: dict[str, None] = {}
         self._link_constraints: set[str] = set()
@@ -72,20 +86,21 @@ class Scanner:
     def _forget(self, repeats: Repeats | None = None) -> None:
         """Start without what only saves time: caches, counts that are not yet given to their ranks."""
         self._readings: dict[tuple[str, str, str | None], Reading] = {}
-        self._prefixes: dict[bytes, Prefix] = {}
-        self._pairs: Counter[bytes] = Counter()
-        self._owners: dict[bytes, tuple[Record, str] | None] = {}
+        self._counts: Counter[bytes | None] = Counter()
+        self._owners: dict[bytes, tuple[Record, Link]] = {}
         self._repeats = repeats or Repeats()
         self._words = 0
 
     def __getstate__(self) -> dict[str, Any]:
         """What goes from one process to another: small, however long the part of the log was."""
         self._settle()
-        left_out = {"_readings", "_prefixes", "_pairs", "_owners", "_repeats", "_words"}
-        return {name: value for name, value in self.__dict__.items() if name not in left_out}
+        left_out = {"_readings", "_counts", "_owners", "_repeats", "_words"}
+        state = {name: value for name, value in self.__dict__.items() if name not in left_out}
+        return state | {"_records": packed(self._records)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._records = unpacked(state["_records"])
         self._forget()
 
     def feed(self, buffer: bytes, first_line: int | None = None) -> list[Line]:
@@ -93,78 +108,143 @@ class Scanner:
 
         ``first_line`` is the number of the first one where others stood between it and what was fed before.
         """
-        if not buffer:
-            return []
         self.next_line = first_line or self.next_line
-        first, content = self.next_line, buffer.removesuffix(b"\n")
-        if self._repeats.paused():
-            self.next_line += content.count(b"\n") + 1
-            return self._scan(b"\n" + content, range(first, self.next_line))[0]
-        lines = content.split(b"\n")
-        self.next_line += len(lines)
-        numbers: Sequence[int] = range(first, self.next_line)
-        new = self._repeats.new(lines)
-        if new is not None:
-            if not new:
-                return []
-            lines, numbers = [lines[index] for index in new], [first + index for index in new]
-            content = b"\n".join(lines)
-        others, telling = self._scan(b"\n" + content, numbers)
-        if telling is not None:
-            self._repeats.learn(lines, telling)
-        if self._repeats.is_full:
-            self._count_repeats()
+        if len(buffer) > BLANK_BUFFER and buffer.isspace():
+            self.next_line += buffer.count(b"\n")
+            return []
+        others: list[Line] = []
+        start = 0
+        while start < len(buffer):
+            end = buffer.find(b"\n", start + PIECE_SIZE) + 1 or len(buffer)
+            others += self._feed(b"\n" + buffer[start:end].removesuffix(b"\n"))
+            start = end
         return others
 
-    def _scan(self, text: bytes, numbers: Sequence[int]) -> tuple[list[Line], set[bytes] | None]:
-        """Take the lines of ``text``, each behind a line end, and their ``numbers``.
+    def _feed(self, text: bytes) -> list[Line]:
+        """Take the lines of ``text``, each behind a line end; returns those that are not NCCL's."""
+        lines = text.split(b"\n")
+        del lines[0]
+        numbers = range(self.next_line, self.next_line + len(lines))
+        self.next_line = numbers.stop
+        if self._repeats.paused():
+            return self._scan(text, lines, numbers, learn=False)
+        keys = self._repeats.keys(lines)
+        if keys is None:
+            return self._scan(text, lines, numbers, learn=True)
+        if not self._count(keys, lines, numbers):
+            return []
+        new = [index for index, key in enumerate(keys) if key is None]
+        lines = [lines[index] for index in new]
+        return self._scan(b"\n" + b"\n".join(lines), lines, [numbers[index] for index in new], learn=True)
 
-        Returns the lines that are not NCCL's, and those that tell something each time that they come (None: not known).
+    def _scan(self, text: bytes, lines: Sequence[bytes], numbers: Sequence[int], *, learn: bool) -> list[Line]:
+        """Take the ``lines`` of ``text``, where each stands behind a line end; returns those that are not NCCL's.
+
+        ``learn``: remember what is counted of them.
         """
-        places = self._remarkable(text, len(numbers))
-        called = self._calls.count(text, numbers, self._words)
-        self._channels(text, numbers, places)
-        inside = sum(text.count(b"NCCL ", *place) for place in places)
-        glued = text.count(b"NCCL ") != len(numbers) - len(places) + inside
-        if glued:  # two processes wrote into one line somewhere: look behind the first message of each line as well
-            hits: Iterable[re.Match[bytes]] = interesting().finditer(text)
-        else:
-            hits = itertools.chain.from_iterable(interesting().finditer(text, *place) for place in places)
-        counter = LineCounter(text, numbers)
-        for hit in hits:
-            self._take(text, hit, counter)
-        others = self._others(text, places, numbers)
-        if glued or 2 * called > len(numbers):
-            return others, None
-        return others, {text[start:end] for start, end in itertools.chain(places, calls.places(text) if called else ())}
+        found, keys, strange = self._taken_apart(text, lines)
+        inside = [lines[index].count(b"NCCL ") for index in strange]
+        if max(inside, default=0) > 1 or text.count(b"NCCL ") != len(lines) - len(strange) + sum(inside):
+            apart = separated(text, numbers)
+            if apart is not None:  # its lines come in parts
+                text, numbers, learn = *apart, False
+                lines = text[1:].split(b"\n")
+                found, keys, strange = self._taken_apart(text, lines)
+        self._count(keys, lines, numbers)
+        called = text.count(SIGN)
+        if called:
+            self._calls.latest(found, lines, numbers)
+        if learn and 2 * called <= len(lines) and len(strange) < len(lines):
+            calls = [index for index, fields in enumerate(found) if fields[-1]] if called else []
+            self._repeats.learn(lines, keys, [*strange, *calls])
+        if not strange:
+            return []
+        looked_at = [(numbers[index], lines[index]) for index in strange]
+        signs = [sign for sign in SIGNS if sign in text]
+        return [
+            (number, line)
+            for number, line in _without_blanks(looked_at)
+            if not any(map(line.__contains__, signs)) or not self._look_at(number, line)
+        ]
 
-    def _remarkable(self, text: bytes, count: int) -> list[tuple[int, int]]:
-        """Where the lines are that have to be looked at; learns how many words stand before most lines."""
+    def _taken_apart(self, text: bytes, lines: Sequence[bytes]) -> tuple[list[bulk.Fields], list[bytes], list[int]]:
+        """What is counted of each line, its key, and the indices of the lines that have to be looked at.
+
+        Learns how many words stand before most lines.
+        """
         if b"CCL INFO " not in text:
-            return stretches(text, re.compile(rb"\n"))
-        places = stretches(text, remarkable(self._words))
-        if len(places) > count // 4:
-            words = words_before(text, places)
+            return [], [bulk.SOMETHING] * len(lines), list(range(len(lines)))
+        found, keys, strange = bulk.taken_apart(text, lines, self._words)
+        if len(strange) > len(lines) // 4:
+            words = bulk.words_before(lines[index] for index in strange[:200])
             if words is not None and words != self._words:
-                again = stretches(text, remarkable(words))
-                if len(again) < len(places):
-                    self._words, places = words, again
-        return places
+                again = bulk.taken_apart(text, lines, words)
+                if len(again[-1]) < len(strange):
+                    self._words = words
+                    return again
+        return found, keys, strange
 
-    def _others(self, text: bytes, places: list[tuple[int, int]], numbers: Sequence[int]) -> list[Line]:
-        """Read messages without NCCL's prefix; what is nobody's is returned."""
-        found: list[Line] = []
-        counter = LineCounter(text, numbers)
-        for start, end in places:
-            line = text[start:end]
-            if not is_nccl_line(line):
-                found.append((counter.at(start), line))
-                if b"version" not in line and b"libfabric:" not in line:
-                    continue
-            for message in plain_messages(line):
-                where = span(self._source, counter.at(start), message.line)
-                self._apply((self._host, None, None), Prefix(), message.text, message.level, where)
-        return found
+    def _count(self, keys: Sequence[bytes | None], lines: Sequence[bytes], numbers: Sequence[int]) -> int:
+        """Count the keys of lines and tell how many have none; the first line of a key tells whose the link is."""
+        if len(self._counts) > KEY_LIMIT:
+            self._settle()
+        known = len(self._counts)
+        self._counts.update(keys)
+        without = self._counts.pop(None, 0)
+        self._counts.pop(bulk.SOMETHING, None)
+        new = set(itertools.islice(reversed(self._counts), len(self._counts) - known))
+        wanted = {key for key in new if key is not None and key.split(b"\n", 2)[1]}
+        for key, line, number in zip(keys, lines, numbers, strict=True) if wanted else ():
+            if key in wanted:
+                wanted.remove(key)
+                self._own(key, line, number)
+                if not wanted:
+                    break
+        return without
+
+    def _own(self, key: bytes, line: bytes, number: int) -> None:
+        """Find the process and the transport of a link seen for the first time; else it is the order of a ring."""
+        before, rest, *_ = key.split(b"\n")
+        link = parse_link(rest[:300].decode("utf-8", "replace")) if before.isascii() else None
+        if link is not None:
+            of = self._key_of(before)
+            record = self._records.get(of)
+            where = None
+            if record is None or number < record.span.line or record.wants_line_of(link):
+                where = span(self._source, number, line.decode("utf-8", "replace"))
+                record = self._record(of, where)
+            record.take_link(link, where)
+            self._link_constraints.add(link.versions)
+            self._owners[key] = record, link
+        elif hit := RING_ORDER.search(line):
+            self._take(line, hit, number)
+
+    def _settle(self) -> None:
+        """Give all counts to their ranks: what is left is small."""
+        for key, count in self._counts.items():
+            before, _, function, what, comm = (key or bulk.SOMETHING).split(b"\n")
+            if comm and len(key or b"") < KEY_LENGTH:
+                self._calls.add(before, function, what, comm, count)
+            elif key in self._owners:
+                record, link = self._owners[key]
+                record.count_link(link, count)
+        self._counts.clear()
+        self._owners.clear()
+
+    def _look_at(self, number: int, line: bytes) -> bool:
+        """Read a line of any form; tells whether it is NCCL's."""
+        ours = False
+        for hit in interesting().finditer(line):
+            self._take(line, hit, number)
+            ours = ours or hit.lastindex is not None
+        if not ours or line.count(b"NCCL ") > 1:
+            for fields in bulk.anywhere(line):
+                self._count([bulk.key_of(fields)], [line], [number])
+                self._calls.latest([fields], [line], [number])
+        for message in plain_messages(line):
+            where = span(self._source, number, message.line)
+            self._apply((self._host, None, None), Prefix(), message.text, message.level, where)
+        return ours or is_nccl_line(line)
 
     def merge(self, later: Scanner) -> None:
         """Add what was scanned of the part of the log behind this one; ``later`` is used up."""
@@ -214,38 +294,38 @@ class Scanner:
             found, unread = [_renumbered(o, number) for o in found], [number(line) for line in unread]
         return Parsed(observations=tuple(found), unread=tuple(line - self.first_line for line in unread))
 
-    def _take(self, text: bytes, hit: re.Match[bytes], counter: LineCounter) -> None:
-        """One interesting place: find its line, its prefix and its message."""
-        start = text.rfind(b"\n", 0, hit.start()) + 1
-        end = text.find(b"\n", hit.end())
-        end = len(text) if end < 0 else end
-        line = text[start : min(end, start + LINE_LIMIT)]
-        number = counter.at(start)
-        before, after = line[: hit.start() - start], line[hit.end() - start :]
-        level = next((group for group in hit.groups() if group), b"").decode()
-        prefix = self._prefix(before[-PREFIX_LIMIT:])
-        message = unwrapped(_own_part(after.decode("utf-8", "replace")))
+    def _take(self, line: bytes, hit: re.Match[bytes], number: int) -> None:
+        """One interesting place of a line: find its prefix and its message."""
+        before = line[: hit.start()]
+        level = hit[hit.lastindex].decode() if hit.lastindex else ""
+        prefix = _prefix(before[-PREFIX_LIMIT:])
+        if not (prefix.host or before[-_NAME_LIMIT:].decode("utf-8", "replace")).isascii():
+            return  # damaged: nobody knows whose line it is
+        message = line[hit.end() :].decode("utf-8", "replace")
         where = span(self._source, number, line.decode("utf-8", "replace"))
         if not level:
             if _VERSION_ALONE.search(before.decode("utf-8", "replace")) is None or len(message.split()) != 1:
                 return
             message, level = f"NCCL version {message}", "VERSION"
         key = self._key(prefix)
-        collnet = COLLNET.match(message)
+        collnet = COLLNET.match(message) if message.startswith("Coll") else None
         link = parse_link(collnet["rest"]) if collnet else None
         if link is not None:
             record = self._record(key, where)
-            record.take_link(link)
-            record.transports[link.transport] += 1
+            record.take_link(link, where)
+            record.count_link(link, 1)
             return
         self._apply(key, prefix, message, level, where)
 
     def _apply(self, key: Key, prefix: Prefix, message: str, level: str, where: Span) -> None:
         reading = self._read(message, "INFO" if level == "VERSION" else level, prefix.file)
+        if not message.isascii():
+            reading = reading.of_damaged()
         if reading.library is not None and self._library != "RCCL":
             self._library = reading.library
         of_prefix = versions_of(prefix, level)
-        self._constraints |= {of_prefix: None, reading.versions: None}
+        self._constraints.setdefault(of_prefix)
+        self._constraints.setdefault(reading.versions)
         if reading.for_sure:
             self._versions.setdefault(reading.for_sure, where)
         if level == "VERSION":
@@ -253,6 +333,8 @@ class Scanner:
         record = self._record(key, where)
         record.take(reading, where)
         record.constraints.setdefault(of_prefix)
+        if prefix.tag is not None:
+            record.fields.setdefault("line_tag", (prefix.tag, where))
         if reading.told is not None:
             self._events.add(key, reading.told, message.strip(), level=level, prefix=prefix, span=where)
 
@@ -266,15 +348,6 @@ class Scanner:
             self._readings[place] = reading
         return reading
 
-    def _prefix(self, before: bytes) -> Prefix:
-        prefix = self._prefixes.get(before)
-        if prefix is None:
-            prefix = parse_prefix(before.decode("utf-8", "replace"))
-            if len(self._prefixes) >= CACHE:
-                self._prefixes.clear()
-            self._prefixes[before] = prefix
-        return prefix
-
     def _record(self, key: Key, where: Span) -> Record:
         record = self._records.get(key)
         if record is None:
@@ -283,70 +356,21 @@ class Scanner:
             record.span = where  # the channels of a buffer are counted before its other lines are read
         return record
 
-    def _channels(self, text: bytes, numbers: Sequence[int], places: list[tuple[int, int]]) -> None:
-        """Count the channel lines of a buffer by process and link; what is new among them is looked at."""
-        if len(self._pairs) > PAIR_LIMIT:
-            self._count_pairs()
-        known = len(self._pairs)
-        self._pairs.update(channels.pairs(text, self._words, places))
-        counter = LineCounter(text, numbers)
-        for pair in list(itertools.islice(self._pairs, known, None)):
-            self._owners[pair] = self._owner(pair, text, counter)
-
-    def _owner(self, pair: bytes, text: bytes, counter: LineCounter) -> tuple[Record, str] | None:
-        """The process and the transport of a link seen for the first time; what is no link is the order of a ring."""
-        before, _, rest = pair.partition(b"\n")
-        link = parse_link(rest[:300].decode("utf-8", "replace"))
-        if link is None:
-            place = max(text.find(b" : " + rest), 0)
-            hit = channels.RING_ORDER.search(text, text.rfind(b"\n", 0, place) + 1, place + 60)
-            if hit is not None:
-                self._take(text, hit, counter.again())
-            return None
-        key = self._key_of(before)
-        record = self._records.get(key) or self._record(key, self._first_channel(before, text, counter))
-        record.take_link(link)
-        self._link_constraints.add(link.versions)
-        return record, link.transport
-
-    def _settle(self) -> None:
-        """Give all counts to their ranks: what is left is small."""
-        self._count_repeats()
-        self._count_pairs()
-        self._calls.add_up()
-
-    def _count_repeats(self) -> None:
-        """Count the channels that were told again by equal lines."""
-        for line, count in self._repeats.take():
-            for pair in channels.pairs(b"\n" + line, 0, ()):
-                if pair not in self._owners:
-                    self._owners[pair] = self._owner(pair, b"\n" + line, LineCounter(b"\n" + line, (self.next_line,)))
-                self._pairs[pair] += count
-
-    def _count_pairs(self) -> None:
-        """Add the counts of the channel lines to their ranks."""
-        for pair, count in self._pairs.items():
-            owner = self._owners[pair]
-            if owner is not None:
-                owner[0].transports[owner[1]] += count
-        self._pairs.clear()
-        self._owners.clear()
-
     def _key(self, prefix: Prefix) -> Key:
         return prefix.host or self._host, prefix.pid, prefix.dev
 
     def _key_of(self, before: bytes) -> Key:
         """The process that ``host:pid:tid [dev]`` names."""
-        return self._key(self._prefix(before[-PREFIX_LIMIT:] + b" "))
+        return self._key(_prefix(before[-PREFIX_LIMIT:] + b" "))
 
-    def _first_channel(self, before: bytes, text: bytes, counter: LineCounter) -> Span:
-        """The first channel line of a process: looked for behind that of the process before it, once a process."""
-        place = channels.first_line(text, before, counter.offset)
-        if place < counter.offset:
-            counter = counter.again()
-        end = text.find(b"\n", place)
-        line = text[place : end if end >= 0 else len(text)][:LINE_LIMIT].decode("utf-8", "replace")
-        return span(self._source, counter.at(place), line)
+
+def _without_blanks(lines: Iterable[Line]) -> Iterator[Line]:
+    """The lines without most of a long run of empty ones: they say nothing, and a file may have millions."""
+    blanks = 0
+    for number, line in lines:
+        blanks = 0 if line else blanks + 1
+        if blanks < BLANKS_LIMIT:
+            yield number, line
 
 
 def _renumbered(observation: Observation, number: Callable[[int], int]) -> Observation:
@@ -357,10 +381,6 @@ def _renumbered(observation: Observation, number: Callable[[int], int]) -> Obser
     return msgspec.structs.replace(observation, span=where, fields=fields)
 
 
-def _own_part(message: str) -> str:
-    """The message without another process's line that was glued behind it."""
-    if "NCCL " not in message:
-        return message
-    message = unglued(message)
-    other = PREFIXED.search(message)
-    return message[: other.start()].rstrip(" |") if other else message
+@functools.lru_cache(PREFIXES)
+def _prefix(before: bytes) -> Prefix:
+    return parse_prefix(before.decode("utf-8", "replace"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 import msgspec
@@ -14,25 +15,32 @@ _LINK = re.compile(
 )
 _NET = re.compile(r"(NET|COLLNET)/([^/]{1,40})/(\d{1,4})")
 _P2P = re.compile(r"P2P/(?:IPC|CUMEM|MNNVL|direct pointer|indirect|common device)")
+_OTHER = re.compile(r"(?!(?:P2?|NE?T?|SH?|C|COLL\w*)(?:/|$))[A-Z][\w ]{1,38}(?=/|$)")
+"""A transport of another release, by its first word; not one that was cut short."""
 _GDR = "/GDRDMA"
 _DEVICE_IS_BUS = 64
 """Before 2.18.3 the number in brackets is a bus id, from then on a small device number."""
 
 
 class Link(msgspec.Struct, frozen=True):
-    """One end of a connection: the rank that printed the line, its peer, the transport and, for a network, the NIC."""
+    """One end of a connection: the rank that printed the line, its peer, the transport and, for a network, the NIC.
+
+    ``way``, of the ``NET`` transport: ``send`` or ``receive``, with ``/GDRDMA`` where the NIC reaches GPU memory.
+    """
 
     rank: int
     peer: int | None
     transport: str
     net: str | None = None
     nic: int | None = None
+    way: str | None = None
     versions: str = ""
 
 
+@functools.lru_cache(1 << 13)
 def parse_link(text: str) -> Link | None:
     """Read what follows ``Channel 00/0 : ``; None for a ring order, a line cut short and anything else."""
-    found = _LINK.match(text)
+    found = _LINK.match(text) if text.isascii() else None
     if found is None:
         return None
     source, target = int(found["source"]), int(found["target"]) if found["target"] else None
@@ -48,11 +56,14 @@ def parse_link(text: str) -> Link | None:
         transport = p2p[0]
     elif via.startswith(("SHM", "direct shared memory")):
         transport = "SHM"
+    elif (other := _OTHER.match(via)) is not None:
+        transport = other[0]
     else:
-        transport = via.split("/", 1)[0][:40]
+        return None
     receives = found["way"] == "receive" and target is not None
     rank, peer = (target, source) if receives and target is not None else (source, target)
-    return Link(rank, peer, transport, net, nic, _versions(found["source_device"], via))
+    way = found["way"] + (_GDR if _GDR in via else "") if found["way"] and net else None
+    return Link(rank, peer, transport, net, nic, way, _versions(found["source_device"], via))
 
 
 def _versions(device: str | None, via: str) -> str:

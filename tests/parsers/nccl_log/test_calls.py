@@ -72,6 +72,16 @@ def test_the_last_call_of_each_rank_has_its_line() -> None:
     assert (line, second["function"], second["op_count"]) == (6, "AllReduce", 31)
 
 
+def test_the_first_trace_names_no_function() -> None:
+    """2.3.5: src/enqueue.cu has two forms, one of them without the root."""
+    before = "n1:10:10 [0] NCCL INFO "
+    call = "opCount {} sendbuff 0x7f00 recvbuff 0x7f40 count 256 size 4 datatype 7 op 0 {}comm 0x5a0 [nranks=2] stream 0x5d0"
+    text = "".join(f"{before}{call.format(n, root)}\n" for n, root in [("9", "root 0 "), ("a", "")])
+    assert sums(scan(text)) == {(None, 2, "collective", "float32"): {"calls": 2, "bytes": 2048, "sizes": {"1024": 2}}}
+    ((line, (told,)),) = last(scan(text)).values()
+    assert (line, told["function"], told["op_count"], told["count"]) == (2, "collective", 10, 256)
+
+
 def test_calls_without_init_lines() -> None:
     log = call(FIRST, "Send", 1) + call(SECOND, "Recv", 2)
     assert set(sums(scan(log))) == {(None, 2, "Send", "float32"), (None, 2, "Recv", "float32")}

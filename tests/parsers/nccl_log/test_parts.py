@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import pickle
 import random
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from generate import healthy
+from generate.sample import SAMPLE
 
 from ncdiag.facts.observe import Parsed
 from ncdiag.parsers.nccl_log import Scanner
 
 HERE = Path(__file__).parent
-
-
-def load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-healthy = load(HERE.parents[1] / "generate" / "healthy.py")
-SAMPLE = load(HERE / "test_scanner.py").SAMPLE
 LOGS = sorted((HERE.parents[2] / "fixtures" / "sections" / "nccl_log").glob("*.txt"))
 
 

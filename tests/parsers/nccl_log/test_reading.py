@@ -215,11 +215,17 @@ def test_error_returns(text: str, expected: tuple[str, int, int, bool]) -> None:
 
 LINKS: dict[str, Link | None] = {
     "0 -> 8 via NET/Socket/1": Link(0, 8, "NET/Socket", "Socket", 1),
-    "0 -> 8 [send] via NET/IB/0/GDRDMA": Link(0, 8, "NET/IB/GDRDMA", "IB", 0),
-    "15[41000] -> 0[1b000] [receive] via NET/IB/0": Link(0, 15, "NET/IB", "IB", 0, ">=2.5,<2.18.3"),
-    "0[1b000] -> 8[3e000] [send] via NET/IB/0(1)/GDRDMA/Shared": Link(0, 8, "NET/IB/GDRDMA", "IB", 0, ">=2.5,<2.18.3"),
-    "0[0] -> 8[0] [send] via NET/AWS Libfabric/2/GDRDMA": Link(0, 8, "NET/AWS Libfabric/GDRDMA", "AWS Libfabric", 2),
-    "0[0] -> 8[0] [receive] via NET/IB/3/GDRDMA(PCI)/Shared": Link(8, 0, "NET/IB/GDRDMA", "IB", 3, ">=2.26"),
+    "0 -> 8 [send] via NET/IB/0/GDRDMA": Link(0, 8, "NET/IB/GDRDMA", "IB", 0, "send/GDRDMA"),
+    "15[41000] -> 0[1b000] [receive] via NET/IB/0": Link(0, 15, "NET/IB", "IB", 0, "receive", ">=2.5,<2.18.3"),
+    "0[1b000] -> 8[3e000] [send] via NET/IB/0(1)/GDRDMA/Shared": Link(
+        0, 8, "NET/IB/GDRDMA", "IB", 0, "send/GDRDMA", ">=2.5,<2.18.3"
+    ),
+    "0[0] -> 8[0] [send] via NET/AWS Libfabric/2/GDRDMA": Link(
+        0, 8, "NET/AWS Libfabric/GDRDMA", "AWS Libfabric", 2, "send/GDRDMA"
+    ),
+    "0[0] -> 8[0] [receive] via NET/IB/3/GDRDMA(PCI)/Shared": Link(
+        8, 0, "NET/IB/GDRDMA", "IB", 3, "receive/GDRDMA", ">=2.26"
+    ),
     "0[0] -> 1[1] via P2P/IPC/read": Link(0, 1, "P2P/IPC"),
     "0[0] -> 1[1] via P2P/CUMEM/CE": Link(0, 1, "P2P/CUMEM", versions=">=2.18"),
     "0[0] -> 1[1] via P2P/direct pointer/read": Link(0, 1, "P2P/direct pointer"),
@@ -262,3 +268,9 @@ def test_a_warning_that_nothing_fits_is_an_event() -> None:
 def test_library(text: str, file: str | None, library: str) -> None:
     level = "WARN" if file or "Missing" in text else "INFO"
     assert read(text, level, file).library == library
+
+
+def test_a_message_cut_off_does_not_tell_the_release() -> None:
+    """``Connected all rings`` alone is what releases before 2.24 print; cut off, a later one begins so as well."""
+    whole, cut = read("Connected all rings", "INFO"), read("Connected all rings, use", "INFO")
+    assert (whole.versions, cut.versions) == (">=2.8,<2.24", "")

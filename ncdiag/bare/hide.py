@@ -1,0 +1,65 @@
+"""Which variables are looked at, and what is secret: the same on a bare node and where texts are read."""
+
+import re
+
+LINE_LIMIT = 1 << 16
+"""Characters of a line that are read."""
+HIDDEN = "***"
+
+_FAMILIES = (
+    r"(?:NCCL|RCCL|HCCL|ASCEND|OFI|FI|UCX|UCC|UCS|OMPI|PMIX|PMI|PRTE|HYDRA|MPICH|I_MPI|TORCH|PYTORCH|CUDA|NVIDIA|NVSHMEM"
+    r"|GLOO|HOROVOD|SLURM|HSA|ROCR|HIP|ROCM|RDMAV|IBV|MLX5|MLX4|SHARP|EFA)"
+)
+_OTHERS = (
+    r"(?:MASTER_(?:ADDR|PORT)|(?:LOCAL_)?(?:WORLD_SIZE|RANK)|RANK_(?:SIZE|ID|TABLE_FILE)|DEVICE_ID|NNODES|(?:NODE|GROUP)_RANK|LD_LIBRARY_PATH|LD_PRELOAD"
+    r"|OMP_NUM_THREADS|KUBERNETES_SERVICE_HOST|SLURMD_NODENAME)"
+)
+KEPT_PATTERN = rf"(?:{_FAMILIES}_[A-Z0-9_]{{1,100}}|(?:OMPI|PMIX|PRTE|OPAL)_MCA_[a-z0-9_]{{1,100}}|{_OTHERS})"
+"""The names that are kept, as a pattern for anchors."""
+SECRET_WORDS = ("KEY", "TOKEN", "PASS", "SECRET", "CREDENTIAL", "COOKIE", "JWT")
+"""What a name holds that promises a secret."""
+HARMLESS_NAMES = ("IB_PKEY", "MR_KEY_SIZE", "TOKENIZER")
+
+_KEPT = re.compile(rf"{KEPT_PATTERN}$")
+_SECRET = re.compile("|".join(SECRET_WORDS))
+_HARMLESS = re.compile("|".join(HARMLESS_NAMES))
+_ASSIGNED = re.compile(r"(?<![\w-])(?P<name>[A-Za-z_]\w*)(?P<sep>\s?[=:]\s?)(?P<value>\"[^\"]*\"|'[^']*'|[^\s\"']+)")
+_OPTION = re.compile(r"(?<![\w-])(?P<name>--?[A-Za-z][\w-]*)(?P<sep>[= ])(?P<value>\"[^\"]*\"|'[^']*'|[^\s\"']+)")
+_USER = re.compile(r"://[^/@\s]{1,200}@")
+_MAY_HOLD_SECRETS = ("proc/", "etc/", "root/", "home/")
+
+
+def is_kept(name: str) -> bool:
+    """Whether this is a variable of NCCL, of a framework or of a launcher, and no secret."""
+    return _KEPT.match(name) is not None and not is_secret(name)
+
+
+def is_secret(name: str) -> bool:
+    """Whether the name of a variable or option promises a key, token, password or the like."""
+    return _SECRET.search(_HARMLESS.sub("", name.upper())) is not None
+
+
+def hide_secrets(text: str) -> str:
+    """The line with the values of secret variables and options and the users of URLs replaced by ``***``."""
+    if "://" in text:
+        text = _USER.sub("://" + HIDDEN + "@", text)
+    if is_secret(text):
+        text = _OPTION.sub(_hidden, _ASSIGNED.sub(_hidden, text))
+    return text
+
+
+def _hidden(found: "re.Match[str]") -> str:
+    return f"{found['name']}{found['sep']}{HIDDEN}" if is_secret(found["name"]) else found[0]
+
+
+def lines_without_secrets(data: bytes) -> bytes:
+    """A text, line by line; what is no UTF-8 stays as it is."""
+    lines = data.decode("utf-8", "surrogateescape").split("\n")
+    return "\n".join(hide_secrets(line[:LINE_LIMIT]) for line in lines).encode("utf-8", "surrogateescape")
+
+
+def file_without_secrets(path: str, data: bytes) -> bytes:
+    """A file that may hold settings; files of devices are kept byte for byte. ``path`` has no leading slash."""
+    if not path.startswith(_MAY_HOLD_SECRETS) and "conf" not in path.rpartition("/")[2]:
+        return data
+    return lines_without_secrets(data)

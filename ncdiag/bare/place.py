@@ -1,0 +1,80 @@
+"""A file that is there whole or not at all.
+
+A new file has no name until it is whole, where the file system can do that (O_TMPFILE, open(2)): nothing is left behind
+when the program is killed. Where it cannot, and where an older file is replaced, a hidden name beside it serves.
+"""
+
+import contextlib
+import os
+import stat
+import tempfile
+from typing import Iterable, Optional
+
+
+def place(pieces: Iterable[bytes], path: str, mode: int = 0o600) -> None:
+    """Make or replace the file ``path`` in one step; devices and pipes are written in place. Raises OSError."""
+    path = os.path.realpath(path)
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            with open(path, "wb") as device:
+                device.writelines(pieces)
+            return
+    handle = _nameless(os.path.dirname(path))
+    if handle is None:
+        _named(pieces, path, mode)
+        return
+    with os.fdopen(handle, "w+b") as target:
+        _fill(target.fileno(), pieces, mode)
+        if not _linked(target.fileno(), path):
+            target.seek(0)
+            _named(iter(lambda: target.read(1 << 20), b""), path, mode)
+
+
+def _nameless(folder: str) -> Optional[int]:
+    try:
+        return os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except (OSError, AttributeError):  # another file system or system; a folder that is not there is told later
+        return None
+
+
+def _linked(handle: int, path: str) -> bool:
+    """Name an open file ``path``; over an older file by way of a hidden name, which stands for a moment only."""
+    folder, name = os.path.split(path)
+    source = f"/proc/self/fd/{handle}"
+    hidden = os.path.join(folder, f".{name}.{os.getpid()}.{os.urandom(4).hex()}")
+    at = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)  # with it the link behind /proc is followed (linkat(2))
+    try:
+        try:
+            os.link(source, path, src_dir_fd=at)
+        except FileExistsError:
+            os.link(source, hidden, src_dir_fd=at)
+            os.replace(hidden, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(hidden)
+        return False
+    finally:
+        os.close(at)
+    return True
+
+
+def _named(pieces: Iterable[bytes], path: str, mode: int) -> None:
+    handle, hidden = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", dir=os.path.dirname(path))
+    try:
+        with os.fdopen(handle, "wb") as target:
+            _fill(target.fileno(), pieces, mode)
+        os.replace(hidden, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(hidden)
+        raise
+
+
+def _fill(handle: int, pieces: Iterable[bytes], mode: int) -> None:
+    for piece in pieces:
+        left = memoryview(piece)
+        while left:
+            left = left[os.write(handle, left) :]
+    if hasattr(os, "fchmod"):
+        os.fchmod(handle, mode)
+    os.fsync(handle)

@@ -1,0 +1,194 @@
+"""``ncdiag lint FILE...`` and ``ncdiag lint -- COMMAND``: the NCCL settings of files and commands."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+import typer.core
+
+from ncdiag.commands._options import FailOn, Least, application
+from ncdiag.commands._output import say, write
+
+if TYPE_CHECKING:
+    from ncdiag.facts.scalars import Version
+    from ncdiag.lint.model import Document, Form
+    from ncdiag.lint.run import Options, Result
+
+app = application()
+
+NOTHING_UNDERSTOOD = 3
+_COMMAND = "ncdiag.lint.command"
+
+
+class _Splitting(typer.core.TyperCommand):
+    """Takes what stands behind ``--`` as a command line to be linted, not as files."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  (the class moved between releases)
+        """Keep the words behind the first ``--``."""
+        if "--" in args:
+            at = args.index("--")
+            ctx.meta[_COMMAND] = args[at + 1 :]
+            args = args[:at]
+        return list(super().parse_args(ctx, args))
+
+
+@app.command(
+    cls=_Splitting,
+    help="Check the NCCL settings of launch commands, shell and Slurm scripts, Dockerfiles, Kubernetes and compose "
+    "files, env files, nccl.conf, hostfiles and HCCL rank tables; FILE may be a folder or - for standard input. "
+    "A command line stands behind --: ncdiag lint -- mpirun -np 2 ...",
+)
+def lint(  # noqa: PLR0917  (typer's parameters)
+    ctx: typer.Context,
+    files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...] [-- COMMAND]")] = None,
+    pid: Annotated[list[int] | None, typer.Option(metavar="PID", help="Check the environment of a process.")] = None,
+    nccl: Annotated[str | None, typer.Option(metavar="VERSION", help="The NCCL release; default: what the file says, "
+                                             "else all.")] = None,
+    as_: Annotated[str | None, typer.Option("--as", metavar="FORM", help="Read the files as shell, dockerfile, "
+                                            "kubernetes, compose, env, conf, hostfile or ranktable.")] = None,
+    one_job: Annotated[bool, typer.Option("--one-job", help="The files are those of the hosts of one job: compare "
+                                          "them.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Print the corrections as a patch; no file is changed.")] = False,
+    format_: Annotated[Literal["text", "json", "github"], typer.Option("--format", help="How to answer.")] = "text",
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
+    select: Annotated[list[str] | None, typer.Option(metavar="CHECK", help="Only these (code or name).")] = None,
+    ignore: Annotated[list[str] | None, typer.Option(metavar="CHECK", help="Without these (code or name).")] = None,
+    rules: Annotated[list[Path] | None, typer.Option(metavar="DIR", help="Add the rules of this folder.")] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Private packs and ignored rules (NCDIAG_CONFIG, "
+                                                "ncdiag.toml).")] = None,
+    min_severity: Annotated[Least, typer.Option(help="Show no finding below this severity.")] = Least.info,
+    fail_on: Annotated[FailOn, typer.Option(help="Exit with 1 when a finding is at least this severe.")] = FailOn.error,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+) -> int:  # fmt: skip
+    """Print the findings, or the patch."""
+    from ncdiag.errors import UsageError
+    from ncdiag.lint import output as printing
+    from ncdiag.lint.run import lint as judged
+    from ncdiag.report.sanitize import json_escapes
+
+    command = ctx.meta.get(_COMMAND)
+    if not files and not pid and command is None:
+        msg = "say what to check: ncdiag lint FILE..., or ncdiag lint -- COMMAND"
+        raise UsageError(msg)
+    options = _options(nccl, (select, ignore), (rules, config), one_job=one_job or len(pid or ()) > 1)
+    documents = _documents(files or [], pid or [], command, as_, quiet=quiet)
+    if not documents:
+        if not quiet:
+            say("nothing here sets anything for NCCL or starts a job")
+        return NOTHING_UNDERSTOOD
+    if fix:
+        write(_patches(documents, options, quiet=quiet), output, encoding="utf-8")
+    results = [_shown(result, min_severity.value) for result in judged(documents, options)]
+    if not fix and format_ == "json":
+        write(json_escapes(printing.as_json(results)), output, encoding="utf-8")
+    elif not fix:
+        write(printing.as_text(results) if format_ == "text" else printing.as_github(results), output)
+    worst = {found.severity for result in results for found in result.findings}
+    order = ("error", "warning", "info")
+    failing = order[: order.index(fail_on.value) + 1] if fail_on is not FailOn.never else ()
+    return int(bool(worst & set(failing)))
+
+
+def _options(
+    nccl: str | None, chosen: tuple[list[str] | None, list[str] | None], book: tuple[list[Path] | None, Path | None],
+    *, one_job: bool,
+) -> Options:  # fmt: skip
+    """What the command line and the configuration file ask: the release, what to select and ignore, private rules."""
+    import datetime as dt
+
+    from ncdiag import catalogue, config
+    from ncdiag.errors import UsageError
+    from ncdiag.lint.findings import checks
+    from ncdiag.lint.run import Options
+
+    site = config.load(book[1])
+    folders = (*site.packs(), *(book[0] or ()))
+    select, ignore = (frozenset(words or ()) for words in chosen)
+    known = {word for rule in catalogue.rules(folders) for word in (rule.code, rule.name, *rule.formerly)}
+    known |= {word for check in checks().values() for word in (check.code, check.name)}
+    for word in sorted(select | ignore):
+        if word not in known:
+            msg = f"there is no check {word!r}"
+            raise UsageError(msg)
+    left_out = {item.rule for item in site.left_out(dt.datetime.now(tz=dt.timezone.utc).date())}
+    return Options(
+        nccl=_version(nccl), select=select or frozenset(site.select), ignore=ignore | left_out, rules=folders,
+        one_job=one_job,
+    )  # fmt: skip
+
+
+def _version(text: str | None) -> Version | None:
+    from ncdiag.errors import UsageError
+    from ncdiag.facts.scalars import Version
+
+    version = Version.parse(text) if text is not None else None
+    if text is not None and version is None:
+        msg = f"{text!r} is no NCCL version; write for instance 2.18.3"
+        raise UsageError(msg)
+    return version
+
+
+def _documents(
+    files: list[str], pids: list[int], command: list[str] | None, form: str | None, *, quiet: bool
+) -> list[Document]:
+    from ncdiag.lint import inputs
+
+    documents, notes = inputs.opened(files, _form(form))
+    if command is not None:
+        documents.append(inputs.command(command))
+    for pid in pids:
+        documents += inputs.process(pid)
+    for note in () if quiet else notes:
+        say(note)
+    return documents
+
+
+def _form(text: str | None) -> Form | None:
+    import typing
+
+    from ncdiag.errors import UsageError
+    from ncdiag.lint.model import Form
+
+    known: tuple[Form, ...] = typing.get_args(Form)
+    if text is not None and text not in known:
+        msg = f"{text!r} is no form; there are {', '.join(known)}"
+        raise UsageError(msg)
+    return next((form for form in known if form == text), None)
+
+
+def _shown(result: Result, least: str) -> Result:
+    import msgspec
+
+    order = ("error", "warning", "info")
+    kept = tuple(found for found in result.findings if order.index(found.severity) <= order.index(least))
+    return msgspec.structs.replace(result, findings=kept)
+
+
+def _patches(documents: list[Document], options: Options, *, quiet: bool) -> str:
+    """The differences of all documents; what would print a secret is left out and told."""
+    from ncdiag.lint.edits import patch
+    from ncdiag.lint.run import mended
+    from ncdiag.parsers._shell import hide_secrets
+    from ncdiag.report.sanitize import clean
+
+    found = []
+    for document in documents:
+        if document.form == "process":
+            continue
+        text = patch(document.source, document.text, mended(document, options))
+        reason = ""
+        if any(hide_secrets(line) != line for line in text.split("\n")):
+            reason = "the lines around the corrections hold a secret"
+        elif not text.isascii() and text.encode("utf-8", "replace") != text.encode("utf-8", "surrogateescape"):
+            reason = "it is no UTF-8"
+        if reason:
+            if not quiet:
+                say(f"{document.source}: no patch is printed: {reason}")
+            continue
+        found.append(text)
+    joined = "".join(found)
+    shown_to_person = sys.stdout is not None and sys.stdout.isatty()
+    return clean(joined) if shown_to_person else joined

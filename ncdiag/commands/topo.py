@@ -1,0 +1,49 @@
+"""``ncdiag topo [FILE...]``: which GPUs and NICs hang at which CPU, and how far they are from each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ncdiag.commands._options import application
+from ncdiag.commands._output import say, write
+
+app = application()
+
+NOTHING_UNDERSTOOD = 3
+
+
+@app.command(
+    help="Draw which GPUs and NICs hang at which CPU and how they are linked; faulty links are marked. "
+    "From FILE (nvidia-smi topo -m, an NCCL topology file, a bundle), else of this host."
+)
+def topo(
+    files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an SVG picture besides.")] = None,
+    root: Annotated[Path, typer.Option(metavar="DIR", help="Read a recorded tree instead of this host.")] = Path("/"),
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
+    *,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+    no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False,
+) -> int:
+    """Draw the hosts."""
+    import shutil
+
+    from ncdiag.commands._judge import wants_colour
+    from ncdiag.commands._options import Options
+    from ncdiag.commands.predict import known
+    from ncdiag.report.topology import plan, text
+
+    found = plan.pictures(known(files, root, quiet=quiet))
+    if not found:
+        say("no GPUs with their links were seen; give the output of 'nvidia-smi topo -m' or an NCCL topology file")
+        return NOTHING_UNDERSTOOD
+    if svg is not None:
+        from ncdiag.report.topology.svg import render
+
+        write(render(found), svg, encoding="utf-8")
+    colour = wants_colour(Options(no_color=no_color, output=output))
+    write(text.render(found, width=shutil.get_terminal_size().columns, colour=colour), output)
+    return 0

@@ -1,0 +1,182 @@
+"""Answers about a thing that somebody names: a variable, a code, a word, a path or a line of a log."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from ncdiag.explaining import lines
+from ncdiag.facts.scalars import OLDEST, Version, VersionRange
+from ncdiag.messages.match import full_matcher
+from ncdiag.nccl import codes, environment, paths, terms
+from ncdiag.nccl.environment import Variable
+
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
+_CODE = re.compile(
+    r"(?P<kind>sxid|xid|status|completion|vendor(?: err(?:or)?)?|result|ncclresult_t|errno)\s*[:=#]?\s*"
+    r"(?P<number>0x[0-9a-f]{1,4}|\d{1,5})",
+    re.IGNORECASE,
+)
+_KINDS = {"status": "completion", "ncclresult_t": "result", "vendor err": "vendor", "vendor error": "vendor"}
+_NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]{1,4}|\d{1,5})")
+_PATH = re.compile(r"[~/][\w./:@-]{1,200}")
+_WORDS = {
+    "result": "NCCL result", "completion": "ibverbs completion status", "vendor": "mlx5 vendor error", "xid": "Xid",
+    "sxid": "SXid", "errno": "errno",
+}  # fmt: skip
+_EVENT = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+")
+_READ: dict[bool | None, str] = {True: "read", False: "not read", None: "not in all of these"}
+_AGREE: dict[bool | None, str] = {True: "all ranks need the same value", False: "ranks may have different values"}
+_NEAR, _MANY = 0.72, 3
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a thing.
+
+    ``kind`` says what it is (``variable``, ``NCCL result``, ``path type``, ``file``, ``message`` ...), ``details`` has
+    what there is besides, by words for people that are keys for machines as well.
+    """
+
+    kind: str
+    name: str
+    meaning: str
+    details: dict[str, Any] = {}
+
+
+def answers(thing: str, version: Version | VersionRange | None = None) -> tuple[Answer, ...]:
+    """All that the words can mean, the likeliest first; empty when nothing is known.
+
+    ``version`` is the NCCL release of which defaults and numbers are told.
+    """
+    text = thing.strip()
+    found = [*_variable(text, version), *_codes(text), *_terms(text, version), *_places(text)]
+    return tuple(found) or tuple(_message(text))
+
+
+def suggestions(thing: str, others: Iterable[str] = ()) -> tuple[str, ...]:
+    """What may have been meant: the nearest names of everything that can be explained, and of ``others``."""
+    known: dict[str, str] = {}
+    for name in (*others, *_names()):
+        known.setdefault(name.lower(), name)
+    near = difflib.get_close_matches(thing.strip().lower()[:200], known, n=_MANY, cutoff=_NEAR)
+    return tuple(known[name] for name in near)
+
+
+def _names() -> Iterator[str]:
+    yield from environment.variables()
+    yield from environment.table().misspelt
+    for kind, table in codes.codes().items():
+        if kind in _WORDS:
+            yield from (word for code in table.values() for word in (code.name, code.said) if word)
+            yield from (f"{_WORDS[kind]} {number}" for number in table if kind in {"xid", "sxid", "errno"})
+    yield from (word for term in terms.terms() for word in (term.name, *term.also))
+    yield from (place.path for place in terms.places())
+    yield from dict.fromkeys(message.event for message in full_matcher().messages())
+
+
+def _variable(text: str, version: Version | VersionRange | None) -> Iterator[Answer]:
+    name = text.partition("=")[0].removeprefix("$")
+    if not _VARIABLE.fullmatch(name):
+        return
+    known = environment.variables().get(name)
+    if known is not None:
+        yield Answer(kind="variable", name=name, meaning=f"{known.means}.", details=dict(_of_variable(known, version)))
+        return
+    wrong, near = environment.table().misspelt.get(name), environment.suggest(name)
+    if wrong is not None or name.startswith("NCCL_"):
+        why = f"NCCL has no such variable ({wrong.why})" if wrong is not None else "NCCL has no such variable"
+        details = {"did you mean": near[:_MANY]} if near else {}
+        yield Answer(kind="unknown variable", name=name, meaning=f"{why}; setting it has no effect.", details=details)
+
+
+def _of_variable(known: Variable, version: Version | VersionRange | None) -> Iterator[tuple[str, Any]]:
+    default = known.default_at(version)
+    history = ", ".join(f"{_shown(value)} ({_since(since)})" for since, value in known.defaults)
+    yield "type", known.type
+    yield "read by", "NCCL" if known.owner == environment.OURS else known.owner
+    if version is not None:
+        yield "in this release", _READ[known.exists_at(version)]
+    yield "default", _shown(default) if default is not None or len(known.defaults) <= 1 else history
+    if len(known.defaults) > 1 and default is not None:
+        yield "default by release", history
+    if known.owner == environment.OURS:
+        since = f"since {known.since}" if known.since else "in every release"
+        yield "history", f"{since}, until {known.until}" if known.until else since
+    for label, value in (
+        ("values", known.accepts or ", ".join(known.words) or ", ".join(map(str, known.choices))),
+        ("use instead", known.renamed), ("risk", _risk(known)), ("agreement", _AGREE.get(known.agree)),
+        ("because", known.agree_why), ("related", list(known.related)),
+    ):  # fmt: skip
+        if value:
+            yield label, value
+
+
+def _since(version: Version) -> str:
+    return "at first" if version <= OLDEST else f"{version} and later"
+
+
+def _shown(default: int | str | None) -> str:
+    return "unset or worked out at run time" if default in {None, ""} else str(default)
+
+
+def _risk(known: Variable) -> str:
+    """What can go wrong with it."""
+    parts = [known.effect]
+    if not known.documented and known.owner == environment.OURS:
+        parts.append("The user guide does not name it: it may change or go without notice.")
+    if known.experimental:
+        parts.append("The user guide files it under debugging: not for production.")
+    return " ".join(part for part in parts if part)
+
+
+def _codes(text: str) -> Iterator[Answer]:
+    found = _CODE.fullmatch(text)
+    if found:
+        word = found["kind"].lower()
+        entry = codes.code(_KINDS.get(word, word), int(found["number"], 0))
+        entries: Iterable[codes.Code] = (entry,) if entry is not None else ()
+    elif _NUMBER.fullmatch(text):
+        entries = codes.of_number(abs(int(text, 0)))
+    else:
+        entries = codes.named(text)
+    for code in entries:
+        details = {"number": code.number, **({"in messages": code.said} if code.said else {})}
+        yield Answer(kind=_WORDS[code.kind], name=code.name, meaning=code.meaning, details=details)
+
+
+def _terms(text: str, version: Version | VersionRange | None) -> Iterator[Answer]:
+    for term in terms.named(text):
+        details: dict[str, Any] = {"also": list(term.also)} if term.also else {}
+        number = paths.path_number(term.name, version) if term.kind == "path type" else None
+        if number is not None and version is not None:
+            details["number"] = number
+        yield Answer(kind=term.kind, name=term.name, meaning=term.meaning, details=details)
+
+
+def _places(text: str) -> Iterator[Answer]:
+    place = terms.place(text) if _PATH.fullmatch(text) else None
+    if place is not None:
+        yield Answer(kind="file", name=place.path, meaning=place.why, details={"holds": place.holds})
+
+
+def _message(text: str) -> Iterator[Answer]:
+    """A line of a log, or the name that an event has in the catalogue."""
+    told = lines.line(text)
+    if told.event is not None:
+        details: dict[str, Any] = {
+            "is": told.kind, "level": told.level, "fields": told.fields, "next": told.next,
+            "printed by NCCL": told.versions,
+        }  # fmt: skip
+        kept = {name: value for name, value in details.items() if value}
+        yield Answer(kind="message", name=told.event, meaning=told.meaning, details=kept)
+    elif _EVENT.fullmatch(text):
+        same = [message for message in full_matcher().messages() if message.event == text]
+        for message in same[:1]:
+            details = {"is": message.kind, "next": message.next, "texts": [m.text for m in same[:_MANY]]}
+            yield Answer(
+                kind="event", name=text, meaning=message.meaning, details={k: v for k, v in details.items() if v}
+            )

@@ -1,0 +1,45 @@
+"""Connections that a packet filter stands against: between two ends of one host, or to a host that drops."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import Event, Host, Job
+from ncdiag.facts.view import View, derived, derived_of
+
+_NO_ANSWER = frozenset({
+    "Connection timed out", "No route to host", "Host is unreachable", "Software caused connection abort",
+    "Operation not permitted",
+})  # fmt: skip
+"""What the kernel says where packets were dropped or a filter answered; refused is also what a dead process leaves."""
+_CONNECTS = frozenset({"socket-connect-failed", "socket-connect-exhausted"})
+
+
+@derived
+def dropping_hosts(job: Job, view: View) -> tuple[Host, ...] | None:
+    """The hosts whose packet filter drops what comes in; None when no filter was shown."""
+    shown = [host for host in job.hosts if host.input_policy is not None or host.input_drops is not None]
+    return tuple(h for h in shown if h.input_policy == "drop" or h.input_drops) if shown else None
+
+
+@derived_of(*_CONNECTS)
+def is_firewalled(event: Event, view: View) -> bool | None:
+    """Did a connection get no answer although no network lies between its ends, or from a host that drops?"""
+    found = view.get(event, "firewall")
+    return None if found is None else bool(found)
+
+
+@derived
+def firewall(event: Event, view: View) -> str | None:
+    """A sentence about it; empty for none, None when no packet filter was shown."""
+    if event.event not in _CONNECTS or event.fields.get("error") not in _NO_ANSWER:
+        return ""
+    if view.get(view.job, "is_multi_host") is False:
+        return f"{event.host or 'A host'} cannot reach an address of its own ({event.fields.get('error')})"
+    dropping = view.get(view.job, "dropping_hosts")
+    if dropping is None:
+        return None
+    for host in dropping:
+        own = {address.ip for interface in host.interfaces for address in interface.addresses or ()}
+        if not own or view.get(event, "peer_ip") in own:
+            view.note(host, "input_policy" if host.input_policy else "input_drops")
+            return f"The packet filter of {host.name} drops connections that no rule names"
+    return ""

@@ -1,0 +1,131 @@
+"""Peer access that is offered and does not work: what shows that copies between GPUs over PCIe do not arrive."""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.facts.model import Benchmark, Gpu, Host, Job
+from ncdiag.facts.view import View, derived
+
+_STALLED_US = 1000.0
+"""Microseconds of a small copy with peer access from which it stalls; it takes 1 to 20 (CUDA samples)."""
+_NO_NVLINK = re.compile(
+    r"\b(?:RTX (?:40[5-9]0|50[5-9]0|[4-6][05]00 Ada|5880 Ada|PRO [2-6]\d00)|L(?:2|4|20|40|40S)"
+    r"|A(?:2|10|10G|10M|16)|T4)\b"
+)
+"""Models without a connector for NVLink (their data sheets); those before 2018 and GeForce below xx80 are left open."""
+_SWITCH = "NCCL_P2P_DISABLE"
+
+
+@derived
+def ib_is_off(job: Job, view: View) -> bool | None:
+    """Is NCCL's own verbs transport switched off?"""
+    setting = view.setting(job, "NCCL_IB_DISABLE")
+    if setting is None or (setting.number is None and setting.is_set is not False):
+        return None
+    view.note(setting)
+    return bool(setting.is_set and setting.number)
+
+
+@derived
+def has_no_nvlink(gpu: Gpu, view: View) -> bool | None:
+    """Is it a model that cannot be joined by NVLink? None where the model does not decide."""
+    return True if gpu.model and _NO_NVLINK.search(gpu.model) else None
+
+
+@derived
+def lacks_nvlink(host: Host, view: View) -> bool | None:
+    """Are its GPUs without NVLink, by their topology, else by their models?"""
+    joined = view.get(host, "has_nvlink")
+    if joined is not None:
+        return not joined
+    if host.gpus and all(view.get(gpu, "has_no_nvlink") for gpu in host.gpus):
+        view.note(host.gpus[0], "model")
+        return True
+    return None
+
+
+@derived
+def slow_peers(host: Host, view: View) -> str:
+    """``GPU0 and GPU1 (49207 us)``: a pair whose copies stall with peer access and do not without; empty for none."""
+    for link in host.links:
+        slow, staged = link.peer_latency_us, link.staged_latency_us
+        if slow is not None and slow >= _STALLED_US and (staged is None or staged < _STALLED_US):
+            view.note(link, "peer_latency_us")
+            return f"{link.a} and {link.b} ({slow:.0f} us)"
+    return ""
+
+
+@derived
+def peer_stall(job: Job, view: View) -> str | None:
+    """What speaks for peer access that does not work, as the beginning of a sentence; empty for nothing.
+
+    None when it cannot be told because how the GPUs are joined was not shown.
+    """
+    slow = next((found for host in job.hosts if (found := view.get(host, "slow_peers"))), None)
+    if slow:
+        return f"Copies between {slow} stall with peer access and not without"
+    bare = [view.get(host, "lacks_nvlink") for host in job.hosts]
+    if False in bare:
+        return ""
+    alone = not view.get(job, "is_multi_host")
+    if view.get(job, "stalled_at_start"):
+        return _of_first_collective(job, view, known=bool(bare) and None not in bare) if alone else ""
+    return "" if view.get(job, "has_failed") else _of_silence(job, view, known=True in bare, alone=alone)
+
+
+def _of_silence(job: Job, view: View, *, known: bool, alone: bool) -> str | None:
+    """What speaks for it where no message tells of a failure."""
+    if any(view.get(setting, "p2p_is_disabled") for setting in job.settings):
+        return _of_switch(job, known=known)
+    if alone and known and any(view.get(run, "stands_at_first_size") for run in job.benchmarks):
+        return "The test printed the head of its table and no line of it, on GPUs without NVLink"
+    if alone and view.get(job, "stands_at_first_step"):
+        return "The program stands at its first step although NCCL is ready, and its GPUs do without NVLink"
+    return ""
+
+
+def _of_first_collective(job: Job, view: View, *, known: bool) -> str | None:
+    """The first collective of ranks that reach each other directly never ended."""
+    direct = [rank for rank in job.ranks if view.get(rank, "uses_p2p")]
+    for rank in direct[:1]:
+        view.note(rank, "transports")
+    if not direct:
+        return ""
+    return "The first collective never ended although the GPUs, without NVLink, reach each other" if known else None
+
+
+def _of_switch(job: Job, *, known: bool) -> str | None:
+    """Peer access is switched off on GPUs that are known to do without NVLink."""
+    if any(run.rows for run in job.benchmarks):
+        return ""  # a run that went through shows what it costs, not what it was for
+    return f"{_SWITCH}=1 is set, as one does where peer access hangs" if known else None
+
+
+@derived
+def stands_at_first_size(benchmark: Benchmark, view: View) -> bool:
+    """Does the table of nccl-tests have a head and nothing below it, not even its end?"""
+    nothing = not benchmark.rows and not benchmark.unreadable_rows and benchmark.out_of_bounds is None
+    stands = bool(benchmark.columns) and nothing and benchmark.average_busbw is None
+    if stands:
+        view.note(benchmark)
+    return stands
+
+
+@derived
+def stands_at_first_step(job: Job, view: View) -> bool:
+    """Does the input end with a progress bar that stands at nothing, behind ranks that are ready and use no P2P?"""
+    bars = [event for event in job.events if event.event == "progress-bar"]
+    if not bars or bars[-1].fields.get("done") != 0 or bars[-1].order < max(event.order for event in job.events):
+        return False
+    ready = [rank for rank in job.ranks if rank.state == "ready" or rank.transports]
+    shared = any(name.startswith("SHM") for rank in ready for name in rank.transports or ())
+    view.note(bars[-1])
+    return shared and not any(view.get(rank, "uses_p2p") for rank in ready)
+
+
+@derived
+def has_peer_stall(job: Job, view: View) -> bool | None:
+    """Is there anything of that?"""
+    found = view.get(job, "peer_stall")
+    return None if found is None else bool(found)

@@ -1,0 +1,183 @@
+"""How a host is tuned for steady speed: governors, clocks, PCIe reads, counters of its cards."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import Event, Gpu, Host, Job, Port, Rank, Setting
+from ncdiag.facts.view import View, derived, derived_of
+
+_LOWERING = frozenset({"ondemand", "conservative", "userspace", "schedutil"})
+_INTEL = "GenuineIntel"
+_SKEW_SECONDS = 1.0
+_SMALL_READ = 512
+_CARDS = ("ConnectX", "BlueField", "Infiniband controller")
+_MARKED = 0.01
+"""Share of received packets with a congestion mark from which the fabric is busy."""
+_PROVIDERS = {
+    "FI_EFA_": "aws", "NCCL_FASTRAK_": "gcp", "NCCL_GPUDIRECTTCPX_": "gcp", "NCCL_SHIMNET_": "gcp",
+}  # fmt: skip
+_PATHS = {"/opt/microsoft/": "azure", "/opt/amazon/": "aws"}
+
+
+@derived
+def lowering_governors(host: Host, view: View) -> str | None:
+    """``ondemand 32 of 128``: governors that lower clocks between bursts; empty for none, None when not told.
+
+    ``powersave`` does so as well, but with Intel's own driver it is only a name (intel_pstate, active mode).
+    """
+    told = host.cpu_governors
+    if told is None:
+        return None
+    view.note(host, "cpu_governors")
+    names = _LOWERING if host.cpu_vendor in {None, _INTEL} else _LOWERING | {"powersave"}
+    low = {name: count for name, count in sorted(told.items()) if name in names}
+    return ", ".join(f"{name} {count} of {sum(told.values())}" for name, count in low.items())
+
+
+@derived
+def has_lowering_governor(host: Host, view: View) -> bool | None:
+    """Are there such processors?"""
+    found = view.get(host, "lowering_governors")
+    return None if found is None else bool(found)
+
+
+@derived
+def clock_problem(host: Host, view: View) -> str | None:
+    """What is wrong with the clock of the host; empty for nothing, None when not told."""
+    if host.clock_synchronized is False:
+        view.note(host, "clock_synchronized")
+        return "is not kept to a reference"
+    if host.clock_offset_seconds is not None and abs(host.clock_offset_seconds) > _SKEW_SECONDS:
+        view.note(host, "clock_offset_seconds")
+        return f"is {host.clock_offset_seconds:+.1f} s off"
+    return None if host.clock_synchronized is None and host.clock_offset_seconds is None else ""
+
+
+@derived
+def has_clock_problem(host: Host, view: View) -> bool | None:
+    """Is anything?"""
+    found = view.get(host, "clock_problem")
+    return None if found is None else bool(found)
+
+
+@derived
+def link_error_counts(gpu: Gpu, view: View) -> str | None:
+    """``recovery 3, replay 4``: what the NVLinks of the GPU had to mend; empty for nothing, None when not told."""
+    if gpu.nvlink_errors is None:
+        return None
+    view.note(gpu, "nvlink_errors")
+    return ", ".join(f"{kind} {count}" for kind, count in sorted(gpu.nvlink_errors.items()) if count)
+
+
+@derived
+def gpus_with_link_errors(host: Host, view: View) -> str | None:
+    """``GPU 0 (replay 4)``: the GPUs of a host whose NVLinks had errors; empty for none, None when not told."""
+    told = [(gpu, view.get(gpu, "link_error_counts")) for gpu in host.gpus]
+    if all(counts is None for _, counts in told):
+        return None
+    return ", ".join(f"GPU {gpu.index} ({counts})" for gpu, counts in told if counts)
+
+
+@derived
+def has_link_errors(host: Host, view: View) -> bool | None:
+    """Are there such GPUs?"""
+    found = view.get(host, "gpus_with_link_errors")
+    return None if found is None else bool(found)
+
+
+@derived
+def small_reads(host: Host, view: View) -> str | None:
+    """``0000:17:00.0 (512 bytes)``: RDMA cards that ask for little at a time; empty for none, None when not told."""
+    cards = [d for d in host.pci if d.max_read_request and any(word in (d.description or "") for word in _CARDS)]
+    small = [d for d in cards if (d.max_read_request or 0) <= _SMALL_READ]
+    for device in small[:1]:
+        view.note(device)
+    return ", ".join(f"{d.bus_id} ({d.max_read_request} bytes)" for d in small) if cards else None
+
+
+@derived
+def has_small_reads(host: Host, view: View) -> bool | None:
+    """Are there such cards?"""
+    found = view.get(host, "small_reads")
+    return None if found is None else bool(found)
+
+
+@derived
+def lacks_buffers(port: Port, view: View) -> bool | None:
+    """Did packets come in for which the receiver had no buffer posted (counter out_of_buffer)?"""
+    count = (port.counters or {}).get("out_of_buffer")
+    return None if count is None else count > 0
+
+
+@derived
+def is_congested(port: Port, view: View) -> bool | None:
+    """Did switches mark a good part of the packets that it received, as they do where queues grow?"""
+    counters = port.counters or {}
+    marked, received = counters.get("np_ecn_marked_roce_packets"), counters.get("port_rcv_packets")
+    if marked is None or not received:
+        return None if marked is None else False if marked == 0 else None
+    return marked / received > _MARKED
+
+
+@derived
+def is_of_other_provider(setting: Setting, view: View) -> bool | None:
+    """Does a variable belong to another cloud than the host's? None when the host's is not known."""
+    theirs = next((name for start, name in _PROVIDERS.items() if setting.name.startswith(start)), None)
+    if theirs is None and setting.name in {"NCCL_TOPO_FILE", "NCCL_GRAPH_FILE"}:
+        theirs = next((name for path, name in _PATHS.items() if (setting.text or "").startswith(path)), None)
+    if theirs is None or not setting.is_set:
+        return False
+    here = {host.cloud for host in view.job.hosts} - {None}
+    if "ofi-platform" in view.event_names():  # AWS's plugin knows the instance type
+        here.add("aws")
+    view.note(setting)
+    return None if not here else theirs not in here
+
+
+@derived
+def merges_virtual_functions(rank: Rank, view: View) -> bool | None:
+    """Does NCCL merge ports of a host whose RDMA cards are virtual functions?"""
+    if rank.net_devices is None:
+        return None
+    if not any("+" in device.name for device in rank.net_devices):
+        return False
+    host = view.host(rank.host)
+    cards = [d for d in (host.pci if host is not None else ()) if any(w in (d.description or "") for w in _CARDS)]
+    view.note(rank, "net_devices")
+    return any("Virtual Function" in (d.description or "") for d in cards) if cards else None
+
+
+@derived
+def hides_gpus_from_tasks(job: Job, view: View) -> str:
+    """The option of a Slurm line that shows each task one GPU only; empty for none."""
+    for launch in job.launches:
+        for option in ("--gpu-bind=single", "--gpus-per-task=1", "--gpus-per-task 1", "--gpu-bind=map_gpu"):
+            if launch.program in {"srun", "sbatch"} and option in launch.text:
+                view.note(launch)
+                return option
+    return ""
+
+
+@derived
+def uses_nvls(job: Job, view: View) -> bool | None:
+    """Do ranks use multicast of the NVSwitches? By NCCL's own lines; None where none speaks of it."""
+    for event in job.events:
+        if event.event == "nvls-used":
+            view.note(event)
+            return True
+    told = {str(e.fields.get("availability")) for e in job.events if e.event == "nvls-state"}
+    return "available" in told if told else None
+
+
+@derived_of("host-memory-exhausted")
+def is_failed_fork(event: Event, view: View) -> bool:
+    """Did a program of a job over libfabric fail to start a process for want of memory (Python's errno 12)?"""
+    return "[Errno 12]" in event.text and bool(view.get(view.job, "uses_ofi"))
+
+
+@derived
+def switches_relaxed_ordering_off(setting: Setting, view: View) -> bool | None:
+    """Is NCCL_IB_PCI_RELAXED_ORDERING 0 on a virtual machine? None where it is not known whether it is one."""
+    if setting.name != "NCCL_IB_PCI_RELAXED_ORDERING" or setting.number != 0:
+        return False
+    told = {host.virtual_machine for host in view.job.hosts} - {None}
+    return None if not told else True in told

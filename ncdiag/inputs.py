@@ -1,0 +1,59 @@
+"""What the paths of a command line hold: texts, and machines that were packed on the way to here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ncdiag.errors import InputError
+from ncdiag.sources.files import Packed, TextSource, Unreadable, open_sources
+
+if TYPE_CHECKING:
+    from ncdiag.facts.model import Job
+    from ncdiag.facts.observe import Observation
+    from ncdiag.node import Node
+    from ncdiag.read import Reading
+
+
+class Inputs:
+    """Walk over the texts; afterwards ``nodes`` are the machines that were among them.
+
+    Raises InputError, while it is walked, when the only thing asked for cannot be read.
+    """
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        """``paths`` as `ncdiag.sources.files.open_sources` takes them."""
+        self._paths, self._texts = paths, 0
+        self.nodes: list[Node] = []
+
+    def __iter__(self) -> Iterator[TextSource | Unreadable]:
+        """The texts, and what cannot be read; machines are kept for later."""
+        for source in open_sources(self._paths):
+            if not isinstance(source, Packed):
+                self._texts += 1
+                yield source
+                continue
+            from ncdiag import node  # most commands never need it
+
+            try:
+                self.nodes += node.of_packed(source)
+            except InputError as error:
+                if [source.name] == list(self._paths):
+                    raise
+                yield Unreadable(source.name, str(error).removeprefix(f"cannot read {source.name}: "))
+
+    def readings(self) -> Iterator[Reading]:
+        """What the nodes printed, parsed."""
+        alone = len(self.nodes) == 1 and not self._texts
+        return (reading for node in self.nodes for reading in node.readings(alone=alone))
+
+    def job(self, sources: Iterable[Any]) -> Job:
+        """The facts of all of it; ``sources`` are the texts, as they come from here."""
+        from ncdiag.read import job_of, read_source
+
+        readings = [read_source(source) for source in sources if hasattr(source, "buffers")]
+        return job_of([*readings, *self.readings()], self.observations())
+
+    def observations(self) -> Iterator[Observation]:
+        """What the nodes told without text."""
+        return (observation for node in self.nodes for observation in node.observations())

@@ -1,0 +1,126 @@
+"""Which form a file has, by its name and by what stands in it, and its reading."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from ncdiag.lint import dockerfile, lines, manifests, shell, tables
+from ncdiag.lint.model import Document, Form, Place
+from ncdiag.lint.releases import release_of
+from ncdiag.lint.vocabulary import is_setting
+from ncdiag.parsers import launch as launch_parser
+
+SIZE_LIMIT = 1 << 20
+"""Characters of a file that are read."""
+SETTINGS_LIMIT = 2000
+
+_NAMES: tuple[tuple[re.Pattern[str], Form], ...] = (
+    (re.compile(r"(?i)(?:Dockerfile|Containerfile)(?:[.-].*)?$|.*\.(?:dockerfile|containerfile)$"), "dockerfile"),
+    (re.compile(r"(?:docker-)?compose[\w.-]*\.ya?ml$"), "compose"),
+    (re.compile(r"(?i).*\.(?:sh|bash|ksh|zsh|sbatch|slurm|slrm|pbs|lsf|bsub|job|csh)$"), "shell"),
+    (re.compile(r"\.?nccl(?!_tuner)[\w.-]*\.conf$"), "conf"),
+    (re.compile(r"\.env(?:\..*)?$|.*\.env$"), "env"),
+    (re.compile(r"(?i)(?:hostfile|hostsfile|machinefile)(?:\..*)?$|.*[._-]hostfile$"), "hostfile"),
+    (re.compile(r"(?i).*(?:rank_?table|hccl)[\w.-]*\.json$"), "ranktable"),
+)
+_SHEBANG = re.compile(r"#!\s*\S*(?:sh|env\s+(?:ba|z|k)?sh)\b")
+_BATCH = re.compile(r"(?m)^#(?:SBATCH|PBS|BSUB)\s")
+_FROM = re.compile(r"(?im)^FROM[ \t]+[\w./:$@{}-]+(?:[ \t]+AS[ \t]+\w+)?[ \t]*\r?$")
+_MANIFEST = re.compile(r"(?m)^(?:- )?apiVersion:[ \t]+\S")
+_COMPOSE = re.compile(r"(?m)^services:[ \t]*\r?$")
+_PAIR = re.compile(r"\s*(?:export\s+)?[A-Za-z_]\w*=")
+_STATEMENT = re.compile(r"(?m)^\s*(?:export|declare\s+-x|setenv|if|for|then|fi|done|source|cd|set)\b|[;|&`]|\$\(")
+_LAUNCH = re.compile(rf"(?m)^(?:{launch_parser.ANCHOR})")
+_SKIPPED_FOLDERS = {".git", ".venv", "venv", "node_modules", "__pycache__", ".hg", ".svn", ".tox", "site-packages"}
+_FILES = 5000
+
+
+def form_of(name: str, text: str) -> Form | None:
+    """The form of a file; None when lint has nothing to say of such files. ``name`` may be ``-``."""
+    base = os.path.basename(name)  # noqa: PTH119  (names of another system's files too)
+    for pattern, form in _NAMES:
+        if pattern.match(base):
+            return "shell" if form == "env" and re.search(r"(?m)^\s*export\s", text) else form
+    head = text[:65536]
+    if _SHEBANG.match(text) or _BATCH.search(head):
+        return "shell"
+    if base.endswith((".yaml", ".yml")) or _MANIFEST.search(head) or _COMPOSE.search(head):
+        return "compose" if _COMPOSE.search(head) and not _MANIFEST.search(head) else "kubernetes"
+    if _FROM.search(head) and re.search(r"(?im)^(?:RUN|ENV|CMD|COPY|ENTRYPOINT|WORKDIR|ARG)\s", head):
+        return "dockerfile"
+    if head.lstrip().startswith("{"):
+        return "ranktable" if '"server_list"' in text else None
+    return _plain(base, head)
+
+
+def _plain(base: str, head: str) -> Form | None:
+    """Files that no name tells: lines of pairs, commands."""
+    rows = [line for line in head.split("\n") if line.strip() and not line.lstrip().startswith("#")]
+    pairs = [line for line in rows if _PAIR.match(line)]
+    wanted = any(is_setting(_named(line)) for line in pairs)
+    if base.endswith((".py", ".md", ".rst", ".txt", ".log", ".json", ".toml", ".c", ".cc", ".h", ".go", ".rs")):
+        return None
+    if rows and len(pairs) == len(rows) and wanted and not _STATEMENT.search(head):
+        return "env" if base != "-" else "shell"
+    return "shell" if wanted or _LAUNCH.search(head) or re.search(r"(?m)^\s*export\s+\w+=", head) else None
+
+
+def _named(line: str) -> str:
+    words = line.split("=", maxsplit=1)[0].split()
+    return words[-1] if words else ""
+
+
+def read(source: str, text: str, form: Form) -> Document:
+    """Read a file into a document; what lint has nothing to say of is left out."""
+    document = Document(source=source, text=text[:SIZE_LIMIT], form=form)
+    whole = Place(0, len(document.text))
+    if form == "shell":
+        shell.read(document, whole)
+        _batch_options(document)
+    elif form == "dockerfile":
+        dockerfile.read(document)
+    elif form in {"kubernetes", "compose"}:
+        manifests.read(document)
+    elif form == "conf":
+        lines.read_conf(document, whole)
+    elif form == "env":
+        lines.read_env(document, whole)
+    elif form == "process":
+        lines.read_process(document)
+    elif form == "hostfile":
+        tables.read_hostfile(document)
+    else:
+        tables.read_ranktable(document)
+    document.settings = [s for s in document.settings if is_setting(s.name)][:SETTINGS_LIMIT]
+    document.nccl = release_of(document)
+    return document
+
+
+def _batch_options(document: Document) -> None:
+    """The options of ``#SBATCH`` lines."""
+    from ncdiag.parsers import slurm_script
+    from ncdiag.spans import Section
+
+    rows = document.text.split("\n")
+    numbers = tuple(number for number, line in enumerate(rows, start=1) if line.startswith("#SBATCH"))
+    if numbers:
+        kept = tuple(rows[number - 1] for number in numbers)
+        section = Section(
+            kind="slurm_script", source=document.source, first_line=numbers[0], lines=kept, numbers=numbers
+        )
+        document.observations += [o for o in slurm_script.parse(section).observations if o.entity == "Launch"]
+
+
+def files_of(path: Path) -> Iterator[Path]:
+    """The files below a folder that may be linted, in a fixed order; hidden folders and those of tools are left out."""
+    count = 0
+    for folder, folders, names in os.walk(path):
+        folders[:] = sorted(f for f in folders if f not in _SKIPPED_FOLDERS and not f.startswith("."))
+        for name in sorted(names):
+            count += 1
+            if count > _FILES:
+                return
+            yield Path(folder, name)

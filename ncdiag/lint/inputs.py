@@ -1,0 +1,96 @@
+"""Where lint reads from: files, folders, standard input, a command line, the environment of a process."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ncdiag.errors import InputError
+from ncdiag.lint import forms
+from ncdiag.lint.model import Document, Form
+from ncdiag.parsers._shell import is_secret
+
+_BINARY = "\x00"
+
+
+def opened(names: Sequence[str], form: Form | None) -> tuple[list[Document], list[str]]:
+    """The documents of files, folders and ``-``; notes tell what was not read.
+
+    Raises InputError when a file that was named cannot be read. Files of a folder that lint knows no form of are
+    passed over in silence.
+    """
+    documents: list[Document] = []
+    notes: list[str] = []
+    for name in names:
+        path = Path(name)
+        if name != "-" and path.is_dir():
+            for each in forms.files_of(path):
+                text = _text(each)
+                if text is not None:
+                    documents += _document(str(each), text, form)
+            continue
+        text = (
+            sys.stdin.buffer.read(forms.SIZE_LIMIT).decode("utf-8", "surrogateescape") if name == "-" else _named(path)
+        )
+        found = _document(name, text, form)
+        if not found:
+            notes.append(f"{name}: neither settings nor launch commands of a form that is known (--as FORM names one)")
+        documents += found
+    return documents, notes
+
+
+def _document(name: str, text: str, form: Form | None) -> list[Document]:
+    if _BINARY in text:
+        return []
+    known = form or forms.form_of(name, text)
+    return [forms.read("<stdin>" if name == "-" else name, text, known)] if known else []
+
+
+def _text(path: Path) -> str | None:
+    """The text of a file of a folder; None when it is too large, binary or cannot be read."""
+    try:
+        if not path.is_file() or path.stat().st_size > forms.SIZE_LIMIT:
+            return None
+        return path.read_bytes().decode("utf-8", "surrogateescape")
+    except OSError:
+        return None
+
+
+def _named(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(forms.SIZE_LIMIT).decode("utf-8", "surrogateescape")
+    except OSError as error:
+        msg = f"cannot read {path}: {error.strerror or error}"
+        raise InputError(msg) from error
+
+
+def command(words: Sequence[str]) -> Document:
+    """A command line, as the shell would have split it."""
+    text = " ".join(word if re.fullmatch(r"[\w@%+=:,./^~*!{}\[\]-]+", word) else shlex.quote(word) for word in words)
+    return forms.read("<command>", text + "\n", "shell")
+
+
+def process(pid: int) -> list[Document]:
+    """The environment of a process, and the nccl.conf that it would read. Secrets are left out.
+
+    Raises InputError where there is no such process, no right to read it, or no /proc (Linux has it).
+    """
+    root = Path("/proc", str(pid))
+    try:
+        raw = (root / "environ").read_bytes()[: forms.SIZE_LIMIT]
+    except OSError as error:
+        reason = "this system has no /proc" if not Path("/proc/self").exists() else error.strerror or str(error)
+        msg = f"cannot read the environment of process {pid}: {reason}"
+        raise InputError(msg) from error
+    pairs = raw.decode("utf-8", "surrogateescape").split("\x00")
+    kept = [pair.replace("\n", "\\n") for pair in pairs if "=" in pair and not is_secret(pair.partition("=")[0])]
+    documents = [forms.read(f"process {pid}", "\n".join(kept) + "\n", "process")]
+    for name in ("root/etc/nccl.conf",):
+        text = _text(root / name)
+        if text:
+            documents.append(forms.read(f"/proc/{pid}/{name}", text, "conf"))
+    return documents

@@ -1,0 +1,85 @@
+"""Files of ``NAME=VALUE`` lines: nccl.conf as NCCL reads it, env files, and the environment of a process."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ncdiag.lint.model import Document, Edit, Place, Setting
+
+_LINE = re.compile(r"[^\n]*\n?")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def _rows(document: Document, place: Place) -> Iterator[tuple[Place, str]]:
+    """The lines of a stretch: the place of each with its end, and its text without."""
+    start = place.start
+    while start < place.end:
+        found = _LINE.match(document.text, start, place.end)
+        stop = found.end() if found else place.end
+        yield Place(start, stop), document.text[start:stop].removesuffix("\n")
+        start = max(stop, start + 1)
+
+
+def read_conf(document: Document, place: Place, group: int = 0) -> None:
+    """Lines of an nccl.conf: everything behind ``=`` is the value (src/misc/param.cc, setEnvFile)."""
+    from ncdiag.lint.findings import finding
+
+    for at, line in _rows(document, place):
+        if not line.strip() or line.startswith("#"):
+            continue
+        written, equals, value = line.partition("=")
+        name = _NAME.search(written.split()[-1]) if equals and written.strip() else None
+        where = Place(at.start, at.start + len(line))
+        mended = f"{written.split()[-1]}={value}" if name else ""
+        if not name:
+            document.found.append(
+                finding("conf-line-without-effect", where, what="A line without NAME=VALUE sets nothing",
+                        edits=(Edit(where.start, where.start, "# "),), fixable=True)
+            )  # fmt: skip
+            continue
+        if written != name[0]:
+            document.found.append(
+                finding("conf-line-without-effect", where, variable=name[0],
+                        what=f"NCCL takes {written!r} for the name of the variable, 'export' and blanks with it",
+                        edits=(Edit(where.start, where.start + len(written), name[0]),), fixable=bool(mended))
+            )  # fmt: skip
+            continue
+        split = at.start + len(written) + 1
+        document.settings.append(
+            Setting(
+                name=name[0], value=value, name_at=Place(at.start, split - 1), value_at=Place(split, where.end),
+                removal=Edit(at.start, at.end, ""), quoting="raw", group=group,
+            )
+        )  # fmt: skip
+
+
+def read_env(document: Document, place: Place, group: int = 0) -> None:
+    """Lines of an env file (docker ``--env-file``, compose ``env_file``, systemd, ``.env``)."""
+    for at, line in _rows(document, place):
+        found = re.match(r"[ \t]*(\w+)[ \t]*=[ \t]*", line)
+        if found is None or line.lstrip().startswith("#"):
+            continue
+        start = at.start + found.end()
+        value = line[found.end() :]
+        document.settings.append(
+            Setting(
+                name=found[1], value=None if "$" in value else value, quoting="raw", group=group,
+                name_at=Place(at.start + found.start(1), at.start + found.end(1)),
+                value_at=Place(start, at.start + len(line)), removal=Edit(at.start, at.end, ""), reaches="all",
+            )
+        )  # fmt: skip
+
+
+def read_process(document: Document) -> None:
+    """The environment of a live process, one variable a line; nothing can be mended there."""
+    for at, line in _rows(document, Place(0, len(document.text))):
+        name, equals, value = line.partition("=")
+        if equals:
+            split = at.start + len(name) + 1
+            document.settings.append(
+                Setting(
+                    name=name, value=value, name_at=Place(at.start, split - 1),
+                    value_at=Place(split, at.start + len(line)), quoting="none",
+                )
+            )  # fmt: skip

@@ -1,0 +1,138 @@
+"""What lint reads and what it says: documents with settings at exact places, findings with the edits that mend them."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from ncdiag.facts.observe import Observation
+from ncdiag.facts.scalars import Version, VersionRange
+
+Form = Literal["shell", "dockerfile", "kubernetes", "compose", "env", "conf", "hostfile", "ranktable", "process"]
+Severity = Literal["error", "warning", "info"]
+Quoting = Literal["shell", "raw", "yaml", "compose", "none"]
+"""How a value is written where it stands: as a shell word, as it is, as a scalar of YAML, as a scalar of YAML behind
+``NAME=``; ``none``: nothing can be written there."""
+
+
+class Place(msgspec.Struct, frozen=True, order=True):
+    """A stretch of a document's text: offsets of its first character and of the one behind its last."""
+
+    start: int
+    end: int
+
+
+class Edit(msgspec.Struct, frozen=True, order=True):
+    """Put ``text`` in the place of a stretch."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """A variable with the value that it is given at one place.
+
+    ``value`` is what the process gets, None when that is made at run time (``$NAME``). ``value_at`` covers quotes.
+    ``removal`` takes the setting out and leaves the syntax whole, None where that cannot be told. ``group`` numbers
+    the environments of a document: a container, a script. ``reaches``: ``all`` ranks that are started, the ``local``
+    process and its children, or the ``shell`` alone (assigned and never exported). ``branch`` is the condition of the
+    ``if`` or ``case`` around it, empty outside of any.
+    """
+
+    name: str
+    value: str | None
+    name_at: Place
+    value_at: Place
+    removal: Edit | None = None
+    quoting: Quoting = "shell"
+    group: int = 0
+    reaches: Literal["all", "local", "shell"] = "local"
+    branch: str = ""
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """Something wrong at a place. ``reason`` tells why, ``versions`` for which releases of NCCL (empty: all).
+
+    ``edits`` make the corrected text; ``fixable`` when they change only what has no effect or cannot be meant, so that
+    ``--fix`` applies them. ``advice`` says what to do where no edit can.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    message: str
+    place: Place
+    reason: str = ""
+    versions: str = ""
+    variable: str | None = None
+    edits: tuple[Edit, ...] = ()
+    fixable: bool = False
+    advice: str = ""
+    references: tuple[str, ...] = ()
+
+
+class Started(msgspec.Struct, kw_only=True):
+    """A command that starts something on other hosts, as another user or in a container.
+
+    ``program`` is that of `ncdiag.parsers._launchers`, or ``sudo``, ``ssh``; ``at`` is the place of its word,
+    ``behind`` where its options begin. ``inherited`` are variables of the shell that it has and ``passed`` the names
+    that it hands on; None: all.
+    """
+
+    program: str
+    at: Place
+    behind: int
+    words: Sequence[str] = ()
+    inherited: tuple[str, ...] = ()
+    passed: tuple[str, ...] | None = ()
+
+
+class Document(msgspec.Struct, kw_only=True):
+    """One file as lint reads it.
+
+    ``observations`` are launches, rank tables and whatever else the parsers made of it; ``places`` the stretch of
+    each launch by its line; ``images`` are names of containers, ``nccl`` the version that the file itself tells.
+    ``found`` are findings of the reader: things that only the syntax shows.
+    """
+
+    source: str
+    text: str
+    form: Form
+    settings: list[Setting] = []
+    observations: list[Observation] = []
+    launches: list[Started] = []
+    images: list[str] = []
+    found: list[Finding] = []
+    nccl: VersionRange | None = None
+    _starts: list[int] = []
+
+    def line(self, offset: int) -> int:
+        """The number of the line, from 1, in which an offset lies."""
+        if not self._starts:
+            self._starts = [0, *(index + 1 for index, letter in enumerate(self.text) if letter == "\n")]
+        return bisect.bisect_right(self._starts, offset)
+
+    def column(self, offset: int) -> int:
+        """Its place in that line, from 1."""
+        return offset - self._starts[self.line(offset) - 1] + 1
+
+    def line_place(self, number: int) -> Place:
+        """The stretch of a line without its end; the first line for numbers that the text does not have."""
+        self.line(0)
+        start = self._starts[number - 1] if 0 < number <= len(self._starts) else 0
+        end = self.text.find("\n", start)
+        return Place(start, len(self.text) if end < 0 else end)
+
+    def lines_around(self, place: Place) -> Place:
+        """The stretch grown to whole lines."""
+        start = self.text.rfind("\n", 0, place.start) + 1
+        end = self.text.find("\n", max(place.end - 1, place.start))
+        return Place(start, len(self.text) if end < 0 else end)
+
+    def versions(self, asked: Version | None) -> VersionRange | None:
+        """The release to judge by: what the user said, else what the file tells; None for all."""
+        return VersionRange(asked, asked) if asked is not None else self.nccl

@@ -1,0 +1,129 @@
+"""What lint prints: text for people, JSON for tools, annotations for GitHub."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from ncdiag import __version__
+from ncdiag.lint.edits import corrected
+from ncdiag.lint.model import Finding
+from ncdiag.lint.run import Result
+from ncdiag.parsers._shell import hide_secrets
+from ncdiag.report.sanitize import one_line
+
+SCHEMA_VERSION = 1
+_GITHUB = {"error": "error", "warning": "warning", "info": "notice"}
+
+
+def as_text(results: Sequence[Result]) -> str:
+    """``file:line:column: severity CODE name: message``, the reason, and the corrected line."""
+    lines: list[str] = []
+    for result in results:
+        for found in result.findings:
+            lines += _block(result, found)
+        if result.findings and result.document.nccl is not None:
+            lines.append(
+                one_line(f"{result.document.source}: judged for NCCL {result.document.nccl.low}, which it names")
+            )
+    counts = _counts(results)
+    files = len(results)
+    lines.append(
+        f"{counts['error']} errors, {counts['warning']} warnings, {counts['info']} notes in {files} "
+        f"{'file' if files == 1 else 'files'}"
+        + (f"; --fix shows how to mend {counts['fixable']} of them" if counts["fixable"] else "")
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _block(result: Result, found: Finding) -> Iterator[str]:
+    document = result.document
+    line, column = document.line(found.place.start), document.column(found.place.start)
+    head = f"{document.source}:{line}:{column}: {found.severity} {found.code} {found.name}: {found.message}"
+    yield one_line(hide_secrets(head))
+    if found.reason or found.versions:
+        versions = f" (NCCL {found.versions})" if found.versions else ""
+        yield one_line(f"    why: {found.reason}{versions}")
+    text = corrected(document, found)
+    if text is not None:
+        for number, each in enumerate(text.split("\n") if text.strip() not in {"", ":"} else ["(remove it)"]):
+            yield one_line(f"    {'write: ' if not number else '       '}{each.strip() if not number else each}")
+    elif found.advice:
+        yield one_line(f"    do: {found.advice}")
+
+
+def _counts(results: Sequence[Result]) -> dict[str, int]:
+    found = [each for result in results for each in result.findings]
+    counts = {severity: sum(each.severity == severity for each in found) for severity in _GITHUB}
+    return {**counts, "fixable": sum(each.fixable for each in found)}
+
+
+def as_json(results: Sequence[Result]) -> str:
+    """One object; field names are a promise, as those of the report."""
+    counts = _counts(results)
+    answer = {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "ncdiag", "version": __version__},
+        "inputs": [
+            {
+                "source": result.document.source,
+                "form": result.document.form,
+                "settings": len(result.document.settings),
+                "nccl": str(result.nccl.low) if result.nccl else None,
+            }
+            for result in results
+        ],
+        "summary": {
+            "errors": counts["error"],
+            "warnings": counts["warning"],
+            "infos": counts["info"],
+            "fixable": counts["fixable"],
+        },
+        "findings": [_record(result, found) for result in results for found in result.findings],
+    }
+    return json.dumps(answer, ensure_ascii=False, indent=1) + "\n"
+
+
+def _record(result: Result, found: Finding) -> dict[str, object]:
+    document = result.document
+    return {
+        "code": found.code,
+        "name": found.name,
+        "severity": found.severity,
+        "source": document.source,
+        "line": document.line(found.place.start),
+        "column": document.column(found.place.start),
+        "variable": found.variable,
+        "message": hide_secrets(found.message),
+        "reason": found.reason,
+        "versions": found.versions or None,
+        "corrected": corrected(document, found),
+        "fixable": found.fixable,
+        "advice": found.advice or None,
+        "references": list(found.references),
+    }
+
+
+def as_github(results: Sequence[Result]) -> str:
+    """Workflow commands (docs.github.com, "Workflow commands for GitHub Actions")."""
+    lines = []
+    for result in results:
+        for found in result.findings:
+            document = result.document
+            text = corrected(document, found)
+            remedy = f"\nwrite: {text.strip() or '(remove it)'}" if text is not None else ""
+            message = hide_secrets(f"{found.message}\n{found.reason}") + (remedy or f"\n{found.advice}".rstrip())
+            place = (
+                f"file={_property(document.source)},line={document.line(found.place.start)}"
+                f",col={document.column(found.place.start)},title={_property(f'{found.code} {found.name}')}"
+            )
+            lines.append(one_line(f"::{_GITHUB[found.severity]} {place}::{_escaped(message)}"))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")

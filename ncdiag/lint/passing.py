@@ -1,0 +1,74 @@
+"""Checks of what reaches the ranks: assignments that are never exported, launchers that leave variables behind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ncdiag.facts.scalars import VersionRange
+from ncdiag.lint.findings import finding
+from ncdiag.lint.model import Document, Edit, Finding, Started
+from ncdiag.lint.relevance import starts_job
+from ncdiag.nccl import environment
+
+_FAMILIES = ("NCCL_", "TORCH_NCCL_", "HOROVOD_", "UCX_", "GLOO_", "HCCL_", "FI_", "LIGHT_")
+_CONTAINERS = {"docker run", "podman run", "nvidia-docker run", "nerdctl run"}
+
+
+def check(document: Document, version: VersionRange | None) -> Iterator[Finding]:  # noqa: ARG001
+    """Variables that do not reach those for whom they were set."""
+    if document.form not in {"shell", "dockerfile", "kubernetes", "compose"}:
+        return
+    yield from _not_exported(document)
+    for launch in document.launches:
+        yield from _not_passed(launch)
+
+
+def _not_exported(document: Document) -> Iterator[Finding]:
+    starts = [launch.at.start for launch in document.launches]
+    for setting in document.settings:
+        known = environment.variables().get(setting.name)
+        ours = setting.name.startswith(_FAMILIES) and (known is not None or setting.name.startswith("NCCL_"))
+        if setting.reaches != "shell" or not ours or not any(start > setting.name_at.start for start in starts):
+            continue
+        if re.search(rf"\$\{{?{setting.name}\b|\b(?:export|-x|-e|--env)[ =]+[^\n]*\b{setting.name}\b", document.text):
+            continue
+        at = setting.name_at.start
+        yield finding("variable-not-exported", setting.name_at, variable=setting.name, fixable=True,
+                      edits=(Edit(at, at, "export "),))  # fmt: skip
+
+
+def _not_passed(launch: Started) -> Iterator[Finding]:
+    if launch.passed is None:
+        return
+    known = environment.variables()  # a misspelt name is told as such
+    lost = [n for n in launch.inherited if n.startswith(_FAMILIES) and n in known and n not in launch.passed]
+    text = " ".join(launch.words)
+    if not lost or not (launch.program == "srun" or starts_job(f" {text.partition(' ')[2]}")):
+        return
+    edits, advice = _passing(launch, lost)
+    names = ", ".join(lost[:4]) + (" and others" if len(lost) > 4 else "")  # noqa: PLR2004  (what fits on a line)
+    yield finding(
+        "variable-not-passed-on", launch.at, variable=lost[0], what=f"{launch.program} does not pass {names} on",
+        reason=_WHY.get(launch.program, "The container has an environment of its own."), edits=edits,
+        fixable=bool(edits), advice=advice,
+    )  # fmt: skip
+
+
+_WHY = {
+    "sudo": "sudo resets the environment (env_reset) and keeps only what it is told to.",
+    "ssh": "ssh starts the command in a fresh environment of the other host.",
+    "srun": "--export without ALL leaves out everything that it does not name.",
+    "kubectl exec": "kubectl exec starts the command with the container's environment, not the caller's.",
+}
+
+
+def _passing(launch: Started, lost: list[str]) -> tuple[tuple[Edit, ...], str]:
+    at = launch.behind
+    if launch.program == "sudo":
+        return (Edit(at, at, f" --preserve-env={','.join(lost)}"),), ""
+    if launch.program in _CONTAINERS:
+        return (Edit(at, at, "".join(f" -e {name}" for name in lost)),), ""
+    if launch.program == "srun":
+        return (), "Write --export=ALL,... so that the rest of the environment goes along."
+    return (), f"Set it in the remote command ({launch.program} host 'NAME=value program'), or in /etc/nccl.conf there."

@@ -1,0 +1,109 @@
+"""Lint from end to end: read, check, sort; and mend until nothing is left that a fix can mend."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from ncdiag import catalogue
+from ncdiag.engine.schema import Rule
+from ncdiag.facts.scalars import Version, VersionRange
+from ncdiag.lint import conflicts, forms, names, passing, rules, surroundings, values
+from ncdiag.lint.edits import applied
+from ncdiag.lint.model import Document, Edit, Finding
+
+_ROUNDS = 12
+_LATE = {"variable-not-passed-on", "env-not-propagated"}
+"""What is mended once the names and values of the variables that are to be passed on are right."""
+_ORDER = {"error": 0, "warning": 1, "info": 2}
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user asked: the release to judge by, codes or names of findings to keep or to leave out.
+
+    ``rules`` are folders of private rules; with ``one_job`` the documents are compared.
+    """
+
+    nccl: Version | None = None
+    select: frozenset[str] = frozenset()
+    ignore: frozenset[str] = frozenset()
+    rules: tuple[Path, ...] = ()
+    one_job: bool = False
+
+
+class Result(msgspec.Struct, frozen=True):
+    """A document and what was found in it, by place; ``nccl`` is the release it was judged for, None for all."""
+
+    document: Document
+    findings: tuple[Finding, ...]
+    nccl: VersionRange | None = None
+
+
+def lint(documents: Iterable[Document], options: Options) -> list[Result]:
+    """Judge documents; with ``one_job`` they are files of the hosts of one job and are compared."""
+    book = _rules(options.rules)
+    documents = list(documents)
+    found = {id(document): _found(document, options, book) for document in documents}
+    if options.one_job:
+        for document, finding in conflicts.between_hosts(documents):
+            found[id(document)].append(finding)
+    return [
+        Result(document, _sorted(document, found[id(document)], options), document.versions(options.nccl))
+        for document in documents
+    ]
+
+
+@functools.cache
+def _rules(folders: tuple[Path, ...]) -> tuple[Rule, ...]:
+    """The rules and those of private folders, read once."""
+    return tuple(catalogue.rules(folders))
+
+
+def _found(document: Document, options: Options, book: Sequence[Rule]) -> list[Finding]:
+    version: VersionRange | None = document.versions(options.nccl)
+    found = list(document.found)
+    for check in (names.check, values.check, conflicts.check, passing.check, surroundings.check):
+        found += check(document, version)
+    found += rules.check(document, version, book)
+    return found
+
+
+def _sorted(document: Document, found: Iterable[Finding], options: Options) -> tuple[Finding, ...]:
+    """By line and severity, each once, as the options ask."""
+    kept: dict[tuple[str, int, str], Finding] = {}
+    for each in found:
+        words = {each.code, each.name}
+        if words & options.ignore or (options.select and not words & options.select):
+            continue
+        if each.edits and applied(document.text, each.edits) == document.text:
+            each = msgspec.structs.replace(each, edits=(), fixable=False)  # noqa: PLW2901  (the same, less its edits)
+        kept.setdefault((each.code, each.place.start, each.message), each)
+    return tuple(
+        sorted(kept.values(), key=lambda f: (document.line(f.place.start), _ORDER[f.severity], f.place, f.code))
+    )
+
+
+def mended(document: Document, options: Options) -> str:
+    """The text with all that is fixable mended: linted again until nothing fixable is left."""
+    for _ in range(_ROUNDS):
+        (result,) = lint([document], options)
+        fixable = [found for found in result.findings if found.fixable]
+        early = [found for found in fixable if found.name not in _LATE]
+        edits = _compatible(found.edits for found in early or fixable)
+        text = applied(document.text, edits)
+        if text == document.text:
+            break
+        document = forms.read(document.source, text, document.form)
+    return document.text
+
+
+def _compatible(groups: Iterable[tuple[Edit, ...]]) -> list[Edit]:
+    """The edits of the findings that do not get into each other's way; the others wait for the next round."""
+    taken: list[Edit] = []
+    for group in groups:
+        if all(edit.end < other.start or edit.start > other.end for edit in group for other in taken):
+            taken += group
+    return taken

@@ -1,0 +1,67 @@
+"""What a log shows beside what the other facts lead to."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from ncdiag.facts.model import ComparedChoice, Job, Rank
+from ncdiag.facts.view import View, derived
+from ncdiag.nccl.hosts.compare import Comparison, compared
+
+_FIELDS = {
+    "bootstrap interface": "bootstrap_interface", "socket interfaces": "socket_interfaces", "network": "net",
+    "RDMA ports": "net_devices", "GID index": "gids_used", "GPUDirect RDMA level": "gdr",
+    "setting": "settings",
+}  # fmt: skip
+"""The field of a rank that holds what its log shows."""
+
+
+@derived
+def compared_choices(job: Job, view: View) -> tuple[ComparedChoice, ...] | None:
+    """The choices that could be compared, those that are alike on several hosts once; None when there was none."""
+    groups: dict[tuple[str, str, str], list[Comparison]] = defaultdict(list)
+    for one in compared(view, logs_alone=False):
+        groups[one.choice, one.predicted, one.logged].append(one)
+    ranks = {(rank.host, rank.rank): rank for rank in job.ranks} if groups else {}
+    found = tuple(_fact(same, ranks[same[0].host, same[0].rank], view) for same in groups.values())
+    return found or None
+
+
+def _fact(same: list[Comparison], rank: Rank, view: View) -> ComparedChoice:
+    first = same[0]
+    host = view.host(first.host)
+    span = rank.provenance.get(_FIELDS[first.choice]) or rank.provenance.get("")
+    return ComparedChoice(
+        choice=first.choice,
+        predicted=first.predicted,
+        logged=first.logged,
+        host=first.host,
+        rank=first.rank,
+        nhosts=len({one.host for one in same}),
+        in_container=host.in_container if host is not None else None,
+        plugin=rank.net_plugin,
+        provenance={"": span} if span else {},
+    )
+
+
+@derived
+def likely_reason(compared_choice: ComparedChoice, view: View) -> str:
+    """What most likely makes the difference, for people."""
+    if compared_choice.choice in {"network", "RDMA ports"} and compared_choice.plugin:
+        return f"the plugin {compared_choice.plugin} chooses for itself"
+    host = view.host(compared_choice.host)
+    if compared_choice.choice == "setting" or (host is not None and host.conf_settings):
+        return "a conf file that has changed since the job began, or that another user's job reads"
+    if compared_choice.choice == "GPUDirect RDMA level":
+        return "a variable that the input does not show"
+    if compared_choice.in_container:
+        return "another view inside the container than in the output beside the log"
+    return "a variable or conf file that the input does not show, or output from outside the job's container"
+
+
+@derived
+def where(compared_choice: ComparedChoice, view: View) -> str:
+    """``node1`` or ``node1 and 3 more hosts``."""
+    more = (compared_choice.nhosts or 1) - 1
+    name = str(compared_choice.host)
+    return f"{name} and {more} more host{'s' if more > 1 else ''}" if more else name

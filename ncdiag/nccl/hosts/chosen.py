@@ -1,0 +1,154 @@
+"""What NCCL chooses on a host that was seen: the selection functions with what they need from the facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from ncdiag.facts.model import COLLECTION_KINDS, Host, Port, TopoCpu, TopoSystem
+from ncdiag.facts.scalars import Version, VersionRange
+from ncdiag.facts.view import View
+from ncdiag.nccl import versions
+from ncdiag.nccl.hosts import seen
+from ncdiag.nccl.numbers import parse_number
+from ncdiag.nccl.selection import sockets
+from ncdiag.nccl.selection.devices import Devices, devices
+from ncdiag.nccl.selection.distances import Distances, distances
+from ncdiag.nccl.selection.gid import GidChoice, gid_index
+from ncdiag.nccl.selection.network import IB, SOCKET, Found, Network, network
+from ncdiag.nccl.selection.reasons import Reason
+from ncdiag.nccl.selection.topology import Net
+from ncdiag.nccl.selection.values import Settings
+
+AnyVersion = Version | VersionRange | None
+
+
+class Sockets(msgspec.Struct, frozen=True):
+    """The interfaces of the bootstrap, of NET/Socket and of the set-up socket of NET/IB."""
+
+    bootstrap: sockets.Choice
+    data: sockets.Choice
+    oob: sockets.Choice
+
+
+class OfHost(msgspec.Struct, frozen=True):
+    """The choices that hang together."""
+
+    sockets: Sockets
+    ports: Devices
+    net: Network
+
+
+def interfaces(view: View, host: Host, settings: Mapping[str, str], version: AnyVersion) -> Sockets:
+    """The interface choices. A list from a log settles only what others cannot change."""
+    known = seen.interfaces(host.name, view)
+    if known.origin == "none":
+        nothing = _unknown("the interfaces were not seen: ip addr tells them")
+        # every host has lo, so that the default lists find something whatever else there is
+        something = sockets.Choice(known=True, interfaces=(sockets.Chosen("lo"),))
+        return Sockets(nothing, nothing, nothing if settings.get("NCCL_SOCKET_IFNAME") else something)
+    listed = seen.with_loopback(known)
+    found = Sockets(
+        sockets.bootstrap(listed, settings, version),
+        sockets.net_socket(listed, settings, version),
+        sockets.oob(listed, settings, version),
+    )
+    if known.origin == "all" or _is_settled(view, known, found, settings, version):
+        return found
+    what = "only the interfaces that the log names were seen: ip addr tells all"
+    boot, data = (_unknown(what, choice) for choice in (found.bootstrap, found.data))
+    return Sockets(boot, data, boot if found.oob.error else found.oob)
+
+
+def _is_settled(
+    view: View, known: seen.Seen, found: Sockets, settings: Mapping[str, str], version: AnyVersion
+) -> bool:  # fmt: skip
+    """Can interfaces that the log does not name make no difference? They may where another release looks at others."""
+    logged = view.version(view.host(known.host))
+    same = bool(version and logged) and _tests_running(version) == _tests_running(logged) is not None
+    return same and not found.bootstrap.error and not seen.may_be_hidden(view, known, settings)
+
+
+def _tests_running(version: AnyVersion) -> bool | None:
+    """Does the release skip interfaces without IFF_RUNNING? What it lists differs by that."""
+    return versions.agreed(version, (versions.RUNNING_ONLY,), lambda exact: exact >= versions.RUNNING_ONLY)
+
+
+def _unknown(what: str, choice: sockets.Choice | None = None) -> sockets.Choice:
+    reason = Reason("", what, "not known", "")
+    if choice is None:
+        return sockets.Choice(known=False, reasons=(reason,))
+    return sockets.Choice(
+        known=False, possible=(*choice.names, *choice.possible), reasons=(reason, *choice.reasons)
+    )  # fmt: skip
+
+
+def rdma(host: Host, settings: Mapping[str, str], version: AnyVersion) -> Devices:
+    """The RDMA ports that NCCL takes. A /dev/infiniband without uverbs files holds none."""
+    files = host.infiniband_devices
+    none_to_open = files is not None and not any(name.startswith("uverbs") for name in files)
+    if none_to_open and not host.hcas:
+        return devices((), settings, version, complete=True)
+    return devices(host.hcas, settings, version, complete=bool(host.complete & COLLECTION_KINDS["hcas"]))
+
+
+def of_host(view: View, host: Host, settings: Mapping[str, str], version: AnyVersion) -> OfHost:
+    """Interfaces, RDMA ports and the network back end that rests on them."""
+    taken, ports = interfaces(view, host, settings, version), rdma(host, settings, version)
+    found = Found(
+        devices=ports,
+        oob=taken.oob,
+        sockets=taken.data,
+        plugins=tuple(dict.fromkeys(_plugins(view, host))),
+        verbs=view.get(host, "has_infiniband_devices"),
+    )
+    return OfHost(taken, ports, network(found, settings, version))
+
+
+def _plugins(view: View, host: Host) -> Iterator[str]:
+    """The network plugins that a log names or that lie among the libraries."""
+    for rank in view.ranks_on(host.name):
+        if rank.net_plugin is not None:
+            yield rank.net_plugin
+        elif rank.net not in {None, IB, SOCKET}:
+            yield str(rank.net)
+    names = (library.path.rpartition("/")[2] for library in host.libraries)
+    yield from (name for name in names if name.startswith("libnccl-net"))
+
+
+def gid(view: View, port: Port, settings: Settings, version: AnyVersion) -> GidChoice:
+    """The GID entry that NCCL takes of a port; a port whose GIDs are RoCE's is Ethernet though no output says so."""
+    if port.link_layer is None and view.get(port, "is_roce"):
+        port = msgspec.structs.replace(port, link_layer="Ethernet")
+    return gid_index(port, {name: text for name, text in settings.items() if text is not None}, version)
+
+
+def nic_names(found: OfHost) -> tuple[str, ...]:
+    """The network devices that the back end takes, in its order; empty where that is not known."""
+    if found.net.name == IB and found.ports.known:
+        return tuple(dict.fromkeys(port.hca for port in found.ports.ports))
+    return found.sockets.data.names if found.net.name == SOCKET and found.sockets.data.known else ()
+
+
+def topology_of(view: View, host: Host) -> TopoSystem | None:
+    """The topology file that tells of this host alone, whole; None without one or where several could."""
+    files = [t for t in view.job.topologies if t.whole and (t.nhosts or 1) == 1]
+    mine = [t for t in files if t.host == host.name] or (files if len(view.job.hosts) == 1 else [])
+    return mine[0] if len(mine) == 1 else None
+
+
+def distances_of(view: View, host: Host, settings: Settings, ports: Devices) -> Distances | None:
+    """The distances between the GPUs and NICs of a host, as far as they were seen."""
+    places = {hca.name: hca.bus_id for hca in host.hcas}
+    speeds = {port.hca: int(port.rate_gbps * 1000) for port in ports.ports if port.rate_gbps}
+    nets = [Net(name, places.get(name), speeds.get(name)) for name in dict.fromkeys(p.hca for p in ports.ports)]
+    nets += [Net(i.name, i.bus_id, i.speed_mbps) for i in host.interfaces if i.bus_id]
+    detour = (parse_number(settings.get("NCCL_NVB_DISABLE")) or 0) == 0
+    return distances(host, topology_of(view, host), nets, through_gpus=detour)
+
+
+def processor_of(view: View, host: Host) -> TopoCpu | None:
+    """What a topology file says of the host's processor; None without one."""
+    system = topology_of(view, host)
+    return system.cpus[0] if system is not None and system.cpus else None

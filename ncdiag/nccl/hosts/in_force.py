@@ -1,0 +1,102 @@
+"""The variables in force on a host: its environment, then the conf files that the release reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from ncdiag.facts.model import Host, Setting
+from ncdiag.facts.scalars import Version, VersionRange
+from ncdiag.facts.view import View
+from ncdiag.nccl import environment, versions
+from ncdiag.nccl.selection import settings as conf
+from ncdiag.nccl.selection.reasons import Reason
+
+AnyVersion = Version | VersionRange | None
+CONF = "conf file"
+_HOME_FILE = "/.nccl.conf"
+_ELSE = "NCCL_CONF_FILE"
+_NEWEST = Version(2, 30, 7)
+_PARAM, _WORDS = "src/misc/param.cc:95 (v2.30.7-1)", "src/graph/paths.cc:243 (v2.30.7-1)"
+
+
+class InForce(msgspec.Struct, frozen=True):
+    """Text by name, and what is worth telling of where it came from and how NCCL reads it."""
+
+    values: dict[str, str]
+    reasons: tuple[Reason, ...] = ()
+
+
+def settings_of(host: Host, view: View) -> dict[str, str]:
+    """The NCCL variables that are set on a host, as the selection functions take them."""
+    return in_force(host, view, view.version(host)).values
+
+
+def in_force(host: Host, view: View, version: AnyVersion, env: Mapping[str, str] | None = None) -> InForce:
+    """The variables of a host with this release; ``env`` are others that the environment has as well."""
+    told = {name: view.setting(host, name) for name in view.get(view.job, "variables_told")}
+    set_ones = {name: s for name, s in told.items() if s is not None and s.is_set and s.text is not None}
+    values = {name: s.text or "" for name, s in set_ones.items() if s.origin != CONF} | dict(env or {})
+    reasons: list[Reason] = []
+    for setting in _of_files(host, view, values, version, reasons):
+        name, where = setting.name, setting.file or "a conf file"
+        if name not in values:
+            values[name] = setting.text or ""
+            reasons.append(Reason(name, f"{setting.text} comes from {where}", "conf file", conf.SOURCE))
+        elif name in (env or {}) or set_ones.get(name) is None or set_ones[name].origin != CONF:
+            text = f"the {setting.text} of {where} does not count: the environment sets it"
+            reasons.append(Reason(name, text, "environment first", conf.SOURCE))
+    return InForce(values, (*reasons, *_misread(values, version)))
+
+
+def _of_files(
+    host: Host, view: View, values: Mapping[str, str], version: AnyVersion, reasons: list[Reason]
+) -> Iterator[Setting]:
+    """The settings of the conf files that the release reads, in its order; the first of a name is in force."""
+    told = [s for s in view.get(view.job, "conf_settings_told") if s.host in {host.name, None}]
+    if not told:
+        return
+    named = values.get(_ELSE)
+    reads = versions.agreed(version, (versions.CONF_FILE_VARIABLE,), lambda v: v >= versions.CONF_FILE_VARIABLE)
+    if named and reads is False:
+        reasons.append(Reason(_ELSE, "is not read by this release (2.23 and later)", _ELSE, conf.SOURCE))
+    instead = named if named and reads is not False else None
+    homes = list(dict.fromkeys(s.file for s in told if _is_home(s.file)))
+    if len(homes) > 1 and instead is None:
+        text = f"which of {', '.join(map(str, homes))} the job reads is not known: none is taken"
+        reasons.append(Reason("", text, "conf file", conf.SOURCE))
+    if homes and instead is not None:
+        text = f"{', '.join(map(str, homes))} is not read: NCCL_CONF_FILE stands in for it"
+        reasons.append(Reason(_ELSE, text, _ELSE, conf.SOURCE))
+    user = [s for s in told if _is_user_file(s.file, instead, homes)]
+    yield from user
+    yield from (s for s in told if s.file in {conf.SYSTEM_FILE, None})
+
+
+def _is_home(file: str | None) -> bool:
+    return file is not None and file.endswith(_HOME_FILE)
+
+
+def _is_user_file(file: str | None, instead: str | None, homes: Sequence[str | None]) -> bool:
+    """Is it the file that NCCL_CONF_FILE names, else the one of the only home that was seen?"""
+    if instead is not None:
+        return file is not None and file.endswith(instead.removeprefix("~").removeprefix("$HOME"))
+    return _is_home(file) and len(homes) == 1
+
+
+def _misread(values: Mapping[str, str], version: AnyVersion) -> Iterator[Reason]:
+    """Values that NCCL does not read as their writer must have meant them."""
+    exact = _NEWEST if version is None else version
+    for name, text in values.items():
+        read = environment.resolve(name, text, exact)
+        if read.valid is not False:
+            continue
+        variable = environment.variables()[name]
+        if variable.exists_at(exact) is False:
+            yield Reason(name, "this release does not read it", "history of the variable", _PARAM)
+        elif read.number is not None:
+            yield Reason(name, f"{text!r} is read as {read.number}", "strtoll", _PARAM)
+        else:
+            kept = f", the default {read.default} stays" if read.default is not None else ""
+            yield Reason(name, f"{text!r} is not understood{kept}", "whole words only", _WORDS)

@@ -1,0 +1,143 @@
+"""What was seen of the interfaces of each host, and which of them could carry a job's traffic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from ncdiag.facts.model import COLLECTION_KINDS, Address, Host, Interface
+from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.view import View
+from ncdiag.nccl import versions
+from ncdiag.nccl.hosts.in_force import settings_of
+from ncdiag.nccl.selection.names import NameList
+
+PREFERENCE = {"physical": 0, "bond": 0, "ipoib": 0, "vlan": 1, None: 2, "bridge": 3, "wireless": 4}
+
+
+_LEFT_OUT = ("docker", "lo", "virbr")
+"""Beginnings of names that a list printed by NCCL does not show, because its default leaves them to the last."""
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """The interfaces of a host in kernel order. ``origin``: ``all`` of them, only those in the ``log``, or ``none``.
+
+    Those in a log are the ones that NCCL could choose from with the settings that it had then.
+    """
+
+    host: str
+    interfaces: tuple[Interface, ...]
+    origin: Literal["all", "log", "none"]
+
+
+def hosts(view: View) -> tuple[str, ...]:
+    """The names of the hosts that take part: those with ranks where ranks are known, else all."""
+    running = tuple(dict.fromkeys(rank.host for rank in view.job.ranks))
+    return running or tuple(host.name for host in view.job.hosts)
+
+
+def unseen(view: View) -> int:
+    """How many hosts take part of which nothing at all was seen, as far as that is known (at least 1 for "some")."""
+    named = len(hosts(view))
+    if view.job.nhosts is not None:
+        return max(0, view.job.nhosts - named)
+    return 1 if named <= 1 and view.get(view.job, "is_multi_host") else 0
+
+
+def interfaces(name: str, view: View) -> Seen:
+    """What is known of the interfaces of a host."""
+    host = view.host(name)
+    if host is not None and host.complete & COLLECTION_KINDS["interfaces"]:
+        return Seen(name, _kernel_order(host), "all")
+    for rank in view.ranks_on(name):
+        if rank.socket_interfaces:
+            return Seen(name, tuple(map(_announced, rank.socket_interfaces)), "log")
+    for rank in view.ranks_on(name):
+        if rank.bootstrap_interface is not None:
+            return Seen(name, (_announced(rank.bootstrap_interface),), "log")
+    if host is not None and any(interface.addresses for interface in host.interfaces):
+        return Seen(name, _kernel_order(host), "log")
+    return Seen(name, (), "none")
+
+
+def _kernel_order(host: Host) -> tuple[Interface, ...]:
+    """By interface index where every one is known: a log read before `ip addr` may have named some out of order."""
+    if all(interface.ifindex is not None for interface in host.interfaces):
+        return tuple(sorted(host.interfaces, key=lambda interface: interface.ifindex or 0))
+    return host.interfaces
+
+
+def _announced(interface: Interface) -> Interface:
+    """An interface that NCCL listed: it was running then, or the release does not ask."""
+    return interface if interface.running is not None else msgspec.structs.replace(interface, running=True)
+
+
+def suits(interface: Interface, view: View, others: tuple[Interface, ...]) -> bool | None:
+    """Could it carry traffic to other hosts? None when its kind or address is not known.
+
+    A virtual interface suits where it is the only one besides loopback: that is how a pod looks from inside.
+    """
+    if view.get(interface, "is_loopback") or interface.up is False or interface.running is False:
+        return False
+    if interface.addresses == () or view.get(interface, "is_link_local"):
+        return False
+    virtual = view.get(interface, "is_virtual")
+    if virtual:
+        rivals = [i for i in others if i.name != interface.name and i.addresses != ()]
+        return all(view.get(rival, "is_loopback") for rival in rivals)
+    known = virtual is False and view.get(interface, "ip") is not None
+    return True if known else None
+
+
+def address(interface: Interface, view: View) -> Address | None:
+    """The address that NCCL takes of an interface, with its prefix length."""
+    ip = view.get(interface, "ip")
+    return next((a for a in interface.addresses or () if a.ip == ip), None)
+
+
+def same_network(left: Address, right: Address) -> bool | None:
+    """Are two addresses in one network? None when neither prefix length is known."""
+    one, other = ip_address(left.ip), ip_address(right.ip)
+    if one is None or other is None:
+        return None
+    if one.version != other.version:
+        return False
+    lengths = [length for length in (left.prefix_len, right.prefix_len) if length is not None]
+    if not lengths:
+        return None
+    shift = one.max_prefixlen - min(max(lengths), one.max_prefixlen)
+    return int(one) >> shift == int(other) >> shift
+
+
+def with_loopback(host: Seen) -> tuple[Interface, ...]:
+    """A list from a log never has lo, yet every Linux host has it, as the first interface."""
+    if host.origin == "all" or any(interface.name == "lo" for interface in host.interfaces):
+        return host.interfaces
+    lo = Interface(
+        host=host.host, name="lo", kind="loopback", up=True, running=True, ifindex=1,
+        addresses=(Address("127.0.0.1", 8),),
+    )  # fmt: skip
+    return (lo, *host.interfaces)
+
+
+def may_be_hidden(view: View, host: Seen, after: Mapping[str, str]) -> str:
+    """What the interfaces of a log leave open for this list of names; empty when nothing that matters can be hidden."""
+    wanted = after.get("NCCL_SOCKET_IFNAME", "")
+    if host.origin == "all" or "NCCL_COMM_ID" in after:
+        return "" if host.origin == "all" else "all interfaces"
+    version = view.version(view.host(host.host))
+    names = NameList.parse(wanted, version.low if version else versions.as_range(None).low)
+    if names.exact and not names.exclude and names.items:
+        return ""  # a name is there once
+    listed = any(rank.socket_interfaces for rank in view.ranks_on(host.host))
+    known = view.host(host.host)
+    before = settings_of(known, view) if known is not None else {}
+    automatic = "NCCL_SOCKET_IFNAME" not in before and not any(i.name.startswith("ib") for i in host.interfaces)
+    if not (listed and automatic):
+        return "all interfaces"
+    touched = names.exclude or any(
+        item.name.startswith(left) or left.startswith(item.name) for item in names.items for left in _LEFT_OUT
+    )
+    return f"interfaces such as {', '.join(_LEFT_OUT)}" if touched else ""

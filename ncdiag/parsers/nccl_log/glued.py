@@ -1,0 +1,79 @@
+"""Lines of two processes that wrote into one pipe: ``... via P2P/CUMEMnode1:42:43 [0] NCCL INFO ...`` on one line.
+
+The second begins where its prefix does. Nothing stands between the end of a message and the host name behind it, so
+the name is the longest one that begins other lines, else what is left behind a known end of a message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+_LEVEL = rb"NCCL (?:INFO|WARN|ATTN|TRACE|CALL|ABORT) "
+_TWO = re.compile(_LEVEL + rb"[^\n]*" + _LEVEL)
+_NEXT = re.compile(_LEVEL)
+_PROCESS = re.compile(rb"(?:.*:)?([^\s:]{1,400}):\d{1,10}:\d{1,10}$")
+_TIME = re.compile(rb"\[[^\]\n]{1,40}\] $")
+_HOST = re.compile(rb"\n(?:[^\n:]{0,80}[\s:>)\]])?([\w.%-]{1,64}):\d{1,10}:\d{1,10} \[")
+_END = re.compile(
+    rb"(?:P2P/(?:IPC|CUMEM|MNNVL)|/(?:read|CE|GDRDMA|Shared|direct)|\(PCI\)|memory|pointer"
+    rb"|NET/[^/\s]{1,40}/\d{1,4}(?=[A-Za-z])|COMPLETE|START|\+cuda\d{1,2}\.\d|^\d{1,2}(?=[A-Za-z])|[^\w.%-])"
+)
+_WORDS = 5
+"""Words of a prefix behind the host: ``host:pid:tid [dev] file:line (function) NCCL``."""
+_PREFIX_LIMIT = 2000
+
+
+def separated(text: bytes, numbers: Sequence[int]) -> tuple[bytes, Sequence[int]] | None:
+    """The text with each such line in its parts, all with its number; None when it holds none.
+
+    Each line of ``text`` stands behind a line end and has its number in ``numbers``.
+    """
+    if _TWO.search(text) is None:
+        return None
+    hosts = set(_HOST.findall(text))
+    lines: list[bytes] = []
+    theirs: list[int] = []
+    for number, line in zip(numbers, text[1:].split(b"\n"), strict=True):
+        parts = _parts(line, hosts) if line.count(b"NCCL ") > 1 else [line]
+        lines += parts
+        theirs += [number] * len(parts)
+    return (b"\n" + b"\n".join(lines), theirs) if len(lines) > len(numbers) else None
+
+
+def _parts(line: bytes, hosts: Collection[bytes]) -> list[bytes]:
+    """The messages of a line, each with its prefix."""
+    parts: list[bytes] = []
+    begin, behind = 0, None
+    for hit in _NEXT.finditer(line):
+        if behind is not None:
+            place = _beginning(line, behind, hit.start(), hosts)
+            if place is not None:
+                parts.append(line[begin:place].rstrip())
+                begin = place
+        behind = hit.end()
+    return [*parts, line[begin:]]
+
+
+def _beginning(line: bytes, low: int, high: int, hosts: Collection[bytes]) -> int | None:
+    """Where the prefix before ``high`` begins; None when a message only speaks of NCCL."""
+    low = max(low, high - _PREFIX_LIMIT)
+    words = line[low:high].rstrip().rsplit(b" ", _WORDS)[-_WORDS:]
+    place = high - len(b" ".join(words)) - (high - low - len(line[low:high].rstrip()))
+    for word in words:
+        process = _PROCESS.match(word)
+        if process is not None:
+            start = place + process.start(1) + _host_at(process[1], hosts)
+            time = _TIME.search(line, low, start)
+            return time.start() if time is not None else start
+        place += len(word) + 1
+    return None
+
+
+def _host_at(word: bytes, hosts: Collection[bytes]) -> int:
+    """Where in ``word`` the host name begins."""
+    known = next((at for at in range(len(word)) if word[at:] in hosts), None)
+    if known is not None:
+        return known
+    ends = [found.end() for found in _END.finditer(word) if found.end() < len(word)]
+    return ends[-1] if ends else 0

@@ -1,0 +1,83 @@
+"""``nft list ruleset`` (or ``list table``, ``list chain``): what the packet filter does with what comes in.
+
+Source of the format: nftables src/rule.c (chain_print_declaration, table_print); a base chain names its type, hook,
+priority and policy, without a policy it accepts. A rule's verdict stands at its end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ncdiag.facts.observe import Parsed, observe
+from ncdiag.spans import Section
+
+KIND = "nftables"
+COMMANDS: tuple[str, ...] = ("nft list", "nft -a list", "nft -n list")
+ANCHOR = r"table (?:ip|ip6|inet|arp|bridge|netdev) \S{1,128} \{"
+
+_TABLE = re.compile(r"\s{0,40}table (?:ip|ip6|inet|arp|bridge|netdev) (\S{1,128}) \{")
+_CHAIN = re.compile(r"\s{0,40}chain (\S{1,128}) \{")
+_HOOK = re.compile(r"\s{0,40}type filter hook (\w+) (?:device\s.{1,200} )?priority [^;]{1,60};(?:\s*policy (\w+);)?")
+_JUMP = re.compile(r"\b(?:jump|goto) (\S{1,128})")
+_DROPS = re.compile(r"\b(?:drop|reject)\b")
+_LIMIT = 50_000
+
+_Chain = tuple[str, str]
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """What is indented, closing braces and further tables."""
+    known = not line.strip() or line.startswith(("\t", " ", "}", "# Warning: table ")) or _TABLE.match(line)
+    return bool(known) and len(lines) < _LIMIT
+
+
+def parse(section: Section) -> Parsed:
+    """``input_policy`` and ``input_drops`` of the host, by the filters on the hook ``input`` and their jumps."""
+    chains: dict[_Chain, list[str]] = {}
+    hooked: dict[_Chain, str] = {}
+    first = None
+    table, chain = "", None
+    for index, line in enumerate(section.lines):
+        if found := _TABLE.match(line):
+            table, chain, first = found[1], None, index if first is None else first
+        elif found := _CHAIN.match(line):
+            chain = (table, found[1])
+            chains[chain] = []
+        elif chain and line.strip() == "}":
+            chain = None
+        elif chain:
+            _read(chain, line.strip(), chains[chain], hooked)
+    if first is None:
+        return Parsed(unread=tuple(i for i, line in enumerate(section.lines) if line.strip()))
+    if not chains and "chain" in (section.command or ""):
+        return Parsed()
+    fields: dict[str, Any] = {
+        "input_policy": "drop" if "drop" in hooked.values() else "accept",
+        "input_drops": sum(bool(_DROPS.search(rule)) for name in _reached(hooked, chains) for rule in chains[name]),
+    }
+    return Parsed(observations=(observe(section, first, "Host", **fields),))
+
+
+def _read(chain: _Chain, line: str, rules: list[str], hooked: dict[_Chain, str]) -> None:
+    hook = _HOOK.match(line)
+    if hook is None:
+        rules.append(re.sub(r"\"[^\"]{0,256}\"|#.{0,4096}$", "", line))  # comments and names may say anything
+    elif hook[1] == "input":
+        hooked[chain] = hook[2] or "accept"
+
+
+def _reached(hooked: Iterable[_Chain], chains: dict[_Chain, list[str]]) -> list[_Chain]:
+    """The chains that a packet may pass from those on the hook."""
+    reached = dict.fromkeys(hooked)
+    waiting = list(reached)
+    while waiting:
+        table, _ = name = waiting.pop()
+        for rule in chains[name]:
+            for jump in _JUMP.finditer(rule):
+                target = (table, jump[1])
+                if target in chains and target not in reached:
+                    reached[target] = None
+                    waiting.append(target)
+    return list(reached)

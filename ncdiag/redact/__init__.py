@@ -1,0 +1,113 @@
+"""Clean a paste so that it can be shown to strangers and still be diagnosed: the same stand-in for the same thing.
+
+Kept is what a diagnosis rests on: which addresses share a subnet (of any length), the private range or link-local
+prefix they are in, host parts, gateways and masks; names of interfaces and HCAs with their numbers; vendors in MAC
+addresses and GUIDs and how these hang together. Replaced are the middle bits of addresses, MACs and GUIDs, names of
+hosts (``host1`` ...) and users (``user1`` ...), UUIDs and serial numbers. Values of secrets are removed and nowhere
+kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from ncdiag.facts.model import Job
+from ncdiag.parsers._launch_words import expanded
+from ncdiag.read import Readable, job_of, read_source
+from ncdiag.redact.bundles import bundle_cleaned
+from ncdiag.redact.spool import Spooled
+from ncdiag.redact.stand_ins import Redactor
+from ncdiag.report.model import Report
+from ncdiag.sources.files import TextSource
+
+__all__ = [
+    "Cleaned",
+    "Redactor",
+    "bundle_cleaned",
+    "cleaned",
+    "hosts_in",
+    "names_of",
+    "report_cleaned",
+    "structure_cleaned",
+]
+
+_FOLDED = re.compile(r"[^,\[\]]{1,200}(?:\[[^\]]{1,4000}\][^,\[\]]{0,60})?")
+_ADDRESS = re.compile(r"[\d.]+|.*:.*", re.DOTALL)
+
+T = TypeVar("T")
+
+
+class Cleaned:
+    """A source whose texts are cleaned while they are read; ``name`` is clean too."""
+
+    def __init__(self, source: Readable, redactor: Redactor) -> None:
+        """``redactor`` has learnt the names in all sources of the case."""
+        self._source, self._redactor = source, redactor
+        self.name, self.notes = redactor.text(source.name), source.notes
+
+    def buffers(self) -> Iterator[bytes]:
+        """The buffers of the source, cleaned; as many lines as before."""
+        self._redactor.begin()
+        for buffer in self._source.buffers():
+            yield self._redactor.part(buffer.decode("utf-8", "replace")).encode()
+
+
+def cleaned(
+    sources: Iterable[Readable], key: bytes | None = None, mapping: Mapping[str, str] | None = None
+) -> tuple[list[Cleaned], Redactor]:
+    """The sources with their texts and names cleaned, and what cleans them. Each is read twice: first for the names."""
+    kept = [source if isinstance(source, Spooled) else Spooled(source) for source in sources]
+    redactor = Redactor(hosts_in(kept), key, mapping)
+    for source in kept:
+        for buffer in source.buffers():
+            redactor.learn(buffer.decode("utf-8", "replace").split("\n"))
+    redactor.learn([source.name for source in kept])
+    return [Cleaned(source, redactor) for source in kept], redactor
+
+
+def report_cleaned(report: Report, key: bytes | None = None) -> Report:
+    """The report with all its texts cleaned; its names, codes and counts are the same."""
+    lines = [item.text for finding in report.findings for item in finding.evidence]
+    folded = [report.summary.hosts or "", *(finding.hosts or "" for finding in report.findings)]
+    named = [name for text in folded for part in _FOLDED.findall(text) for name in expanded(part)]
+    named += [section.host for item in report.inputs for section in item.sections if section.host]
+    redactor = Redactor([*named, *hosts_in([TextSource.of_bytes("evidence", "\n".join(lines).encode())])], key)
+    redactor.learn([*lines, *(item.source for item in report.inputs)])
+    return structure_cleaned(report, redactor)
+
+
+def structure_cleaned(value: T, redactor: Redactor) -> T:
+    """A msgspec structure (a report, the facts of a job) with all its texts cleaned."""
+
+    def clean(part: Any) -> Any:  # noqa: ANN401  (what it is made of)
+        if isinstance(part, str):
+            return redactor.text(part)
+        if isinstance(part, list | tuple):
+            return [clean(item) for item in part]
+        return {name: clean(item) for name, item in part.items()} if isinstance(part, dict) else part
+
+    made: T = msgspec.convert(clean(msgspec.to_builtins(value)), type(value))
+    return made
+
+
+def hosts_in(sources: Sequence[Readable]) -> list[str]:
+    """Names of machines in the order in which the sources name them first."""
+    return names_of(job_of([read_source(source) for source in sources]))
+
+
+def names_of(job: Job) -> list[str]:
+    """Names of machines that the facts of a job hold."""
+
+    def names() -> Iterator[str | None]:
+        yield from (host.name for host in job.hosts)
+        yield from (rank.host for rank in job.ranks)
+        for launch in job.launches:
+            yield from (launch.host, *(host.name for host in launch.hosts), launch.master_addr)
+        for table in job.rank_tables:
+            yield from (device.server_id for device in table.devices or ())
+
+    return list(dict.fromkeys(name for name in names() if name and not _ADDRESS.fullmatch(name)))

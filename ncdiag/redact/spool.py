@@ -1,0 +1,37 @@
+"""Read a source twice: files are opened again, what can be read once is kept beside, beyond some size on the disk."""
+
+from __future__ import annotations
+
+import tempfile
+import weakref
+from collections.abc import Iterator
+
+from ncdiag.read import Readable
+
+_IN_MEMORY = 32 << 20
+_PIECE = 1 << 20
+
+
+class Spooled:
+    """The source, readable as often as wanted."""
+
+    def __init__(self, source: Readable) -> None:
+        """A source that can be read once is read here."""
+        self.name, self.notes = source.name, source.notes
+        self._source = source
+        self._kept: tempfile.SpooledTemporaryFile[bytes] | None = None
+        if getattr(source, "path", None) is None:
+            self._kept = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115  (it goes with this object)
+            weakref.finalize(self, self._kept.close)
+            self._kept.writelines(source.buffers())
+            self.notes = source.notes
+
+    def buffers(self) -> Iterator[bytes]:
+        """Its buffers, which end at line ends."""
+        if self._kept is None:
+            yield from self._source.buffers()
+            self.notes = self._source.notes
+            return
+        self._kept.seek(0)
+        while lines := self._kept.readlines(_PIECE):
+            yield b"".join(lines)

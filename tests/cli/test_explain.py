@@ -1,0 +1,160 @@
+# ruff: noqa: E501  (log lines are as long as they are)
+"""``ncdiag explain``: everything that it knows, in text and JSON, and what it says of things that it does not know."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+
+@pytest.fixture
+def explained(ncdiag: Run) -> Callable[..., list[dict[str, Any]]]:
+    def run(*arguments: str) -> list[dict[str, Any]]:
+        done = ncdiag("explain", *arguments, "--format", "json")
+        assert done.returncode == 0, done.stderr
+        told = json.loads(done.stdout)
+        assert set(told) == {"thing", "nccl_version", "answers", "suggestions"}
+        assert all({"kind", "name", "meaning"} <= set(answer) for answer in told["answers"])
+        return list(told["answers"])
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("thing", "kind", "name"),
+    [
+        ("NCCL_SOCKET_IFNAME", "variable", "NCCL_SOCKET_IFNAME"),
+        ("NCCL_IB_HCA=mlx5_0", "variable", "NCCL_IB_HCA"),
+        ("GLOO_SOCKET_IFNAME", "variable", "GLOO_SOCKET_IFNAME"),
+        ("NCCL_SOKET_IFNAME", "unknown variable", "NCCL_SOKET_IFNAME"),
+        ("ncclSystemError", "NCCL result", "ncclSystemError"),
+        ("unhandled system error", "NCCL result", "ncclSystemError"),
+        ("IBV_WC_RETRY_EXC_ERR", "ibverbs completion status", "IBV_WC_RETRY_EXC_ERR"),
+        ("status 12", "ibverbs completion status", "IBV_WC_RETRY_EXC_ERR"),
+        ("vendor err 129", "mlx5 vendor error", "0x81"),
+        ("vendor 0x81", "mlx5 vendor error", "0x81"),
+        ("errno 111", "errno", "ECONNREFUSED"),
+        ("Connection refused", "errno", "ECONNREFUSED"),
+        ("EMFILE", "errno", "EMFILE"),
+        ("Xid 79", "Xid", "GPU has fallen off the bus"),
+        ("xid: 94", "Xid", "contained ECC error"),
+        ("SXid 20034", "SXid", "NVSWITCH_ERR_HW_DLPL_LTSSM_FAULT_UP"),
+        ("sxid 12040", "SXid", "egress of a port"),
+        ("PXN", "path type", "PXN"),
+        ("NODE", "topology level", "NODE"),
+        ("NV18", "topology level", "NV"),
+        ("/sys/class/infiniband/mlx5_3/ports/1/gid_attrs/types/3", "file",
+         "/sys/class/infiniband/<dev>/ports/<n>/gid_attrs/types/<i>"),
+        ("/etc/nccl.conf", "file", "/etc/nccl.conf"),
+        ("GPUDirect RDMA", "term", "GDR"),
+        ("Subnet Manager", "term", "Subnet Manager"),
+        ("NCD101", "rule", "socket-virtual-ifname"),
+        ("socket-virtual-ifname", "rule", "socket-virtual-ifname"),
+        ("n1:1:2 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>", "message", "bootstrap-interface"),
+        ("ib-completion-error", "event", "ib-completion-error"),
+    ],
+)  # fmt: skip
+def test_things(explained: Callable[..., list[dict[str, Any]]], thing: str, kind: str, name: str) -> None:
+    first = explained(thing)[0]
+    assert (first["kind"], first["name"]) == (kind, name)
+    assert first["meaning"]
+
+
+def test_a_bare_number_has_several_meanings(explained: Callable[..., list[dict[str, Any]]]) -> None:
+    assert [answer["name"] for answer in explained("2")] == ["ncclSystemError", "IBV_WC_LOC_QP_OP_ERR", "ENOENT"]
+    assert {answer["kind"] for answer in explained("12")} == {"ibverbs completion status", "errno"}
+
+
+@pytest.mark.parametrize(("version", "default", "read"), [("2.18.3", "0", "read"), ("2.21.5", "-1", "read")])
+def test_a_variable_in_a_release(
+    explained: Callable[..., list[dict[str, Any]]], version: str, default: str, read: str
+) -> None:
+    (told,) = explained("NCCL_IB_GID_INDEX", "--nccl", version)
+    assert (told["default"], told["in_this_release"]) == (default, read)
+    assert "2.21" in told["default_by_release"]
+
+
+def test_all_that_there_is_about_a_variable(explained: Callable[..., list[dict[str, Any]]]) -> None:
+    (told,) = explained("NCCL_ALGO")
+    assert told["agreement"] == "all ranks need the same value"
+    assert "NCCL_PROTO" in told["related"]
+    assert "not for production" in told["risk"]
+    assert told["because"]
+    assert told["history"] == "since 2.5.0"
+    (gone,) = explained("NCCL_MAX_NRINGS", "--nccl", "2.30.7")
+    assert gone["use_instead"]
+
+
+def test_a_path_type_has_another_number_in_each_release(explained: Callable[..., list[dict[str, Any]]]) -> None:
+    numbers = [explained("PXB", "--nccl", version)[0]["number"] for version in ("2.7.8", "2.18.3", "2.30.7")]
+    assert numbers == [3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("thing", "near"),
+    [("chanel", "channel"), ("ncclSytemError", "ncclSystemError"), ("socket-virtual-ifnam", "socket-virtual-ifname"),
+     ("/sys/class/infiniband/<dev>/ports/<n>/stat", "/sys/class/infiniband/<dev>/ports/<n>/state"),
+     ("Xid 780", "Xid 78"), ("ECONREFUSED", "ECONNREFUSED"), ("PXBB", "PXB")],
+)  # fmt: skip
+def test_what_may_have_been_meant(ncdiag: Run, thing: str, near: str) -> None:
+    done = ncdiag("explain", thing)
+    assert done.returncode == 2
+    assert near in done.stderr.decode()
+    machine = ncdiag("explain", thing, "--format", "json")
+    assert machine.returncode == 2
+    assert near in json.loads(machine.stdout)["suggestions"]
+
+
+def test_text_and_one_object_a_line(ncdiag: Run) -> None:
+    text = ncdiag("explain", "errno 110").stdout.decode()
+    assert text.startswith("ETIMEDOUT (errno)")
+    assert "in messages: Connection timed out" in text
+    line = ncdiag("explain", "errno 110", "--format", "jsonl").stdout
+    assert line.count(b"\n") == 1
+    assert json.loads(line)["answers"][0]["number"] == 110
+
+
+@pytest.mark.parametrize("thing", ["", " ", "\x1b[31m", "a" * 5000, "0x", "%", "[", "NCCL_", "-", "~", "/"])
+def test_nonsense_is_told_plainly(ncdiag: Run, thing: str) -> None:
+    done = ncdiag("explain", "--", thing)
+    assert done.returncode in {0, 2}
+    assert b"Traceback" not in done.stderr
+    assert b"\x1b" not in done.stdout + done.stderr
+
+
+def test_a_version_that_is_none(ncdiag: Run) -> None:
+    done = ncdiag("explain", "NCCL_ALGO", "--nccl", "new")
+    assert done.returncode == 2
+    assert b"is no NCCL version" in done.stderr
+
+
+def test_the_lines_of_a_file_are_one_object_each(ncdiag: Run, tmp_path: Path) -> None:
+    log = tmp_path / "job.log"
+    call = (
+        "opCount 9 sendbuff 0x7f00 recvbuff 0x7f40 count 256 datatype 7 op 0 root 0 comm 0x5a0 [nranks=2] stream 0x5d0"
+    )
+    lines = [
+        "n1:1:2 [0] NCCL INFO Using network IB",
+        "nothing that a program printed",
+        "[2026-03-02 04:11:09] n1:4:5 [0] misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to 10.1.2.4<40815> failed : Connection timed out",
+        f"3: n1:1:2 [0] NCCL INFO AllReduce: {call}",
+    ]
+    log.write_text("".join(f"{line}\n" for line in lines))
+    done = ncdiag("explain", "--lines", log, "--format", "jsonl")
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [item["text"] for item in told] == lines
+    wanted = {"event", "level", "meaning", "kind", "next", "fields", "versions"}
+    assert all(wanted <= item.keys() for item in told)
+    assert [item["event"] for item in told] == [
+        "network-in-use", None, "socket-connect-failed", "collective-called",
+    ]  # fmt: skip
+    assert told[2]["fields"]["peer"] == "10.1.2.4<40815>"
+    assert {item["kind"] for item in told} == {"fact", None, "cause"}
+    assert told[3]["versions"] == ">=2.3.7,<2.4 or >=2.4"

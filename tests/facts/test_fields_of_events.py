@@ -1,0 +1,26 @@
+"""Fields that only events of some names can have: the others are not asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from ncdiag.facts.model import Event, Job
+from ncdiag.facts.view import View, events_with, registry
+
+CONFINED = {name: field.events for (owner, name), field in registry().items() if field.events is not None}
+
+
+def test_other_events_do_not_have_the_field() -> None:
+    view = View(Job())
+    assert view.get(Event(event="nvswitch-sxid", origin="kernel", text=""), "is_fatal_sxid") is True
+    assert view.get(Event(event="gpu-xid", origin="kernel", text=""), "is_fatal_sxid") is False
+    assert events_with("is_fatal_sxid") == {"nvswitch-sxid"}
+    assert events_with("is_out_of_space") is None
+
+
+@pytest.mark.parametrize("name", sorted(CONFINED))
+def test_the_names_are_those_of_events(name: str) -> None:
+    from ncdiag import catalogue
+
+    assert CONFINED[name]
+    assert CONFINED[name] <= catalogue.names().events

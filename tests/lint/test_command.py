@@ -1,0 +1,174 @@
+"""``ncdiag lint`` as a user and a CI job meet it: exit codes, formats, standard input, folders, processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+BAD = "export NCCL_IB_DISABLE=true\nexport MASTER_PORT=abc\n./train\n"
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "job.sh"
+    path.write_text(BAD, encoding="utf-8")
+    return path
+
+
+def test_exit_codes(ncdiag: Run, script: Path, tmp_path: Path) -> None:
+    good = tmp_path / "good.sh"
+    good.write_text("export NCCL_DEBUG=WARN\n", encoding="utf-8")
+    assert ncdiag("lint", str(good)).returncode == 0
+    assert ncdiag("lint", str(script)).returncode == 1
+    assert ncdiag("lint", str(script), "--fail-on", "never").returncode == 0
+    assert ncdiag("lint", str(script), "--ignore", "master-port-invalid").returncode == 0
+    assert ncdiag("lint", str(script), "--ignore", "NCL601", "--fail-on", "warning").returncode == 1
+    assert ncdiag("lint", str(tmp_path / "absent.sh")).returncode == 2
+    assert ncdiag("lint").returncode == 2
+    assert ncdiag("lint", str(script), "--nccl", "two").returncode == 2
+    assert ncdiag("lint", str(script), "--ignore", "no-such-check").returncode == 2
+    assert ncdiag("lint", str(script), "--as", "poem").returncode == 2
+    prose = tmp_path / "notes.txt"
+    prose.write_text("nothing to see\n", encoding="utf-8")
+    assert ncdiag("lint", str(prose)).returncode == 3
+
+
+def test_text_names_place_reason_and_correction(ncdiag: Run, script: Path) -> None:
+    lines = ncdiag("lint", str(script), "--select", "value-not-a-number").stdout.decode().splitlines()
+    assert lines[0].startswith(f"{script}:1:24: warning NCL201 value-not-a-number: NCCL_IB_DISABLE=true")
+    assert lines[1].startswith("    why: ")
+    assert lines[2] == "    write: export NCCL_IB_DISABLE=1"
+
+
+def test_json_says_the_same(ncdiag: Run, script: Path) -> None:
+    answer = json.loads(ncdiag("lint", str(script), "--format", "json").stdout)
+    assert answer["summary"] == {"errors": 1, "warnings": 1, "infos": 0, "fixable": 1}
+    assert answer["inputs"] == [{"source": str(script), "form": "shell", "settings": 2, "nccl": None}]
+    first = answer["findings"][0]
+    assert (first["line"], first["column"], first["variable"]) == (1, 24, "NCCL_IB_DISABLE")
+    assert first["corrected"] == "export NCCL_IB_DISABLE=1"
+
+
+def test_github_annotations_stay_on_one_line_each(ncdiag: Run, script: Path) -> None:
+    lines = ncdiag("lint", str(script), "--format", "github").stdout.decode().splitlines()
+    assert [line.split(" ")[0] for line in lines] == ["::warning", "::error"]
+    assert all("line=" in line and "%0A" in line for line in lines)
+
+
+def test_the_patch_is_printed_and_no_file_is_changed(ncdiag: Run, script: Path) -> None:
+    done = ncdiag("lint", str(script), "--fix")
+    assert b"-export NCCL_IB_DISABLE=true\n+export NCCL_IB_DISABLE=1\n" in done.stdout
+    assert script.read_text(encoding="utf-8") == BAD
+
+
+def test_a_secret_is_in_no_output(ncdiag: Run, tmp_path: Path) -> None:
+    path = tmp_path / "job.sh"
+    path.write_text("docker run --gpus all -e HF_TOKEN=hunter2 -e NCCL_DEBUG=ERROR x python t.py\n", encoding="utf-8")
+    for arguments in ([], ["--format", "json"], ["--format", "github"], ["--fix"]):
+        done = ncdiag("lint", str(path), *arguments)
+        assert b"hunter2" not in done.stdout + done.stderr
+        assert done.returncode in {0, 1}
+
+
+def test_a_command_line_and_standard_input(ncdiag: Run) -> None:
+    done = ncdiag("lint", "--", "mpirun", "-np", "2", "-x", "NCCL_SOCKET_IFNAM=eth0", "./train it's")
+    assert b"NCCL_SOCKET_IFNAME=eth0" in done.stdout
+    done = ncdiag("lint", "-", input=b"NCCL_DEBUG=ERROR ./train\n")
+    assert b"<stdin>:1:12: warning NCL205" in done.stdout
+
+
+def test_folders_are_searched_and_binary_files_left_out(ncdiag: Run, tmp_path: Path) -> None:
+    (tmp_path / "job.sh").write_text(BAD, encoding="utf-8")
+    (tmp_path / "library.so").write_bytes(b"\x7fELF\x00NCCL_FOO=1")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "hook.sh").write_text("export NCCL_FOO=1\n", encoding="utf-8")
+    deep = tmp_path / "deploy" / "Dockerfile"
+    deep.parent.mkdir()
+    deep.write_text("FROM scratch\nENV NCCL_FOO=1\n", encoding="utf-8")
+    answer = json.loads(ncdiag("lint", str(tmp_path), "--format", "json").stdout)
+    assert [Path(each["source"]).name for each in answer["inputs"]] == ["job.sh", "Dockerfile"]
+
+
+def test_values_that_differ_between_the_hosts_of_one_job(ncdiag: Run, tmp_path: Path) -> None:
+    for name, value in (("a", "Ring"), ("b", "Tree")):
+        (tmp_path / f"nccl-{name}.conf").write_text(
+            f"NCCL_ALGO={value}\nNCCL_DEBUG_FILE=/tmp/{name}.%p\n", encoding="utf-8"
+        )
+    files = [str(tmp_path / f"nccl-{name}.conf") for name in "ab"]
+    apart = ncdiag("lint", *files).stdout
+    together = ncdiag("lint", *files, "--one-job").stdout
+    assert b"setting-differs-between-ranks" not in apart
+    assert together.count(b"setting-differs-between-ranks") == 1
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the environment of a process is read from /proc")
+def test_a_live_process(ncdiag: Run) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", "print(flush=True); input()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        env={"PATH": os.environ["PATH"], "NCCL_P2P_LEVEL": "nvl", "API_TOKEN": "hunter2"},
+    ) as child:  # fmt: skip
+        assert child.stdout is not None
+        child.stdout.readline()
+        done = ncdiag("lint", "--pid", str(child.pid))
+        child.communicate(b"\n")
+    assert f"process {child.pid}:".encode() in done.stdout
+    assert b"value-word-unknown: NCCL_P2P_LEVEL does not know 'nvl'" in done.stdout
+    assert b"hunter2" not in done.stdout
+
+
+def test_a_process_that_is_not_there(ncdiag: Run) -> None:
+    done = ncdiag("lint", "--pid", "4194305")
+    assert done.returncode == 2
+    assert b"cannot read the environment of process 4194305" in done.stderr
+
+
+def test_the_release_decides(ncdiag: Run, tmp_path: Path) -> None:
+    path = tmp_path / "job.sh"
+    path.write_text("export NCCL_TREE_THRESHOLD=0 NCCL_IB_MERGE_NICS=1\n./train\n", encoding="utf-8")
+
+    def names(*arguments: str) -> list[str]:
+        return [
+            each["name"]
+            for each in json.loads(ncdiag("lint", str(path), "--format", "json", *arguments).stdout)["findings"]
+        ]
+
+    assert names("--nccl", "2.4.8") == ["variable-too-new"]
+    assert names("--nccl", "2.27.7") == ["env-removed-variable"]
+
+
+def test_every_check_is_explained(ncdiag: Run) -> None:
+    from ncdiag.lint.findings import checks
+
+    for check in checks().values():
+        assert check.reason
+    done = ncdiag("explain", "NCL201")
+    assert b"value-not-a-number" in done.stdout
+    assert b"strtoll" in done.stdout
+
+
+def test_a_configuration_leaves_rules_out_and_adds_some(ncdiag: Run, tmp_path: Path) -> None:
+    script = tmp_path / "job.sh"
+    script.write_text("export NCCL_IB_DISABLE=1\n./train\n", encoding="utf-8")
+    config = tmp_path / "ncdiag.toml"
+    config.write_text('[[ignore]]\nrule = "env-ib-disable"\nreason = "no RDMA here"\n', encoding="utf-8")
+    assert b"NCD603" in ncdiag("lint", str(script)).stdout
+    assert b"NCD603" not in ncdiag("lint", str(script), "--config", str(config)).stdout
+    assert ncdiag("lint", str(script), "--rules", str(tmp_path / "none")).returncode == 2
+
+
+def test_a_file_of_another_encoding_is_judged_and_not_patched(ncdiag: Run, tmp_path: Path) -> None:
+    path = tmp_path / "job.sh"
+    path.write_bytes(b"# caf\xe9\nexport NCCL_IB_DISABLE=true\n./train\n")
+    for format_ in ("text", "json", "github"):
+        assert b"value-not-a-number" in ncdiag("lint", str(path), "--format", format_).stdout
+    done = ncdiag("lint", str(path), "--fix")
+    assert done.stdout == b""
+    assert b"no patch is printed: it is no UTF-8" in done.stderr

@@ -1,0 +1,126 @@
+"""What holds for every input: nothing is raised, a patch applies, and what it leaves has nothing left to mend."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import typing
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from ncdiag.lint import forms, output
+from ncdiag.lint.edits import applied, patch
+from ncdiag.lint.model import Document, Form
+from ncdiag.lint.run import Options, lint, mended
+from ncdiag.lint.words import commands
+
+FORMS: tuple[Form, ...] = typing.get_args(Form)
+FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "lint"
+FILES = sorted(path for path in FOLDER.rglob("*") if path.is_file() and path.suffix != ".expected")
+PIECES = (
+    "export ", "NCCL_DEBUG", "NCCL_ALGO", "NCCL_SOCKET_IFNAM", "NCCL_IB_HCA", "NCCL_P2P_LEVEL", "NCCL_IB_DISABLE", "=",
+    "INFO", "true", "nvl", "010", "Ring, Tree", "eth0", '"', "'", "\\", "\n", "\\\n", " ", "\t", "\r\n", "#", "$", "$(",
+    ")", "${", "}", "`", "<<EOF\n", "EOF", ";", "&&", "|", "mpirun -np 2 -H a:1,b:1 -x ", "docker run --gpus all -e ",
+    "sudo ", "ssh a '", "srun --export=", "torchrun --nnodes=2 ", "if ", "then ", "fi", "case x in ", "esac", ",", ":",
+    "ENV ", "RUN ", "FROM x\n", "- name: ", "  value: ", "env:\n", "services:\n", "environment:\n", "- ", "{", "[", "]",
+    "apiVersion: v1\n", "kind: Pod\n", "> /etc/nccl.conf", "cat ", "bash -c ", "é", "\x1b[31m", "\x00", "\u2028",
+)  # fmt: skip
+LINES = sorted({line for path in FILES for line in path.read_bytes().decode().split("\n")})
+TEXTS = st.one_of(
+    st.text(max_size=300),
+    st.lists(st.sampled_from(PIECES), max_size=60).map("".join),
+    st.lists(st.sampled_from(LINES), max_size=30).map("\n".join),
+    st.lists(st.one_of(st.sampled_from(LINES), st.sampled_from(PIECES)), max_size=30).map("".join),
+)
+CALM = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+OPTIONS = Options()
+
+
+def fixable(document: Document) -> list[str]:
+    (result,) = lint([document], OPTIONS)
+    return [found.message for found in result.findings if found.fixable]
+
+
+@CALM
+@given(TEXTS, st.sampled_from(FORMS))
+@example("NCCL_DEBUG=INFO\\", "shell")
+@example("env:\n- name: NCCL_DEBUG\n  value:", "kubernetes")
+def test_no_text_is_too_strange(text: str, form: Form) -> None:
+    results = lint([forms.read("file", text, form)], OPTIONS)
+    for show in (output.as_text, output.as_json, output.as_github):
+        show(results)
+    for found in results[0].findings:
+        assert 0 <= found.place.start <= found.place.end <= len(text)
+        assert all(0 <= edit.start <= edit.end <= len(text) for edit in found.edits)
+
+
+@CALM
+@given(TEXTS, st.sampled_from(("shell", "conf", "env", "dockerfile", "kubernetes", "compose")))
+def test_what_was_mended_has_nothing_left_to_mend(text: str, form: Form) -> None:
+    better = mended(forms.read("file", text, form), OPTIONS)
+    assert fixable(forms.read("file", better, form)) == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(FOLDER)))
+def test_the_patch_of_a_fixture_leaves_nothing_to_mend(
+    path: Path, tmp_path: Path, need: Callable[[str, bool, str], None]
+) -> None:
+    need("patch", shutil.which("patch"), "the program patch is not installed")
+    text = path.read_bytes().decode()
+    form = forms.form_of(path.name, text)
+    assert form is not None
+    difference = patch(path.name, text, mended(forms.read(str(path), text, form), OPTIONS))
+    copy = tmp_path / path.name
+    copy.write_bytes(path.read_bytes())
+    if difference:
+        done = subprocess.run(
+            ["patch", "--binary", "-p1"], input=difference.encode(), cwd=tmp_path, capture_output=True, check=False
+        )
+        assert done.returncode == 0, done.stdout.decode()
+    assert fixable(forms.read(str(path), copy.read_bytes().decode(), form)) == []
+
+
+SCRIPTS = [path for path in FILES if path.suffix in {".sh", ".sbatch"}]
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda p: str(p.relative_to(FOLDER)))
+def test_a_mended_script_is_one_that_bash_reads(path: Path, need: Callable[[str, bool, str], None]) -> None:
+    need("bash", shutil.which("bash"), "bash is not installed")
+    text = mended(forms.read(str(path), path.read_text(encoding="utf-8"), "shell"), OPTIONS)
+    done = subprocess.run(["bash", "-n"], input=text.encode(), capture_output=True, check=False)
+    assert done.stderr == b""
+
+
+@CALM
+@given(TEXTS)
+def test_words_cover_the_text_in_order_and_never_overlap(text: str) -> None:
+    last = 0
+    for command in commands(text):
+        for word in command.words:
+            assert last <= word.at.start < word.at.end <= len(text)
+            last = word.at.end
+
+
+@CALM
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_a_patch_tells_every_difference(before: str, after: str) -> None:
+    difference = patch("file", before, after)
+    assert (difference == "") == (before == after)
+
+
+def test_of_two_edits_that_overlap_the_first_counts() -> None:
+    from ncdiag.lint.model import Edit
+
+    assert applied("abcdef", [Edit(0, 3, "X"), Edit(2, 4, "Y"), Edit(4, 5, "")]) == "Xdf"
+
+
+@pytest.mark.parametrize(
+    "piece", ["$(", '"$(', "'", '"', "`", "\\\n", "NCCL_DEBUG=", "-x ", "{", "<<a\n", "export A=1;", "if "]
+)
+def test_long_hostile_text_is_read_in_linear_time(piece: str) -> None:
+    for form in ("shell", "dockerfile", "kubernetes"):
+        forms.read("file", piece * (200_000 // len(piece)), form)  # the time limit of the suite is the bound

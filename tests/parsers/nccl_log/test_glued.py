@@ -1,0 +1,52 @@
+"""Lines that hold the messages of two processes."""
+
+from __future__ import annotations
+
+import pytest
+
+from ncdiag.parsers.nccl_log.glued import separated
+
+FIRST = "a-1:4:4 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1]"
+SECOND = "[2] NCCL INFO Connected all rings"
+
+GLUED: dict[str, list[str]] = {
+    "a host that begins another line": [FIRST + " via P2P/newway", f"a-1:5:5 {SECOND}"],
+    "a known end": [FIRST + " via P2P/CUMEM", f"b-7:5:5 {SECOND}"],
+    "a suffix": [FIRST + " via NET/IB/0/GDRDMA", f"b-7:5:5 {SECOND}"],
+    "a rank": [FIRST.removesuffix("[1]"), f"trn:5:5 {SECOND}"],
+    "an address": ["a-1:4:4 [0] NCCL INFO Bootstrap: Using eth0:10.0.0.4<0>", f"b-7:5:5 {SECOND}"],
+    "a warning with its time": [
+        FIRST + " via P2P/IPC",
+        "[2026-03-02 04:11:09] b-7:5:5 [1] misc/socket.cc:12 (socketConnect) NCCL WARN socketConnect: connect failed",
+    ],
+    "three": [FIRST + " via P2P/IPC", f"b-7:4:4 {SECOND}", f"a-1:6:6 {SECOND}"],
+}
+
+
+@pytest.mark.parametrize("parts", GLUED.values(), ids=GLUED)
+def test_parts(parts: list[str]) -> None:
+    text = "\n".join(["", FIRST, "", "".join(parts), FIRST])
+    found = separated(text.encode(), range(10, 14))
+    assert found is not None
+    lines, numbers = found
+    assert lines.decode().split("\n")[1:] == [FIRST, "", *parts, FIRST]
+    assert list(numbers) == [10, 11, *[12] * len(parts), 13]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        FIRST,
+        "a-1:4:4 [0] NCCL INFO NCCL version 2.27.7+cuda12.9",
+        "a-1:4:4 [0] NCCL WARN a message that quotes NCCL INFO within itself",
+        "",
+    ],
+)
+def test_lines_of_one_process_stay_whole(line: str) -> None:
+    assert separated(f"\n{line}".encode(), [1]) is None
+
+
+def test_hostile_lines_take_linear_time() -> None:
+    for piece in (b"NCCL INFO ", b"NCCL INFO a:1:1 [0] ", b"a" * 64 + b" NCCL INFO NCCL WARN ", b"a:1:1 "):
+        text = (b"\n" + (piece * (1 + (1 << 16) // len(piece)))[: 1 << 16]) * 4
+        separated(text, range(4))  # the suite's limit is the assertion: quadratic time would take minutes

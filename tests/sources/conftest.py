@@ -1,0 +1,77 @@
+"""What the tests of readers share: trees of files made here or recorded in fixtures/roots, and the host they show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from ncdiag.facts.model import Host
+from ncdiag.facts.observe import Observation
+from ncdiag.read import job_of
+from ncdiag.sources import sysfs
+from ncdiag.sources.live import collect
+from ncdiag.sources.tree import Tree
+
+
+def _host_of(observations: list[Observation]) -> Host:
+    job = job_of([], observations)
+    assert job.conflicts == ()
+    [host] = job.hosts
+    return host
+
+
+def _write(root: Path, files: Mapping[str, str | bytes]) -> Tree:
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return Tree(root, "n1")
+
+
+def _every(tree: Tree) -> Iterator[Observation]:
+    for read in sysfs.readers().values():
+        yield from read(tree)
+
+
+@pytest.fixture(scope="session")
+def host_of() -> Callable[[list[Observation]], Host]:
+    """The one host that observations describe; they must not disagree."""
+    return _host_of
+
+
+@pytest.fixture(scope="session")
+def write() -> Callable[[Path, Mapping[str, str | bytes]], Tree]:
+    """``write(root, files)``: the files below the folder, as a tree of host n1."""
+    return _write
+
+
+@pytest.fixture(scope="session")
+def every() -> Callable[[Tree], Iterator[Observation]]:
+    """What all readers of files say of a tree."""
+    return _every
+
+
+@pytest.fixture(scope="session")
+def recorded(project: Path) -> Callable[[str], Host]:
+    """The host of a recorded tree."""
+    return lambda name: _host_of(collect(project / "fixtures" / "roots" / name).observations)
+
+
+@pytest.fixture(scope="session")
+def roce(recorded: Callable[[str], Host]) -> Host:
+    """Eight RoCE rails."""
+    return recorded("roce8")
+
+
+@pytest.fixture(scope="session")
+def infiniband(recorded: Callable[[str], Host]) -> Host:
+    """Two InfiniBand ports, one without a subnet manager."""
+    return recorded("ib-initializing")
+
+
+@pytest.fixture(scope="session")
+def pod(recorded: Callable[[str], Host]) -> Host:
+    """A container without RDMA."""
+    return recorded("pod-without-rdma")

@@ -1,0 +1,54 @@
+"""What container runtimes and Ray put around lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ncdiag.sources.files import TextSource, open_sources
+from ncdiag.sources.records import unpacked, without_repeats
+
+TIME = "2026-03-02T04:11:09.1Z"
+
+
+def record(log: str) -> str:
+    return f'{{"log":"{log}","stream":"stderr","time":"{TIME}"}}'
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (r"a -\u003e b \u003c0\u003e \u0026\n", "a -> b <0> &"),
+        (r"say \"so\" \\ \t.\n", 'say "so" \\ \t.'),
+        (r"\u001b[33mred\u001b[0m\n", "\x1b[33mred\x1b[0m"),
+        (r"one\ntwo\r\n", "one two"),
+        (r"\ud800 half a pair\n", None),
+        ("", ""),
+    ],
+)
+def test_records(written: str, text: str | None) -> None:
+    line = record(written)
+    expected = line if text is None else f"{TIME} stderr F {text}"
+    assert unpacked(f"before\n{line}\nafter\n".encode()).decode() == f"before\n{expected}\nafter\n"
+
+
+@pytest.mark.parametrize(
+    "line", ['{"log":"cut off', '{"log":3,"stream":"stdout"}', '{"log":"x"}', '{"log":"' + "[" * 9999]
+)
+def test_what_is_no_record_stays(line: str) -> None:
+    assert unpacked(line.encode()) == line.encode()
+
+
+def test_a_file_of_records_keeps_its_lines(tmp_path: Path) -> None:
+    path = tmp_path / "container-json.log"
+    path.write_text("".join(record(rf"\u001b[1mline {n}\u001b[0m\n") + "\n" for n in range(5)))
+    (source,) = open_sources([str(path)])
+    assert isinstance(source, TextSource)
+    assert b"".join(source.buffers()).decode() == "".join(f"{TIME} stderr F line {n}\n" for n in range(5))
+
+
+def test_repetitions_of_ray() -> None:
+    text = b"(W pid=1) x [repeated 7x across cluster] (Ray deduplicates logs by default.)\n(W pid=1) y\n"
+    assert without_repeats(text) == (b"(W pid=1) x\n(W pid=1) y\n", 7)
+    assert without_repeats(b"[repeated 7 times]\n") == (b"[repeated 7 times]\n", 0)
