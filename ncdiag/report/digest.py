@@ -65,6 +65,8 @@ def _kinds(item: Input) -> list[str]:
     """The kinds that were recognised, with their lines where there are a few sections to tell apart."""
     places: dict[str, list[tuple[int, int]]] = {}
     for section in sorted(item.sections, key=lambda section: section.first_line):
+        if not section.first_line:  # of a machine, not of a text
+            return [*dict.fromkeys(section.kind for section in item.sections)]
         ranges = places.setdefault(section.kind, [])
         begin, end = section.first_line, section.last_line
         while ranges and ranges[-1][1] >= begin - 1:  # of several ranks, line by line

@@ -277,8 +277,11 @@ class Cutter:
             if kind:
                 self._open = _Open(kind, self._host, what or host, prefix)
             return True
-        name = prompt.title(line)
+        there = prompt.output_on(line)
+        name = there[0] if there else prompt.title(line)
         kind = self._command_kind(name) if name else None
+        if there and kind:
+            self._at_host(there[1])
         if kind is None:
             return False
         self._open = _Open(kind, self._host, None, prefix)

@@ -47,6 +47,12 @@ _DECORATED = re.compile(
     r"[\s#*`>=:~-]*(?:output of|command)?[\s:`*]*(?P<command>[A-Za-z][\w./-]*(?: [\w./=|-]+){0,6}?)[\s`*:=~-]*$",
     re.IGNORECASE,
 )
+_OUTPUT_ON = re.compile(
+    r"[\s#*`>-]*(?:output of\s)?`?(?P<command>[A-Za-z][\w./-]*(?: [\w./=|-]+){0,6}?)`?(?:\soutput)?\s(?:on|from)\s"
+    rf"(?:(?:the\s)?(?:host|node|machine|server)\s)?`?(?P<host>(?=\S*[\d-]){_HOSTNAME})`?[\s:*`]*$",
+    re.IGNORECASE,
+)
+"""``dmesg on node2:``, above what that command printed there."""
 _LAUNCHER = re.compile(
     r"\[(?:\d+,\d+|[\w.-]+@\d+,\d+)\]<std(?:out|err)>:\s?"  # Open MPI and PRRTE
     r"|\[(?:default|rank|Rank )\d+\]:\s?"  # torchrun, PyTorch
@@ -182,6 +188,12 @@ def title(line: str) -> str | None:
     """
     found = _DECORATED.match(line) if len(line) < 120 else None  # noqa: PLR2004
     return found["command"].strip() if found else None
+
+
+def output_on(line: str) -> tuple[str, str] | None:
+    """Command and host of a heading that names both in a few words (``dmesg on node2:``)."""
+    found = _OUTPUT_ON.match(line) if len(line) < 120 else None  # noqa: PLR2004
+    return (found["command"].strip(), short_host(found["host"])) if found else None
 
 
 def unquote(line: str) -> str:

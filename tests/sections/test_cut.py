@@ -365,3 +365,19 @@ def test_lines_that_come_again_are_read_like_the_first_time() -> None:
     sections = cut("\n".join(text * 3))
     assert [section.kind for section in sections].count("ibstat") == 3
     assert sum(len(section.lines) for section in sections if section.kind == "text") == 12
+
+
+@pytest.mark.parametrize(
+    ("heading", "host"),
+    [
+        ("dmesg on node2:", "node2"), ("### Output of `dmesg` on host gpu-07.example.org", "gpu-07"),
+        ("**dmesg from node2**", "node2"), ("dmesg output on node2", "node2"),
+        ("dmesg from yesterday:", None), ("all is well on node2:", None),
+    ],
+)  # fmt: skip
+def test_a_heading_names_command_and_host(heading: str, host: str | None) -> None:
+    fault = "[  912331.11] NVRM: Xid (PCI:0000:9b:00): 79, pid=1, GPU has fallen off the bus."
+    cutter = Cutter("paste", discover())
+    cutter.feed(enumerate(["root@node1:~# nproc", "8", "", heading, fault], 1))
+    [found] = [section.host for section in cutter.finish() if fault in section.lines]
+    assert found == (host or "node1")
