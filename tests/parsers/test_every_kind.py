@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from specimens import FIXTURES, lines_of, shown, specimens
 
 from ncdiag.facts.merge import merge
 from ncdiag.facts.observe import Parsed
 from ncdiag.parsers import discover
 from ncdiag.spans import Section
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sections"
 KINDS = sorted(discover())
-LINES = sorted({line for path in FIXTURES.glob("*/*.txt") for line in path.read_text().split("\n")})
+LINES = lines_of(*KINDS)
 KNOTS = ['"', "<", ">", "/>", "{", "}", "[", "]", "-", "0", "9" * 20]
 
 lines_of_any = st.sampled_from(LINES)
 
 
-def lines_of(kind: str) -> st.SearchStrategy[str]:
+def lines_like(kind: str) -> st.SearchStrategy[str]:
     """Lines of the kind's own fixtures, whole, cut or with something put in, and any text."""
-    own = sorted({line for path in (FIXTURES / kind).glob("*.txt") for line in path.read_text().split("\n")}) or LINES
+    own = lines_of(kind) or LINES
     whole = st.sampled_from(own)
     put_in = st.text(max_size=5) | st.sampled_from(KNOTS)
     return st.one_of(
@@ -35,11 +36,20 @@ def lines_of(kind: str) -> st.SearchStrategy[str]:
     )
 
 
+@pytest.mark.parametrize("path", specimens(*KINDS))
+def test_reads_what_is_expected(path: Path, expect: Callable[[Path, str], None]) -> None:
+    expect(path.with_suffix(".json"), shown(path))
+
+
+def test_every_folder_of_specimens_is_of_a_kind() -> None:
+    assert {path.name for path in FIXTURES.iterdir()} <= {*KINDS, "nccl_log"}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=80, deadline=None)
 @given(data=st.data(), command=st.none() | lines_of_any | st.text(max_size=30))
 def test_garbage_never_raises(kind: str, data: st.DataObject, command: str | None) -> None:
-    lines = data.draw(st.lists(lines_of(kind), max_size=14))
+    lines = data.draw(st.lists(lines_like(kind), max_size=14))
     parser = discover()[kind]
     taken = lines[:1]
     for line in lines[1:]:

@@ -5,56 +5,21 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from specimens import FIXTURES, parsed, read, sections, specimens
 
 from ncdiag.facts.merge import merge
-from ncdiag.facts.observe import Parsed
 from ncdiag.facts.scalars import VersionRange
-from ncdiag.parsers import discover
-from ncdiag.sections.cut import Cutter
 from ncdiag.spans import Section
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sections"
 KINDS = (
     "cmdline", "cpufreq", "df_shm", "env", "env_report", "hostfile", "infiniband_dev", "launch", "lsmod", "lspci",
     "nccl_conf", "nvidia_smi_L", "nvlink_s", "p2p_latency", "peermem", "systemctl", "topo_m", "topo_p2p", "ulimit",
     "uname",
 )  # fmt: skip
-CASES = [
-    pytest.param(path, id=f"{path.parent.name}/{path.stem}")
-    for kind in KINDS
-    for path in sorted((FIXTURES / kind).glob("*.txt"))
-]
-LINES = sorted(
-    {line for kind in KINDS for path in (FIXTURES / kind).glob("*.txt") for line in path.read_text().split("\n")}
-)
-
-
-def sections(lines: list[str]) -> list[Section]:
-    cutter = Cutter("case.txt", discover())
-    cutter.feed(enumerate(lines, 1))
-    return cutter.finish()
-
-
-def parsed(section: Section) -> Parsed:
-    return discover()[section.kind].parse(section)
-
-
-def shown(section: Section) -> Iterator[str]:
-    """A section as lines of JSON: its head, then an observation a line."""
-    result = parsed(section)
-    head: dict[str, Any] = {"kind": section.kind, "lines": [section.first_line, section.last_line]}
-    head |= {"host": section.host, "command": section.command, "complete": result.complete}
-    yield json.dumps(head | {"unread": [section.number(i) for i in result.unread]})
-    for o in result.observations:
-        row = {"line": o.span.line, "entity": o.entity, "key": o.key} | (
-            {"host": o.host} if o.host != section.host else {}
-        )
-        yield json.dumps(row | {"fields": o.fields})
+CASES = specimens(*KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -63,26 +28,16 @@ def test_every_kind_has_fixtures(kind: str) -> None:
 
 
 @pytest.mark.parametrize("path", CASES)
-def test_reads_what_is_expected(path: Path, expect: Callable[[Path, str], None]) -> None:
-    found = sections(path.read_text().split("\n"))
-    rows = [row for section in found if section.kind in KINDS for row in shown(section)]
-    rest = [section.number(i) for section in found if section.kind not in KINDS for i in range(len(section.lines))]
-    text = "[\n" + "".join(f"{row},\n" for row in rows) + json.dumps({"other lines": rest}) + "\n]\n"
-    assert json.loads(text)
-    expect(path.with_suffix(".json"), text)
-
-
-@pytest.mark.parametrize("path", CASES)
 def test_the_kind_is_recognised(path: Path) -> None:
     kind = "nvidia_smi_L" if path.parent.name == "nvlink_s" else path.parent.name  # the same first line
-    kinds = {section.kind for section in sections(path.read_text().split("\n"))}
+    kinds = {section.kind for section in sections(read(path))}
     assert (kind in kinds) is (path.stem != "devices-are-no-hosts")
 
 
 @pytest.mark.parametrize("path", CASES)
 def test_the_observations_fit_the_facts(path: Path) -> None:
     """A field that the fact type does not take is dropped by the merger in silence: here it is not."""
-    for section in sections(path.read_text().split("\n")):
+    for section in sections(read(path)):
         for o in parsed(section).observations if section.kind in KINDS else ():
             job = merge([o])
             host = next(iter(job.hosts), None)

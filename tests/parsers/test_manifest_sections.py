@@ -2,63 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from specimens import lines_of, parsed, read, sections, specimens
 
 from ncdiag.facts.merge import merge
-from ncdiag.facts.observe import Parsed
 from ncdiag.parsers import discover
 from ncdiag.parsers._yaml import Node, load
-from ncdiag.sections.cut import Cutter
 from ncdiag.spans import Section
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sections"
 KINDS = ("k8s_manifest", "slurm_script", "sysctl")
-PATHS = [path for kind in KINDS for path in sorted((FIXTURES / kind).glob("*.txt"))]
-CASES = [pytest.param(path, id=f"{path.parent.name}/{path.stem}") for path in PATHS]
-LINES = sorted({line for path in PATHS for line in path.read_text().split("\n")})
-
-
-def sections(lines: list[str]) -> list[Section]:
-    cutter = Cutter("case.txt", discover())
-    cutter.feed(enumerate(lines, 1))
-    return cutter.finish()
-
-
-def parsed(section: Section) -> Parsed:
-    return discover()[section.kind].parse(section)
-
-
-def shown(section: Section) -> Iterator[str]:
-    """A section as lines of JSON: its head, then an observation a line."""
-    result = parsed(section)
-    head = {"kind": section.kind, "lines": [section.first_line, section.last_line], "host": section.host}
-    yield json.dumps(head | {"unread": [section.number(i) for i in result.unread]})
-    for o in result.observations:
-        yield json.dumps({"line": o.span.line, "entity": o.entity, "key": o.key, "fields": o.fields})
-
-
-@pytest.mark.parametrize("path", CASES)
-def test_reads_what_is_expected(path: Path, expect: Callable[[Path, str], None]) -> None:
-    found = sections(path.read_text().split("\n"))
-    rows = [row for section in found if section.kind != "text" for row in shown(section)]
-    rest = [section.number(i) for section in found if section.kind == "text" for i in range(len(section.lines))]
-    text = "[\n" + "".join(f"{row},\n" for row in rows) + json.dumps({"other lines": rest}) + "\n]\n"
-    assert json.loads(text)
-    expect(path.with_suffix(".json"), text)
+CASES = specimens(*KINDS)
+LINES = lines_of(*KINDS)
 
 
 @pytest.mark.parametrize("path", CASES)
 def test_the_observations_fit_the_facts(path: Path) -> None:
     """A field that the fact type does not take is dropped by the merger in silence: here it is not."""
-    for section in sections(path.read_text().split("\n")):
+    for section in sections(read(path)):
         for o in parsed(section).observations:
             job = merge([o])
             facts: Any = {"Setting": job.settings, "Launch": job.launches, "Host": job.hosts}[o.entity]
@@ -71,7 +37,7 @@ def test_the_observations_fit_the_facts(path: Path) -> None:
 
 @pytest.mark.parametrize("path", CASES)
 def test_no_secret_is_kept(path: Path) -> None:
-    assert "hf_abcdef" not in repr([o for s in sections(path.read_text().split("\n")) for o in parsed(s).observations])
+    assert "hf_abcdef" not in repr([o for s in sections(read(path)) for o in parsed(s).observations])
 
 
 def plain(node: Node) -> object:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from specimens import parsed, read, sections, specimens
 
 from ncdiag.facts.merge import merge
-from ncdiag.facts.observe import Observation, Parsed
+from ncdiag.facts.observe import Observation
 from ncdiag.parsers import discover
-from ncdiag.sections.cut import Cutter
 from ncdiag.spans import Section
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sections"
 KINDS = (
     "bonding",
     "ibdev2netdev",
@@ -29,60 +25,12 @@ KINDS = (
     "routes",
     "show_gids",
 )
-CASES = [
-    pytest.param(path, id=f"{path.parent.name}/{path.stem}")
-    for kind in KINDS
-    for path in sorted((FIXTURES / kind).glob("*.txt"))
-]
-LINES = sorted(
-    {line for kind in KINDS for path in (FIXTURES / kind).glob("*.txt") for line in path.read_text().split("\n")}
-)
-
-
-def sections(lines: list[str]) -> list[Section]:
-    cutter = Cutter("case.txt", discover())
-    cutter.feed(enumerate(lines, 1))
-    return cutter.finish()
-
-
-def parsed(section: Section) -> Parsed:
-    return discover()[section.kind].parse(section)
-
-
-def shown(section: Section) -> Iterator[str]:
-    """A section as lines of JSON: its head, then an observation a line."""
-    result = parsed(section)
-    head: dict[str, Any] = {
-        "kind": section.kind,
-        "lines": [section.first_line, section.last_line],
-        "host": section.host,
-    }
-    head |= {
-        "command": section.command,
-        "complete": result.complete,
-        "unread": [section.number(i) for i in result.unread],
-    }
-    yield json.dumps(head)
-    for o in result.observations:
-        row = {"line": o.span.line, "entity": o.entity, "key": o.key} | (
-            {"host": o.host} if o.host != section.host else {}
-        )
-        yield json.dumps(row | o.fields)
-
-
-@pytest.mark.parametrize("path", CASES)
-def test_reads_what_is_expected(path: Path, expect: Callable[[Path, str], None]) -> None:
-    found = sections(path.read_text().split("\n"))
-    rows = [row for section in found if section.kind in KINDS for row in shown(section)]
-    rest = [section.number(i) for section in found if section.kind not in KINDS for i in range(len(section.lines))]
-    text = "[\n" + "".join(f"{row},\n" for row in rows) + json.dumps({"other lines": rest}) + "\n]\n"
-    assert json.loads(text)
-    expect(path.with_suffix(".json"), text)
+CASES = specimens(*KINDS)
 
 
 @pytest.mark.parametrize("path", CASES)
 def test_cut_at_any_line_reads_a_part_of_the_same_entities(path: Path) -> None:
-    lines = path.read_text().split("\n")
+    lines = read(path)
     whole = {(o.entity, o.key) for s in sections(lines) for o in parsed(s).observations}
     names = {key[:2] for key in whole}
     for end in range(len(lines)):
@@ -93,9 +41,7 @@ def test_cut_at_any_line_reads_a_part_of_the_same_entities(path: Path) -> None:
 
 @pytest.mark.parametrize("path", CASES)
 def test_the_observations_fit_the_facts(path: Path) -> None:
-    observations = [
-        o for s in sections(path.read_text().split("\n")) if s.kind in KINDS for o in parsed(s).observations
-    ]
+    observations = [o for s in sections(read(path)) if s.kind in KINDS for o in parsed(s).observations]
     job = merge([_with_host(o, f"h{number}") for number, o in enumerate(observations)])
     hosts = {host.name: host for host in job.hosts}
     for number, o in enumerate(observations):

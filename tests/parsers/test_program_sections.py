@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from specimens import FIXTURES, read, sections, specimens
 
 from ncdiag.facts.merge import merge
 from ncdiag.facts.model import Benchmark, Event, RankTable, Timeout
@@ -16,46 +15,16 @@ from ncdiag.parsers import discover
 from ncdiag.sections.cut import Cutter
 from ncdiag.spans import Section
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sections"
 KINDS = (
     "dmesg", "flight_recorder", "hccl_ranktable", "nccl_tests", "text", "throughput", "torch_watchdog",
     "torchrun_failure", "traceback",
 )  # fmt: skip
-PATHS = [path for kind in KINDS for path in sorted((FIXTURES / kind).glob("*.txt"))]
-CASES = [pytest.param(path, id=f"{path.parent.name}/{path.stem}") for path in PATHS]
-LINES = sorted({line for path in PATHS for line in path.read_text().split("\n")})
-
-
-def sections(lines: list[str]) -> list[Section]:
-    cutter = Cutter("case.txt", discover())
-    cutter.feed(enumerate(lines, 1))
-    return cutter.finish()
-
-
-def shown(section: Section) -> Iterator[str]:
-    """A section as lines of JSON: its head, then an observation a line."""
-    result = discover()[section.kind].parse(section)
-    unread = [section.number(i) for i in result.unread]
-    place = {"lines": [section.first_line, section.last_line], "host": section.host, "unread": unread}
-    yield json.dumps({"kind": section.kind} | place)
-    for o in result.observations:
-        row: dict[str, Any] = {"line": o.span.line, "entity": o.entity, "key": o.key, "host": o.host}
-        yield json.dumps(row | {name: value for name, value in o.fields.items() if name not in {"text", "order"}})
-
-
-@pytest.mark.parametrize("path", CASES)
-def test_reads_what_is_expected(path: Path, expect: Callable[[Path, str], None]) -> None:
-    found = sections(path.read_text().split("\n"))
-    rows = [row for section in found if section.kind in KINDS for row in shown(section)]
-    others = [[section.kind, section.first_line, section.last_line] for section in found if section.kind not in KINDS]
-    text = "[\n" + "".join(f"{row},\n" for row in rows) + json.dumps({"other sections": others}) + "\n]\n"
-    assert json.loads(text)
-    expect(path.with_suffix(".json"), text)
+CASES = specimens(*KINDS)
 
 
 @pytest.mark.parametrize("path", CASES)
 def test_the_observations_fit_the_facts(path: Path) -> None:
-    found = [o for s in sections(path.read_text().split("\n")) for o in discover()[s.kind].parse(s).observations]
+    found = [o for s in sections(read(path)) for o in discover()[s.kind].parse(s).observations]
     job = merge(found)
     lists: dict[str, tuple[type, tuple[Any, ...]]] = {
         "Event": (Event, job.events), "Timeout": (Timeout, job.timeouts), "Benchmark": (Benchmark, job.benchmarks),
@@ -71,7 +40,7 @@ def test_the_observations_fit_the_facts(path: Path) -> None:
 
 @pytest.mark.parametrize("path", CASES)
 def test_a_paste_cut_at_any_line_gives_no_other_events(path: Path) -> None:
-    lines = path.read_text().split("\n")
+    lines = read(path)
 
     def events(upto: int) -> set[str]:
         parsed = (discover()[s.kind].parse(s) for s in sections(lines[:upto]))

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from specimens import FIXTURES, parsed, read, sections, specimens
 
 from ncdiag.facts.merge import merge
 from ncdiag.facts.model import Fabric, GraphDump, OperationProfile, RasReport, TopoSystem
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.parsers import discover
-from ncdiag.sections.cut import Cutter
 from ncdiag.spans import Section
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sections"
 KINDS = (
     "ethtool", "ethtool_S", "graph_xml", "ibnetdiscover", "inspector", "ncclras", "nvidia_smi_q", "rdma_statistic",
     "topo_xml",
 )  # fmt: skip
-PATHS = [path for kind in KINDS for path in sorted((FIXTURES / kind).glob("*.txt"))]
-CASES = [pytest.param(path, id=f"{path.parent.name}/{path.stem}") for path in PATHS]
-LINES = sorted({line for path in PATHS for line in path.read_text().split("\n")})
+CASES = specimens(*KINDS)
 LISTS: dict[str, tuple[type, str]] = {
     "TopoSystem": (TopoSystem, "topologies"), "GraphDump": (GraphDump, "graph_dumps"),
     "RasReport": (RasReport, "ras_reports"), "OperationProfile": (OperationProfile, "operation_profiles"),
@@ -32,47 +27,13 @@ LISTS: dict[str, tuple[type, str]] = {
 }  # fmt: skip
 
 
-def sections(lines: list[str]) -> list[Section]:
-    cutter = Cutter("case.txt", discover())
-    cutter.feed(enumerate(lines, 1))
-    return cutter.finish()
-
-
-def parsed(section: Section) -> Parsed:
-    return discover()[section.kind].parse(section)
-
-
 def parse_lines(kind: str, lines: list[str]) -> Parsed:
     return parsed(Section(kind=kind, source="x", first_line=1, lines=tuple(lines)))
 
 
-def shown(section: Section) -> Iterator[str]:
-    """A section as lines of JSON: its head, then an observation a line."""
-    result = parsed(section)
-    head = {
-        "kind": section.kind, "lines": [section.first_line, section.last_line], "host": section.host,
-        "complete": result.complete, "unread": [section.number(i) for i in result.unread],
-    }  # fmt: skip
-    yield json.dumps(head)
-    for o in result.observations:
-        row: dict[str, Any] = {"line": o.span.line, "entity": o.entity, "key": o.key}
-        row |= {"host": o.host} if o.host != section.host else {}
-        yield json.dumps(row | {name: value for name, value in o.fields.items() if name not in {"text", "order"}})
-
-
-@pytest.mark.parametrize("path", CASES)
-def test_reads_what_is_expected(path: Path, expect: Callable[[Path, str], None]) -> None:
-    found = sections(path.read_text().split("\n"))
-    rows = [row for section in found if section.kind in KINDS for row in shown(section)]
-    rest = [section.number(i) for section in found if section.kind not in KINDS for i in range(len(section.lines))]
-    text = "[\n" + "".join(f"{row},\n" for row in rows) + json.dumps({"other lines": rest}) + "\n]\n"
-    assert json.loads(text)
-    expect(path.with_suffix(".json"), text)
-
-
 @pytest.mark.parametrize("path", CASES)
 def test_the_observations_fit_the_facts(path: Path) -> None:
-    found = [o for s in sections(path.read_text().split("\n")) if s.kind in KINDS for o in parsed(s).observations]
+    found = [o for s in sections(read(path)) if s.kind in KINDS for o in parsed(s).observations]
     job = merge(found)
     for entity, (fact, field) in LISTS.items():
         observed = [o for o in found if o.entity == entity]
@@ -95,7 +56,7 @@ def _on(observation: Observation, host: str) -> Observation:
 
 @pytest.mark.parametrize("path", CASES)
 def test_cut_at_any_line_reads_entities_of_the_same_kinds(path: Path) -> None:
-    lines = path.read_text().split("\n")
+    lines = read(path)
     found = [o for s in sections(lines) for o in parsed(s).observations]
     whole = {o.entity for o in found}
     if any(o.fields.get("nhosts", 1) > 1 for o in found):
