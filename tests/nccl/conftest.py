@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -98,14 +99,16 @@ def nccl_library(need: Callable[[str, object, str], None]) -> Path:
         return Path(named)
     folder = ROOT / ".cache" / "nccl" / VERSION
     library = folder / "libnccl.so.2"
-    if not library.is_file():
-        need("nccl", not (problem := _download(folder)), problem)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:  # workers of one run: the first fetches it, the others wait
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        problem = "" if library.is_file() else _download(folder)
+    need("nccl", not problem, problem)
     return library
 
 
 def _download(folder: Path) -> str:
     """Fetch the wheel and unpack the library; why that failed, empty when it did not."""
-    folder.mkdir(parents=True, exist_ok=True)
     options = ["--no-deps", "--only-binary", ":all:", "--quiet", "--dest", str(folder)]
     command = [sys.executable, "-m", "pip", "download", *options, WHEEL]
     try:
@@ -117,7 +120,7 @@ def _download(folder: Path) -> str:
         return f"{WHEEL} cannot be downloaded here: {done.stderr.strip()[-200:]}"
     with zipfile.ZipFile(wheels[0]) as wheel:
         member = next(name for name in wheel.namelist() if name.endswith("/libnccl.so.2"))
-        part = folder / f"libnccl.{os.getpid()}.part"  # another worker may be fetching it as well
+        part = folder / "libnccl.part"
         with wheel.open(member) as source, part.open("wb") as target:
             shutil.copyfileobj(source, target)
         part.rename(folder / "libnccl.so.2")
