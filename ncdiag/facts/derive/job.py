@@ -9,7 +9,7 @@ from typing import Any
 from ncdiag.facts.derive.comparisons import host_differences, who
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Difference, Job, Rank
-from ncdiag.facts.scalars import Version, VersionRange, ip_address
+from ncdiag.facts.scalars import Version, ip_address
 from ncdiag.facts.view import View, derived
 from ncdiag.spans import Span
 
@@ -66,8 +66,6 @@ def differences(job: Job, view: View) -> tuple[Difference, ...]:
         found += _difference(job, "setting", name, _setting_reader(name))
     found += _host_settings(job, view)
     found += _told_versions(job)
-    if not any(difference.what == "nccl_version" for difference in found):
-        found += _printed_versions(job)
     found += host_differences(job, view)
     return tuple(found)
 
@@ -122,27 +120,6 @@ def _host_settings(job: Job, view: View) -> list[Difference]:
 
 def _folded(groups: dict[str, list[Rank]]) -> dict[str, str]:
     return {value: who(ranks, sorted({r.host for r in ranks})) for value, ranks in groups.items()}
-
-
-def _printed_versions(job: Job) -> list[Difference]:
-    """Hosts whose lines can be of no one release: what one prints, or says of its version, the other's cannot be."""
-    first: dict[str, Rank] = {}
-    for rank in job.ranks:
-        own = rank.library != "RCCL" and rank.net_plugin is None and rank.net in {None, "IB", "Socket"}
-        if rank.nccl_version is not None and own:  # plugins print lines in the words of other releases
-            first.setdefault(rank.host, rank)
-    ranks = list(first.values())
-    for index, one in enumerate(ranks[:_COMPARED_HOSTS]):
-        for other in ranks[index + 1 : _COMPARED_HOSTS]:
-            if one.nccl_version and other.nccl_version and not one.nccl_version.intersect(other.nccl_version):
-                pair = {_by_lines(rank.nccl_version): [rank] for rank in (one, other) if rank.nccl_version}
-                spans = {value: held[0].provenance.get("nccl_version") or Span("", 0) for value, held in pair.items()}
-                return [Difference(what="nccl_version", name="nccl_version", groups=_folded(pair), provenance=spans)]
-    return []
-
-
-def _by_lines(version: VersionRange) -> str:
-    return str(version) if version.known else f"{version} by its lines"
 
 
 def _told_versions(job: Job) -> list[Difference]:
