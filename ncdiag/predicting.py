@@ -8,14 +8,14 @@ from typing import Any
 
 import msgspec
 
-from ncdiag.facts.model import Host
+from ncdiag.facts.model import Host, Port
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
 from ncdiag.nccl.hosts import chosen
 from ncdiag.nccl.hosts.chosen import AnyVersion
 from ncdiag.nccl.hosts.compare import Comparison, compared, own_settings
 from ncdiag.nccl.hosts.in_force import in_force
-from ncdiag.nccl.selection.devices import label
+from ncdiag.nccl.selection.devices import Devices, label
 from ncdiag.nccl.selection.gdr import gdr
 from ncdiag.nccl.selection.network import IB
 from ncdiag.nccl.selection.nics import nics
@@ -145,7 +145,7 @@ def choose(view: View, host: Host, settings: Mapping[str, str], version: AnyVers
     gids: dict[str, int | None] = {}
     direct: dict[str, Gdr] = {}
     far = chosen.distances_of(view, host, settings, ports)
-    for port in ports.ports if IB in {net.name, *net.possible} else ():
+    for port in _candidates(host, ports) if IB in {net.name, *net.possible} else ():
         name = label(port)
         choice = chosen.gid(view, port, settings, version)
         gids[name] = choice.index
@@ -167,6 +167,12 @@ def choose(view: View, host: Host, settings: Mapping[str, str], version: AnyVers
         local={f"{pair.a}-{pair.b}": pair.transport for pair in local.pairs},
         reasons=tuple(dict.fromkeys(steps)),
     )
+
+
+def _candidates(host: Host, found: Devices) -> tuple[Port, ...]:
+    """The ports that NCCL takes for sure, then those that it may take and whose GIDs were seen."""
+    open_ = (port for hca in host.hcas for port in hca.ports if port.gids and label(port) in found.possible)
+    return (*found.ports, *open_)
 
 
 def _given_up(choice: str, error: str | None) -> list[Step]:
