@@ -11,8 +11,6 @@ from pathlib import Path
 from ncdiag.lint.model import Document, Edit, Finding, Setting
 from ncdiag.parsers._shell import hide_secrets
 
-_PLAIN_YAML = re.compile(r"[A-Za-z_/][\w./-]*")
-
 
 def putting(setting: Setting, value: str) -> tuple[Edit, ...]:
     """The edit that gives a setting another value, quoted as its place asks for; none where that is not possible."""

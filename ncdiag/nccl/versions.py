@@ -29,8 +29,6 @@ GID_FLID = Version(2, 22)
 CONF_FILE_VARIABLE = Version(2, 23)
 """NCCL_CONF_FILE names a file that is read instead of ~/.nccl.conf (src/misc/param.cc, v2.23.4-1)."""
 
-OOB_NET = Version(2, 23)
-"""NCCL_OOB_NET_ENABLE moves the bootstrap ring to the network devices (src/bootstrap.cc, v2.23.4-1)."""
 
 CONF_COMMENTS = Version(2, 26)
 """A ``#`` in the first column makes a comment of a conf file's line (src/misc/param.cc:25, v2.26.2-1)."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import statistics
 from collections import defaultdict
 
-from ncdiag.facts.model import Event, Host, Job
+from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View, derived
 
 RESOLUTION = 1.0
@@ -55,13 +55,6 @@ def clock_skew(job: Job, view: View) -> float | None:
     """The largest difference between the clocks of two hosts in seconds, at least `RESOLUTION`; None when unknown."""
     offsets = view.get(job, "clock_offsets")
     return None if offsets is None else max(RESOLUTION, max(offsets.values()) - min(offsets.values()))
-
-
-@derived
-def clock_offset(host: Host, view: View) -> float | None:
-    """Seconds by which the clock of the host is ahead of the median host's; None when unknown."""
-    offsets = view.get(view.job, "clock_offsets") or {}
-    return offsets.get(host.name)
 
 
 def shared_time(event: Event, view: View) -> float | None:

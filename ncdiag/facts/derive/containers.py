@@ -76,21 +76,6 @@ def reaches_host_devices(launch: Launch, view: View) -> bool | None:
     return bool(launch.privileged) and launch.network == "host" if launch.program == POD else None
 
 
-@derived
-def has_own_network_only(launch: Launch, view: View) -> bool | None:
-    """Whether the container has a bridge or pod network and no interface of the fabric.
-
-    A pod counts when it asks for RDMA devices and no InfiniBand port was seen, which needs no interface in the pod.
-    """
-    if launch.program == POD:
-        if launch.network == "host" or launch.networks:
-            return False
-        return bool(launch.rdma_resources) and not _has_infiniband(view)
-    if launch.program not in CONTAINER_PROGRAMS or launch.network == "host":
-        return False
-    return True if launch.network is None or launch.network in _BRIDGES else None
-
-
 def _has_infiniband(view: View) -> bool:
     ports = (port for host in view.job.hosts for hca in host.hcas for port in hca.ports)
     nics = (nic for rank in view.job.ranks for nic in rank.net_devices or ())

@@ -13,9 +13,6 @@ from ncdiag.facts.scalars import Version, ip_address
 from ncdiag.facts.view import View, derived
 from ncdiag.spans import Span
 
-_COMPARED_HOSTS = 64
-"""Hosts whose lines are compared pair by pair."""
-
 
 @derived
 def is_multi_host(job: Job, view: View) -> bool | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Event, Gpu, Host
+from ncdiag.facts.model import Event, Host
 from ncdiag.facts.view import View, derived, derived_of
 
 NARROW_RANGE = 1000
@@ -84,13 +84,6 @@ def has_nouveau_only(host: Host, view: View) -> bool | None:
     if any(m.name == "nvidia" for m in host.modules):
         return False
     return True if "lsmod" in host.complete or "nvidia" in (host.absent_modules or ()) else None
-
-
-@derived
-def admits_one_process(gpu: Gpu, view: View) -> bool | None:
-    """Does the compute mode keep a second process, or any, from using the GPU?"""
-    mode = gpu.compute_mode
-    return None if mode is None else mode.lower().startswith(("exclusive", "prohibited"))
 
 
 @derived_of("gpu-xid", "cuda-memory-error")

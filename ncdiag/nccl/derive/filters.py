@@ -113,11 +113,3 @@ def did_you_mean(setting: Setting, view: View) -> str:
     """``; did you mean NCCL_PROTO?`` or nothing."""
     names = environment.suggest(setting.name)
     return f"; did you mean {' or '.join(names[:2])}?" if names else ""
-
-
-@derived
-def is_ignored_value(setting: Setting, view: View) -> bool | None:
-    """A value that NCCL does not read as its writer must have meant it (``true``, a lower-case level, a word)."""
-    if not setting.name.startswith("NCCL_") or view.get(setting, "is_unknown_variable"):
-        return False
-    return None if setting.valid is None else not setting.valid

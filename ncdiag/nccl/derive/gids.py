@@ -16,13 +16,6 @@ def _choice(port: Port, view: View) -> GidChoice | None:
 
 
 @derived
-def chosen_gid_index(port: Port, view: View) -> int | None:
-    """The index that NCCL uses on this port with the settings and version at hand."""
-    choice = _choice(port, view)
-    return choice.index if choice and choice.known else None
-
-
-@derived
 def chosen_gid_type(port: Port, view: View) -> GidType | None:
     """The type of the GID that NCCL uses on this port with the settings and version at hand."""
     choice = _choice(port, view)
