@@ -47,12 +47,17 @@ class Inputs:
         alone = len(self.nodes) == 1 and not self._texts
         return (reading for node in self.nodes for reading in node.readings(alone=alone))
 
-    def job(self, sources: Iterable[Any]) -> Job:
-        """The facts of all of it; ``sources`` are the texts, as they come from here."""
-        from ncdiag.read import job_of, read_source
+    def read(self, sources: Iterable[Any]) -> list[Reading]:
+        """What all of it gave; ``sources`` are the texts, as they come from here."""
+        from ncdiag.read import read_source
 
-        readings = [read_source(source) for source in sources if hasattr(source, "buffers")]
-        return job_of([*readings, *self.readings()], self.observations())
+        return [*(read_source(source) for source in sources if hasattr(source, "buffers")), *self.readings()]
+
+    def job(self, sources: Iterable[Any]) -> Job:
+        """The facts of all of it."""
+        from ncdiag.read import job_of
+
+        return job_of(self.read(sources), self.observations())
 
     def observations(self) -> Iterator[Observation]:
         """What the nodes told without text."""

@@ -21,8 +21,10 @@ from ncdiag.sections.cut import TEXT_LIMIT, Cutter
 from ncdiag.sections.undress import joined, undressed
 from ncdiag.sections.unwrap import rejoined, unfolded
 from ncdiag.sources.text import Cleaner
-from ncdiag.spans import Section
+from ncdiag.spans import Section, Span
 
+UNREAD_KEPT = 1000
+"""Lines of a source that are kept to be shown because nobody understood them; all are counted."""
 _PART_BITS = 40
 """A part of a source numbers its lines from its index times two to this power on; the true numbers come later."""
 
@@ -47,7 +49,7 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """What one source gave."""
+    """What one source gave. ``unread`` are the first of the lines that nobody understood."""
 
     source: str
     lines: int
@@ -55,6 +57,7 @@ class Reading(msgspec.Struct, frozen=True):
     pieces: tuple[Piece, ...]
     notes: tuple[str, ...]
     observations: tuple[Observation, ...]
+    unread: tuple[Span, ...] = ()
 
 
 def read_source(source: Readable, tick: Callable[[int], None] = lambda _: None) -> Reading:
@@ -168,7 +171,7 @@ def _read(  # noqa: PLR0913, PLR0917  (what a reading is made of)
     name: str, scanner: Scanner, cutter: Cutter, lines: int, notes: Iterable[str],
     number: Callable[[int], int] | None = None,
 ) -> Reading:  # fmt: skip
-    parsed, pieces = _parse(cutter.finish())
+    parsed, pieces, unread = _parse(cutter.finish())
     scanned = scanner.finish(number)
     if scanned.observations:
         numbers = [o.span.line for o in scanned.observations]
@@ -176,9 +179,11 @@ def _read(  # noqa: PLR0913, PLR0917  (what a reading is made of)
     notes = list(notes)
     if cutter.skipped_lines:
         notes.append(f"{cutter.skipped_lines} lines of other text were too many to read and were counted only")
-    unread = sum(len(p.unread) for p in [*parsed, scanned]) + cutter.skipped_lines
+    count = sum(len(p.unread) for p in [*parsed, scanned]) + cutter.skipped_lines
+    unread += [o.span for o in scanned.observations if o.fields.get("event") == "unknown-warn"]
+    shown = sorted(unread, key=lambda span: span.line)[:UNREAD_KEPT]
     found = [o for p in [scanned, *parsed] for o in p.observations]
-    return Reading(name, lines, unread, tuple(pieces), tuple(notes), tuple(found))
+    return Reading(name, lines, count, tuple(pieces), tuple(notes), tuple(found), tuple(shown))
 
 
 @contextlib.contextmanager
@@ -199,20 +204,23 @@ def read_sections(sections: Iterable[Section]) -> list[Reading]:
 
 
 def _reading(section: Section) -> Reading:
-    (parsed,), pieces = _parse([section])
-    return Reading(section.source, len(section.lines), len(parsed.unread), tuple(pieces), (), parsed.observations)
+    (parsed,), pieces, unread = _parse([section])
+    lines, count = len(section.lines), len(parsed.unread)
+    return Reading(section.source, lines, count, tuple(pieces), (), parsed.observations, tuple(unread[:UNREAD_KEPT]))
 
 
-def _parse(sections: Iterable[Section]) -> tuple[list[Parsed], list[Piece]]:
+def _parse(sections: Iterable[Section]) -> tuple[list[Parsed], list[Piece], list[Span]]:
     parsers = discover()
     results: list[Parsed] = []
     pieces: list[Piece] = []
+    unread: list[Span] = []
     for section in sections:
         result = parsers[section.kind].parse(section)
         results.append(_with_completeness(section, result))
+        unread += [section.span(index) for index in result.unread[: UNREAD_KEPT - len(unread)]]
         if section.kind != "text" or result.observations:
             pieces.append(Piece(section.kind, section.first_line, section.last_line, section.host))
-    return results, pieces
+    return results, pieces, unread
 
 
 def _with_completeness(section: Section, parsed: Parsed) -> Parsed:

@@ -18,6 +18,7 @@ def facts(
     files: Annotated[list[str], typer.Argument(metavar="FILE...")],
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
     redact: Annotated[bool, typer.Option("--redact", help="Put stand-ins for names and addresses.")] = False,
+    unread: Annotated[bool, typer.Option("--unread", help="Print the lines that were not understood instead.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
 ) -> int:
     """Print the merged facts."""
@@ -27,10 +28,18 @@ def facts(
 
     from ncdiag.commands._interrupt import Interruption
     from ncdiag.commands._judge import INTERRUPTED, told
+    from ncdiag.errors import UsageError
     from ncdiag.inputs import Inputs
-    from ncdiag.report.sanitize import json_escapes
+    from ncdiag.report.sanitize import json_escapes, one_line
 
     inputs = Inputs(files)
+    if unread:
+        if redact:
+            msg = "--unread shows lines as they are; clean them with `ncdiag redact`"
+            raise UsageError(msg)
+        spans = (span for reading in inputs.read(told(inputs, quiet=quiet)) for span in reading.unread)
+        write("".join(f"{one_line(f'{span.source}:{span.line}: {span.text}')}\n" for span in spans), output)
+        return 0
     with Interruption() as interruption:
         job = inputs.job(interruption.watch(told(inputs, quiet=quiet)))
     if redact:

@@ -169,3 +169,18 @@ def test_the_python_of_the_readme_runs(project: Path, veth: Path, tmp_path: Path
     done = subprocess.run([python, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert "socket-virtual-ifname" in done.stdout
+
+
+def test_what_was_not_understood_can_be_shown(ncdiag: Run, tmp_path: Path) -> None:
+    paste = tmp_path / "paste.txt"
+    paste.write_text(
+        "root@n1:~# lsmod\nModule  Size  Used by\nnvidia  16384  0\n\n\x1b[31mno idea what this is\nnor this\n"
+    )
+    done = ncdiag("facts", "--unread", paste)
+    counted = json.loads(ncdiag("triage", "--format", "json", paste).stdout)["inputs"][0]["unread_lines"]
+    assert (done.returncode, done.stderr) == (0, b"")
+    lines = done.stdout.decode().splitlines()
+    assert len(lines) == counted > 0
+    assert any(line.startswith(f"{paste}:") and line.endswith("nor this") for line in lines)
+    assert b"\x1b" not in done.stdout
+    assert ncdiag("facts", "--unread", "--redact", paste).returncode == 2
