@@ -10,7 +10,7 @@ import fnmatch
 import os
 import re
 import stat
-from typing import Dict, Iterable, List, Optional, Tuple
+from typing import Callable, Dict, Iterable, List, Mapping, Optional, Tuple
 
 from ncdiag.bare.hide import file_without_secrets
 
@@ -63,6 +63,27 @@ def variables(pid: Optional[int] = None, root: str = "/") -> Dict[str, List[str]
     return {"process": processes, "group": list(groups)}
 
 
+def matches(
+    pattern: str, names: Callable[[str], Optional[Iterable[str]]], known: Mapping[str, Iterable[str]]
+) -> List[str]:
+    """Paths that a pattern may stand for: ``*`` within one part of a path, ``@word`` each value that is known for it.
+
+    ``names`` lists the folders on the way.
+    """
+    found = [""]
+    for part in pattern.strip("/").split("/"):
+        if part.startswith("@"):
+            found = [f"{base}{value}/" if value else base for base in found for value in known[part[1:]]]
+        elif "*" in part:
+            found = [
+                f"{base}{name}/" for base in found
+                for name in names(base.rstrip("/")) or () if fnmatch.fnmatchcase(name, part)
+            ]  # fmt: skip
+        else:
+            found = [f"{base}{part}/" for base in found]
+    return [path.rstrip("/") for path in found]
+
+
 class Record:
     """What stood under ``root``: contents, listings and links by path, and why something could not be read."""
 
@@ -78,26 +99,11 @@ class Record:
     def take(self, patterns: Iterable[str]) -> None:
         """Keep what the patterns stand for."""
         for pattern in patterns:
-            for path in self.matches(pattern.rstrip("/")):
+            for path in matches(pattern.rstrip("/"), self.names, self.known):
                 if pattern.endswith("/"):
                     self.names(path)
                 else:
                     self._look(path)
-
-    def matches(self, pattern: str) -> List[str]:
-        """Paths that a pattern may stand for; the folders on the way are listed."""
-        found = [""]
-        for part in pattern.strip("/").split("/"):
-            if part.startswith("@"):
-                found = [f"{base}{value}/" if value else base for base in found for value in self.known[part[1:]]]
-            elif "*" in part:
-                found = [
-                    f"{base}{name}/" for base in found
-                    for name in self.names(base.rstrip("/")) or () if fnmatch.fnmatchcase(name, part)
-                ]  # fmt: skip
-            else:
-                found = [f"{base}{part}/" for base in found]
-        return [path.rstrip("/") for path in found]
 
     def names(self, path: str) -> Optional[List[str]]:
         """Entries of a folder; None when it is not there or cannot be read."""

@@ -17,7 +17,7 @@ from ncdiag.bare.addresses import addresses
 from ncdiag.bare.ask import clock_status, conf_files, environment_of, kept, sizes
 from ncdiag.bare.hide import lines_without_secrets
 from ncdiag.bare.libraries import PLUGINS, found, versions
-from ncdiag.bare.look import Record, variables
+from ncdiag.bare.look import Record, matches, variables
 from ncdiag.bare.pack import packed
 from ncdiag.bare.place import place
 from ncdiag.bare.run import Ran, reason, run
@@ -76,7 +76,11 @@ class Look:
     def _makes_sense(self, command: Dict[str, Any]) -> bool:
         """Whether there is what it tells of, and no file has told it already."""
         seen = Record(self.known)
-        there = [os.path.lexists("/" + path) for pattern in command["needs"] for path in seen.matches(pattern)]
+        there = [
+            os.path.lexists("/" + path)
+            for pattern in command["needs"]
+            for path in matches(pattern, seen.names, seen.known)
+        ]
         if command["needs"] and not any(there):
             return False
         path = command["told"]

@@ -82,6 +82,17 @@ class Options:
         )
 
 
+Pid = Annotated[
+    int | None, typer.Option("--pid", metavar="N", min=1, help="Environment and limits of this running process.")
+]
+AskNccl = Annotated[
+    bool | None,
+    typer.Option("--ask-nccl/--no-nccl", help="Ask the installed NCCL what it picks. Default: unless --pid is given."),
+]
+Deltas = Annotated[bool, typer.Option("--deltas", help="Take two samples of the counters, 2 s apart.")]
+"""What the commands that look at a machine share."""
+
+
 def packs(folders: Iterable[Path] | None) -> tuple[Path, ...]:
     """The folders of private rules: those of the configuration, then those of the command line."""
     from ncdiag import config

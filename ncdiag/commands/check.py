@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ncdiag.commands._options import Options, application, shared
+from ncdiag.commands._options import AskNccl, Deltas, Options, Pid, application, shared
 
 if TYPE_CHECKING:
     from ncdiag.report.model import Report
@@ -22,17 +22,10 @@ def check(
     bundle: Annotated[
         Path | None, typer.Option("--from", metavar="BUNDLE", help="Judge an archive made by 'ncdiag collect'.")
     ] = None,
-    pid: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Environment and limits of this running process.")
-    ] = None,
+    pid: Pid = None,
     *,
-    ask_nccl: Annotated[
-        bool | None,
-        typer.Option(
-            "--ask-nccl/--no-nccl", help="Ask the installed NCCL what it picks. Default: unless --pid is given."
-        ),
-    ] = None,
-    deltas: Annotated[bool, typer.Option("--deltas", help="Take two samples of the counters, 2 s apart.")] = False,
+    ask_nccl: AskNccl = None,
+    deltas: Deltas = False,
     list_: Annotated[bool, typer.Option("--list", help="List what is looked at, and do nothing.")] = False,
     options: Options,
 ) -> int:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from ncdiag.commands._options import application
+from ncdiag.commands._options import AskNccl, Deltas, Pid, application
 
 app = application()
 
@@ -25,17 +25,10 @@ def collect(
         typer.Option("--output", "-o", metavar="BUNDLE.tar.gz", help="The archive to write; - is standard output."),
     ] = None,
     root: Annotated[Path, typer.Option(metavar="DIR", help="Pack a recorded tree instead of this host.")] = Path("/"),
-    pid: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Environment and limits of this running process.")
-    ] = None,
+    pid: Pid = None,
     *,
-    ask_nccl: Annotated[
-        bool | None,
-        typer.Option(
-            "--ask-nccl/--no-nccl", help="Ask the installed NCCL what it picks. Default: unless --pid is given."
-        ),
-    ] = None,
-    deltas: Annotated[bool, typer.Option("--deltas", help="Take two samples of the counters, 2 s apart.")] = False,
+    ask_nccl: AskNccl = None,
+    deltas: Deltas = False,
     python: Annotated[
         bool, typer.Option("--python", help="Print a program for any Python since 3.6 that writes such an archive.")
     ] = False,

@@ -69,8 +69,12 @@ def _named(path: Path) -> str:
 
 
 def command(words: Sequence[str]) -> Document:
-    """A command line, as the shell would have split it."""
-    text = " ".join(word if re.fullmatch(r"[\w@%+=:,./^~*!{}\[\]-]+", word) else shlex.quote(word) for word in words)
+    """A command line, as the shell would have split it; one word with blanks is a whole line that was quoted."""
+    text = (
+        words[0]
+        if len(words) == 1
+        else " ".join(word if re.fullmatch(r"[\w@%+=:,./^~*!{}\[\]-]+", word) else shlex.quote(word) for word in words)
+    )
     return forms.read("<command>", text + "\n", "shell")
 
 

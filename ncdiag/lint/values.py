@@ -9,7 +9,7 @@ from ncdiag.facts.scalars import VersionRange
 from ncdiag.lint.edits import putting
 from ncdiag.lint.findings import finding
 from ncdiag.lint.lists import check_words
-from ncdiag.lint.model import Document, Finding, Setting
+from ncdiag.lint.model import Document, Edit, Finding, Setting
 from ncdiag.nccl import environment, versions
 from ncdiag.nccl.environment import NUMBERS, OURS, Variable
 from ncdiag.nccl.numbers import is_plain, parse_number
@@ -108,6 +108,8 @@ def _number(setting: Setting, known: Variable, value: str, version: VersionRange
     if not is_plain(value):
         right = _meant(known, text)
         if known.owner != OURS and right is None:
+            if known.bounds is not None and known.owner in _RANGED:
+                yield _out_of_range(setting, known, version)
             return
         read = "nothing (the default stays)" if number is None else str(number)
         who = _WHO.get(known.owner, "The program")
@@ -116,13 +118,17 @@ def _number(setting: Setting, known: Variable, value: str, version: VersionRange
                       what=f"{known.name}={_shown(value)}: {who} reads {read}{_harm(number, right)}",
                       versions=f"<{since}" if since else "")  # fmt: skip
     elif number is not None and not known.admits(number):
-        default = known.default_at(version)
-        edits = (setting.removal,) if setting.removal else ()
-        if isinstance(default, int) and default >= 0:
-            edits = putting(setting, str(default))
-        what = f"{known.name}={_shown(value)} is out of range: {_range(known)}"
-        yield finding("value-out-of-range", setting.value_at, variable=known.name, edits=edits, what=what,
-                      reason=f"{known.means}.")  # fmt: skip
+        yield _out_of_range(setting, known, version)
+
+
+def _out_of_range(setting: Setting, known: Variable, version: VersionRange | None) -> Finding:
+    default = known.default_at(version)
+    edits: tuple[Edit, ...] = (setting.removal,) if setting.removal else ()
+    if isinstance(default, int) and default >= 0:
+        edits = putting(setting, str(default))
+    what = f"{known.name}={_shown(setting.value or '')} is out of range: {_range(known)}"
+    return finding("value-out-of-range", setting.value_at, variable=known.name, edits=edits, what=what,
+                   reason=f"{known.means}.")  # fmt: skip
 
 
 def _meant(known: Variable, text: str) -> str | None:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Sequence
+
+from ncdiag.parsers import _json, _shared
 
 UNNAMED = "?"
 """Name of a device whose header line is not in the text: a paste that begins in the middle of a block."""
@@ -29,6 +32,15 @@ _GUID = re.compile(r"(?:0x)?([0-9a-f]{4}):?([0-9a-f]{4}):?([0-9a-f]{4}):?([0-9a-
 _MAPPED = re.compile(r"(?:0{4}:){5}ffff:([0-9a-f]{2})([0-9a-f]{2}):([0-9a-f]{2})([0-9a-f]{2})$", re.IGNORECASE)
 GID_PATTERN = r"(?:[0-9a-fA-FxX*]{4}:){7}[0-9a-fA-FxX*]{4}"
 """A GID written in full; parts that somebody masked with ``x`` or ``*`` are let through."""
+
+
+def more(lines: Sequence[str], line: str, row: re.Pattern[str], detail: re.Pattern[str]) -> bool:
+    """Whether a line goes on with what ``rdma`` prints, text or JSON; its first row again is another host's."""
+    if _json.begins(lines[0] or line):
+        return _json.more(lines[-1], line)
+    if not line.strip() or detail.match(line) or _shared.is_elision(line):
+        return True
+    return row.match(line) is not None and line != lines[0]
 
 
 def port_state(text: str) -> str | None:

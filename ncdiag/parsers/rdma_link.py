@@ -28,11 +28,7 @@ _LINE_LIMIT = 1024
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Further links and the capabilities that ``-d`` prints; the first link again is another host's output."""
-    if _json.begins(lines[0] or line):
-        return _json.more(lines[-1], line)
-    if not line.strip() or _DETAIL.match(line) or _shared.is_elision(line):
-        return True
-    return _ROW.match(line) is not None and line != lines[0]
+    return _rdma.more(lines, line, _ROW, _DETAIL)
 
 
 def parse(section: Section) -> Parsed:

@@ -7,14 +7,13 @@ through `Tree.ask` and `Tree.output`, so that a recording can answer again what 
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ncdiag.bare.look import READ_LIMIT, content, natural
+from ncdiag.bare.look import READ_LIMIT, content, matches, natural
 from ncdiag.facts.observe import Observation
 from ncdiag.sources.command import Command, CommandResult, run_command
 from ncdiag.spans import span
@@ -56,16 +55,7 @@ class Tree:
 
     def matches(self, pattern: str) -> list[str]:
         """Paths that a pattern such as ``home/*/.nccl.conf`` stands for; ``*`` within one part of a path only."""
-        found = [""]
-        for part in pattern.strip("/").split("/"):
-            if "*" in part:
-                found = [
-                    f"{base}{name}/" for base in found
-                    for name in self.names(base.rstrip("/")) or () if fnmatch.fnmatchcase(name, part)
-                ]  # fmt: skip
-            else:
-                found = [f"{base}{part}/" for base in found]
-        return [path for path in (place.rstrip("/") for place in found) if self.exists(path)]
+        return [path for path in matches(pattern, self.names, {}) if self.exists(path)]
 
     def data(self, path: str) -> bytes | None:
         """Content of a file, None when it is absent or cannot be read."""

@@ -172,3 +172,9 @@ def test_a_file_of_another_encoding_is_judged_and_not_patched(ncdiag: Run, tmp_p
     done = ncdiag("lint", str(path), "--fix")
     assert done.stdout == b""
     assert b"no patch is printed: it is no UTF-8" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["NCCL_CROSS_NIC=true", "./a"], ["env", "NCCL_CROSS_NIC=true", "./a"]])
+def test_a_command_line_may_be_quoted_as_a_whole(ncdiag: Run, words: list[str]) -> None:
+    for given in (words, [" ".join(words)]):
+        assert b"NCCL_CROSS_NIC=true: NCCL reads 0" in ncdiag("lint", "--", *given).stdout
