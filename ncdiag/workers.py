@@ -27,6 +27,8 @@ from ncdiag.sources.text import BUFFER_SIZE, Cleaner, can_be_parted, clean_part
 
 PART_SIZES = 8 << 20, 64 << 20
 """Bytes of a part of a long file, at least and at most."""
+READ_SIZE = 1 << 17
+"""Bytes of a part that are read and scanned at once: with what becomes of them they fit a processor's cache."""
 PARTS_EACH = 4
 """Parts that each processor gets of a long file, so that all end at about the same time."""
 BATCH_SIZE, BATCH_FILES = 8 << 20, 200
@@ -220,7 +222,7 @@ def _chunks(path: str, start: int, end: int, whole: list[bool]) -> Iterator[byte
         with io.FileIO(path) as opened:
             opened.seek(start)
             while start < end:
-                piece = opened.read(min(BUFFER_SIZE, end - start))
+                piece = opened.read(min(READ_SIZE, end - start))
                 if not piece or _stopped():
                     whole[0] = False
                     return

@@ -25,7 +25,11 @@ WORDS_LIMIT = 12
 
 _CHANNEL = r"(?:Channel|Ring) [^ ]* : (.*)"
 _BULK = rf"{_CHANNEL}|{CALL}"
-_PROCESS = r"\S* \[\S*"
+_PROCESS = r"[^: \n]*:[^ ]* \[[^ ]*"
+"""``host:pid:tid [dev]``, of words of anything but a blank: that is twice as fast to match as what is no white space.
+
+The colon keeps lines of nothing, or of one word, from being taken for the beginning of the next one.
+"""
 _ANYWHERE = re.compile(rf"NCCL INFO (?:{_CHANNEL}|{ANY_CALL})".encode())
 _LAUNCHER_LIMIT = 2000
 
@@ -36,7 +40,7 @@ key_of = b"\n".join
 @functools.cache
 def _pattern(words: int) -> re.Pattern[bytes]:
     """Every line; the groups are the `Fields`. ``words``: how many stand before ``host:pid:tid [dev]``."""
-    before = rf"(?:\S* ){{{words}}}" if words else ""
+    before = rf"(?:[^ \n]* ){{{words}}}" if words else ""
     nothing = rf"(?:{COUNTED}|(?!{wanted()}|opCount )).*"
     return re.compile(rf"\n(?:{before}({_PROCESS}) NCCL INFO (?:{_BULK}|{nothing})|.*)".encode())
 

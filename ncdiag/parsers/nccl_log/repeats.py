@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 LIMIT = 1 << 15
 """Different lines that are remembered; with many more it is faster to take each apart."""
 LENGTH_LIMIT = 1000
-_SAMPLE = 16
 _MISSES = 4
 _FIRST_WAIT, _LAST_WAIT = 8, 128
 """Buffers that are left alone when so many before them had mostly new lines."""
@@ -33,14 +32,14 @@ class Repeats:
 
     def keys(self, lines: Sequence[bytes]) -> list[bytes | None] | None:
         """The key of each line, None for those that are not known; None when most are not."""
-        sample = lines[::_SAMPLE]
-        if sum(map(self._keys.__contains__, sample)) * 4 < len(sample) * 3:
+        keys = list(map(self._keys.get, lines))
+        if keys.count(None) * 4 > len(lines):
             self._misses += 1
             if self._misses > _MISSES:
                 self._give_up()
             return None
         self._misses, self._next_pause = 0, _FIRST_WAIT
-        return list(map(self._keys.get, lines))
+        return keys
 
     def learn(self, lines: Sequence[bytes], keys: Sequence[bytes], telling: Iterable[int]) -> None:
         """Remember lines with their keys, except the ``telling`` ones, which tell something each time they come."""

@@ -113,9 +113,9 @@ class Scanner:
             self.next_line += buffer.count(b"\n")
             return []
         others: list[Line] = []
-        start = 0
+        start, size = 0, len(buffer) // max(1, round(len(buffer) / PIECE_SIZE))
         while start < len(buffer):
-            end = buffer.find(b"\n", start + PIECE_SIZE) + 1 or len(buffer)
+            end = buffer.find(b"\n", start + size) + 1 or len(buffer)
             others += self._feed(b"\n" + buffer[start:end].removesuffix(b"\n"))
             start = end
         return others
