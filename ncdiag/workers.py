@@ -143,7 +143,8 @@ class Workers:
 def _borders(file: Any, processes: int) -> list[int]:  # noqa: ANN401  (any source)
     """Offsets of line ends at which a file is cut, its beginning and its end among them; one part when it is short."""
     least, most = PART_SIZES
-    size = min(max(file.size // (PARTS_EACH * processes), least), most)
+    each = max(PARTS_EACH, -(-file.size // (most * processes)))  # as many for every processor
+    size = max(-(-file.size // (each * processes)), least)
     borders = [0]
     if file.path is not None and file.size >= 2 * size:
         with contextlib.suppress(*BROKEN), io.FileIO(file.path) as opened:
