@@ -22,6 +22,7 @@ from measure import peak, side_by_side
 PROJECT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(PROJECT / "tests"))
 from generate.healthy import write_info_log  # noqa: E402  (the tests' folder is no package)
+from generate.paste import paste  # noqa: E402
 
 NCDIAG = [str(Path(sys.executable).parent / "ncdiag")]
 IMPORTS = [sys.executable, "-c", "import typer, rich.console, rich.table"]
@@ -35,6 +36,8 @@ LOGS: dict[str, dict[str, Any]] = {
 LOOP = "import sys\nfor line in open(sys.argv[1], 'rb'): pass"
 LONGER = 40
 """How much longer the second of two logs of one job is."""
+PASTED = 1000
+"""Lines of a paste."""
 PEER = "xcl-lens"
 """Another program that reads logs of NCCL, from the package index; it is slow, so its log is shorter."""
 PEER_SHARE = 4
@@ -55,7 +58,7 @@ class Bench:
 
     def __init__(self, folder: Path, given: argparse.Namespace) -> None:
         """``given`` are the options of the command line."""
-        self.log, self.given = folder / "job.log", given
+        self.log, self.paste, self.given = folder / "job.log", folder / "paste.txt", given
 
     def start(self) -> None:
         """What a command costs before it does anything."""
@@ -67,14 +70,16 @@ class Bench:
         row("python -c pass", f"{nothing * 1e3:.0f}", f"{nothing / imports:.2f}")
 
     def short(self) -> None:
-        """A short log, as a person diagnoses it, and this machine."""
+        """A short log and a paste, as a person has them diagnosed, and this machine."""
         write_info_log(self.log, 1, channel_share=0.8)
         lines = self.log.read_bytes().splitlines(keepends=True)[:200]
         self.log.write_bytes(b"".join(lines))
+        self.paste.write_text(paste(PASTED), encoding="ascii")
         commands = {
             "python -c 'import typer, rich...' (reference)": IMPORTS,
             f"ncdiag parse, {len(lines)} lines": [*NCDIAG, "parse", str(self.log)],
             f"ncdiag parse --format json, {len(lines)} lines": [*NCDIAG, "parse", str(self.log), "--format", "json"],
+            f"ncdiag triage, {PASTED} lines of logs and outputs": [*NCDIAG, "triage", str(self.paste)],
             "ncdiag check --no-nccl, this machine": [*NCDIAG, "check", "--no-nccl"],
         }
         taken = side_by_side(list(commands.values()), self.given.rounds)

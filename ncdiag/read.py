@@ -16,6 +16,7 @@ from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.facts.settings import resolved
 from ncdiag.nccl import environment
 from ncdiag.parsers import discover
+from ncdiag.parsers._program import leftovers
 from ncdiag.parsers.nccl_log import Repeats, Scanner
 from ncdiag.sections.cut import TEXT_LIMIT, Cutter
 from ncdiag.sections.undress import joined, undressed
@@ -209,6 +210,13 @@ def _reading(section: Section) -> Reading:
     return Reading(section.source, lines, count, tuple(pieces), (), parsed.observations, tuple(unread[:UNREAD_KEPT]))
 
 
+def _with_leftovers(section: Section, parsed: Parsed) -> Parsed:
+    """Lines that a tool's parser does not know may be those of another program in between: the catalogue reads them."""
+    rest = leftovers(section, parsed.unread)
+    observations = (*parsed.observations, *rest.observations)
+    return msgspec.structs.replace(parsed, observations=observations, unread=rest.unread)
+
+
 def _parse(sections: Iterable[Section]) -> tuple[list[Parsed], list[Piece], list[Span]]:
     parsers = discover()
     results: list[Parsed] = []
@@ -216,6 +224,8 @@ def _parse(sections: Iterable[Section]) -> tuple[list[Parsed], list[Piece], list
     unread: list[Span] = []
     for section in sections:
         result = parsers[section.kind].parse(section)
+        if result.unread and section.kind != "text":
+            result = _with_leftovers(section, result)
         results.append(_with_completeness(section, result))
         unread += [section.span(index) for index in result.unread[: UNREAD_KEPT - len(unread)]]
         if section.kind != "text" or result.observations:

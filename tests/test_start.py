@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from generate import large
 
 RUN = """
 import re, sys
@@ -21,6 +22,15 @@ re.compile = counted
 from ncdiag.cli import main
 code = main(sys.argv[1:])
 sys.stderr.write(repr((code, set(sys.modules), patterns)))
+"""
+
+
+CYCLES = """
+import gc, sys
+gc.disable()
+from ncdiag.cli import main
+main(sys.argv[1:])
+sys.stderr.write(str(gc.collect()))
 """
 
 
@@ -88,6 +98,18 @@ def test_a_section_imports_its_own_parser_and_no_other(copy: Path, tmp_path: Pat
     _, modules, _ = parse(copy, paste)
     assert "ncdiag.parsers.ibstatus" in modules
     assert not modules & {f"ncdiag.parsers.{kind}" for kind in ("ibstat", "text", "env", "launch")}
+
+
+def test_a_run_makes_no_cycles_of_what_it_reads(copy: Path, tmp_path: Path) -> None:
+    """The program runs without a search for cycles: its memory may not grow by what such a search would free."""
+    unreachable = []
+    for nodes in (2, 32):
+        log = tmp_path / f"{nodes}.log"
+        job = large.large("2.27.7", "roce", nodes, faults=("gid",))
+        log.write_text("".join(f"{line}\n" for line in large.lines(job)))
+        parse(copy, log)
+        unreachable.append(int(python(copy, CYCLES, "parse", log)))
+    assert unreachable[1] < unreachable[0] + 200
 
 
 NEW = """

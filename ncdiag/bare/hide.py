@@ -8,7 +8,7 @@ HIDDEN = "***"
 
 _FAMILIES = (
     r"(?:NCCL|RCCL|HCCL|ASCEND|OFI|FI|UCX|UCC|UCS|OMPI|PMIX|PMI|PRTE|HYDRA|MPICH|I_MPI|TORCH|PYTORCH|CUDA|NVIDIA|NVSHMEM"
-    r"|GLOO|HOROVOD|SLURM|HSA|ROCR|HIP|ROCM|RDMAV|IBV|MLX5|MLX4|SHARP|EFA)"
+    r"|GLOO|HOROVOD|LIGHT|SLURM|HSA|ROCR|HIP|ROCM|RDMAV|IBV|MLX5|MLX4|SHARP|EFA)"
 )
 _OTHERS = (
     r"(?:MASTER_(?:ADDR|PORT)|(?:LOCAL_)?(?:WORLD_SIZE|RANK)|RANK_(?:SIZE|ID|TABLE_FILE)|DEVICE_ID|NNODES|(?:NODE|GROUP)_RANK|LD_LIBRARY_PATH|LD_PRELOAD"
@@ -25,6 +25,10 @@ _SECRET = re.compile("|".join(SECRET_WORDS))
 _HARMLESS = re.compile("|".join(HARMLESS_NAMES))
 _ASSIGNED = re.compile(r"(?<![\w-])(?P<name>[A-Za-z_]\w*)(?P<sep>\s?[=:]\s?)(?P<value>\"[^\"]*\"|'[^']*'|[^\s\"']+)")
 _OPTION = re.compile(r"(?<![\w-])(?P<name>--?[A-Za-z][\w-]*)(?P<sep>[= ])(?P<value>\"[^\"]*\"|'[^']*'|[^\s\"']+)")
+_LABEL = re.compile(
+    r"[\"']?(?:[a-z0-9-]{1,63}\.){0,8}(?:kubernetes\.io|k8s\.io|google\.com|nvidia\.com|amazonaws\.com)/[\w.-]{1,63}[\"']?$"
+)
+"""The name of a node's label or taint, which a manifest writes behind ``key:``."""
 _USER = re.compile(r"://[^/@\s]{1,200}@")
 _MAY_HOLD_SECRETS = ("proc/", "etc/", "root/", "home/")
 
@@ -49,7 +53,8 @@ def hide_secrets(text: str) -> str:
 
 
 def _hidden(found: "re.Match[str]") -> str:
-    return f"{found['name']}{found['sep']}{HIDDEN}" if is_secret(found["name"]) else found[0]
+    secret = is_secret(found["name"]) and not (found["name"] == "key" and _LABEL.match(found["value"]))
+    return f"{found['name']}{found['sep']}{HIDDEN}" if secret else found[0]
 
 
 def lines_without_secrets(data: bytes) -> bytes:

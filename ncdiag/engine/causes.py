@@ -199,7 +199,10 @@ def _skew(view: View) -> float:
 
 
 def shortlist(verdicts: Iterable[Verdict], findings: Sequence[Finding]) -> tuple[Unknown, ...]:
-    """The rules that could not be judged and matter: they would explain an unsolved symptom, or are true in part.
+    """The rules that could not be judged and matter: they would explain an unsolved symptom, or their premise is true.
+
+    A true premise counts where no symptom was found, or one that it explains: a job that hangs is not asked about
+    its speed.
 
     At most `MAX_ASKS` different outputs are asked for, first those that would decide the most open causes; rules that
     name no output come last, as many at most, and only where they would explain a symptom.
@@ -208,13 +211,24 @@ def shortlist(verdicts: Iterable[Verdict], findings: Sequence[Finding]) -> tuple
     symptoms = {name for f in unsolved for name in (f.rule.name, *f.rule.formerly)}
     unknown = [verdict for verdict in verdicts if verdict.outcome == "unknown"]
     explaining = {verdict.rule.name: bool(symptoms & set(verdict.rule.explains)) for verdict in unknown}
-    opened = [verdict for verdict in unknown if explaining[verdict.rule.name] or verdict.held_clauses]
+    seen = {name for f in findings if f.rule.role == "symptom" for name in (f.rule.name, *f.rule.formerly)}
+    opened = [
+        verdict
+        for verdict in unknown
+        if explaining[verdict.rule.name]
+        or (_premise_holds(verdict) and (not seen or not verdict.rule.explains or seen & set(verdict.rule.explains)))
+    ]
     weights = _ask_weights(opened, explaining)
     asks = sorted(weights, key=lambda ask: (weights[ask], ask))[:MAX_ASKS]
     opened.sort(key=lambda v: (not explaining[v.rule.name], SEVERITIES.index(v.rule.severity), v.rule.code))
     asked = [_unknown(v, asks) for v in opened if any(ask.ask_for in asks for ask in _useful_asks(v))]
     mute = [v for v in opened if not v.rule.asks and explaining[v.rule.name]]
     return tuple(asked + [_unknown(v, ()) for v in mute[:MAX_ASKS]])
+
+
+def _premise_holds(verdict: Verdict) -> bool:
+    """Is the first of its conditions true? It tells what the rule is about: a provider, a network, a setting."""
+    return verdict.rule.when[:1] == verdict.held_clauses[:1] != ()
 
 
 def _ask_weights(opened: Iterable[Verdict], explaining: Mapping[str, bool]) -> dict[str, tuple[int, int]]:

@@ -21,6 +21,7 @@ import ipaddress
 from ncdiag.engine.kinds import BOOL, FLOAT, INT, STR, Entity, Kind, Many, Scalar, Table, suggestion
 from ncdiag.engine.scope import PathError, Scope
 from ncdiag.engine.tree import (
+    EVENTS,
     Compare,
     Const,
     Items,
@@ -48,7 +49,6 @@ QUADRATIC = "this collection is walked already, so the rule would take quadratic
 
 _MAX_LENGTH, _MAX_DEPTH = 2000, 60
 _NUMBERS = INT.names | FLOAT.names
-_EVENTS = Path("job", (Step("field", "events", many=True),), many=True)
 _ORDER: dict[type[ast.cmpop], tuple[str, bool]] = {
     ast.Lt: ("less", False), ast.LtE: ("at_most", False), ast.Gt: ("less", True), ast.GtE: ("at_most", True),
 }  # fmt: skip
@@ -299,7 +299,7 @@ class _Checker:
         where = Junction("and", conditions) if len(conditions) > 1 else conditions[0] if conditions else None
         tree = self._item(word, body.elt, name, inside)
         confining = conjuncts(where) + (conjuncts(tree) if word in ("any", "none", "count") else ())
-        events = event_names(confining, name, events_with) if found == _EVENTS else None
+        events = event_names(confining, name, events_with) if found == EVENTS else None
         result = Quantifier(word, name, found, tree, where, events)  # type: ignore[arg-type]
         closed = names_read(result) <= {"job"}
         if not closed and scope.walked & scope.collections(found):

@@ -12,7 +12,7 @@ import msgspec
 from ncdiag import toml
 from ncdiag.engine import clauses
 from ncdiag.engine.kinds import suggestion
-from ncdiag.engine.program import Bound, Program
+from ncdiag.engine.program import Bound, Program, completed
 from ncdiag.engine.schema import Applies, Ask, Fix, Rule
 from ncdiag.engine.scope import Names, Scope
 from ncdiag.engine.templates import compile_template
@@ -89,7 +89,7 @@ def compile_rule(rule: Rule, names: Names | None = None) -> Program:
     if not rule.when:
         reason = "a rule without a condition would always fire"
         raise DefinitionError(reason, text="when")
-    return Program(
+    program = Program(
         each=tuple(each),
         when=_conditions(rule.when, scope),
         unless=_conditions(rule.unless, scope),
@@ -98,6 +98,7 @@ def compile_rule(rule: Rule, names: Names | None = None) -> Program:
         fix_when=tuple(_conditions(fix.when, scope) for fix in rule.fixes),
         fix_nccl=tuple(_constraint(fix.applies.nccl) for fix in rule.fixes),
     )
+    return completed(program)
 
 
 def check_unique(rules: Iterable[Rule]) -> None:

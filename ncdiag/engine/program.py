@@ -1,39 +1,50 @@
 """A rule made ready: its conditions and texts as checked trees, and, on first use, as functions.
 
-Only the trees are stored in a compiled catalogue; parsing and type checking never happen on the start-up path.
+Only the trees and what follows from them are stored in a compiled catalogue; parsing and type checking never happen
+on the start-up path.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
 
 from ncdiag.engine.closures import Run, Test, test, value
 from ncdiag.engine.kleene import ABSENT
-from ncdiag.engine.tree import Path, Template, Tree, conjuncts, event_names, names_read
+from ncdiag.engine.tree import EVENTS, Path, Template, Tree, conjuncts, event_names, names_read
 from ncdiag.engine.walk import Found, Frame, fan_out, single
 from ncdiag.facts.scalars import Constraint
 from ncdiag.facts.view import events_with
 
 
 class Bound(msgspec.Struct, frozen=True, array_like=True):
-    """A name of ``each`` and the path whose elements it takes."""
+    """A name of ``each`` and the path whose elements it takes; of the job's events only those named ``events``."""
 
     name: str
     path: Path
+    events: tuple[str, ...] | None = None
+
+
+Level = tuple[tuple[int, ...], tuple[int, ...]]
+"""Indices of the conditions and of the guards that can be judged once a name is bound, and could not before."""
 
 
 class Program(msgspec.Struct, frozen=True, dict=True):
-    """The trees of a rule. ``templates``: every text with holes; ``fix_when``: the conditions of each fix."""
+    """The trees of a rule. ``templates``: every text with holes; ``fix_when``: the conditions of each fix.
+
+    ``levels``: what can be judged when 0, 1, 2 ... names are bound. It and `Bound.events` follow from the rest
+    (`completed`).
+    """
 
     each: tuple[Bound, ...]
     when: tuple[Tree, ...]
     unless: tuple[Tree, ...]
     nccl: Constraint
     templates: dict[str, Template]
+    levels: tuple[Level, ...] = ()
     fix_when: tuple[tuple[Tree, ...], ...] = ()
     fix_nccl: tuple[Constraint, ...] = ()
 
@@ -53,21 +64,9 @@ class Program(msgspec.Struct, frozen=True, dict=True):
         return tuple(tuple(map(test, conditions)) for conditions in self.fix_when)
 
     @functools.cached_property
-    def levels(self) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
-        """Indices of the conditions and guards that can be judged once the first 0, 1, 2 ... names are bound."""
-        depths = {"job": 0} | {bound.name: depth for depth, bound in enumerate(self.each, 1)}
-
-        def at(trees: tuple[Tree, ...]) -> list[tuple[int, ...]]:
-            found = [max([0, *(depths[name] for name in names_read(tree))]) for tree in trees]
-            return [tuple(i for i, depth in enumerate(found) if depth == level) for level in range(len(self.each) + 1)]
-
-        return tuple(zip(at(self.when), at(self.unless), strict=True))
-
-    @functools.cached_property
     def walks(self) -> tuple[Callable[[Frame], Found], ...]:
         """What finds the elements of each name."""
-        needed = tuple(tree for clause in self.when for tree in conjuncts(clause))
-        return tuple(_walk(bound, event_names(needed, bound.name, events_with)) for bound in self.each)
+        return tuple(map(_walk, self.each))
 
     @functools.cached_property
     def slots(self) -> dict[str, tuple[Run | None, ...]]:
@@ -78,8 +77,28 @@ class Program(msgspec.Struct, frozen=True, dict=True):
         }
 
 
-def _walk(bound: Bound, events: tuple[str, ...] | None) -> Callable[[Frame], Found]:
-    path = bound.path
+def completed(program: Program) -> Program:
+    """The program with what follows from its trees, whenever these are new."""
+    needed = tuple(tree for clause in program.when for tree in conjuncts(clause))
+    each = tuple(_confined(bound, needed) for bound in program.each)
+    depths = {"job": 0} | {bound.name: depth for depth, bound in enumerate(each, 1)}
+
+    def at(trees: Iterable[Tree]) -> list[tuple[int, ...]]:
+        found = [max([0, *(depths[name] for name in names_read(tree))]) for tree in trees]
+        return [tuple(i for i, depth in enumerate(found) if depth == level) for level in range(len(each) + 1)]
+
+    return msgspec.structs.replace(
+        program, each=each, levels=tuple(zip(at(program.when), at(program.unless), strict=True))
+    )
+
+
+def _confined(bound: Bound, needed: tuple[Tree, ...]) -> Bound:
+    events = event_names(needed, bound.name, events_with) if bound.path == EVENTS else None
+    return msgspec.structs.replace(bound, events=events)
+
+
+def _walk(bound: Bound) -> Callable[[Frame], Found]:
+    path, events = bound.path, bound.events
     if not path.many:
         read = single(path)
 
@@ -88,6 +107,6 @@ def _walk(bound: Bound, events: tuple[str, ...] | None) -> Callable[[Frame], Fou
             return Found([] if found is None or found is ABSENT else [found], open=found is None, missing=found is None)
 
         return one
-    if events is not None and path.start == "job" and [step.name for step in path.steps] == ["events"]:
+    if events is not None:
         return lambda frame: Found(list(frame.context.events(events)), open=False)
     return fan_out(path)

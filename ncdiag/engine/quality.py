@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 import msgspec
 
 from ncdiag.engine.evaluate import judge, program_of, trace
+from ncdiag.engine.program import completed
 from ncdiag.engine.schema import Example, Rule
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
 
 T = TypeVar("T")
+_BRACES = re.compile(r"\{\{|\{\w+\.\w+\}")
 FactsOf = Callable[[Mapping[str, tuple[str, ...]], "str | None"], Job]
 """The texts of an example by section kind, and its host, through the real parsers to the facts."""
 
@@ -31,6 +34,8 @@ def _problems(rule: Rule, facts_of: FactsOf, view_of: Callable[[Job], View]) -> 
         yield "has no fix"
     if not rule.references:
         yield "has no reference"
+    for braces in filter(None, (_BRACES.search(ask.ask_for) for ask in rule.asks)):
+        yield f"asks for {braces[0]!r}: nothing is filled in there, for no entity fits; write <device> or the like"
     rule = msgspec.structs.replace(rule, program=program_of(rule))
     tried = [(example, view_of(facts_of(example.sections, example.host))) for example in rule.examples]
     wrong = [(example, view) for example, view in tried if not _as_stated(rule, example, view)]
@@ -71,10 +76,10 @@ def _with_a_clause_less(rule: Rule) -> Iterator[tuple[str, Rule]]:
     """The rule without each of its conditions and guards in turn."""
     program = program_of(rule)
     for index, text in enumerate(rule.when):
-        less = msgspec.structs.replace(program, when=_without(program.when, index))
+        less = completed(msgspec.structs.replace(program, when=_without(program.when, index)))
         yield text, msgspec.structs.replace(rule, when=_without(rule.when, index), program=less)
     for index, text in enumerate(rule.unless):
-        less = msgspec.structs.replace(program, unless=_without(program.unless, index))
+        less = completed(msgspec.structs.replace(program, unless=_without(program.unless, index)))
         yield text, msgspec.structs.replace(rule, unless=_without(rule.unless, index), program=less)
 
 

@@ -34,6 +34,10 @@ class Path(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="path"):
     many: bool = False
 
 
+EVENTS = Path("job", (Step("field", "events", many=True),), many=True)
+"""The job's events: a walk over them is confined to those that can matter."""
+
+
 class Const(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="const"):
     """A constant."""
 

@@ -16,7 +16,7 @@ from ncdiag.spans import Span
 _STANDING = {"process": 3, "live": 2, "conf": 1, "manifest": 0, "default": -1}
 _UNIONS = {
     "addresses", "slaves", "gids_used", "gdr", "ranks_started", "ranks_ready", "complete", "net_devices",
-    "absent_modules",
+    "absent_modules", "process_cpus",
 }  # fmt: skip
 _LAST_WINS = {"state", "operstate", "last_ops", "line_tag"}
 _COUNTED = {"transports", "sizes", "net_ways"}

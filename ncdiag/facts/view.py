@@ -152,10 +152,7 @@ class View:
         return self.hosts.get(name) if name is not None else None
 
     def version(self, entity: Any = None) -> VersionRange | None:  # noqa: ANN401
-        """NCCL's version as known for a rank or host (an entity with a ``host``), else the range over all ranks and.
-
-        Hosts.
-        """
+        """NCCL's version as known for a rank or host (an entity with a ``host``), else the range over all of them."""
         own: VersionRange | None = getattr(entity, "nccl_version", None)
         if own is not None:
             return own

@@ -12,7 +12,7 @@ from ncdiag.facts.observe import Observation, observe
 from ncdiag.messages.load import Message
 from ncdiag.messages.match import Match, Matcher, default_matcher
 from ncdiag.messages.template import compile_parts, literal_length, parse
-from ncdiag.parsers import _context
+from ncdiag.parsers import _clouds, _context
 from ncdiag.spans import Section
 
 EVENTS = {
@@ -198,6 +198,12 @@ def _facts(section: Section, index: int, found: Found, context: _context.Context
         translating = found.fields["domain_type"] == "Translated"
         # the kernel prints its default on machines without an IOMMU as well: the groups in /sys know better
         return [observe(section, index, "Host", host=host, standing="default", iommu_translating=translating)]
+    if found.event == "iommu-fault":  # which only an IOMMU that translates raises
+        return [observe(section, index, "Host", host=host, iommu_translating=True)]
     if found.event == "hypervisor-detected":
         return [observe(section, index, "Host", host=host, virtual_machine=True)]
+    if found.event == "machine-named":
+        fields = _clouds.booted(str(found.fields["machine"]))
+        # the kernel joins the names, and cuts them where they hold a slash: their files know better
+        return [observe(section, index, "Host", host=host, standing="default", **fields)]
     return []

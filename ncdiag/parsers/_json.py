@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -35,6 +34,8 @@ def more(last: str, line: str) -> bool:
 
 def listed(value: str) -> list[dict[str, Any]]:
     """The objects of a list in JSON; what stands before the place where it was cut off, or no JSON any more."""
+    import json  # the lines of every output are asked whether they are JSON, and few are
+
     found: list[dict[str, Any]] = []
     value = value if value.lstrip().startswith(("[", "{")) else "[{" + value  # the first line was left out
     decoder, position = json.JSONDecoder(), value.find("{")

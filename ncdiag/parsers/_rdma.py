@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ncdiag.parsers import _json, _shared
 
@@ -30,6 +30,8 @@ _PHYSICAL = {
 _LAYERS = {"infiniband": "InfiniBand", "ib": "InfiniBand", "ethernet": "Ethernet"}
 _GUID = re.compile(r"(?:0x)?([0-9a-f]{4}):?([0-9a-f]{4}):?([0-9a-f]{4}):?([0-9a-f]{4})$", re.IGNORECASE)
 _MAPPED = re.compile(r"(?:0{4}:){5}ffff:([0-9a-f]{2})([0-9a-f]{2}):([0-9a-f]{2})([0-9a-f]{2})$", re.IGNORECASE)
+_PKEY = re.compile(r"0x[0-9a-f]{4}$", re.IGNORECASE)
+_NO_PKEY, _PKEYS = "0x0000", 128
 GID_PATTERN = r"(?:[0-9a-fA-FxX*]{4}:){7}[0-9a-fA-FxX*]{4}"
 """A GID written in full; parts that somebody masked with ``x`` or ``*`` are let through."""
 
@@ -80,3 +82,13 @@ def mapped_ip(address: str | None) -> str | None:
     """The IPv4 address of an IPv4-mapped GID written in full; None when it is not mapped."""
     found = _MAPPED.match(address or "")
     return ".".join(str(int(part, 16)) for part in found.groups()) if found else None
+
+
+def pkey_table(keys: Mapping[int, str]) -> list[str] | None:
+    """The table of partition keys by index, as far as its last set entry; ``0x0000`` stands for an empty one.
+
+    None where no key was read. Of a longer table than adapters have, the beginning.
+    """
+    known = {index: key.lower() for index, key in keys.items() if index < _PKEYS and _PKEY.match(key)}
+    last = max((index for index, key in known.items() if key != _NO_PKEY), default=0)
+    return [known.get(index, _NO_PKEY) for index in range(last + 1)] if known else None

@@ -22,7 +22,6 @@ _KEY = (
 _LEAD = r"[ \t]{0,8}(?:[-*\u2022][ \t]+)?(?:\*\*)?"
 ANCHOR = (
     rf"{_LEAD}{_KEY}(?: (?:[Vv]ersion|runtime|library))?(?:\*\*)?[ \t]?:(?:\*\*)?[ \t]+\S"
-    r"|[|\s]{0,8}NVIDIA-SMI \d{3}\.[\d.]{2,12}\s+Driver Version: \d"
     rf"|{_LEAD}(?:\w{{1,20}} )?NCCL (?:version|runtime|library)[ \t]?:[ \t]+\d"
 )
 
@@ -37,8 +36,6 @@ _LINE = re.compile(
 )
 _NCCL = re.compile(r"v?(?P<version>\d{1,2}\.\d{1,3}\.\d{1,3})(?![\d.])")
 _DRIVER = re.compile(r"(?P<version>\d{3}\.\d{2,3}(?:\.\d{2,3})?)(?![\d.])")
-_SMI = re.compile(r"[|\s]{0,8}NVIDIA-SMI (?P<tool>\d{3}\.[\d.]{2,12})\s+Driver Version: (?P<driver>\d{3}\.[\d.]{2,12})")
-"""The head of nvidia-smi. Below WSL the tool is Linux's and the driver that of Windows, which has another number."""
 _COUNTED = re.compile(r"(?P<count>\d{1,3})\s?[x\u00d7*]\s?(?P<model>\S.{0,80})$")
 _WSL = re.compile(r"\bWSL(?:[ -]?2)?\b|microsoft-standard")
 _MOST_GPUS = 32
@@ -53,12 +50,8 @@ def parse(section: Section) -> Parsed:
     """Version of NCCL and of the driver, GPU models, and whether it is WSL."""
     found: list[Observation] = []
     for index, line in enumerate(section.lines):
-        told, head = _LINE.match(line), _SMI.match(line)
-        if head:
-            found.append(observe(section, index, "Host", driver=head["driver"]))
-            if head["tool"] != head["driver"]:
-                found.append(observe(section, index, "Host", in_wsl=True))
-        elif told:
+        told = _LINE.match(line)
+        if told:
             found += _told(section, index, told["key"].lower(), told["value"].strip("*` "))
     return Parsed(observations=tuple(found))
 

@@ -24,6 +24,7 @@ _INFO = re.compile(
 )
 _DETAIL = re.compile(r"\s{1,60}\S|netlink error: |Cannot get [\w -]{1,60}: ")
 _SPEED = re.compile(r"\s*Speed: (?P<speed>\d{1,8})Mb/s\s*$")
+_SPEED_UNTOLD = re.compile(r"\s*Speed: Unknown!")
 _DUPLEX = re.compile(r"\s*Duplex: (?P<duplex>Full|Half)\s*$")
 _LINK = re.compile(r"\s*Link detected: (?P<link>yes|no)\b")
 _PATTERNS = {
@@ -54,6 +55,8 @@ def parse(section: Section) -> Parsed:
         fields = {**told, **fields}
         if not told and line.strip() and not _INFO.match(line) and not _DETAIL.match(line):
             unread.append(index)
+    if fields.get("running") is False:
+        fields.pop("speed_untold", None)
     if name is None or not fields:
         return Parsed(unread=tuple(i for i, line in enumerate(section.lines) if line.strip()))
     found: tuple[Observation, ...] = (observe(section, start, "Interface", (name,), **fields),)
@@ -61,9 +64,11 @@ def parse(section: Section) -> Parsed:
 
 
 def _told(line: str) -> Iterator[tuple[str, Any]]:
-    """Fields of an Interface; an unknown speed (``Unknown!``, no link) is none."""
+    """Fields of an Interface; an unknown speed (``Unknown!``) is one that the kernel does not tell, or no link."""
     if speed := _SPEED.match(line):
         yield "speed_mbps", int(speed["speed"])
+    elif _SPEED_UNTOLD.match(line):
+        yield "speed_untold", True
     elif duplex := _DUPLEX.match(line):
         yield "duplex", duplex["duplex"].lower()
     elif link := _LINK.match(line):

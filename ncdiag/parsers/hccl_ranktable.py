@@ -54,6 +54,8 @@ def parse(section: Section) -> Parsed:
     fields["servers"], fields["devices"] = len(servers), devices
     problems = [*_format_problems(read, fields)]
     if read.valid and _LISTS & table.keys():
+        if any(item.get("super_device_id") == "" for server in servers for item in _json.tables(server.get("device"))):
+            problems.append("A super_device_id is empty.")
         problems += [*_server_problems(servers, devices, fields["server_count"]), *_address_problems(servers, devices)]
     fields["problems"] = problems
     return Parsed(observations=(observe(section, 0, "RankTable", **fields),) if section.lines else ())

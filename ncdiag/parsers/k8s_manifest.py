@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers import _k8s_place
 from ncdiag.parsers import env as env_parser
 from ncdiag.parsers import launch as launch_parser
 from ncdiag.parsers._shell import is_kept, without_secrets
@@ -35,6 +36,7 @@ _GPU = re.compile(r"(?:nvidia|amd)\.com/(?:gpu|mig-[\w.]+)$|huawei\.com/Ascend\w
 _RDMA = re.compile(
     r"rdma/|[\w.-]+/(?:\w*(?:hca|rdma|roce|sriov|mlnx|ib_|efa)\w*)|vpc\.amazonaws\.com/efa$", re.IGNORECASE
 )
+_EFA = "vpc.amazonaws.com/efa"
 _SIZE = re.compile(r"(?P<number>\d{1,15})(?P<unit>(?:[kMGTP]|[KMGTP]i)?)$")
 _UNITS = {"": 1, **{f"{letter}i": 1024**power for power, letter in enumerate("KMGTP", 1)},
           **{letter: 1000**power for power, letter in enumerate("kMGTP", 1)}}  # fmt: skip
@@ -45,8 +47,12 @@ _DEPTH = 40
 _SHM = "/dev/shm"  # noqa: S108  (the place of shared memory, no temporary file)
 
 
+_Notes = tuple[Node | None, Node | None]
+
+
 class _Pod(msgspec.Struct):
     spec: Node
+    labels: Node | None
     annotations: Node | None
     count: int
 
@@ -72,7 +78,7 @@ def parse(section: Section) -> Parsed:
 
 def _object(section: Section, root: Node) -> Iterator[Observation]:
     kind = root.text("kind") or "object"
-    pods = list(_pods(root, root.get("metadata", "annotations"), 1, 0))
+    pods = list(_pods(root, (None, None), 1, 0))
     counts = [pod.count for pod in pods if any(map(_gpus, _containers(pod)))]
     total = None if kind in _INDEPENDENT else sum(counts)
     name = root.text("metadata", "name") or root.text("metadata", "generateName") or ""
@@ -84,17 +90,17 @@ def _object(section: Section, root: Node) -> Iterator[Observation]:
                 yield from _container(section, pod, container, {"text": title, "nnodes": total})
 
 
-def _pods(node: Node, notes: Node | None, count: int, depth: int) -> Iterator[_Pod]:
-    """Pod specifications below a node, each with its number of pods."""
+def _pods(node: Node, notes: _Notes, count: int, depth: int) -> Iterator[_Pod]:
+    """Pod specifications below a node, each with its number of pods and the labels and annotations nearest above."""
     if depth > _DEPTH:
         return
     if not isinstance(node.value, dict):
         for item in node.items():
             yield from _pods(item, notes, count, depth + 1)
         return
-    notes = node.get("metadata", "annotations") or notes
+    notes = (node.get("metadata", "labels") or notes[0], node.get("metadata", "annotations") or notes[1])
     if node.items("containers"):
-        yield _Pod(node, notes, count)
+        yield _Pod(node, *notes, count)
         return
     group = node.get("leaderWorkerTemplate")
     if group is not None:
@@ -107,7 +113,7 @@ def _pods(node: Node, notes: Node | None, count: int, depth: int) -> Iterator[_P
             yield from _pods(child, notes, count, depth + 1)
 
 
-def _group(group: Node, notes: Node | None, depth: int) -> Iterator[_Pod]:
+def _group(group: Node, notes: _Notes, depth: int) -> Iterator[_Pod]:
     """The pods of a LeaderWorkerSet's group, which is a job of its own (``replicas`` counts the groups)."""
     leader = group.get("leaderTemplate") or Node(group.line, {})
     led = list(_pods(leader, notes, 1, depth + 1))
@@ -139,6 +145,11 @@ def _gpus(container: Node) -> str | None:
     return counts[0] if counts else None
 
 
+def _count_of(text: str | None) -> int | None:
+    """A number of devices as a resource writes it; 0 where the resource is not asked for."""
+    return 0 if text is None else int(text) if text.isascii() and text.isdigit() and len(text) < 5 else None  # noqa: PLR2004
+
+
 def _container(section: Section, pod: _Pod, container: Node, fields: dict[str, Any]) -> Iterator[Observation]:
     security = container.get("securityContext")
     privileged = security.text("privileged") if security else None
@@ -154,6 +165,9 @@ def _container(section: Section, pod: _Pod, container: Node, fields: dict[str, A
         "networks": list(_networks(pod.annotations)),
         "ipc": "host" if pod.spec.text("hostIPC") == "true" else None,
         "rdma_resources": [name for name, number in resources.items() if _RDMA.match(name) and number != "0"],
+        "efa_devices": _count_of(resources.get(_EFA)),
+        "mesh": _k8s_place.mesh(pod.spec, pod.labels, pod.annotations),
+        **_k8s_place.place(pod.spec),
         **_shared_memory(pod, container),
     }
     variables = {n: (v, line) for n, v, line in _variables(container) if is_kept(n)}

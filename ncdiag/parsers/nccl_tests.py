@@ -48,7 +48,10 @@ _COLUMNS = re.compile(r"#?\s*(size\s+count\s+type\s.*)")
 _OUT_OF_BOUNDS = re.compile(r"#?\s*Out of bounds values\s*:\s*(\d{1,15})\s*(OK|FAILED)?")
 _AVERAGE = re.compile(r"#?\s*Avg bus bandwidth\s*:\s*([\d.]{1,20}|\S+)\s*(OK|FAILED)?")
 _ROW = re.compile(rf"\s*\d{{1,14}}\s+\d{{1,14}}\s+{_TYPES}\s")
-_CHATTER = re.compile(r"#?\s*(?:$|Using devices|out-of-place|\(B\)|Collective test (?:starting|concluded)|Reporting )")
+_CHATTER = re.compile(
+    r"#?\s*(?:$|Using devices|out-of-place|\(B\)|Collective test (?:starting|concluded)|Reporting "
+    r"|rccl-tests: Version\b)"
+)
 _KNOWN_HEAD = ("size", "count", "type")
 _MEASURES = {
     "time": "time_us",

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Parsed, observe
+from ncdiag.parsers.iptables import MESH_CHAIN
 from ncdiag.spans import Section
 
 KIND = "nftables"
@@ -22,6 +23,7 @@ _CHAIN = re.compile(r"\s{0,40}chain (\S{1,128}) \{")
 _HOOK = re.compile(r"\s{0,40}type filter hook (\w+) (?:device\s.{1,200} )?priority [^;]{1,60};(?:\s*policy (\w+);)?")
 _JUMP = re.compile(r"\b(?:jump|goto) (\S{1,128})")
 _DROPS = re.compile(r"\b(?:drop|reject)\b")
+_MESH = re.compile(MESH_CHAIN)
 _LIMIT = 50_000
 
 _Chain = tuple[str, str]
@@ -34,7 +36,10 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """``input_policy`` and ``input_drops`` of the host, by the filters on the hook ``input`` and their jumps."""
+    """``input_policy`` and ``input_drops`` of the host, by the filters on the hook ``input`` and their jumps.
+
+    ``mesh_chain`` as iptables made it, where the whole rule set is listed.
+    """
     chains: dict[_Chain, list[str]] = {}
     hooked: dict[_Chain, str] = {}
     first = None
@@ -57,6 +62,8 @@ def parse(section: Section) -> Parsed:
         "input_policy": "drop" if "drop" in hooked.values() else "accept",
         "input_drops": sum(bool(_DROPS.search(rule)) for name in _reached(hooked, chains) for rule in chains[name]),
     }
+    if "ruleset" in (section.command or "") or any(_MESH.match(name) for _, name in chains):
+        fields["mesh_chain"] = next((name for _, name in chains if _MESH.match(name)), "")
     return Parsed(observations=(observe(section, first, "Host", **fields),))
 
 

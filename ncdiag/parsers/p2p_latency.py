@@ -1,8 +1,7 @@
 """``p2pBandwidthLatencyTest`` of the CUDA samples: how long a copy from one GPU to another takes, with peer access.
 
 Source of the format: NVIDIA/cuda-samples Samples/5_Domain_Specific/p2pBandwidthLatencyTest/p2pBandwidthLatencyTest.cu
-(main, outputLatencyMatrix). Only the latencies are kept, of those only the GPU's own clock; the bandwidths of a path
-that does not work are what the latencies are.
+(main, outputLatencyMatrix, outputBandwidthMatrix). Of the latencies only the GPU's own clock is kept.
 """
 
 from __future__ import annotations
@@ -27,7 +26,12 @@ _ROW = re.compile(r"\s*(?P<gpu>\d{1,4})(?P<cells>(?:\s+\d{1,9}(?:\.\d{1,4})?)+)\
 _OTHER = re.compile(
     r"\[P2P |Device: \d|Device=\d|P2P Connectivity|So you can see|\*\*\*NOTE|NOTE: The CUDA Samples|\s*$"
 )
-_FIELDS = {"En": "peer_latency_us", "Dis": "staged_latency_us"}
+_FIELDS = {
+    ("Latency", "En"): "peer_latency_us", ("Latency", "Dis"): "staged_latency_us",
+    ("Bandwidth", "En"): "peer_gb_per_s", ("Bandwidth", "Dis"): "staged_gb_per_s",
+}  # fmt: skip
+_CLOCKS = {"Latency": "GPU", "Bandwidth": "D\\D"}
+"""What heads the columns of the matrices that are kept."""
 _LARGEST = 1024
 """GPUs of a matrix; a wider one is something else."""
 
@@ -38,16 +42,16 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """A link for each pair with the slower of its two directions, in microseconds."""
+    """A link for each pair with the slower of its two directions, in microseconds and GB/s."""
     found: dict[tuple[str, str, str], tuple[int, float]] = {}
     unread: list[int] = []
-    field, gpus = None, False
+    what, field, gpus = "", "", False
     for index, line in enumerate(section.lines):
         title, head, row = _TITLE.match(line), _HEAD.match(line), _ROW.match(line)
         if title:
-            field, gpus = (_FIELDS[title["peer"]] if title["what"] == "Latency" else None), False
+            what, field, gpus = title["what"], _FIELDS[title["what"], title["peer"]], False
         elif head:
-            gpus = head["clock"] == "GPU"
+            gpus = head["clock"] == _CLOCKS.get(what)
         elif row:
             if field and gpus:
                 _take(found, field, index, row)
@@ -63,12 +67,16 @@ def _link(section: Section, place: tuple[str, str, str], index: int, latency: fl
 
 
 def _take(found: dict[tuple[str, str, str], tuple[int, float]], field: str, index: int, row: re.Match[str]) -> None:
-    """Take the cells of a row: the latencies from one GPU to each other."""
+    """Take the cells of a row: from one GPU to each other; the worse of two directions stays."""
     gpu, cells = int(row["gpu"]), row["cells"].split()
     if len(cells) > _LARGEST:
         return
     for other, cell in enumerate(cells):
         if other != gpu:
             key = f"GPU{min(gpu, other)}", f"GPU{max(gpu, other)}", field
-            if key not in found or found[key][1] < float(cell):
+            if key not in found or _is_worse(field, float(cell), found[key][1]):
                 found[key] = index, float(cell)
+
+
+def _is_worse(field: str, value: float, other: float) -> bool:
+    return value > other if field.endswith("_us") else value < other

@@ -35,9 +35,11 @@ _VERSION = re.compile(r"Fabric Manager version is\s?:\s?(?P<version>\d[\d.]{2,30
 _WORD = re.compile(r"(?P<state>active|inactive|failed|activating|deactivating|unknown)\s*$")
 _DETAIL = re.compile(
     r"\s*(?:Loaded|Drop-In|Active|Docs|Process|Main PID|Tasks|Memory|CPU|CGroup|Status|Duration|Trigger\w*|Condition"
-    r"|Invocation|IO|IP)\s?: |\s*[└├│─]|\s{4,}|[A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d |See \"systemctl|(?:Hint|Warning): "
+    r"|Invocation|IO|IP)\s?: |\s*[└├│─]|\s{4,}|See \"systemctl|(?:Hint|Warning): "
     r"|\(END\)|lines \d+-\d+|\d+ loaded units|To show all"
 )
+_JOURNAL = re.compile(r"[A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d ")
+"""What the unit wrote; the catalogue reads it."""
 _LINES = 400
 _ASKED = re.compile(r"(?:is-active|is-failed|status)\s+(?:-\S+\s+|--quiet\s+){0,3}(?P<unit>[\w@.-]+)")
 
@@ -50,7 +52,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
         return bool(lines) and bool(lines[-1].strip())
     if _UNIT.match(line):
         return bool(lines) and not any(_UNIT.match(text) for text in lines) and not _LISTED.match(lines[0])
-    return any(pattern.match(line) for pattern in (_DETAIL, _LISTED, _MISSING, _VERSION)) or (
+    return any(pattern.match(line) for pattern in (_DETAIL, _JOURNAL, _LISTED, _MISSING, _VERSION)) or (
         not lines and bool(_WORD.match(line))
     )
 

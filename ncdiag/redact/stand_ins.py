@@ -21,6 +21,8 @@ _MAC = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}(?![\w:])")
 _IPOIB = re.compile(
     r"(?<![\w:])(?P<head>(?:[0-9a-fA-F]{2}:){12})(?P<guid>(?:[0-9a-fA-F]{2}:){7}[0-9a-fA-F]{2})(?![\w:])"
 )
+_DECIMAL_GID = re.compile(r"(?<=GID: )(?:\d{2,3}:){15}\d{2,3}(?![\w:])")
+"""A GID as perftest prints it, byte for byte in decimal."""
 _GUID = re.compile(
     r"(?<![\w:])(?P<zero>0[xX])?(?P<hex>[0-9a-fA-F]{16})(?![\w:])|(?<![\w:])(?:[0-9a-fA-F]{4}:){3}[0-9a-fA-F]{4}(?![\w:])"
 )
@@ -107,6 +109,7 @@ class Redactor:
         line = _HOME.sub(lambda m: m["lead"] + self._user(m["user"]), line)
         line = _USER.sub(lambda m: m["lead"] + self._user(m["user"]), line)
         line = self._known_users.sub(lambda m: self._user(m[0]), line) if self._known_users else line
+        line = _DECIMAL_GID.sub(self._decimal_gid, line)
         line = _IPOIB.sub(self._ipoib, line)
         line = _V6.sub(self._v6, line)
         line = _MAC.sub(self._mac, line)
@@ -217,6 +220,13 @@ class Redactor:
             shown = f"::ffff:{ipaddress.IPv4Address(made & 0xFFFFFFFF)}"
         made_text = self._stand_in(text, shown.upper() if text.isupper() else shown)
         return (found["lead"] or "") + made_text + (found["mask"] or "")
+
+    def _decimal_gid(self, found: re.Match[str]) -> str:
+        octets = [int(part) for part in found[0].split(":")]
+        if max(octets) > 255:  # noqa: PLR2004
+            return found[0]
+        made = self.number6(int.from_bytes(bytes(octets), "big")).to_bytes(16, "big")
+        return self._stand_in(found[0], ":".join(f"{octet:02d}" for octet in made))
 
     def number4(self, number: int, mask: int = 32) -> int:
         """An IPv4 address or network as a number."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,13 +21,14 @@ from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
-from ncdiag.fixes import prove
-from ncdiag.fixes.proofs.outcome import Proof
 from ncdiag.fixes.render import Change, preferred
 from ncdiag.fixes.render import render as render_launchers
 from ncdiag.fixes.values import Values
 from ncdiag.report import model
 from ncdiag.spans import Span
+
+if TYPE_CHECKING:
+    from ncdiag.fixes.proofs.outcome import Proof
 
 LOOKED_AT: tuple[tuple[str, frozenset[str]], ...] = (
     ("the NCCL log of the ranks", frozenset({"nccl_log"})),
@@ -133,6 +135,7 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
 
     Where the proof refutes it: a sentence that says what it was and why it would not help.
     """
+    from ncdiag.fixes.prove import prove  # what NCCL would choose, which a report without findings does not need
 
     def fill(text: str) -> str:
         return render(found, text, view, values)
@@ -151,7 +154,7 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     text = spoken(fill(rule_fix.text))
     if len(settled) < len(env):
         text += "".join(f" {sentence}" for sentence in _missing(rule_fix, found, values))
-    proof = prove.prove(view, settled, unset) if rule_fix.kind in {"env", "unset"} and (settled or unset) else None
+    proof = prove(view, settled, unset) if rule_fix.kind in {"env", "unset"} and (settled or unset) else None
     if proof is not None and proof.state == "refuted":
         return f"{_change(settled, unset)}: {_refuted(proof)}"
     wanted = preferred((launch.program for launch in view.job.launches), _tags(view.job))

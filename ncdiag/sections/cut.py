@@ -7,12 +7,11 @@ no parser takes becomes ``text``, which the message catalogue reads. One line, o
 
 from __future__ import annotations
 
-import functools
-import re
 from collections.abc import Iterable, Mapping
 
 from ncdiag.parsers import Parser
 from ncdiag.sections import prompt
+from ncdiag.sections.kinds import Kinds
 from ncdiag.spans import Section
 
 TEXT_LIMIT = 64 << 20
@@ -23,13 +22,6 @@ TEXT_SECTION_LINES = 5000
 _PLAIN_LIMIT, _PLAIN_LENGTH = 1 << 12, 200
 """Lines that begin nothing that are remembered, and their greatest length: programs print many of them again."""
 _NO_PREFIX = prompt.Prefix("")
-_WRAPPERS = 4
-_WRAPPER = re.compile(
-    r"(?:(?:sudo|srun|timeout|pdsh|clush|pssh|parallel-ssh)\s+(?:-[CDegGhHlLNnptTuUwxX]\s+\S+\s+|-\S+\s+|\d+[smh]?\s+)*"
-    r"|(?:time|exec|watch|nohup|command|stdbuf)\s+(?:-\S+\s+)*|ip\s+netns\s+exec\s+\S+\s+|chroot\s+\S+\s+"
-    r"|[A-Z_]+=\S*\s+)"
-)
-"""What runs another command, which says what is printed."""
 
 
 class _Open:
@@ -53,8 +45,7 @@ class Cutter:
         self.source, self.parsers = source, parsers
         self.sections: list[Section] = []
         self.skipped_lines = 0
-        self._commands = {command: p.kind for p in parsers.values() for command in p.commands}
-        self._programs = {command.split(" ", 1)[0] for command in self._commands}
+        self._kinds = Kinds(parsers.values())
         self._open: _Open | None = None
         self._parked: dict[str, _Open] = {}
         self._host = host
@@ -166,27 +157,20 @@ class Cutter:
         """Behind an echoed command, the first line is its output unless it begins something else."""
         if prompt.prompt(line) or prompt.is_empty_prompt(line):
             return False
-        kind = self._kind_of(line)
+        kind = self._kinds.of_line(line)
         if kind is None:
-            return self._tagged(line, section.kind) is None
+            return self._kinds.tag(line, section.kind) is None
         return kind == section.kind or self.parsers[section.kind].continues(("",), line)
 
     def _is_tagged(self, section: _Open, number: int, line: str) -> bool:
         """The output of a command that ran elsewhere may have the host before each line."""
-        prefix = self._tagged(line, section.kind)
+        prefix = self._kinds.tag(line, section.kind)
         text = prefix.removed(line) if prefix else None
         if prefix is None or text is None:
             return False
         section.prefix, section.host = prefix, prefix.host or section.host
         section.add(number, text)
         return True
-
-    def _tagged(self, line: str, kind: str) -> prompt.Prefix | None:
-        """The tag (no indentation) behind which a section of this kind begins."""
-        for prefix in prompt.prefixes(line):
-            if prefix.text.strip() and self._kind_of(prefix.removed(line) or "") == kind:
-                return prefix
-        return None
 
     def _other_begins(self, number: int, line: str) -> bool:
         """Outputs of several hosts or ranks, mixed line by line: go on with that of this line's tag, or begin it."""
@@ -201,7 +185,7 @@ class Cutter:
                 self._park(section, other)
                 other.add(number, text)
                 return True
-        begun = self._tagged(line, section.kind)
+        begun = self._kinds.tag(line, section.kind)
         if begun is None or begun.text.strip() in {section.prefix.text.strip(), *self._parked}:
             return False
         self._park(section, None)
@@ -226,8 +210,8 @@ class Cutter:
             echo = prompt.prompt(prefix.removed(line) or "") if prefix.text.strip() or prefix.timed else None
             if echo and (
                 (echo.certain and echo.host)
-                or self._command_kind(prompt.remote(echo.command)[1])
-                or (prefix.timed and self._kind_of(echo.command))
+                or self._kinds.of_command(prompt.remote(echo.command)[1])
+                or (prefix.timed and self._kinds.of_line(echo.command))
             ):
                 opened = self._open_echo(number, echo, prefix)
                 if self._open:
@@ -239,9 +223,9 @@ class Cutter:
         """Open a section behind an echoed command, or one that the command line itself is (a launch, an export)."""
         if echo.certain and echo.host:
             self._at_host(echo.host)
-        is_line_of = self._kind_of(echo.command)
+        is_line_of = self._kinds.of_line(echo.command)
         there, command = prompt.remote(echo.command)
-        kind = self._command_kind(command)
+        kind = self._kinds.of_command(command)
         if is_line_of is not None and kind in {None, is_line_of}:
             self._begin(is_line_of, number, echo.command, echo.host, echo.command, indent)
             return True
@@ -252,13 +236,13 @@ class Cutter:
         return echo.certain
 
     def _open_anchor(self, number: int, line: str) -> bool:
-        kind = self._kind_of(line)
+        kind = self._kinds.of_line(line)
         if kind is not None:
             self._begin(kind, number, line, None, None, prompt.Prefix(""))
             return True
         for prefix in prompt.prefixes(line):
             rest = prefix.removed(line) or ""
-            kind = self._kind_of(rest)
+            kind = self._kinds.of_line(rest)
             if kind is not None:
                 self._begin(kind, number, rest, prefix.host, None, prefix)
                 return True
@@ -269,17 +253,17 @@ class Cutter:
         head = prompt.header(line)
         if head and (head[0] or head[1]):
             host, what = head
-            kind = self._command_kind(what) if what else None
-            if host and self._command_kind(host) is None:
+            kind = self._kinds.of_command(what) if what else None
+            if host and self._kinds.of_command(host) is None:
                 self._at_host(host)
             elif host:
-                kind = self._command_kind(host)
+                kind = self._kinds.of_command(host)
             if kind:
                 self._open = _Open(kind, self._host, what or host, prefix)
             return True
         there = prompt.output_on(line)
         name = there[0] if there else prompt.title(line)
-        kind = self._command_kind(name) if name else None
+        kind = self._kinds.of_command(name) if name else None
         if there and kind:
             self._at_host(there[1])
         if kind is None:
@@ -349,37 +333,3 @@ class Cutter:
                     numbers=tuple(text.numbers),
                 )
             )
-
-    @functools.cached_property
-    def _anchors(self) -> re.Pattern[str]:
-        """Compiled on first use: a log that is NCCL's alone needs none."""
-        return _joined(tuple((parser.kind, parser.anchor) for parser in self.parsers.values() if parser.anchor))
-
-    def _kind_of(self, line: str) -> str | None:
-        found = self._anchors.match(line)
-        return found.lastgroup if found else None
-
-    def _command_kind(self, command: str) -> str | None:
-        """The kind whose command this is.
-
-        The longest declared command that the line begins with (``sudo`` and paths aside).
-        """
-        command = command[:4096].strip()
-        for _ in range(_WRAPPERS):
-            wrapped = _WRAPPER.match(command)
-            command = command[wrapped.end() :] if wrapped else command
-        words = command.split()
-        if not words or words[0].rsplit("/", 1)[-1] not in self._programs:
-            return None
-        words[0] = words[0].rsplit("/", 1)[-1]
-        for length in range(min(len(words), 4), 0, -1):
-            kind = self._commands.get(" ".join(words[:length]))
-            if kind:
-                return kind
-        return None
-
-
-@functools.cache
-def _joined(anchors: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
-    """One pattern of the anchors by kind; the group's name is the kind. Anchors hold no capturing groups."""
-    return re.compile("|".join(f"(?P<{kind}>{anchor})" for kind, anchor in anchors) or r"(?!)")

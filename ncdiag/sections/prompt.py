@@ -17,12 +17,15 @@ _USER = (
 )
 _DIRECTORY = r"(?:~\S{0,100}\s+|[\w.-]{1,64}\s+(?=git:))?(?:git:\([^)]{0,64}\)\s+)?(?:[\u2717\u2718\u2714]\s+)?"
 _BARE = rf"(?P<bare>[$#%+\u276f]\s+|\u279c\s+{_DIRECTORY}|[\u2514\u2570]\u2500+[$#%>\u276f\u27a4]?\s+|\$(?=[a-z]))"
+_NAMED = rf"\[?(?P<named>(?=[\w.-]*[A-Za-z]){_HOSTNAME})\]?:?\s?[$#]\s{{1,4}}"
+"""A host alone, as people shorten their prompts: only a known command behind it tells it from prose."""
 _PROMPT = re.compile(
     rf"{_CLOCK}(?:\([\w.-]+\)\s*)?"  # (base)
-    rf"(?:\[?{_USER}\]?\s*[$#%>]\s*|(?:sh|bash|zsh)-[\d.]+[$#]\s*|{_BARE})"
+    rf"(?:\[?{_USER}\]?\s*[$#%>]\s*|(?:sh|bash|zsh)-[\d.]+[$#]\s*|{_BARE}|{_NAMED})"
     r"(?P<command>[^\s$#%>].*)$"
 )
 _EMPTY_PROMPT = re.compile(rf"{_CLOCK}(?:\([\w.-]+\)\s*)?\[?{_USER}\]?\s*[$#%>]\s*$")
+_BARE_ENDS = ("$", "#")
 _PROMPT_ABOVE = re.compile(rf"[\u250c\u256d]\u2500{{0,4}}[(\[]?[\w.-]{{1,64}}[@\u327f](?P<host>{_HOSTNAME})")
 """The first line of a prompt of two."""
 _HEADER = re.compile(
@@ -86,7 +89,7 @@ class Echo(msgspec.Struct, frozen=True):
     command: str
     host: str | None
     certain: bool
-    """False for a bare ``#`` or ``$``, which also begins comments and tables."""
+    """False for a bare ``#`` or ``$``, which also begins comments and tables, and for one behind a single word."""
 
 
 def prompt(line: str) -> Echo | None:
@@ -94,8 +97,9 @@ def prompt(line: str) -> Echo | None:
     found = _PROMPT.match(line)
     if not found or len(line) > 4096:  # noqa: PLR2004  (a prompt line; anything longer is data)
         return None
-    host = found["host"] or found["only"]
-    return Echo(found["command"].strip(), short_host(host) if host else None, found["bare"] is None)
+    host = found["host"] or found["only"] or found["named"]
+    certain = found["bare"] is None and found["named"] is None
+    return Echo(found["command"].strip(), short_host(host) if host else None, certain)
 
 
 def prompt_above(line: str) -> str | None:
@@ -106,7 +110,7 @@ def prompt_above(line: str) -> str | None:
 
 def is_empty_prompt(line: str) -> bool:
     """A prompt at which nothing was typed ends the output above it."""
-    return len(line) < 300 and _EMPTY_PROMPT.match(line) is not None  # noqa: PLR2004
+    return line.strip() in _BARE_ENDS or (len(line) < 300 and _EMPTY_PROMPT.match(line) is not None)  # noqa: PLR2004
 
 
 def is_fence(line: str) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ncdiag.bare.ask import sizes
 from ncdiag.facts.observe import Observation
+from ncdiag.parsers._clouds import AMAZON, CLOUDS
 from ncdiag.parsers._shell import hide_secrets
 from ncdiag.sources.tree import Tree
 
@@ -26,10 +27,6 @@ _SIZE = re.compile(r"\bsize=(\d{1,15})([kmg]?)\b")
 _SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30}
 _INITS = ("systemd", "init", "openrc-init", "runit")
 _TRANSLATED = ("DMA", "DMA-FQ")  # Documentation/ABI/testing/sysfs-kernel-iommu_groups
-_CLOUDS = {  # by DMI: the vendor, else the chassis tag
-    "Amazon EC2": "aws", "Google": "gcp", "Alibaba Cloud": "alibaba", "Tencent Cloud": "tencent",
-    "OracleCloud.com": "oci", "7783-7084-3265-9085-8269-3286-77": "azure",
-}  # fmt: skip
 _CONF = ("arp_announce", "arp_filter", "arp_ignore", "rp_filter")
 _SYSCTLS = (
     *(f"kernel/{name}" for name in ("dmesg_restrict", "numa_balancing", "shmmax", "yama/ptrace_scope")),
@@ -157,7 +154,7 @@ def surroundings(tree: Tree) -> Iterator[Observation]:
     yield from tree.told("proc/cpuinfo", "Host", text=f"vendor_id: {vendor}", cpu_vendor=vendor, cpu_arch=arch)
     for file in ("sys_vendor", "chassis_asset_tag"):
         path = f"sys/class/dmi/id/{file}"
-        cloud = _CLOUDS.get(tree.text(path) or "")
+        cloud = CLOUDS.get(tree.text(path) or "")
         if cloud:
             yield tree.fact(path, "Host", cloud=cloud)
             break
@@ -165,7 +162,7 @@ def surroundings(tree: Tree) -> Iterator[Observation]:
     maker = tree.text("sys/class/dmi/id/sys_vendor")
     if product and maker:
         yield tree.fact("sys/class/dmi/id/product_name", "Host", machine=f"{maker} {product}")
-    if product and maker == "Amazon EC2":  # others put no instance type there
+    if product and maker == AMAZON:  # others put no instance type there
         yield tree.fact("sys/class/dmi/id/product_name", "Host", instance_type=product)
 
 

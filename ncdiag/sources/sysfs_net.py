@@ -66,7 +66,8 @@ def _interface(tree: Tree, name: str) -> Iterator[Observation]:
     yield from tree.told(f"{base}/operstate", *key, operstate=state, running=running)
     yield from tree.told(f"{base}/mtu", *key, mtu=tree.number(f"{base}/mtu"))
     speed = tree.number(f"{base}/speed")  # -1 or EINVAL where the device has none, or is down
-    yield from tree.told(f"{base}/speed", *key, speed_mbps=speed if speed and speed > 0 else None)
+    untold = True if speed == -1 and running else None
+    yield from tree.told(f"{base}/speed", *key, speed_mbps=speed if speed and speed > 0 else None, speed_untold=untold)
     yield from tree.told(f"{base}/address", *key, mac=tree.text(f"{base}/address"))
     master = tree.target(f"{base}/master")
     yield from tree.told(f"{base}/master", *key, text=master, master=master)

@@ -18,7 +18,6 @@ from ncdiag.sources.tree import Tree
 DEVICES = "sys/class/infiniband"
 
 _RATE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) Gb/sec")
-_NO_PKEY = "0x0000"
 _PKEYS = 16  # entries of the table that are looked at; adapters have 128, and the used ones come first
 _EMPTY_GIDS = {":".join([first, *["0000"] * 7]) for first in ("0000", "fe80")}
 
@@ -71,9 +70,9 @@ def _port(tree: Tree, hca: str, number: int) -> Iterator[Observation]:
     if counters:
         yield tree.fact(f"{base}/counters", *key, text="", line=0, counters=counters)
     keys = [tree.text(f"{base}/pkeys/{index}") for index in (tree.names(f"{base}/pkeys") or ())[:_PKEYS]]
-    if any(keys):
-        used = [pkey.lower() for pkey in keys if pkey and pkey != _NO_PKEY]
-        yield tree.fact(f"{base}/pkeys", *key, text=" ".join(used), line=0, pkeys=used)
+    table = _rdma.pkey_table({index: pkey for index, pkey in enumerate(keys) if pkey})
+    if table:
+        yield tree.fact(f"{base}/pkeys", *key, text=" ".join(table), line=0, pkeys=table)
     yield from _gids(tree, hca, number, layer)
 
 

@@ -11,10 +11,13 @@ from collections.abc import Iterator
 
 from ncdiag.bare.ask import clock_status
 from ncdiag.facts.observe import Observation
+from ncdiag.parsers.cpuidle import idle_states
 from ncdiag.sources.tree import Tree
 
 _CLOCK = "sys/devices/system/clocksource/clocksource0/current_clocksource"
 _GOVERNORS = "sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
+_IDLE = "sys/devices/system/cpu/cpu0/cpuidle"
+_IDLE_FILES = ("name", "latency", "disable", "usage")
 _CAPABILITIES = {12: "NET_ADMIN", 13: "NET_RAW", 14: "IPC_LOCK", 19: "SYS_PTRACE", 21: "SYS_ADMIN", 24: "SYS_RESOURCE"}
 _UNSYNCHRONIZED = 0x40  # STA_UNSYNC
 _LISTENING = "0A"  # TCP_LISTEN of include/net/tcp_states.h
@@ -28,6 +31,19 @@ def processors(tree: Tree) -> Iterator[Observation]:
     if governors:
         shown = ", ".join(f"{name} {count}" for name, count in sorted(governors.items()))
         yield tree.fact(_GOVERNORS, "Host", text=shown, line=0, cpu_governors=dict(governors))
+
+
+def idle(tree: Tree) -> Iterator[Observation]:
+    """The states in which the first processor sleeps; the others have the same."""
+    numbers = [name.removeprefix("state") for name in tree.names(_IDLE) or () if name.startswith("state")]
+    found = {
+        int(number): {name: tree.text(f"{_IDLE}/state{number}/{name}") for name in _IDLE_FILES}
+        for number in numbers if number.isdecimal() and len(number) < 3  # noqa: PLR2004  (there are about ten)
+    }  # fmt: skip
+    states = idle_states(found)
+    if states:
+        shown = ", ".join(state["name"] for state in states)
+        yield tree.fact(_IDLE, "Host", text=shown, line=0, idle_states=states)
 
 
 def clock(tree: Tree) -> Iterator[Observation]:
@@ -62,6 +78,17 @@ def capabilities(tree: Tree) -> Iterator[Observation]:
                 return
             names = [name for bit, name in _CAPABILITIES.items() if mask >> bit & 1]
             yield tree.fact(path, "Host", text=line, line=index + 1, capabilities=names)
+
+
+def affinity(tree: Tree) -> Iterator[Observation]:
+    """The processors that the process in question may use; those of a look without one are nobody's."""
+    process = tree.ask("process", lambda: None)
+    path = f"proc/{process}/status"
+    for index, line in enumerate(tree.lines(path) or () if process else ()):
+        word, _, value = line.partition(":")
+        if word == "Cpus_allowed_list" and value.strip():
+            cpus = [{"pid": int(process), "cpus": value.strip()}]
+            yield tree.fact(path, "Host", text=line, line=index + 1, process_cpus=cpus)
 
 
 def ports(tree: Tree) -> Iterator[Observation]:

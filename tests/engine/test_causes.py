@@ -191,8 +191,9 @@ def test_only_open_rules_that_matter_are_told() -> None:
     verdicts = [
         found(SYMPTOM),
         asking("explains-it", "show_gids", explains=("timeout",)),
-        asking("half-true", "lsmod", held=("x",)),
+        asking("half-true", "lsmod", held=("True",)),
         asking("irrelevant", "ibstat"),
+        asking("of-another-premise", "dmesg", held=("x",)),
         Verdict(rule=rule("clear", explains=("timeout",)), outcome="clear"),
         asking("asks-nothing", explains=("timeout",)),
     ]
@@ -202,13 +203,24 @@ def test_only_open_rules_that_matter_are_told() -> None:
     assert told[2].missing == ("clause",)
 
 
+def test_a_job_with_one_symptom_is_not_asked_about_another() -> None:
+    verdicts = [
+        asking("of-this", "ip addr", explains=("timeout",), held=("True",)),
+        asking("of-another", "lsmod", explains=("slow",), held=("True",)),
+        asking("of-none", "df", held=("True",)),
+    ]
+    assert {u.name for u in conclude(verdicts, View(Job())).unknown} == {"of-this", "of-another", "of-none"}
+    told = conclude([found(SYMPTOM), *verdicts], View(Job())).unknown
+    assert {u.name for u in told} == {"of-this", "of-none"}
+
+
 def test_the_three_outputs_that_decide_most_are_asked_for() -> None:
     verdicts = [
-        asking("a", "ulimit", held=("x",)),
-        asking("b", "show_gids", "ip addr", held=("x",)),
-        asking("c", "ip addr", held=("x",)),
-        asking("d", "lsmod", held=("x",)),
-        asking("e", "lsmod", "ip addr", held=("x",)),
+        asking("a", "ulimit", held=("True",)),
+        asking("b", "show_gids", "ip addr", held=("True",)),
+        asking("c", "ip addr", held=("True",)),
+        asking("d", "lsmod", held=("True",)),
+        asking("e", "lsmod", "ip addr", held=("True",)),
         asking("f", "df", explains=("timeout",)),
         found(SYMPTOM),
     ]

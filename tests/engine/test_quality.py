@@ -77,6 +77,10 @@ def without_example(name: str) -> str:
         (without_example("no network card"), "'\"mlx5_core\" in host.modules.name' is not needed"),
         (RULE.replace('references = ["https://example.org"]', ""), "has no reference"),
         (RULE.replace('[[fix]]\nkind = "command"\ncommands = ["modprobe nvidia_peermem"]', ""), "has no fix"),
+        (
+            RULE.replace("[[fix]]", '[[asks]]\nmissing = "m"\nask_for = "lsmod on {host.name}"\n[[fix]]', 1),
+            "asks for '{host.name}': nothing is filled in",
+        ),
         (RULE.replace('outcome = "unknown"', 'outcome = "clear"'), "example 'lsmod is missing' should be clear"),
         (
             RULE.replace('lsmod = "ext4"', 'lsmod = "mlx5_core"'),

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from ncdiag.facts.model import Benchmark, BenchmarkRow, Gpu, Hca, Host, Job, PciDevice, Port, Throughput
+from ncdiag.facts.model import (
+    Benchmark,
+    BenchmarkRow,
+    Gpu,
+    Hca,
+    Host,
+    Job,
+    Launch,
+    PciDevice,
+    Port,
+    Throughput,
+    TopoLink,
+)
 from ncdiag.facts.view import View
 
 MIB = 1 << 20
@@ -54,10 +66,48 @@ def test_of_an_all_to_all_only_a_part_crosses_the_network() -> None:
     assert of(benchmark, host("a", 8, 400)).get(benchmark, "limit_gbs") == pytest.approx(400 / 8 * 15 / 8)
 
 
+def test_between_two_hosts_one_rank_sends_to_the_next() -> None:
+    benchmark = run("sendrecv_perf", nhosts=2, nranks=16)
+    view = of(benchmark, host("a", 8, 400))
+    assert view.get(benchmark, "limit_gbs") == 50
+    assert view.get(benchmark, "limit_text") == "one RDMA port of 400 Gb/s"
+
+
+@pytest.mark.parametrize(
+    ("row", "launch", "name"),
+    [
+        (BenchmarkRow(size=1, redop="sum", algbw=10.0, busbw=18.75), "", "all_reduce_perf"),
+        (BenchmarkRow(size=1, redop="sum", algbw=10.0, busbw=9.375), "", "The benchmark"),
+        (BenchmarkRow(size=1, algbw=10.0, busbw=9.375), "", "The benchmark"),
+        (BenchmarkRow(size=1, algbw=10.0, busbw=9.375), "mpirun -np 16 ./alltoall_perf -g 1", "alltoall_perf"),
+        (BenchmarkRow(size=1, algbw=10.0, busbw=9.375), "x_perf; ./alltoall_perf; ./sendrecv_perf", "The benchmark"),
+    ],
+)
+def test_a_test_without_a_name_is_known_by_its_rows_or_its_launch(row: BenchmarkRow, launch: str, name: str) -> None:
+    benchmark = Benchmark(rows=(row,), nranks=16)
+    view = View(Job(benchmarks=(benchmark,), launches=(Launch(program="mpirun", text=launch),) if launch else ()))
+    assert view.get(benchmark, "test_name") == name
+
+
+@pytest.mark.parametrize(
+    ("counts", "model", "floor"),
+    [
+        ((12, 12, 12), "NVIDIA A100-SXM4-80GB", 120), ((4, 4, 4), "NVIDIA GeForce RTX 3090", 24),
+        ((2, 1, 2), "Tesla V100-SXM2-32GB", None), ((4, 0, 0), "NVIDIA A10", None),
+    ],
+)  # fmt: skip
+def test_nvlinks_between_all_pairs_are_a_floor(counts: tuple[int, ...], model: str, floor: int | None) -> None:
+    pairs = [("GPU0", "GPU1"), ("GPU0", "GPU2"), ("GPU1", "GPU2")]
+    links = tuple(TopoLink(host="a", a=a, b=b, nvlink_count=n) for (a, b), n in zip(pairs, counts, strict=True))
+    gpus = tuple(Gpu(host="a", index=n, model=model) for n in range(3))
+    benchmark = run(nhosts=1, nranks=3)
+    assert of(benchmark, Host(name="a", gpus=gpus, links=links)).get(benchmark, "in_node_floor") == floor
+
+
 @pytest.mark.parametrize(
     ("benchmark", "why"),
     [
-        (run(nhosts=1), "one host"), (run("sendrecv_perf", nhosts=2), "pairs"), (run(None, nhosts=2), "no head"),
+        (run(nhosts=1), "one host"), (run("hypercube_perf", nhosts=2), "no ring"), (run(None, nhosts=2), "no head"),
     ],
 )  # fmt: skip
 def test_where_no_limit_is_known(benchmark: Benchmark, why: str) -> None:
@@ -112,3 +162,4 @@ def test_where_the_nodes_are_not_told_the_loss_is_not_placed() -> None:
     [scaling] = view.get(view.job, "scalings")
     assert (scaling.inside, scaling.across) == (None, None)
     assert view.get(scaling, "loses_between_nodes") is None
+    assert (scaling.smallest, scaling.overall) == (8, pytest.approx(0.5))

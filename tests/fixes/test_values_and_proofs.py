@@ -9,6 +9,7 @@ import pytest
 from ncdiag.diagnose import diagnose
 from ncdiag.facts.model import (
     Address,
+    Event,
     Gid,
     Gpu,
     Hca,
@@ -87,6 +88,17 @@ class TestSharedInterface:
         assert "n1: =eno1" in value.reason
         assert "n2: =eno2" in value.reason
         assert prove(seen, {"NCCL_SOCKET_IFNAME": "=eno1,eno2"}).state == "not-simulated"  # device 1 of both
+
+    @pytest.mark.parametrize(("other", "told"), [("192.168.7.12", None), ("10.0.0.12", "=eno1,eth0")])
+    def test_what_has_failed_already_is_not_proposed_again(self, other: str, told: str | None) -> None:
+        event = Event(event="socket-connect-failed", origin="nccl", host="n1", peer=f"{other}<4000>")
+        hosts, ranks = [], []
+        for number, (name, interface, ip) in enumerate([("n1", "eno1", "10.0.0.11"), ("n2", "eth0", other)]):
+            used = Interface(host=name, name=interface, addresses=(Address(ip),))
+            hosts.append(host(name, LO, (interface, f"{ip}/24")))
+            ranks.append(from_log(name, (interface, ip), rank=number, bootstrap_interface=used))
+        seen = view(*hosts, ranks=tuple(ranks), events=(event,))
+        assert Values(seen).compute("shared_interface", {}).text == told
 
     def test_one_log_only(self) -> None:
         rank = from_log("n1", ("eno1", "172.18.40.41"), ("veth25f2e72", "fe80::9c2%veth25f2e72"))

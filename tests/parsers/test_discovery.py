@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections import Counter
 from collections.abc import Callable
 from types import SimpleNamespace
 
@@ -40,6 +41,11 @@ def test_what_is_kept_is_what_the_modules_say() -> None:
             module.ANCHOR,
         )
         assert parser.interleaved == getattr(module, "INTERLEAVED", False)
+
+
+def test_a_command_announces_one_kind() -> None:
+    commands = Counter(command for parser in parsers.discover().values() for command in parser.commands)
+    assert [command for command, count in commands.items() if count > 1] == []
 
 
 def test_a_parser_does_what_its_module_does() -> None:

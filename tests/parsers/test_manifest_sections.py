@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from specimens import lines_of, parsed, read, sections, specimens
 
+from ncdiag.bare.hide import hide_secrets
 from ncdiag.facts.merge import merge
 from ncdiag.parsers import discover
 from ncdiag.parsers._yaml import Node, load
@@ -113,3 +114,17 @@ def test_repetition_takes_linear_time(piece: str) -> None:
     deep = "\n".join(" " * depth + "a:" for depth in range(1500)).split("\n")
     discover()["k8s_manifest"].parse(Section(kind="k8s_manifest", source="x", first_line=1, lines=tuple(deep)))
     assert time.perf_counter() - began < 3
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("- key: cloud.google.com/gke-accelerator", "- key: cloud.google.com/gke-accelerator"),
+        ('key: "nvidia.com/gpu"', 'key: "nvidia.com/gpu"'),
+        ("key: s3cr3t/of.mine", "key: ***"),
+        ("key: nvidia.com/gpu/s3cr3t", "key: ***"),
+        ("api_key: nvidia.com/gpu", "api_key: ***"),
+    ],
+)
+def test_the_name_of_a_label_is_no_secret(line: str, shown: str) -> None:
+    assert hide_secrets(line) == shown

@@ -54,3 +54,20 @@ def test_what_the_real_nft_and_iptables_print(need: Callable[[str, object, str],
     assert fields == {
         "nftables": {"input_policy": "drop", "input_drops": 2}, "iptables": {"input_policy": "drop", "input_drops": 1},
     }  # fmt: skip
+
+
+@pytest.mark.root
+def test_chains_of_a_service_mesh_in_what_the_real_tools_print(need: Callable[[str, object, str], None]) -> None:
+    need("nft", shutil.which("nft") and shutil.which("iptables"), "nft and iptables are not installed")
+    script = "iptables -t nat -N ISTIO_REDIRECT && iptables -t nat -A OUTPUT -p tcp -j ISTIO_REDIRECT"
+    commands = ("iptables -t nat -S", "nft list ruleset")
+    shown = " && ".join(f"echo 'root@w0:/# {command}' && {command}" for command in commands)
+    tries = subprocess.run(
+        ["unshare", "-n", "sh", "-c", f"{script} && {shown}"], capture_output=True, text=True, check=False, timeout=60
+    )
+    need("nft", os.geteuid() == 0 and tries.returncode == 0, f"no packet filter of our own: {tries.stderr.strip()}")
+    found = {s.kind: discover()[s.kind].parse(s).observations[0].fields for s in sections(tries.stdout.split("\n"))}
+    assert {kind: fields["mesh_chain"] for kind, fields in found.items()} == {
+        "iptables": "ISTIO_REDIRECT", "nftables": "ISTIO_REDIRECT",
+    }  # fmt: skip
+    assert "input_policy" not in found["iptables"], "the INPUT of the table nat is no filter"

@@ -70,6 +70,7 @@ TWO_HOSTS = [("lsmod", "n1"), ("ibstat", "n2")]
         f"> ===== n1 =====\n{each_line('> ', LSMOD)}\n> ===== n2 =====\n{each_line('> ', IBSTAT)}",
         f"n1 | CHANGED | rc=0 >>\n{LSMOD}\nn2.example.org | FAILED! | rc=1 >>\n{IBSTAT}",
         f"[1] 10:01:02 [SUCCESS] n1\n{LSMOD}\n[2] 10:01:03 [SUCCESS] root@n2\n{IBSTAT}",
+        f"n1$ lsmod\n{LSMOD}\n[n2]# ibstat\n{IBSTAT}\n#",
         f"n1:~ # lsmod\n{LSMOD}\nn2:/root # ibstat\n{IBSTAT}\nn2:~ # ",
         (
             f"\u250c\u2500\u2500(root\u327fn1)-[~]\n\u2514\u2500# lsmod\n{LSMOD}\n"
@@ -201,7 +202,12 @@ def test_a_persons_label_of_a_machine_heads_its_outputs(label: str) -> None:
 
 def test_an_empty_answer_is_a_section_and_a_cut_one_is_none() -> None:
     assert kinds("u@n1:~$ lsmod\nu@n1:~$ ") == [("lsmod", "n1")]
+    assert kinds("$ lsmod | grep nvidia_peermem\n$") == [("lsmod", None)]
     assert kinds("u@n1:~$ lsmod") == []
+
+
+def test_a_word_before_a_hash_is_no_host_without_a_known_command() -> None:
+    assert kinds(f"see bug# nothing helps\ntotal$ 5 of them\n$ lsmod\n{LSMOD}") == [("lsmod", None)]
 
 
 def test_line_numbers_are_those_of_the_paste() -> None:
@@ -226,6 +232,8 @@ def test_quoted_text_is_read_without_its_marks() -> None:
         ("u@gpu7.cluster.example.org:~$ ls", "ls", "gpu7"),
         ("[10:01] u@gpu7:~$ ls", "ls", "gpu7"),
         ("bash-5.1$ ls", "ls", None),
+        ("gpu7$ ls", "ls", "gpu7"),
+        ("[gpu7]# ls -l", "ls -l", "gpu7"),
     ],
 )
 def test_prompts(line: str, command: str, host: str | None) -> None:

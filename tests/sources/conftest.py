@@ -1,7 +1,13 @@
-"""What the tests of readers share: trees of files made here or recorded in fixtures/roots, and the host they show."""
+"""What the tests of sources share.
+
+Trees of files made here or recorded in fixtures/roots, the host they show, and what looks at a node without ncdiag.
+"""
 
 from __future__ import annotations
 
+import os
+import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -10,7 +16,8 @@ import pytest
 from ncdiag.facts.model import Host
 from ncdiag.facts.observe import Observation
 from ncdiag.read import job_of
-from ncdiag.sources import sysfs
+from ncdiag.sources import remote, sysfs
+from ncdiag.sources.command import table
 from ncdiag.sources.live import collect
 from ncdiag.sources.tree import Tree
 
@@ -75,3 +82,53 @@ def infiniband(recorded: Callable[[str], Host]) -> Host:
 def pod(recorded: Callable[[str], Host]) -> Host:
     """A container without RDMA."""
     return recorded("pod-without-rdma")
+
+
+@pytest.fixture(scope="session")
+def program_text() -> str:
+    """The program of plain Python that looks at a node."""
+    return remote.python_program()
+
+
+@pytest.fixture(scope="session")
+def script_text() -> str:
+    """The shell script that looks at a node."""
+    return remote.shell_script()
+
+
+@pytest.fixture
+def hanging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], list[str]]]:
+    """Every program of the table hangs, deaf to signals, with a child; the value tells which of them are still there.
+
+    All have a mark in their environment.
+    """
+    folder, mark = tmp_path / "bin", uuid.uuid4().hex.encode()
+    folder.mkdir()
+    for name in {command.argv[0] for command in table()} - {"sh"}:
+        (folder / name).write_text("#!/bin/sh\ntrap '' TERM INT HUP\necho begun\nsleep 60 & wait\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    monkeypatch.setenv("NCDIAG_TEST_MARK", mark.decode())
+    yield lambda: _alive(mark)
+    for pid in _with_mark(mark):  # a shell without `timeout` leaves the children of a stopped program
+        os.kill(int(pid), 9)
+
+
+def _alive(mark: bytes) -> list[str]:
+    """Processes that carry the mark, some time after they were ended."""
+    deadline = time.monotonic() + 30
+    while (found := _with_mark(mark)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
+
+
+def _with_mark(mark: bytes) -> list[str]:
+    found = (place.name for place in Path("/proc").glob("[0-9]*") if _is_marked(place, mark))
+    return [pid for pid in found if int(pid) != os.getpid()]
+
+
+def _is_marked(place: Path, mark: bytes) -> bool:
+    try:
+        return mark in (place / "environ").read_bytes()
+    except OSError:
+        return False

@@ -21,6 +21,7 @@ from ncdiag.sources.tree import Tree
 
 CLOCK = "sys/devices/system/clocksource/clocksource0/current_clocksource"
 GOVERNOR = "sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor"
+IDLE = "sys/devices/system/cpu/cpu0/cpuidle/state{}/{}"
 TCP = "  sl  local_address rem_address   st tx_queue rx_queue\n"
 
 
@@ -49,6 +50,13 @@ def observed(root: Path, files: dict[str, str]) -> dict[str, Any]:
         ({"proc/self/status": "CapEff:\t0000000000000000\n"}, {"capabilities": []}),
         ({"proc/self/status": "CapEff:\tnonsense\n"}, {"capabilities": None}),
         ({"proc/self/status": "Name:\tx\n"}, {"capabilities": None}),
+        ({"proc/self/status": "Cpus_allowed_list:\t0-3\n"}, {"process_cpus": None}),
+        (
+            {IDLE.format(0, "name"): "POLL\n", IDLE.format(1, "name"): "C6\n", IDLE.format(1, "latency"): "190\n",
+             IDLE.format(1, "disable"): "0\n", IDLE.format(1, "usage"): "9\n", IDLE.format(2, "latency"): "7\n"},
+            {"idle_states": [{"name": "POLL"}, {"name": "C6", "latency_us": 190, "used": True, "disabled": False}]},
+        ),
+        ({IDLE.format("X", "name"): "C1\n"}, {"idle_states": None}),
         ({"sys/fs/cgroup/memory.max": "1073741824\n"}, {"memory_limit_bytes": 1 << 30}),
         ({"sys/fs/cgroup/memory.max": "max\n"}, {"memory_limit_bytes": None}),
         ({"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, {"memory_limit_bytes": None}),
@@ -72,6 +80,16 @@ def observed(root: Path, files: dict[str, str]) -> dict[str, Any]:
 def test_what_a_file_tells(tmp_path: Path, files: dict[str, str], fields: dict[str, Any]) -> None:
     found = observed(tmp_path, files)
     assert {name: found.get(name) for name in fields} == fields
+
+
+def test_the_processors_of_the_process_in_question(tmp_path: Path) -> None:
+    (tmp_path / "proc/77").mkdir(parents=True)
+    (tmp_path / "proc/77/status").write_text("Name:\tpython\nCpus_allowed:\tff\nCpus_allowed_list:\t64-95\n")
+    tree = Tree(tmp_path, "n1")
+    tree.answers["process"] = 77
+    [found] = sysfs_system.affinity(tree)
+    assert found.fields == {"process_cpus": [{"pid": 77, "cpus": "64-95"}]}
+    assert (found.span.line, found.span.source) == (3, str(tmp_path / "proc/77/status"))
 
 
 def test_a_port_that_is_taken_here() -> None:

@@ -7,7 +7,6 @@ the clocks.
 
 from __future__ import annotations
 
-import statistics
 from collections import defaultdict
 
 from ncdiag.facts.model import Event, Job
@@ -40,6 +39,8 @@ def clock_offsets(job: Job, view: View) -> dict[str, float] | None:
         told[event.host].append(event.time)
     if len(told) < 2:  # noqa: PLR2004
         return None
+    import statistics  # most inputs tell no times, and it costs more than all else here
+
     moments = {host: statistics.median(times) for host, times in told.items()}
     middle = statistics.median(moments.values())
     return {host: moment - middle for host, moment in moments.items()}

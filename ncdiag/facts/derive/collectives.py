@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections import defaultdict
 
 from ncdiag.facts.derive.comparisons import who
@@ -25,8 +26,17 @@ _FEW_FILES, _SOME_FILES = 1024, 65536
 @derived
 def tells_no_reason(job: Job, view: View) -> bool:
     """Does no message of the input say more about a failure than a return code does?"""
+    if any(e.event == "socket-closed-by-peer" for e in job.events):
+        return False  # no reason either, but it tells whose log holds it
     failures = (e for e in job.events if e.kind in {"cause", "symptom"})
-    return all(e.event in _BESIDE_CODES or view.get(e, "is_vague") for e in failures)
+    return all((e.event in _BESIDE_CODES and not _was_killed(e)) or view.get(e, "is_vague") for e in failures)
+
+
+def _was_killed(event: Event) -> bool:
+    """Did another signal than its own SIGABRT end the process?"""
+    code, number = event.fields.get("exit_code"), event.fields.get("signal")
+    by_code = isinstance(code, int) and code != -signal.SIGABRT and code < 0
+    return by_code or number not in {None, int(signal.SIGABRT)}
 
 
 @derived
@@ -41,14 +51,16 @@ def has_info_lines(job: Job, view: View) -> bool:
 def is_stuck(communicator: Communicator, view: View) -> bool | None:
     """Did ranks begin to set up this communicator, wait for others, and not complete it?
 
-    True where a failure was told, or where the files of several ranks end alike: others were not heard of, and none
-    completed. None where one log may just have been cut off or lost lines. A warning of NCCL tells of a failure of its
-    own.
+    True where a failure was told, where a stack shows that somebody waits there, or where the files of several ranks
+    end alike: others were not heard of, and none completed. None where one log may just have been cut off or lost
+    lines. A warning of NCCL tells of a failure of its own.
     """
     started, ready = set(communicator.ranks_started), set(communicator.ranks_ready)
     if started <= ready or _went_on(view.job) or _warned(view.job):
         return False if started else None
     if view.job.timeouts or any(e.kind in {"cause", "symptom"} for e in view.job.events):
+        return True
+    if any(view.get(dump, "stands") == "set-up" for dump in view.job.stack_dumps):
         return True
     files = {span.source for r in members(communicator, view) if (span := r.provenance.get("")) is not None}
     alike = len(files) > 1 and not ready and len(started) != communicator.nranks
@@ -188,10 +200,16 @@ def _of_handshake(event: Event) -> Difference:
 
 
 @derived
+def is_out_of_files(event: Event, view: View) -> bool:
+    """Does a program say that it may open no more files (EMFILE, in the C library's words)?"""
+    return event.event == "too-many-files" or "Too many open files" in event.text
+
+
+@derived
 def runs_out_of_files(job: Job, view: View) -> bool | None:
     """Did a process run out of file descriptors, or is the limit too low for so many ranks?"""
     for event in job.events:
-        if event.event == "too-many-files":
+        if view.get(event, "is_out_of_files"):
             view.note(event)
             return True
     tight = [host for host in job.hosts if _is_tight(host, job, view)]

@@ -172,12 +172,15 @@ def _gid_kind(gid: str) -> str:
 
 
 def _interface_mtus(job: Job, view: View) -> Iterator[Difference]:
-    """MTUs in one IP network, which is one wire; of the networks that ranks use where that is known."""
+    """MTUs in one IP network, which is one wire; of the networks that ranks use where that is known.
+
+    Where no network was told (``ip link``), interfaces of one name are taken for one wire.
+    """
     networks: dict[str, list[Interface]] = defaultdict(list)
     for host in job.hosts:
         for interface in host.interfaces:
             if interface.mtu is not None and interface.up is not False and view.get(interface, "leads_out"):
-                for network in _networks(interface):
+                for network in _networks(interface) or _named(interface):
                     networks[network].append(interface)
     used = {(r.host, i.name) for r in job.ranks for i in _announced(r)}
     for network, members in sorted(networks.items()):
@@ -202,6 +205,11 @@ def _networks(interface: Interface) -> set[str]:
         if network.num_addresses > 1 and not network.is_link_local and not network.is_loopback:
             found.add(str(network))
     return found
+
+
+def _named(interface: Interface) -> set[str]:
+    """The name in place of a network, of an interface whose networks nothing told."""
+    return set() if any(a.prefix_len is not None for a in interface.addresses or ()) else {interface.name}
 
 
 def _port_mtus(job: Job, view: View) -> Iterator[Difference]:

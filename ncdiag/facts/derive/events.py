@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import signal
+
 from ncdiag.facts.derive.clocks import shared_time
 from ncdiag.facts.derive.rdma import ranks_of
 from ncdiag.facts.model import Difference, Event, Host, Job, Rank, RankTable
@@ -11,10 +14,25 @@ CRASHES = {
     "worker-crashed", "worker-killed", "worker-bus-error", "worker-failed", "mpi-rank-signal", "mpi-signal",
     "segfault", "segfault-in-nccl", "oom-kill", "container-oom-killed", "host-memory-exhausted",
     "cuda-illegal-access", "cuda-launch-failure", "cuda-memory-error",
-    "torch-dataloader-killed", "torch-dataloader-bus-error",
+    "torch-dataloader-killed", "torch-dataloader-bus-error", "node-failed", "mpi-rank-ended",
 }  # fmt: skip
 """Events in which a process of the job ended or was ended."""
 
+_WATCHDOG = frozenset({"torch-watchdog-timeout", "torch-heartbeat-stuck", "torch-tear-down"})
+_ECHOES = frozenset({
+    "socket-closed-by-peer", "torch-result-remote-error", "torch-store-peer-gone", "ib-completion-error",
+})  # fmt: skip
+"""What ranks print when another one is gone."""
+_OWN_FAULTS = frozenset({
+    "AssertionError", "AttributeError", "FileNotFoundError", "ImportError", "IndexError", "IsADirectoryError",
+    "KeyError",
+    "MemoryError", "ModuleNotFoundError", "NameError", "NotImplementedError", "PermissionError", "RecursionError",
+    "TypeError", "UnboundLocalError", "UnicodeDecodeError", "ValueError", "ZeroDivisionError",
+})  # fmt: skip
+"""Python's own exceptions that no library raises for a peer or a device."""
+_ABORTED = frozenset({-signal.SIGABRT, 128 + signal.SIGABRT})
+"""Exit codes of a process that SIGABRT ended, as Python and as a shell tell them."""
+EXCEPTION = "python-exception"
 _LOSS = "socket-closed-by-peer"
 
 OPEN_FAILURES = {"ib-open-device-failed", "verbs-open-failed"}
@@ -36,7 +54,10 @@ def first_crash_order(job: Job, view: View) -> int | None:
 
     By time where all such lines have one, with the clocks of the hosts set right where that is possible.
     """
-    crashes = [e for e in job.events if e.event in CRASHES]
+    given_up = any(e.event in _WATCHDOG for e in job.events)
+    crashes = [e for e in job.events if e.event in CRASHES and not (given_up and _is_abort(e))]
+    echo = min((e.order for e in job.events if e.event in _ECHOES), default=0)
+    crashes += [e for e in job.events if e.order < echo and _is_own_fault(e)]
     if not crashes:
         return None
     if all(e.time is not None for e in crashes):
@@ -44,7 +65,18 @@ def first_crash_order(job: Job, view: View) -> int | None:
     return min(e.order for e in crashes)
 
 
-@derived_of(*CRASHES)
+def _is_own_fault(event: Event) -> bool:
+    """Did a program end with a Python exception that its own lines raised?"""
+    return event.event == EXCEPTION and event.fields.get("exception") in _OWN_FAULTS
+
+
+def _is_abort(event: Event) -> bool:
+    """Did a process end by SIGABRT, as those do that their watchdog takes down?"""
+    fields = event.fields
+    return fields.get("signal") == signal.SIGABRT or fields.get("exit_code") in _ABORTED or "Aborted" in event.text
+
+
+@derived_of(*CRASHES, EXCEPTION)
 def is_first_crash(event: Event, view: View) -> bool:
     """Did the first process of the job end here?"""
     first: int | None = view.get(view.job, "first_crash_order")
@@ -59,21 +91,12 @@ def first_loss_order(job: Job, view: View) -> int | None:
     return min((event.order for event in job.events if event.event == _LOSS), default=None)
 
 
-@derived_of(*CRASHES, _LOSS)
+@derived_of(*CRASHES, EXCEPTION, _LOSS)
 def is_first_end(event: Event, view: View) -> bool:
     """Did the first process end here, or is this the first that others tell of its loss where nobody tells more?"""
     if event.event == _LOSS:
         return bool(event.order == view.get(view.job, "first_loss_order"))
     return bool(view.get(event, "is_first_crash"))
-
-
-@derived
-def first_end(event: Event, view: View) -> str:
-    """A sentence about the process that ended first."""
-    if event.event in CRASHES:
-        return f"{view.get(event, 'who')} ended first ({event.event}); the others report its loss"
-    peer = f" of {event.peer}" if event.peer else ""
-    return f"A process{peer} whose output is not here ended first; the others report its loss"
 
 
 @derived
@@ -156,7 +179,7 @@ def has_near_gpus(host: Host, view: View) -> bool | None:
 @derived
 def fabric_manager_down(host: Host, view: View) -> bool | None:
     """Does CUDA wait for Fabric Manager, or is the service down on a machine whose GPUs are joined by NVSwitch?"""
-    for event in view.events_on(host.name, ["cuda-fabric-not-ready"]):
+    for event in view.events_on(host.name, ["cuda-fabric-not-ready", "fabric-manager-failed"]):
         view.note(event)
         return True
     service = next((s for s in host.services if s.name.removesuffix(".service") == "nvidia-fabricmanager"), None)
@@ -168,10 +191,17 @@ def fabric_manager_down(host: Host, view: View) -> bool | None:
     return any((link.nvlink_count or 0) >= NVSWITCH_LINKS for link in host.links) or None
 
 
+_MISSING = re.compile(r"(?:^|[ /])([\w.+-]{1,200}\.so[\w.]{0,40}): cannot open shared object file")
 _PLUGIN_FAILURES = {
     "ofi-no-provider", "ofi-init-failed", "ofi-option-failed",
     "plugin-load-failed", "plugin-not-found", "plugin-init-failed",
 }  # fmt: skip
+
+
+def _lacks_a_library(event: Event) -> bool:
+    """Was there a plugin, and the loader missed a library that the plugin needs (glibc, elf/dl-load.c)?"""
+    missing = _MISSING.search(str(event.fields.get("error", ""))) if event.event == "plugin-load-failed" else None
+    return missing is not None and not missing[1].startswith("libnccl")
 
 
 @derived
@@ -193,6 +223,8 @@ def lacks_needed_plugin(host: Host, view: View) -> bool | None:
     if provider is not None and provider.is_set and provider.text == "efa":  # which only the plugin of AWS reads
         view.note(provider)
         named = provider
+    if any(_lacks_a_library(event) for event in mine):
+        return True
     if named is not None and named.is_set and named.text not in {None, "", "none"}:
         return bool(events & {"plugin-load-failed", "plugin-not-found", "plugin-init-failed"}) or None
     return False if ranks else None

@@ -21,8 +21,16 @@ _VAGUE = frozenset({"torch-last-error", "torch-operations-failed", "system-call-
 _KNOWN_CUDA_FAILURES = (
     "is_kernel_fault", "is_cuda_unavailable", "is_old_driver", "is_driver_mismatch", "lacks_gpu_code", "is_peer_limit",
     "is_cuda_memory_failure", "is_nvls_failure", "is_shm_registration", "is_invalid_device", "is_gpu_refused",
+    "is_peer_failure",
 )  # fmt: skip
 """Which a rule each judges."""
+_MISUSE = (
+    "group-unbalanced", "group-blocking-mixed", "comm-in-progress", "comm-already-destroyed", "cuda-graph-mixed",
+    "streams-mixed", "launch-threads-racing", "comm-revoked", "argument-null", "buffer-not-on-gpu", "count-invalid",
+    "datatype-invalid", "reduction-op-invalid", "root-invalid",
+)  # fmt: skip
+_PEER_FAILURES = ("peer-access-failed", "cuda-ipc-failed", "cuda-peer-failed")
+_PEER_FILE = "transport/p2p.cc"
 _FAILURES = frozenset({"cause", "symptom"})
 _SAYS_NOTHING = CODES | {"python-exception"}
 
@@ -30,7 +38,13 @@ _BAD_KERNEL = frozenset({
     "an illegal memory access was encountered", "unspecified launch failure", "misaligned address",
     "device-side assert triggered", "an illegal instruction was encountered",
 })  # fmt: skip
-_NO_DEVICE = frozenset({"no CUDA-capable device is detected", "initialization error"})
+_NO_GPU = (
+    "cuda-no-device", "cuda-driver-unreachable", "container-no-gpu-runtime", "cuda-library-missing",
+    "nvml-library-missing",
+)  # fmt: skip
+_NO_DEVICE = frozenset({
+    "no CUDA-capable device is detected", "no ROCm-capable device is detected", "initialization error",
+})  # fmt: skip
 _OLD_DRIVER = frozenset({
     "CUDA driver version is insufficient for CUDA runtime version",
     "forward compatibility was attempted on non supported HW",
@@ -44,6 +58,8 @@ _FATAL_XIDS = frozenset({
 })  # fmt: skip
 _GSP_XIDS = frozenset({119, 120})
 """After which the driver prints its last calls as well (kernel_gsp.c, kgspLogRpcDebugInfo)."""
+_TOO_MANY_PEERS = 711
+"""cudaErrorTooManyPeers (CUDA runtime API, cudaError_t)."""
 _RAS_SINCE = Version(2, 24)
 _FATAL = ("async fatal event", "Got async event")
 _RECOVERS = frozenset({
@@ -86,6 +102,12 @@ def has_failed(job: Job, view: View) -> bool:
 
 
 @derived
+def tells_no_code(job: Job, view: View) -> bool:
+    """Is there no return code of NCCL?"""
+    return not any(event.event in CODES for event in job.events)
+
+
+@derived
 def fails_without_reason(job: Job, view: View) -> bool:
     """Are return codes of NCCL all that the job tells of its failure?"""
     failures = [event for event in job.events if event.kind in _FAILURES]
@@ -98,12 +120,12 @@ def is_kernel_fault(event: Event, view: View) -> bool:
     return event.event in {"cuda-illegal-access", "cuda-launch-failure"} or _cuda_words(event) in _BAD_KERNEL
 
 
-@derived_of("nvml-init-failed", "cuda-no-device", "cuda-driver-unreachable", "cuda-failure")
+@derived_of("nvml-init-failed", *_NO_GPU, "cuda-failure")
 def is_cuda_unavailable(event: Event, view: View) -> bool:
     """Does CUDA or NVML not start at all, for another reason than two driver versions?"""
     if event.event == "nvml-init-failed":
         return event.fields.get("error") not in _MISMATCH
-    return event.event in {"cuda-no-device", "cuda-driver-unreachable"} or _cuda_words(event) in _NO_DEVICE
+    return event.event in _NO_GPU or _cuda_words(event) in _NO_DEVICE
 
 
 @derived_of("cuda-no-kernel-image", "cuda-driver-too-old", "cuda-failure")
@@ -130,10 +152,21 @@ def lacks_gpu_code(event: Event, view: View) -> bool:
     return event.event == "torch-arch-unsupported" or _cuda_words(event) in _NO_CODE
 
 
-@derived_of("cuda-peer-mapping-exhausted", "cuda-failure")
+@derived_of("cuda-peer-mapping-exhausted", "peer-access-failed", "cuda-failure")
 def is_peer_limit(event: Event, view: View) -> bool:
     """Are CUDA's peer mappings of a GPU used up (error 711)?"""
+    if event.fields.get("cuda_code") == _TOO_MANY_PEERS:
+        return True
     return event.event == "cuda-peer-mapping-exhausted" or _cuda_words(event) == "peer mapping resources exhausted"
+
+
+@derived_of(*_PEER_FAILURES, "cuda-failure")
+def is_peer_failure(event: Event, view: View) -> bool:
+    """Could the memory of another GPU not be mapped: by the words of the line, or a CUDA call in NCCL's code for it?"""
+    if event.event in _PEER_FAILURES:
+        return True
+    known = (view.get(event, field) for field in _KNOWN_CUDA_FAILURES if field != "is_peer_failure")
+    return (event.file or "").endswith(_PEER_FILE) and not any(known)
 
 
 @derived_of("c10d-port-in-use", "bind-failed")
@@ -148,6 +181,12 @@ def is_port_taken(event: Event, view: View) -> bool:
     version = view.version(event)
     before = version is not None and version.less(_RAS_SINCE)
     return event.event == "bind-failed" and event.fields.get("error") == "Address already in use" and bool(before)
+
+
+@derived_of(*_MISUSE)
+def is_misuse(event: Event, view: View) -> bool:
+    """Does NCCL refuse what its caller passes or in which order it calls?"""
+    return True
 
 
 @derived_of("c10d-port-not-permitted", "bind-failed")
@@ -194,9 +233,9 @@ def is_fatal_async(event: Event, view: View) -> bool:
     return _FATAL[1] in event.text and event.fields.get("what") not in _RECOVERS
 
 
-@derived_of("socket-wrong-type", "message-truncated", "socket-wrong-magic")
+@derived_of("socket-wrong-type", "message-truncated", "bootstrap-message-truncated", "socket-wrong-magic")
 def is_stranger(event: Event, view: View) -> bool:
     """A message of something that is no peer: of the wrong size, kind or sign (kinds: src/include/socket.h)."""
     if event.event == "socket-wrong-type":
         return {event.fields.get("peer_type"), event.fields.get("expected_type")} != {3, 4}
-    return event.event in {"message-truncated", "socket-wrong-magic"}
+    return True

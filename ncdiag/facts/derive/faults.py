@@ -10,7 +10,10 @@ MEMLOCK_ENOUGH = 64 << 20
 """Bytes of locked memory below which even a small RDMA job fails."""
 
 _CONTAINER_SHM = 64 << 20
-_SHM_EVENTS = frozenset({"shm-extend-failed", "shm-segment-failed", "container-shm-small"})
+_SHM_EVENTS = frozenset({"shm-extend-failed", "shm-segment-failed", "container-shm-small", "shared-memory-full"})
+_SHM_CALLS = frozenset({"shm-open-failed", "shm-extend-failed", "shm-map-failed"})
+_SHM_FILE = "shmutils.cc"
+_DENIED = frozenset({"Permission denied", "Operation not permitted", "Read-only file system"})
 _LOCKING = ("ib-create-failed", "ib-reg-mr-failed")
 _NO_MEMORY = "Cannot allocate memory"
 _NO_SPACE = "No space left on device"
@@ -22,20 +25,35 @@ def is_out_of_space(event: Event, view: View) -> bool:
 
     Releases up to 2.21 print no errno when they cannot extend a file: only space is missing then. A segment that
     failed without errno counts only beside such a line, as CUDA's refusal to register it reads the same
-    (src/misc/shmutils.cc, v2.12.7-1 to v2.22.3-1), or where the container was given no more than the default.
+    (src/misc/shmutils.cc, v2.12.7-1 to v2.22.3-1), where /dev/shm is too small for it, or where the container was given
+    no more than the default.
     """
     error = event.fields.get("error")
     if error is not None:
         return error == _NO_SPACE
     if event.event == "shm-segment-failed":
         beside = (e for e in view.events_on(event.host, ["shm-extend-failed"]) if e.host == event.host)
-        return _is_in_small_container(view) or any(_lacks_space(e) for e in beside)
-    return event.event in {"shm-extend-failed", "container-shm-small"}
+        return _is_in_small_container(view) or _is_in_small_mount(event, view) or any(_lacks_space(e) for e in beside)
+    return event.event in {"shm-extend-failed", "container-shm-small", "shared-memory-full"}
 
 
 def _is_in_small_container(view: View) -> bool:
     sizes = [view.get(launch, "container_shm_bytes") for launch in view.job.launches]
     return any(size is not None and size <= _CONTAINER_SHM for size in sizes)
+
+
+def _is_in_small_mount(event: Event, view: View) -> bool:
+    """Has /dev/shm of the host no room for the segment, or no more than a container's default?"""
+    size = event.fields.get("size")
+    for mount in (mount for host in view.job.hosts if event.host in {host.name, None} for mount in host.mounts):
+        if mount.path != "/dev/shm" and mount.filesystem != "shm":  # noqa: S108  (a mount point that is compared)
+            continue
+        free, whole = mount.available_bytes, mount.size_bytes
+        is_tight = free is not None and isinstance(size, int) and free < size
+        if is_tight or (whole is not None and whole <= _CONTAINER_SHM):
+            view.note(mount)
+            return True
+    return False
 
 
 @derived
@@ -47,6 +65,13 @@ def lacks_shm_room(job: Job, view: View) -> bool:
 def _lacks_space(event: Event) -> bool:
     error = event.fields.get("error")
     return event.event == "shm-extend-failed" and error in {None, _NO_SPACE}
+
+
+@derived
+def is_shm_denied(event: Event, view: View) -> bool:
+    """Was a file in /dev/shm refused: by a line about it, or by a system call of NCCL's code for it?"""
+    inside = event.event == "system-call-failed" and (event.file or "").endswith(_SHM_FILE)
+    return (inside or event.event in _SHM_CALLS) and event.fields.get("error") in _DENIED
 
 
 @derived

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
-from ncdiag.facts.model import Benchmark, Gpu, Host, PciDevice, Port, TopoLink
+from ncdiag.facts.model import Benchmark, Event, Gpu, Host, Job, PciDevice, Port, TopoLink
 from ncdiag.facts.view import View, derived
 
 _FAST_CARDS = ("ConnectX-5", "ConnectX-6", "ConnectX-7", "ConnectX-8", "BlueField", "Infiniband controller", "Thor")
@@ -12,6 +13,8 @@ _SLOW_BY_DESIGN = ("ConnectX-6 Lx", "Virtual Function")
 _HARD = ("HW Slowdown", "HW Thermal Slowdown", "HW Power Brake Slowdown", "SW Thermal Slowdown")
 _NO_PEER_ACCESS = frozenset({"CNS", "GNS", "TNS", "NS"})
 """Not supported by the chipset, the GPU, the topology, or at all, in the words of ``nvidia-smi topo -p2p``."""
+_SAID_BY_CUDA = re.compile(r"(?:[Ee]rror|[Ff]ailure|cudaError).{0,80}peer access is not supported")
+_PEER_REFUSALS = ("cuda-peer-unsupported", "accelerate-p2p-refused")
 _PEER_MODULES = frozenset({"nv_peer_mem", "nvidia_peermem"})
 _SIBLINGS = 4
 """Ports of one model from which a single slower one stands out."""
@@ -155,6 +158,33 @@ def lacks_peer_access(link: TopoLink, view: View) -> bool | None:
     """Does the driver offer no peer access between two GPUs?"""
     told = {link.p2p_read, link.p2p_write, link.p2p_status} - {None}
     return bool(told & _NO_PEER_ACCESS) if told else None
+
+
+@derived
+def peer_refusal(job: Job, view: View) -> str | None:
+    """A sentence about GPUs without peer access; empty where it is offered, None where nothing tells."""
+    told = next((event for event in job.events if event.event in _PEER_REFUSALS and _is_printed(event)), None)
+    if told is not None:
+        view.note(told)
+        return f"GPUs have no peer access: {told.text}"
+    answers = [(link, view.get(link, "lacks_peer_access")) for host in job.hosts for link in host.links]
+    for link, lacks in answers:
+        if lacks:
+            view.note(link)
+            return f"The driver offers no peer access between GPUs of {link.host}"
+    return "" if any(lacks is False for _, lacks in answers) else None
+
+
+def _is_printed(event: Event) -> bool:
+    """Did a program print it? The bare words may be somebody's prose."""
+    return event.event != "cuda-peer-unsupported" or _SAID_BY_CUDA.search(event.text) is not None
+
+
+@derived
+def lacks_peers(job: Job, view: View) -> bool | None:
+    """Does something tell of GPUs without peer access?"""
+    found = view.get(job, "peer_refusal")
+    return None if found is None else bool(found)
 
 
 @derived

@@ -14,13 +14,18 @@ SHM = "/dev/shm"  # noqa: S108
 
 @derived
 def peermem_loaded(host: Host, view: View) -> bool | None:
-    """Is a peer memory module loaded? False only when the module list was seen whole or both are known absent."""
+    """Is a peer memory module loaded? False only when the module list was seen whole or both are known absent.
+
+    Of the older one it is enough that nothing is registered with the RDMA core.
+    """
     for module in host.modules:
         if module.name in PEERMEM_MODULES:
             view.note(module)
             return True
     absent = set(host.absent_modules or ())
     view.note(host, "absent_modules" if absent else "complete:lsmod")
+    if host.peermem_registered is False:
+        absent.add(PEERMEM_MODULES[1])
     return False if "lsmod" in host.complete or absent.issuperset(PEERMEM_MODULES) else None
 
 

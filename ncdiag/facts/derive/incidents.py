@@ -14,6 +14,8 @@ _SHM_FILES = ("shmutils.cc", "os/linux.cc", "include/shm.h")
 _UNREACHABLE = {101: "Network is unreachable", 113: "No route to host"}
 _NO_ANSWER = {110: "Connection timed out"}
 _RETRIES_EXCEEDED = 12
+_TOPOLOGY_GAPS = frozenset({"topology-node-not-found", "topology-link-orphan"})
+"""NCCL looks for a device in its topology that is not there; from what the system tells it knows all of them."""
 _REGISTERED = 3
 
 
@@ -123,8 +125,9 @@ def fabric_manager_differs(host: Host, view: View) -> bool | None:
 
 @derived
 def has_foreign_topology(job: Job, view: View) -> bool:
-    """Does NCCL itself point to the topology file that it was given?"""
+    """Does NCCL point to the topology file that it was given, or miss what that file should name?"""
     hints = [e for e in job.events if e.event == "nccl-hint" and "provided topology file" in e.text]
+    hints += [e for e in job.events if e.event in _TOPOLOGY_GAPS]
     for event in hints[:1]:
         view.note(event)
     return bool(hints)

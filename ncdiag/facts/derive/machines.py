@@ -11,7 +11,7 @@ NARROW_RANGE = 1000
 _MEMORY_XIDS = frozenset({63, 92, 94, 171, 172})
 _MEMORY_LOST = frozenset({48, 64, 65, 95, 140})
 _RDMA_MODULES = ("mlx4_", "mlx5_", "ib_", "rdma_", "iw_", "bnxt_re", "irdma", "efa")
-_LOST = frozenset({"gpu-fell-off-bus", "gpu-init-failed"})
+_LOST = frozenset({"gpu-fell-off-bus", "gpu-init-failed", "gpu-handle-missing"})
 _OFF_THE_BUS = 79
 
 

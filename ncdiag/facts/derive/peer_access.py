@@ -9,6 +9,10 @@ from ncdiag.facts.view import View, derived
 
 _STALLED_US = 1000.0
 """Microseconds of a small copy with peer access from which it stalls; it takes 1 to 20 (CUDA samples)."""
+_STALLED_GB_PER_S = 0.2
+"""GB/s of large copies below which nothing arrives but by luck: one lane of the first PCIe generation carries more."""
+_BUSY_PERCENT, _WAITING_SHARE = 95, 0.45
+"""Load of a GPU whose kernels wait for each other, and the share of its power limit that they draw at most."""
 _NO_NVLINK = re.compile(
     r"\b(?:RTX (?:40[5-9]0|50[5-9]0|[4-6][05]00 Ada|5880 Ada|PRO [2-6]\d00)|L(?:2|4|20|40|40S)"
     r"|A(?:2|10|10G|10M|16)|T4)\b"
@@ -49,6 +53,10 @@ def lacks_nvlink(host: Host, view: View) -> bool | None:
 def slow_peers(host: Host, view: View) -> str:
     """``GPU0 and GPU1 (49207 us)``: a pair whose copies stall with peer access and do not without; empty for none."""
     for link in host.links:
+        rate, without = link.peer_gb_per_s, link.staged_gb_per_s
+        if rate is not None and rate < _STALLED_GB_PER_S and (without is None or without > _STALLED_GB_PER_S):
+            view.note(link, "peer_gb_per_s")
+            return f"{link.a} and {link.b} ({rate:g} GB/s)"
         slow, staged = link.peer_latency_us, link.staged_latency_us
         if slow is not None and slow >= _STALLED_US and (staged is None or staged < _STALLED_US):
             view.note(link, "peer_latency_us")
@@ -80,9 +88,24 @@ def _of_silence(job: Job, view: View, *, known: bool, alone: bool) -> str | None
         return _of_switch(job, known=known)
     if alone and known and any(view.get(run, "stands_at_first_size") for run in job.benchmarks):
         return "The test printed the head of its table and no line of it, on GPUs without NVLink"
+    if alone and known and len(waiting := _waiting_gpus(job, view)) > 1:
+        return f"{' and '.join(waiting)} are at full load and draw little power, as kernels do that wait for each other"
     if alone and view.get(job, "stands_at_first_step"):
         return "The program stands at its first step although NCCL is ready, and its GPUs do without NVLink"
     return ""
+
+
+def _waiting_gpus(job: Job, view: View) -> list[str]:
+    """GPUs of a job that NCCL has set up whose kernels run all the time and do little (``nvidia-smi``)."""
+    if not any(rank.state == "ready" or rank.transports for rank in job.ranks):
+        return []
+    found = []
+    for gpu in (gpu for host in job.hosts for gpu in host.gpus):
+        load, power, limit = gpu.load_percent, gpu.power_watts, gpu.power_limit_watts
+        if load is not None and load >= _BUSY_PERCENT and power and limit and power < limit * _WAITING_SHARE:
+            view.note(gpu, "load_percent")
+            found.append(f"GPU {gpu.index}")
+    return found
 
 
 def _of_first_collective(job: Job, view: View, *, known: bool) -> str | None:

@@ -16,6 +16,8 @@ from ncdiag.facts.view import View, derived
 
 LARGE = 1 << 30
 """Bytes from which a size shows the bandwidth of the links; smaller ones are bound by latency."""
+_LONG_US = 5000.0
+"""Microseconds of one collective beside which what it takes to start is nothing (some hundred at most)."""
 MEDIUM = 256 << 20
 MEDIUM_SHARE = 0.6
 """What sizes from ``MEDIUM`` on reach of the links at least; below that nothing can be said."""
@@ -25,30 +27,47 @@ _SHORT_LIST = 5
 _DIP = 0.5
 _FEW_ITERATIONS = 5
 _HOST_RINGS = frozenset({"all_reduce_perf", "all_gather_perf", "reduce_scatter_perf", "broadcast_perf", "reduce_perf"})
+_TESTS = re.compile(
+    r"\b((?:all_|reduce_)?(?:reduce|gather|scatter|toall|alltoall|broadcast|sendrecv|hypercube)_perf)\b"
+)
+_SOME_REDUCTION = "reduce_perf"
+"""Stands for the reductions whose bandwidth goes round a ring when the table does not tell which it is."""
 _FLOORS = (
     (re.compile(r"V100-SXM"), 110), (re.compile(r"A100-SXM"), 185), (re.compile(r"H100 80GB HBM3|H200(?! NVL)"), 330),
-    (re.compile(r"\bB200"), 610),
+    (re.compile(r"\bB200"), 610), (re.compile(r"MI300X\b"), 280),
 )  # fmt: skip
-"""GB/s that eight GPUs on NVSwitches or cube mesh reach at the very least, also without NVLS.
+"""GB/s that eight GPUs on NVSwitches, a cube mesh or xGMI reach at the very least, also without NVLS.
 
-V100, A100: acceptance thresholds of Azure and OCI; H200, B200: nine tenths of what rings were measured to reach.
+V100, A100: acceptance thresholds of Azure and OCI; H200, B200, MI300X: nine tenths of what rings were measured to do.
 """
 _FLOOR_RANKS = 8
+_PER_NVLINK = ((re.compile(r"P100"), 18.0), (re.compile(r"[VA]100|A800"), 20.0), (re.compile(r"H[128]00|H20\b"), 20.6))
+_ANY_NVLINK = 12.0
+_NVLINK_SHARE = 0.5
+"""GB/s of a link as NCCL reckons with it (src/graph/topo.h), for another GPU the least of them.
+
+Half of what all links of a GPU carry is what rings over them are sure to reach.
+"""
 _OLD_SPEED = 5.0  # GT/s up to which PCIe spends 2 of 10 bits on coding, 2 of 130 above
 
 
 @derived
 def limit_gbs(benchmark: Benchmark, view: View) -> float | None:
-    """GB/s that the network ports of one host allow this collective; None for one host, or when no rate is known."""
+    """GB/s that the network ports of one host allow this collective; None for one host, or when no rate is known.
+
+    In ``sendrecv_perf`` each rank sends to the next one: between two hosts one rank does, through one port at least.
+    """
     hosts, ranks = _nhosts(benchmark, view), benchmark.nranks
-    carried = [total for host in view.job.hosts if (total := sum(_carried(host))) > 0]
+    carried = [rates for host in view.job.hosts if (rates := list(_carried(host)))]
     if hosts is None or hosts < 2 or not carried:  # noqa: PLR2004
         return None
-    total = min(carried)
-    if benchmark.program == "alltoall_perf" and ranks and ranks > hosts:
+    total, program = min(map(sum, carried)), _program(benchmark, view)
+    if program == "sendrecv_perf":
+        return min(map(min, carried))
+    if program == "alltoall_perf" and ranks and ranks > hosts:
         local = ranks // hosts
         return total / local * (ranks - 1) / (ranks - local)
-    return total if benchmark.program in _HOST_RINGS or _reduces(benchmark) else None
+    return total if goes_round(benchmark, view) else None
 
 
 @derived
@@ -58,24 +77,33 @@ def limit_text(benchmark: Benchmark, view: View) -> str:
     if not hosts:
         return "not known"
     host = min(hosts, key=lambda host: sum(_carried(host)))
-    ports = list(_ports(host))
+    ports = list(fastest_ports(host))
     slowest = [text for hca, port in ports if (text := _narrow(host, hca, port))]
     rate = max(port.rate_gbps or 0 for _, port in ports)
+    if _program(benchmark, view) == "sendrecv_perf":
+        return f"one RDMA port of {rate:g} Gb/s" + (f", {slowest[0]}" if slowest else "")
     word = "RDMA port" if len(ports) == 1 else "RDMA ports"
     return f"{len(ports)} {word} of {rate:g} Gb/s a host" + (f", {'; '.join(slowest)}" if slowest else "")
 
 
 @derived
+def test_name(benchmark: Benchmark, view: View) -> str:
+    """``all_reduce_perf``, as far as it is known."""
+    program = _program(benchmark, view)
+    return program if program is not None and program != _SOME_REDUCTION else "The benchmark"
+
+
+@derived
 def fraction_of_limit(benchmark: Benchmark, view: View) -> float | None:
     """Bus bandwidth of the large sizes over what `limit_gbs` lets sizes like them reach."""
-    measured, limit = _measured(benchmark), view.get(benchmark, "limit_gbs")
+    measured, limit = bus_bandwidth(benchmark), view.get(benchmark, "limit_gbs")
     return measured[0] / (limit * measured[1]) if measured and limit else None
 
 
 @derived
 def fraction_text(benchmark: Benchmark, view: View) -> str:
     """``9% (2.33 of 25 GB/s)``."""
-    measured, limit = _measured(benchmark), view.get(benchmark, "limit_gbs")
+    measured, limit = bus_bandwidth(benchmark), view.get(benchmark, "limit_gbs")
     if not measured or not limit:
         return "an unknown share"
     return f"{measured[0] / limit:.0%} ({measured[0]:g} of {limit:.3g} GB/s)"
@@ -83,20 +111,36 @@ def fraction_text(benchmark: Benchmark, view: View) -> str:
 
 @derived
 def in_node_floor(benchmark: Benchmark, view: View) -> float | None:
-    """GB/s that eight GPUs of this kind in one host reach at least; None for any other machine or collective."""
-    if _nhosts(benchmark, view) != 1 or benchmark.nranks != _FLOOR_RANKS or benchmark.program not in _HOST_RINGS:
+    """GB/s that these GPUs of one host reach at least; None for any other machine or collective.
+
+    Eight of a kind that is known; else what the NVLinks between them carry, where all pairs have as many.
+    """
+    if _nhosts(benchmark, view) != 1 or not goes_round(benchmark, view):
         return None
     models = {gpu.model for host in view.job.hosts for gpu in host.gpus if gpu.model}
-    if len(models) != 1:
+    model = next(iter(models)) if len(models) == 1 else ""
+    known = (floor for pattern, floor in _FLOORS if pattern.search(model) and benchmark.nranks == _FLOOR_RANKS)
+    return next(known, None) or _nvlink_floor(model, view)
+
+
+def _nvlink_floor(model: str, view: View) -> float | None:
+    """Half of what the NVLinks of a GPU carry, where the topology of the only host has as many between all pairs."""
+    if len(view.job.hosts) != 1:
         return None
-    (model,) = models
-    return next((floor for pattern, floor in _FLOORS if pattern.search(model)), None)
+    pairs = [link for link in view.job.hosts[0].links if link.a.startswith("GPU") and link.b.startswith("GPU")]
+    counts = {link.nvlink_count for link in pairs}
+    links = counts.pop() if len(counts) == 1 else None
+    if not links:
+        return None
+    view.note(pairs[0])
+    each = next((rate for pattern, rate in _PER_NVLINK if pattern.search(model)), _ANY_NVLINK)
+    return round(_NVLINK_SHARE * links * each)
 
 
 @derived
 def best_large_busbw(benchmark: Benchmark, view: View) -> float | None:
     """GB/s of the best size from a gibibyte on."""
-    measured = _measured(benchmark)
+    measured = bus_bandwidth(benchmark)
     return measured[0] if measured and measured[1] == 1 else None
 
 
@@ -131,11 +175,17 @@ def unfit_text(benchmark: Benchmark, view: View) -> str | None:
     """Why the run cannot tell the bandwidth of the links; None when it can, or has no rows."""
     reasons = []
     sizes = [row.size for row in benchmark.rows]
-    if sizes and max(sizes) < MEDIUM:
+    if sizes and max(sizes) < MEDIUM and not _is_slow(benchmark):
         reasons.append(f"its largest size is {_size(max(sizes))}, which measures latency")
     if benchmark.iterations is not None and 0 < benchmark.iterations < _FEW_ITERATIONS:
         reasons.append(f"{benchmark.iterations} iterations measure the start as well")
     return " and ".join(reasons) or None
+
+
+def _is_slow(benchmark: Benchmark) -> bool:
+    """Does the largest size take so long that its latency does not count?"""
+    last = max(benchmark.rows, key=lambda row: row.size)
+    return (last.time_us or 0.0) > _LONG_US
 
 
 @derived
@@ -148,12 +198,34 @@ def _nhosts(benchmark: Benchmark, view: View) -> int | None:
     return benchmark.nhosts or view.job.nhosts
 
 
-def _reduces(benchmark: Benchmark) -> bool:
-    """A table without its head whose rows name an operation: a reduction, whichever."""
-    return benchmark.program is None and any(row.redop not in (None, "none") for row in benchmark.rows)
+def _program(benchmark: Benchmark, view: View) -> str | None:
+    """The test: by its name, by the one that is launched, or by what its rows tell; few releases print the name.
+
+    Bus over algorithm bandwidth is 2(n-1)/n for an all-reduce alone, and rows that name an operation are of a
+    reduction. Broadcast and sendrecv have 1, all-gather and all-to-all (n-1)/n: those are not told apart.
+    """
+    if benchmark.program is not None:
+        return benchmark.program
+    launched: set[str] = {name for launch in view.job.launches for name in _TESTS.findall(launch.text)}
+    if len(launched) == 1:
+        return launched.pop()
+    if any(row.redop not in (None, "none") for row in benchmark.rows):
+        return "all_reduce_perf" if _factor(benchmark) > 1 else _SOME_REDUCTION
+    return None
 
 
-def _measured(benchmark: Benchmark) -> tuple[float, float] | None:
+def goes_round(benchmark: Benchmark, view: View) -> bool:
+    """Does its bus bandwidth go round a ring of all hosts?"""
+    return _program(benchmark, view) in _HOST_RINGS
+
+
+def _factor(benchmark: Benchmark) -> float:
+    """Bus bandwidth over algorithm bandwidth in the row where rounding matters least; 0 where no row tells."""
+    row = max(benchmark.rows, key=lambda row: row.algbw or 0)
+    return (row.busbw or 0) / row.algbw if row.algbw else 0
+
+
+def bus_bandwidth(benchmark: Benchmark) -> tuple[float, float] | None:
     """The best bus bandwidth, and the share of the limit that sizes like it reach when all is well."""
     for least, share in ((LARGE, 1.0), (MEDIUM, MEDIUM_SHARE)):
         values = [row.busbw for row in benchmark.rows if row.size >= least and row.busbw is not None]
@@ -162,7 +234,7 @@ def _measured(benchmark: Benchmark) -> tuple[float, float] | None:
     return None
 
 
-def _ports(host: Host) -> Iterator[tuple[Hca, Port]]:
+def fastest_ports(host: Host) -> Iterator[tuple[Hca, Port]]:
     """The active ports of the fastest rate: those that NCCL uses."""
     held = [(hca, port) for hca in host.hcas for port in hca.ports if port.state == "active" and port.rate_gbps]
     fastest = max((port.rate_gbps or 0 for _, port in held), default=0)
@@ -170,11 +242,14 @@ def _ports(host: Host) -> Iterator[tuple[Hca, Port]]:
 
 
 def _carried(host: Host) -> Iterator[float]:
-    """GB/s of each port: its rate, or that of the PCIe link of its card where that is known and lower."""
-    for hca, port in _ports(host):
-        rate = (port.rate_gbps or 0) / 8
-        pcie = _pcie_gbs(_device(host, hca))
-        yield min(rate, pcie) if pcie else rate
+    """GB/s of each of these ports."""
+    return (carried_gbs(host, hca, port) for hca, port in fastest_ports(host))
+
+
+def carried_gbs(host: Host, hca: Hca, port: Port) -> float:
+    """GB/s of a port: its rate, or that of the PCIe link of its card where that is known and lower."""
+    rate, pcie = (port.rate_gbps or 0) / 8, _pcie_gbs(_device(host, hca))
+    return min(rate, pcie) if pcie else rate
 
 
 def _narrow(host: Host, hca: Hca, port: Port) -> str | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derive.pods import EFA
 from ncdiag.facts.derive.rdma import ranks_of
 from ncdiag.facts.model import Event, Host, Rank
 from ncdiag.facts.view import View, derived, derived_of
 
-_EFA_NICS = {"p4d.24xlarge": 4, "p4de.24xlarge": 4}
-"""EFA cards of instance types (Amazon EC2 user guide); for later types releases of the plugin count differently."""
+_COUNTED = frozenset({"p4d.24xlarge", "p4de.24xlarge"})
+"""Instance types whose EFA cards all releases of the plugin count alike."""
 
 
 @derived
@@ -32,7 +33,7 @@ def efa_nics_expected(host: Host, view: View) -> int | None:
     """How many EFA cards this type of instance has."""
     told = next(iter(view.events_on(host.name, ["ofi-platform"])), None)
     name = host.instance_type or (str(told.fields.get("instance_type")) if told is not None else None)
-    return _EFA_NICS.get(name or "")
+    return EFA[name][0] if name in _COUNTED else None
 
 
 @derived

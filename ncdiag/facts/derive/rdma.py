@@ -30,7 +30,7 @@ def ranks_of(host: Host, view: View) -> Sequence[Rank]:
 
 @derived
 def has_rdma_hardware(host: Host, view: View) -> bool | None:
-    """Does the machine have an RDMA device, in verbs or on the PCI bus?"""
+    """Does the machine have an RDMA device: in verbs, on the PCI bus, or as a file that its driver made?"""
     for hca in host.hcas:
         view.note(hca)
     if host.hcas:
@@ -43,6 +43,9 @@ def has_rdma_hardware(host: Host, view: View) -> bool | None:
         if any(word in (device.description or "") for word in _RDMA_NICS):
             view.note(device)
             return True
+    if any(name.startswith("uverbs") for name in host.infiniband_devices or ()):
+        view.note(host, "infiniband_devices")
+        return True
     seen = host.complete & {"ibstat", "ibstatus", "ibv_devinfo", "sysfs_infiniband"}
     return False if seen else None
 
@@ -71,6 +74,15 @@ def expects_rdma(job: Job, view: View) -> bool | None:
         return True
     lacks: bool | None = view.get(job, "lacks_rdma")
     return None if lacks is None else not lacks
+
+
+@derived
+def fails_without_known_rdma(job: Job, view: View) -> bool:
+    """Did the job fail, where nothing tells of an RDMA network?
+
+    Switches that cost speed alone, which many scripts carry along, are no cause of that.
+    """
+    return bool(view.get(job, "has_failed")) and not view.get(job, "expects_rdma")
 
 
 @derived
@@ -217,6 +229,14 @@ def uses_roce(rank: Rank, view: View) -> bool | None:
 def is_link_local(use: GidUse, view: View) -> bool | None:
     """Is the local GID a link-local one (fe80::)?"""
     return use.local_gid.lower().startswith("fe80") if use.local_gid else None
+
+
+@derived
+def fails_from_link_local(job: Job, view: View) -> bool:
+    """Do errors of RDMA connections name a link-local GID as their own?"""
+    if not view.get(job, "unreached_over_verbs"):
+        return False
+    return any(view.get(use, "is_link_local") for rank in job.ranks for use in rank.gids_used)
 
 
 @derived

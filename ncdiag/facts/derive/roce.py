@@ -28,10 +28,18 @@ def netdev_lacks_ip(port: Port, view: View) -> bool | None:
         return False
     interface = _interface_of(port, view)
     if interface is None or interface.addresses is None:
-        return None
+        return _has_link_local_alone(port, view) or None
     view.note(interface)
     found = [ip_address(a.ip) for a in interface.addresses]
     return interface.master is None and not any(a is not None and not a.is_link_local for a in found)
+
+
+def _has_link_local_alone(port: Port, view: View) -> bool:
+    """Does the whole GID table hold nothing else? The kernel makes entries of every address of the interface."""
+    if not port.gids or not port.gids_complete:
+        return False
+    view.note(port.gids[0])
+    return all((gid.address or "").lower().startswith("fe80") for gid in port.gids)
 
 
 @derived

@@ -33,11 +33,13 @@ def _scaling(runs: list[Throughput]) -> Scaling | None:
     on_one = [run for run in runs if run.nodes == 1]
     inside = _share(on_one[-1], on_one[0]) if on_one and on_one[-1].gpus > on_one[0].gpus else None
     across = _share(last, on_one[-1]) if on_one and (last.nodes or 1) > 1 else None
-    read = {"": last, "across": last} | ({"inside": on_one[-1]} if on_one else {})
+    overall = _share(last, first) if last.nodes is None else None
+    read = {"": last, "across": last, "overall": last} | ({"inside": on_one[-1]} if on_one else {})
     provenance = {field: span for field, run in read.items() if (span := run.provenance.get(""))}
     return Scaling(
-        unit=last.unit, gpus=last.gpus, nodes=last.nodes, inside=inside, across=across, provenance=provenance
-    )
+        unit=last.unit, gpus=last.gpus, nodes=last.nodes, inside=inside, across=across, smallest=first.gpus,
+        overall=overall, provenance=provenance,
+    )  # fmt: skip
 
 
 def _share(large: Throughput, small: Throughput) -> float:
@@ -57,6 +59,18 @@ def loses_between_nodes(scaling: Scaling, view: View) -> bool | None:
 def across_text(scaling: Scaling, view: View) -> str:
     """``61%``."""
     return "an unknown share" if scaling.across is None else f"{scaling.across:.0%}"
+
+
+@derived
+def smallest_text(scaling: Scaling, view: View) -> str:
+    """``one alone``, or ``one of 8``."""
+    return "one alone" if scaling.smallest == 1 else f"one of {scaling.smallest}"
+
+
+@derived
+def overall_text(scaling: Scaling, view: View) -> str:
+    """``42%``."""
+    return "an unknown share" if scaling.overall is None else f"{scaling.overall:.0%}"
 
 
 @derived

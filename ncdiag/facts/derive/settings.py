@@ -6,6 +6,7 @@ from ncdiag.facts.model import Difference, Event, Host, Job, Launch, Setting, Ti
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived, derived_of
 
+_PASSES_ON_REQUEST = {"mpirun", "mpiexec", "orterun", "prterun"}
 _FORWARDS_ALL = {"srun", "torchrun", "deepspeed", "docker", "python", "accelerate", "horovodrun"}
 
 
@@ -25,17 +26,24 @@ def is_local_address(setting: Setting, view: View) -> bool:
     return text == "localhost" or (address is not None and address.is_loopback)
 
 
+def values_left_behind(launch: Launch, view: View) -> dict[str, str]:
+    """NCCL variables, with their values, that the launcher does not forward, of launchers that forward only what they.
+
+    Are told: those set in front of the command, and those that what another host chose shows not to be set there.
+    """
+    if launch.program in _FORWARDS_ALL or view.get(launch, "is_container"):
+        return {}
+    values: dict[str, str] = dict(launch.prefix_env) if view.get(launch, "is_multi_host") else {}
+    if launch.program in _PASSES_ON_REQUEST:
+        values |= {s.name: s.text or "" for s in view.get(view.job, "unheeded_settings")}
+    passed = {*launch.forwarded, *launch.env}
+    return {name: values[name] for name in sorted(values) if name.startswith("NCCL_") and name not in passed}
+
+
 @derived
 def left_behind(launch: Launch, view: View) -> tuple[str, ...]:
-    """NCCL variables set in front of the command that it does not forward, of launchers that forward only what they.
-
-    Are told.
-    """
-    if launch.program in _FORWARDS_ALL or not view.get(launch, "is_multi_host"):
-        return ()
-    return tuple(
-        sorted(n for n in launch.prefix_env if n.startswith("NCCL_") and n not in {*launch.forwarded, *launch.env})
-    )
+    """Their names."""
+    return tuple(values_left_behind(launch, view))
 
 
 @derived
@@ -53,9 +61,9 @@ def unforwarded_names(launch: Launch, view: View) -> str:
 @derived
 def forwarding_example(launch: Launch, view: View) -> str:
     """The launch options that forward them, for Open MPI and for MPICH."""
-    names = view.get(launch, "left_behind")
-    open_mpi = " ".join(f"-x {name}" for name in names)
-    mpich = " ".join(f"-genv {name} {launch.prefix_env[name]}" for name in names)
+    values = values_left_behind(launch, view)
+    open_mpi = " ".join(f"-x {name}" for name in values)
+    mpich = " ".join(f"-genv {name} {value}" for name, value in values.items())
     return f"Open MPI: {launch.program} {open_mpi} ...   MPICH: {launch.program} {mpich} ..."
 
 
@@ -67,8 +75,15 @@ def summary(difference: Difference, view: View) -> str:
 
 @derived
 def is_timeout(timeout: Timeout, view: View) -> bool:
-    """A collective that ran longer than allowed (other records only tell the state of a rank)."""
-    return timeout.ran_ms is not None or bool(timeout.only_stack)
+    """A collective that ran longer than allowed.
+
+    Other records only tell the state of a rank, unless PyTorch looks for the stack of a collective that failed and no
+    code of NCCL tells why.
+    """
+    if timeout.ran_ms is not None or timeout.only_stack:
+        return True
+    sought = [event for event in view.job.events if event.event == "torch-flight-recorder-off"]
+    return bool(sought) and bool(view.get(view.job, "tells_no_code"))
 
 
 @derived

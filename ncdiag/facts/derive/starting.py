@@ -12,8 +12,19 @@ _MPI = ("mpirun", "mpiexec", "orterun", "prterun")
 _ONE_CORE = re.compile(r"(?<![\w-])--?bind-to(?:[ =]|-)(?:core|hwthread)\b")
 _SEVERAL = re.compile(r"\bPE=\d|--?cpus-per-(?:proc|rank)\b", re.IGNORECASE)
 _TEST = re.compile(r"\b[a-z_]{4,40}_perf\b")
-_BUSY = re.compile(r"(?:CUDA error|Cuda failure|cudaError|RuntimeError|AcceleratorError).{0,60}busy or unavailable")
-_UNREACHED = ("Connect timeout", "Connection refused", "No route to host", "Connection timed out")
+_BUSY = re.compile(
+    r"(?:CUDA error|C(?:uda|UDA) failure|cudaError|RuntimeError|AcceleratorError).{0,60}busy or unavailable"
+)
+_UNREACHED = ("no error", "Connect timeout", "Connection refused", "No route to host", "Connection timed out")
+
+
+_MISNUMBERED = {
+    "bootstrap-rank-twice": "has the number of another process",
+    "bootstrap-rank-count": "counts another number of ranks than others do",
+    "rank-invalid": "has a number that is not below the number of ranks",
+    "buffer-on-other-gpu": "passes memory of another GPU than the one it is set to",
+}
+"""What a rank does, by the event that tells it."""
 
 
 @derived
@@ -74,12 +85,23 @@ def _is_bare(run: Benchmark) -> bool:
     return run.nthreads is not None and run.nranks is None and not run.rows and not run.unreadable_rows
 
 
-@derived_of("cuda-invalid-device", "cuda-failure")
+@derived_of("cuda-invalid-device", "cuda-device-invalid", "cuda-failure")
 def is_invalid_device(event: Event, view: View) -> bool:
     """A rank asked for a GPU that it does not have."""
-    return event.event == "cuda-invalid-device" or (
-        event.event == "cuda-failure" and event.fields.get("cuda_error") == "invalid device ordinal"
-    )
+    return event.event != "cuda-failure" or event.fields.get("cuda_error") == "invalid device ordinal"
+
+
+@derived_of(*_MISNUMBERED, "cuda-invalid-device", "cuda-device-invalid", "cuda-failure")
+def is_mapping_fault(event: Event, view: View) -> bool:
+    """Do numbers that the launcher gives not fit: of a GPU, or of a rank among the others?"""
+    return event.event in _MISNUMBERED or bool(view.get(event, "is_invalid_device"))
+
+
+@derived
+def mapping_fault(event: Event, view: View) -> str:
+    """A sentence about it."""
+    reason = _MISNUMBERED.get(event.event, "asked for a GPU number that its process does not have")
+    return f"{view.get(event, 'who')} {reason}"
 
 
 @derived_of("c10d-name-unresolved")

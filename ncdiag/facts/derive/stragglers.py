@@ -1,6 +1,6 @@
 """Who did not come to a collective, and who called another one: what the ranks told, compared.
 
-Watchdogs, flight recorders and NCCL's own trace of the calls tell it.
+Watchdogs, flight recorders, stacks and NCCL's own trace of the calls tell it.
 
 The ranks that print a timeout are those that waited. Process groups have the same number on ranks that are in different
 groups, so only the group of all ranks is compared, and those whose members a flight recorder lists.
@@ -8,21 +8,37 @@ groups, so only the group of all ranks is compared, and those whose members a fl
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ncdiag.facts.derive.calls import call_mismatches, call_waits
+from ncdiag.facts.derive.stacks import stack_waits
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, Event, FlightRecord, Job, Timeout
 from ncdiag.facts.view import View, derived, derived_of
 from ncdiag.spans import Span
 
-DESYNC = ("collective-mismatch", "torch-collective-mismatch", "message-truncated")
+DESYNC = (
+    "collective-mismatch", "collective-mismatch-suspected", "torch-collective-mismatch", "torch-ddp-shape-mismatch",
+    "message-truncated", "bootstrap-message-truncated",
+)  # fmt: skip
 """Events that tell of ranks in different collectives."""
 
 _EQUAL_SIZES = {"ALLREDUCE", "BROADCAST", "REDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"}
 """Operations in which all ranks pass as many elements."""
+_MISSING = frozenset({"torch-ranks-missing", "horovod-ranks-missing"})
+_NAMELESS = {"torch-uneven-inputs": "A rank that ran out of data", "horovod-stalled": "A rank that is not named"}
+"""Who is missing, by the event that tells it without a number."""
 _MOST_RANKS = 1 << 17
+_FEW = 4
+"""A pattern is missing where more than one rank in so many is."""
+_NUMBER = re.compile(r"\d{1,7}")
+
+_ALL, _UNTOLD = "0", "?"
+"""The group of all ranks by its number, and the one that no line names."""
+_BY_CHANCE = 10
+"""Collectives up to which several groups may well stand at the same number."""
 
 Place = tuple[str, int]
 """Process group and sequence number of a collective."""
@@ -44,13 +60,17 @@ def is_desync(event: Event, view: View) -> bool:
 
 
 def _compared_timeouts(job: Job) -> Iterator[Event]:
-    """Ranks that waited in collectives of the same number, and not in the same one."""
-    for (_, sequence), waiting in _by_collective(job.timeouts).items():
+    """Ranks that waited in collectives of the same number, and not in the same one.
+
+    Where no line tells any group, only different operations count: groups of equal number differ in their sizes.
+    """
+    for (group, sequence), waiting in _by_collective(job.timeouts).items():
         operations: dict[str, list[Timeout]] = defaultdict(list)
         for timeout in waiting:
             operations[timeout.operation or ""].append(timeout)
         if len(operations) > 1:
             yield _desync(sequence, {name: _ranks(found) for name, found in operations.items()}, waiting)
+        if len(operations) > 1 or group == _UNTOLD:
             continue
         sizes: dict[str, list[Timeout]] = defaultdict(list)
         for timeout in waiting:
@@ -61,17 +81,26 @@ def _compared_timeouts(job: Job) -> Iterator[Event]:
 
 
 def _by_collective(timeouts: Sequence[Timeout]) -> dict[Place, list[Timeout]]:
-    """The timeouts of the group of all ranks, by collective; those whose group no line tells are left out.
+    """The timeouts of the group of all ranks, by collective.
 
-    The group may be told by another line of the rank about the same number.
+    The group may be told by another line of the rank about the same number, or by other ranks where all tell the same.
+    Where nobody tells any (PyTorch before 2.2), numbers that no small group reaches by chance stand in `_UNTOLD`.
     """
-    groups = {(t.rank, t.sequence): t.process_group for t in timeouts if t.process_group is not None}
+    groups = {(t.rank, t.sequence): _number(t) for t in timeouts if t.process_group is not None}
+    told = set(groups.values())
+    common = _UNTOLD if not told else next(iter(told)) if len(told) == 1 else ""
     found: dict[Place, list[Timeout]] = defaultdict(list)
     for timeout in timeouts:
-        group = (groups.get((timeout.rank, timeout.sequence)) or "").partition("(")[0]
-        if group == "0" and timeout.ran_ms is not None and timeout.sequence is not None and timeout.operation:
+        group = groups.get((timeout.rank, timeout.sequence), common)
+        if timeout.ran_ms is None or timeout.sequence is None or not timeout.operation:
+            continue
+        if group == _ALL or (group == _UNTOLD and timeout.sequence > _BY_CHANCE):
             found[group, timeout.sequence].append(timeout)
     return found
+
+
+def _number(timeout: Timeout) -> str:
+    return (timeout.process_group or "").partition("(")[0]
 
 
 def _ranks(timeouts: Iterable[Timeout]) -> str:
@@ -129,8 +158,30 @@ def _dumps(records: Iterable[FlightRecord]) -> str:
 @derived
 def waits(job: Job, view: View) -> tuple[Difference, ...]:
     """The collectives in which ranks waited: ``waiting`` and, where somebody stayed away, ``late`` with who."""
-    found = (*_timeout_waits(job), *_record_waits(job))
+    found = (*_told_waits(job), *_timeout_waits(job), *_record_waits(job), *stack_waits(job))
     return found if any("late" in wait.groups for wait in found) else (*found, *call_waits(job))
+
+
+@derived
+def unheard_ranks(job: Job, view: View) -> tuple[int, ...]:
+    """Few ranks between those that gave up of which no line of the input is; none where a whole pattern is missing.
+
+    Groups of ranks (tensor, pipeline) leave out half of them and more, regularly.
+    """
+    waiting = {t.rank for t in job.timeouts if t.rank is not None and t.ran_ms is not None}
+    heard = waiting | {r.rank for r in job.ranks} | {e.rank for e in job.events}
+    everybody = set(range(min(job.nranks or max(waiting, default=-1) + 1, _MOST_RANKS)))
+    unheard = everybody - heard
+    return tuple(sorted(unheard)) if _FEW * len(unheard) <= len(waiting) else ()
+
+
+@derived
+def unheard_text(timeout: Timeout, view: View) -> str:
+    """``; rank 5 says nothing at all``, or nothing."""
+    unheard = view.get(view.job, "unheard_ranks")
+    if not unheard:
+        return ""
+    return f"; {_named(unheard)} {'says' if len(unheard) == 1 else 'say'} nothing at all"
 
 
 @derived
@@ -148,9 +199,28 @@ def late_text(difference: Difference, view: View) -> str:
     return f"{groups.get('late', 'nobody')} did not enter {difference.name}, in which {groups.get('waiting')} waited"
 
 
+def _told_waits(job: Job) -> Iterator[Difference]:
+    """Ranks that PyTorch or Horovod itself found missing when it compared all of them."""
+    for event in job.events:
+        late = [int(number) for number in _NUMBER.findall(str(event.fields.get("late_ranks", "")))]
+        if event.event in _MISSING and late:
+            sequence, operation = event.fields.get("sequence"), event.fields.get("operation") or "collective"
+            name = "a collective" if sequence is None else f"{operation} number {sequence}"
+            groups = {"waiting": "the others", "late": _named(late)}
+            yield Difference(what="wait", name=name, groups=groups, provenance=event.provenance)
+    named = any(event.event in _MISSING for event in job.events)
+    for event in () if named else job.events:
+        if event.event in _NAMELESS:
+            groups = {"waiting": "the others", "late": _NAMELESS[event.event]}
+            yield Difference(what="wait", name="a collective", groups=groups, provenance=event.provenance)
+            return
+
+
 def _timeout_waits(job: Job) -> Iterator[Difference]:
     """Most ranks waited in one collective of the group of all ranks, and few did not."""
-    for (_, sequence), waiting in _by_collective(job.timeouts).items():
+    for (group, sequence), waiting in _by_collective(job.timeouts).items():
+        if group == _UNTOLD:
+            continue
         calls = {(t.operation, t.numel_in if t.operation in _EQUAL_SIZES else None) for t in waiting}
         numbers = {t.rank for t in waiting if t.rank is not None}
         if len(calls) > 1 or len(numbers) < 2:  # noqa: PLR2004  (one rank alone tells nothing of others)

@@ -9,6 +9,8 @@ _LOWERING = frozenset({"ondemand", "conservative", "userspace", "schedutil"})
 _INTEL = "GenuineIntel"
 _SKEW_SECONDS = 1.0
 _SMALL_READ = 512
+_LINK_XIDS = frozenset(range(144, 151))
+"""Xids of the NVLinks of Blackwell (NVIDIA's Xid catalogue); up to Hopper it was 74, after which a GPU is lost."""
 _CARDS = ("ConnectX", "BlueField", "Infiniband controller")
 _MARKED = 0.01
 """Share of received packets with a congestion mark from which the fabric is busy."""
@@ -70,11 +72,18 @@ def link_error_counts(gpu: Gpu, view: View) -> str | None:
 
 @derived
 def gpus_with_link_errors(host: Host, view: View) -> str | None:
-    """``GPU 0 (replay 4)``: the GPUs of a host whose NVLinks had errors; empty for none, None when not told."""
+    """``GPU 0 (replay 4)`` or ``GPU 0000:18:00 (Xid 145)``: GPUs whose NVLinks had errors; empty for none.
+
+    None when nothing tells.
+    """
     told = [(gpu, view.get(gpu, "link_error_counts")) for gpu in host.gpus]
-    if all(counts is None for _, counts in told):
+    reported = [e for e in view.events_on(host.name, ["gpu-xid"]) if e.fields.get("xid") in _LINK_XIDS]
+    for event in reported:
+        view.note(event)
+    if not reported and all(counts is None for _, counts in told):
         return None
-    return ", ".join(f"GPU {gpu.index} ({counts})" for gpu, counts in told if counts)
+    xids = sorted({f"GPU {e.fields.get('pci')} (Xid {e.fields.get('xid')})" for e in reported})
+    return ", ".join((*xids, *(f"GPU {gpu.index} ({counts})" for gpu, counts in told if counts)))
 
 
 @derived
@@ -126,9 +135,7 @@ def is_of_other_provider(setting: Setting, view: View) -> bool | None:
         theirs = next((name for path, name in _PATHS.items() if (setting.text or "").startswith(path)), None)
     if theirs is None or not setting.is_set:
         return False
-    here = {host.cloud for host in view.job.hosts} - {None}
-    if "ofi-platform" in view.event_names():  # AWS's plugin knows the instance type
-        here.add("aws")
+    here = view.get(view.job, "providers")
     view.note(setting)
     return None if not here else theirs not in here
 
@@ -168,9 +175,11 @@ def uses_nvls(job: Job, view: View) -> bool | None:
     return "available" in told if told else None
 
 
-@derived_of("host-memory-exhausted")
+@derived_of("host-memory-exhausted", "efa-fork-unsafe")
 def is_failed_fork(event: Event, view: View) -> bool:
-    """Did a program of a job over libfabric fail to start a process for want of memory (Python's errno 12)?"""
+    """Did a program of a job over libfabric fork, and its provider forbade it or memory was wanting (errno 12)?"""
+    if event.event == "efa-fork-unsafe":
+        return True
     return "[Errno 12]" in event.text and bool(view.get(view.job, "uses_ofi"))
 
 

@@ -53,12 +53,15 @@ from ncdiag.facts.model.records import (
     FlightRecord,
     Launch,
     LaunchHost,
+    LinkTest,
+    LinkTestRow,
     RankTable,
     RankTableDevice,
     Throughput,
     Timeout,
 )
-from ncdiag.facts.model.system import KernelModule, Library, Limit, Mount, Service
+from ncdiag.facts.model.stacks import StackDump, StackFrame, StackThread
+from ncdiag.facts.model.system import IdleState, KernelModule, Library, Limit, Mount, ProcessCpus, Service
 from ncdiag.facts.model.topology import (
     GraphChannel,
     GraphDump,
@@ -102,6 +105,7 @@ __all__ = [
     "Hca",
     "Host",
     "HostName",
+    "IdleState",
     "Interface",
     "InterfaceKind",
     "Job",
@@ -113,6 +117,8 @@ __all__ = [
     "Library",
     "Limit",
     "LinkLayer",
+    "LinkTest",
+    "LinkTestRow",
     "Mount",
     "NetDevice",
     "Npu",
@@ -123,6 +129,7 @@ __all__ = [
     "PciDevice",
     "Port",
     "PortState",
+    "ProcessCpus",
     "Rank",
     "RankTable",
     "RankTableDevice",
@@ -137,6 +144,9 @@ __all__ = [
     "Scaling",
     "Service",
     "Setting",
+    "StackDump",
+    "StackFrame",
+    "StackThread",
     "Throughput",
     "Timeout",
     "TopoCpu",

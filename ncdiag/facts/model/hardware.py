@@ -14,7 +14,8 @@ class Gpu(Fact, frozen=True, kw_only=True):
     use, and rows replaced; ``pending`` means: at the next reset of the GPU. ``slowdowns`` are the reasons that hold
     its clocks down now, in nvidia-smi's words; ``fabric_status`` is what became of its registration with the fabric.
     ``sm_clock_mhz`` is the clock of its processors now and at most; ``nvlink_errors`` counts by kind (``replay``,
-    ``recovery``, ``crc_flit``, ``crc_data``, ``ecc_data``) over all links since the driver was loaded.
+    ``recovery``, ``crc_flit``, ``crc_data``, ``ecc_data``) over all links since the driver was loaded. ``load_percent``
+    is the share of time in which a kernel ran on it, ``power_watts`` what it draws now.
     """
 
     host: HostName
@@ -55,6 +56,9 @@ class Gpu(Fact, frozen=True, kw_only=True):
     sm_clock_mhz: int | None = None
     sm_clock_max_mhz: int | None = None
     nvlink_errors: dict[str, int] | None = None
+    load_percent: int | None = None
+    power_watts: int | None = None
+    power_limit_watts: int | None = None
 
 
 class TopoLink(Fact, frozen=True, kw_only=True):
@@ -63,7 +67,8 @@ class TopoLink(Fact, frozen=True, kw_only=True):
     ``a`` and ``b`` are labels as printed (``GPU0``, ``NIC3``, ``mlx5_0``); ``p2p_*`` are the words of ``topo -p2p``
     (OK, CNS, NS ...), ``p2p_status`` where the capability was not named. ``nvlink_count`` 0: known to have none.
     ``link_type`` is the word of AMD's and Huawei's tools (``XGMI``, ``PCIE``, ``HCCS``), ``hops`` what they count.
-    ``peer_latency_us``, ``staged_latency_us``: what a small copy between two GPUs takes with and without peer access.
+    ``peer_latency_us``, ``staged_latency_us``: what a small copy between two GPUs takes with and without peer access;
+    ``peer_gb_per_s``, ``staged_gb_per_s``: what a large one reaches.
     """
 
     host: HostName
@@ -82,6 +87,8 @@ class TopoLink(Fact, frozen=True, kw_only=True):
     p2p_status: str | None = None
     peer_latency_us: float | None = None
     staged_latency_us: float | None = None
+    peer_gb_per_s: float | None = None
+    staged_gb_per_s: float | None = None
 
 
 class Npu(Fact, frozen=True, kw_only=True):

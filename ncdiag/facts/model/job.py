@@ -12,8 +12,9 @@ from ncdiag.facts.model.hardware import Gpu, Npu, PciDevice, TopoLink
 from ncdiag.facts.model.monitoring import OperationProfile, RasReport
 from ncdiag.facts.model.network import Hca, Interface, Route
 from ncdiag.facts.model.processes import CollectiveSum, Communicator, Event, Parameter, Rank, Setting
-from ncdiag.facts.model.records import Benchmark, FlightRecord, Launch, RankTable, Throughput, Timeout
-from ncdiag.facts.model.system import KernelModule, Library, Limit, Mount, Service
+from ncdiag.facts.model.records import Benchmark, FlightRecord, Launch, LinkTest, RankTable, Throughput, Timeout
+from ncdiag.facts.model.stacks import StackDump
+from ncdiag.facts.model.system import IdleState, KernelModule, Library, Limit, Mount, ProcessCpus, Service
 from ncdiag.facts.model.topology import GraphDump, TopoSystem
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.spans import Span
@@ -35,8 +36,10 @@ class Host(Fact, frozen=True, kw_only=True):
     ``clock_synchronized``: a daemon keeps the clock to a reference; ``clock_offset_seconds``: it is so far ahead of it.
     ``verbs_providers`` are the adapters that rdma-core has drivers for; ``imex_channels`` those of NVIDIA's IMEX that
     programs may open, ``imex_nodes`` the nodes of its domain. ``input_policy`` is what the packet filter does with what
-    no rule names, ``input_drops`` how many of its rules drop or reject what comes in. ``nccl_parameters`` is the
-    registry of the NCCL library there.
+    no rule names, ``input_drops`` how many of its rules drop or reject what comes in; ``mesh_chain`` is the chain by
+    which a service mesh's proxy takes the host's connections, empty for none. ``nccl_parameters`` is the registry of
+    the NCCL library there. ``process_cpus`` are the processors of those processes that were
+    asked about, ``idle_states`` those in which the processors sleep.
     """
 
     name: str
@@ -77,6 +80,8 @@ class Host(Fact, frozen=True, kw_only=True):
     nccl_version: VersionRange | None = None
     clock_source: str | None = None
     cpu_governors: dict[str, int] | None = None
+    process_cpus: tuple[ProcessCpus, ...] | None = None
+    idle_states: tuple[IdleState, ...] | None = None
     capabilities: tuple[str, ...] | None = None
     memory_limit_bytes: int | None = None
     oom_kills: int | None = None
@@ -97,6 +102,7 @@ class Host(Fact, frozen=True, kw_only=True):
     imex_nodes: int | None = None
     input_policy: Literal["accept", "drop"] | None = None
     input_drops: int | None = None
+    mesh_chain: str | None = None
     nccl_parameters: tuple[Parameter, ...] | None = None
 
 
@@ -128,7 +134,8 @@ class Scaling(Fact, frozen=True, kw_only=True):
     """What is left of a GPU's speed in the largest run of a training (derived): 1.0 is all of it.
 
     ``inside``: of one GPU's speed in the largest run on one node; ``across``: of a node's speed in the run of ``gpus``
-    GPUs on ``nodes`` nodes. None where no run tells.
+    GPUs on ``nodes`` nodes. None where no run tells. ``overall``: of the speed of a GPU of the smallest run, which had
+    ``smallest`` GPUs, where nobody says how many nodes the largest run used.
     """
 
     unit: str
@@ -136,6 +143,8 @@ class Scaling(Fact, frozen=True, kw_only=True):
     nodes: int | None = None
     inside: float | None = None
     across: float | None = None
+    smallest: int | None = None
+    overall: float | None = None
 
 
 class Advertised(Fact, frozen=True, kw_only=True):
@@ -203,6 +212,8 @@ class Job(Fact, frozen=True, kw_only=True):
     operation_profiles: tuple[OperationProfile, ...] = ()
     fabrics: tuple[Fabric, ...] = ()
     throughputs: tuple[Throughput, ...] = ()
+    link_tests: tuple[LinkTest, ...] = ()
+    stack_dumps: tuple[StackDump, ...] = ()
     nranks: int | None = None
     nhosts: int | None = None
     conflicts: tuple[Conflict, ...] = ()

@@ -22,6 +22,7 @@ class Interface(Fact, frozen=True, kw_only=True):
     veth's peer, or ``if<index>`` where that stands in another namespace. ``trust``, ``pfc`` (priorities with flow
     control) and ``dcbx`` are the lossless settings of a RoCE interface, as mlnx_qos prints them. ``counters`` are those
     of the driver (``ethtool -S``). ``virtual_function``: it stands on a virtual PCI function (SR-IOV).
+    ``speed_untold``: it is up, and the kernel says that it does not know its speed.
     """
 
     host: HostName
@@ -32,6 +33,7 @@ class Interface(Fact, frozen=True, kw_only=True):
     operstate: str | None = None
     mtu: int | None = None
     speed_mbps: int | None = None
+    speed_untold: bool | None = None
     mac: str | None = None
     addresses: tuple[Address, ...] | None = None
     master: str | None = None
@@ -80,7 +82,8 @@ class Port(Fact, frozen=True, kw_only=True):
 
     ``physical_state`` in ibstat's words (``LinkUp``, ``Polling``, ``Disabled``); ``rate_text``, ``active_width`` and
     ``active_speed`` (of one lane) as printed. ``counter_deltas`` is what was counted in ``sampled_seconds``.
-    ``pkeys`` are the partition keys of the table that are set (``0xffff``: full member of the default partition).
+    ``pkeys`` is the table of partition keys by index (``0xffff``: full member of the default partition, ``0x0000``: an
+    empty entry), as far as its last entry that is set.
     """
 
     host: HostName

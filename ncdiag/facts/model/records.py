@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
-from ncdiag.facts.model.base import Fact, HostName
+from ncdiag.facts.model.base import Fact, HostName, LinkLayer
 from ncdiag.facts.scalars import VersionRange
 
 
@@ -24,6 +26,8 @@ class Launch(Fact, frozen=True, kw_only=True):
     ``memlock``, ``shm_size_bytes``, ``ipc`` and ``devices`` are a container's; program ``hostfile`` stands for a list
     of hosts, program ``kubernetes`` for a container of a manifest: ``networks`` are the further networks of its pod,
     ``rdma_resources`` the RDMA devices that it asks for, ``shm_mounted`` whether it has a /dev/shm of its own.
+    ``efa_devices`` counts AWS's EFA devices among them; ``instance_type`` and ``accelerator`` are what its node has to
+    be labelled with; ``mesh`` is the proxy of a service mesh that takes its connections, empty for none.
     """
 
     program: str
@@ -53,6 +57,10 @@ class Launch(Fact, frozen=True, kw_only=True):
     networks: tuple[str, ...] | None = None
     rdma_resources: tuple[str, ...] | None = None
     shm_mounted: bool | None = None
+    efa_devices: int | None = None
+    instance_type: str | None = None
+    accelerator: str | None = None
+    mesh: str | None = None
 
 
 class BenchmarkRow(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -105,6 +113,47 @@ class Benchmark(Fact, frozen=True, kw_only=True):
     out_of_bounds_ok: bool | None = None
     unreadable_rows: int = 0
     rows: tuple[BenchmarkRow, ...] = ()
+
+
+class LinkTestRow(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One size of a perftest table: bytes, Gbit/s (10^9 bits), microseconds. Which of them depends on the program."""
+
+    size: int
+    iterations: int | None = None
+    peak_gbps: float | None = None
+    average_gbps: float | None = None
+    typical_us: float | None = None
+    average_us: float | None = None
+    percentile99_us: float | None = None
+
+
+class LinkTest(Fact, frozen=True, kw_only=True):
+    """A run of a perftest program (``ib_write_bw``, ``ib_send_lat``) or of iperf3: what a link carries without NCCL.
+
+    ``hca`` and ``port`` are the tested device's, ``memory`` is where its buffers lie (None: the output does not tell),
+    ``gpu`` CUDA's number of that GPU. ``bidirectional`` and ``dual_port`` add up both directions or ports. Of iperf3
+    there are the two addresses, and ``gbps`` is what all ``streams`` together carried, in Gbit/s.
+    """
+
+    program: str
+    host: HostName | None = None
+    hca: str | None = None
+    port: int | None = None
+    link_layer: LinkLayer | None = None
+    memory: Literal["host", "gpu"] | None = None
+    gpu: int | None = None
+    connection: str | None = None
+    qps: int | None = None
+    mtu: int | None = None
+    gid_index: int | None = None
+    bidirectional: bool | None = None
+    dual_port: bool | None = None
+    rows: tuple[LinkTestRow, ...] = ()
+    local_ip: str | None = None
+    remote_ip: str | None = None
+    streams: int | None = None
+    gbps: float | None = None
+    retransmits: int | None = None
 
 
 class Throughput(Fact, frozen=True, kw_only=True):

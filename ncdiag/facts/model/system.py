@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ncdiag.facts.model.base import Fact, HostName
 from ncdiag.facts.scalars import VersionRange
 
@@ -48,6 +50,25 @@ class Service(Fact, frozen=True, kw_only=True):
     name: str
     active: bool | None = None
     version: str | None = None
+
+
+class ProcessCpus(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The processors that a process may use, as the kernel lists them (``0-31,64-95``)."""
+
+    pid: int
+    cpus: str
+
+
+class IdleState(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A state in which an idle processor sleeps: ``latency_us`` is what it takes to wake up from it, in microseconds.
+
+    ``used``: the first processor was in it since the start; ``disabled``: it is not entered any more.
+    """
+
+    name: str
+    latency_us: int | None = None
+    disabled: bool | None = None
+    used: bool | None = None
 
 
 class Library(Fact, frozen=True, kw_only=True):

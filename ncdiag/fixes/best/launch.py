@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 
+from ncdiag.facts.derive.settings import values_left_behind
 from ncdiag.facts.model import Host, Launch, Setting
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Bindings, Value, best, bound
@@ -49,12 +50,12 @@ def np(view: View, bindings: Bindings) -> Value:
 def left_behind(view: View, bindings: Bindings) -> Value:
     """The assignments in front of a launch line that do not reach the other hosts: ``NCCL_DEBUG=INFO``."""
     launch = bound(bindings, Launch)
-    names = view.get(launch, "left_behind") if launch is not None else ()
-    if launch is None or not names:
+    values = values_left_behind(launch, view) if launch is not None else {}
+    if launch is None or not values:
         return Value(reason="the launch line forwards what it sets")
     found = launch.provenance.get("prefix_env") or launch.provenance.get("")
-    text = shlex.join(f"{name}={launch.prefix_env[name]}" for name in names)
-    return Value(text=text, reason="as the launch line sets them for its own host", spans=(found,) if found else ())
+    text = shlex.join(f"{name}={value}" for name, value in values.items())
+    return Value(text=text, reason="as they are set on the host of the launcher", spans=(found,) if found else ())
 
 
 @best

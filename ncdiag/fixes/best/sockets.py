@@ -43,11 +43,29 @@ def shared_interface(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
         reason = "no interface with an address that other hosts can reach was seen"
         return Value(reason=reason, ask_for=blind or ("ip addr (on every host)",))
     chosen, reason = _choose(with_some, view)
+    if len({one.address.ip for one in chosen.values()}) < len(chosen):
+        reason = "the interfaces seen have one address on several hosts"
+        return Value(reason=reason, ask_for=blind or ("ip addr (on every host)",))
+    if _failed_already(chosen, view):
+        reason = "connections between the interfaces seen have failed already, and others are not known"
+        return Value(reason=reason, ask_for=blind or ("ip addr (on every host)",))
     text, problem = _render({name: one.interface.name for name, one in chosen.items()}, view)
     spans = tuple(dict.fromkeys(span for one in chosen.values() for span in _spans(one.interface)))
     if text is None:
         return Value(reason=problem, spans=spans, ask_for=blind)
     return Value(text=text, reason=reason, spans=spans, ask_for=blind)
+
+
+def _failed_already(chosen: dict[str, _Candidate], view: View) -> bool:
+    """Are they those in use, in no network that the hosts share, and did a connection to one of them fail?"""
+    tried = {item.ip for item in view.get(view.job, "advertised") if item.failed}
+    used = {rank.bootstrap_interface.name for rank in view.job.ranks if rank.bootstrap_interface is not None}
+    addresses = [one.address for one in chosen.values()]
+    return (
+        any(address.ip in tried for address in addresses)
+        and all(one.interface.name in used for one in chosen.values())
+        and not any(seen.same_network(addresses[0], other) for other in addresses[1:])
+    )
 
 
 @best

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 
+from ncdiag.facts.derive.network import CONNECT_FAILURES
 from ncdiag.facts.model import Host, Job, Rank
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived
@@ -11,6 +12,8 @@ from ncdiag.nccl.hosts.in_force import settings_of
 from ncdiag.nccl.selection import sockets
 
 _FAMILY = "NCCL_SOCKET_FAMILY"
+_WIDEST = 16
+"""Bits of the largest network that hosts of a job usually share."""
 
 
 @derived
@@ -46,11 +49,12 @@ def _is_local(choice: sockets.Choice) -> bool:
 def unrouted_peers(host: Host, view: View) -> tuple[str, ...] | None:
     """Bootstrap addresses of other hosts for which this host has neither a network nor a route.
 
-    None when its interfaces with their prefix lengths, or its routes, were not shown.
+    Where its interfaces with their prefix lengths, or its routes, were not shown: those that it failed to reach from an
+    interface of another name in another network; None when there are none.
     """
     own = [f"{a.ip}/{a.prefix_len}" for i in host.interfaces for a in i.addresses or () if a.prefix_len is not None]
     if not own or "routes" not in host.complete:
-        return None
+        return _unreached(host, view) or None
     known = [*own, *(route.destination for route in host.routes)]
     if "default" in known:
         return ()
@@ -61,6 +65,51 @@ def unrouted_peers(host: Host, view: View) -> tuple[str, ...] | None:
     for route in host.routes[:1] if lost else ():
         view.note(route)
     return tuple(lost) if peers else None
+
+
+_OF_ITS_OWN = ("is_virtual", "is_loopback", "is_link_local")
+
+
+def _unreached(host: Host, view: View) -> tuple[str, ...]:
+    """Peers on other interfaces in other networks to which connections of this host failed."""
+    ranks = view.get(view.job, "bootstrap_ranks")
+    own = next(((ip, rank) for ip, rank in ranks.items() if rank.host == host.name), None)
+    found: dict[str, None] = {}
+    for event in view.events_on(host.name, CONNECT_FAILURES) if own else ():
+        ip = view.get(event, "peer_ip")
+        peer = ranks.get(ip)
+        if own and peer is not None and peer.host != host.name and _are_apart((own[0], own[1]), (ip, peer), view):
+            found.setdefault(ip)
+            view.note(event)
+            view.note(own[1], "bootstrap_interface")
+            view.note(peer, "bootstrap_interface")
+    return tuple(found)
+
+
+def _are_apart(one: tuple[str, Rank], other: tuple[str, Rank], view: View) -> bool:
+    """Two interfaces of different names whose addresses share no network of the usual sizes.
+
+    One that leads nowhere (a bridge, a VPN, loopback) is a fault of its own.
+    """
+    (ip, rank), (peer_ip, peer) = one, other
+    used = [r.bootstrap_interface for r in (rank, peer) if r.bootstrap_interface is not None]
+    if any(view.get(interface, fault) for interface in used for fault in _OF_ITS_OWN):
+        return False
+    names = {interface.name for interface in used}
+    return len(names) > 1 and not _is_inside(peer_ip, f"{ip}/{_WIDEST}")
+
+
+@derived
+def separation_text(host: Host, view: View) -> str:
+    """What keeps the host from its peers, in words."""
+    lost = ", ".join(view.get(host, "unrouted_peers") or ())
+    if "routes" in host.complete:
+        return f"{host.name} has no route to {lost}, where its peers wait"
+    rank = next((r for r in view.get(view.job, "bootstrap_ranks").values() if r.host == host.name), None)
+    used = (
+        rank.bootstrap_interface.name if rank is not None and rank.bootstrap_interface is not None else "an interface"
+    )
+    return f"{host.name} uses {used} and does not reach {lost}, which is in another network"
 
 
 @derived

@@ -27,6 +27,12 @@ def socket_filter_matches_nothing(host: Host, view: View) -> bool | None:
     return choice.error is not None if choice.known else None
 
 
+_DRIVERS = frozenset(
+    {"mlx", "mlx5", "mlx4", "bnxt_re", "irdma", "ionic", "erdma", "hns", "efa", "rdmap", "rocep", "ibp"}
+)
+"""How the names of all devices of one driver, or of udev's naming by PCI place, begin (rdma-core, kernel-boot)."""
+
+
 @derived
 def variables_told(job: Job, view: View) -> tuple[str, ...]:
     """The NCCL variables of which anything is known, looked up once for all hosts."""
@@ -56,17 +62,36 @@ def hca_filter_matches_nothing(host: Host, view: View) -> bool | None:
     if any(r.net_devices for r in view.ranks_on(host.name)):
         return False
     ports = [p for d in host.hcas for p in d.ports]
-    if not ports:
-        found_none = view.events_on(host.name, ["ib-no-device"])
-        for event in found_none[:1]:
-            view.note(event)
-        return True if found_none and wanted.items else None
     active = [p for p in ports if p.state == "active"]
     for port in active:
         view.note(port, "state")
-    if any(wanted.admits(p.hca, p.number) for p in active):
+    if active:
+        return not any(wanted.admits(p.hca, p.number) for p in active)
+    if ports and all(p.state is not None for p in ports):
         return False
-    return True if active else None if any(p.state is None for p in ports) else False
+    return _found_nothing(host, ports, wanted, view)
+
+
+def _found_nothing(host: Host, ports: list[Port], wanted: NameList, view: View) -> bool | None:
+    """Is it the filter that NCCL found no device for, where the state of the ports was not told?"""
+    events = view.events_on(host.name, ["ib-no-device"])
+    if not events or not wanted.items or any(wanted.admits(p.hca, p.number) for p in ports if p.state is None):
+        return None
+    if not ports and _has_another_reason(host, wanted, view):
+        return None
+    view.note(events[0])
+    return True
+
+
+def _has_another_reason(host: Host, wanted: NameList, view: View) -> bool:
+    """May NCCL have found no device for another reason than its filter?
+
+    The filter names a driver and no device, so that any card of the maker would do; or the container got no device.
+    """
+    if any(item.name.rstrip("_") in _DRIVERS for item in wanted.items) and not wanted.exact:
+        return True
+    starved = any(view.get(launch, "asks_rdma") is False for launch in view.job.launches)
+    return starved or view.get(host, "has_infiniband_devices") is False
 
 
 @derived

@@ -58,6 +58,25 @@ def has_routable_gid(port: Port, view: View) -> bool | None:
 
 
 @derived
+def misses_ipv6_gid(port: Port, view: View) -> bool | None:
+    """Does NCCL, choosing by itself, take a bad entry although the table has good ones, of IPv6 alone?
+
+    It looks for IPv4 unless NCCL_IB_ADDR_FAMILY says AF_INET6; without a match it stays at entry 0.
+    """
+    host = view.host(port.host)
+    settings = settings_of(host, view) if host is not None else {}
+    pinned = settings.get("NCCL_IB_GID_INDEX", "-1") != "-1"
+    if pinned or settings.get("NCCL_IB_ADDR_FAMILY") == "AF_INET6" or any(gid.ip is not None for gid in port.gids):
+        return False
+    good = next((gid for gid in port.gids if gid.type == "RoCE v2" and _is_bad(gid) is False), None)
+    if good is None:
+        return False if port.gids_complete else None
+    view.note(good)
+    bad: bool | None = view.get(port, "chosen_gid_is_bad")
+    return bad
+
+
+@derived
 def chosen_gid_text(port: Port, view: View) -> str:
     """For people: ``a link-local RoCE v2 address (fe80::1)``."""
     choice = _choice(port, view)

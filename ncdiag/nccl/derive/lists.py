@@ -160,7 +160,7 @@ def unmeant_hcas(host: Host, view: View) -> tuple[str, ...] | None:
     if wanted.exact:
         return ()
     if not host.hcas:
-        return None
+        return _unmeant_in_use(host, setting, wanted, view)
     ports = [p for d in host.hcas for p in d.ports if p.state == "active"]
     named = {item.name for item in wanted.items}
     meant = [p for p in ports if p.hca in named]
@@ -173,6 +173,24 @@ def unmeant_hcas(host: Host, view: View) -> tuple[str, ...] | None:
         for port in extra:
             view.note(port)
     return tuple(dict.fromkeys(p.hca for p in extra))
+
+
+def _unmeant_in_use(host: Host, setting: Setting, wanted: NameList, view: View) -> tuple[str, ...] | None:
+    """Devices in NCCL's own list that fit an item only by their beginning, where a device has exactly that name.
+
+    Who means ``mlx5_10`` as well writes it, or ``mlx5``.
+    """
+    for rank in ranks_of(host, view):
+        names = [name for device in rank.net_devices or () for name in device.name.split("+")]
+        meant = {item.name for item in wanted.items if item.name in names}
+        if wanted.exclude or len(meant) < len(wanted.items):
+            continue
+        extra = [name for name in names if name not in meant]
+        if extra:
+            view.note(setting)
+            view.note(rank, "net_devices")
+            return tuple(extra)
+    return None
 
 
 @derived

@@ -6,7 +6,6 @@ What pickle notes of each object while it works is as large as the objects; with
 from __future__ import annotations
 
 import itertools
-import pickle
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -18,6 +17,8 @@ V = TypeVar("V")
 
 def packed(table: dict[K, V]) -> list[bytes]:
     """The table in pieces."""
+    import pickle  # not needed where one process reads all
+
     items = iter(table.items())
     return [
         pickle.dumps(batch, pickle.HIGHEST_PROTOCOL)
@@ -27,4 +28,6 @@ def packed(table: dict[K, V]) -> list[bytes]:
 
 def unpacked(batches: Iterable[bytes]) -> dict[K, V]:
     """The table again; ``batches`` come from `packed` in a process of the same program."""
+    import pickle
+
     return dict(itertools.chain.from_iterable(pickle.loads(batch) for batch in batches))  # noqa: S301  (our own)

@@ -1,8 +1,9 @@
 """What stands before ``NCCL INFO``: who printed the line, and when.
 
-Every release prints ``host:pid:tid [dev] `` (src/debug.cc); WARN adds ``file:line``, since 2.26 a time before the host
-and since 2.30.7 ``(function)``. Launchers put their own tags in front, people cut pieces off: the host is looked for
-from the right, whatever stands left of it.
+Every release prints ``host:pid:tid [dev] `` (src/debug.cc); WARN adds ``file:line`` (plugins put their function there,
+in C++ with its signature: nccl_ofi_log.h of aws-ofi-nccl), since 2.26 a time before the host and since 2.30.7
+``(function)``. Launchers put their own tags in front, people cut pieces off: the host is looked for from the right,
+whatever stands left of it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _TAIL = re.compile(
         |(?:(?<=\s)|^)(?P<bare>[A-Za-z][\w.-]{0,254})\s(?=\[))?
         (?:\[(?P<dev>-?\w{1,16})\]\s)?
         (?:\d{1,12}\.\d{1,9}\s(?:\w{1,200}:\d{1,6}\s)?)?
-        (?:(?P<file>[^\s:]{1,300}\.\w{1,4}):(?P<line>\d{1,6})\s)?
+        (?:(?P<file>[^\s:]{1,300}\.\w{1,4}|(?<=\]\s)[A-Za-z_][^\n\[\]]{0,400}?):(?P<line>\d{1,6})\s)?
         (?:\((?P<function>[^()]{1,200})\)\s)?$""",
     re.VERBOSE,
 )

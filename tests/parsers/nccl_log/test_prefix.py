@@ -49,6 +49,11 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "another line glued on": ("node0:40:41 [1] NCCL INFO Channel 00/0 : 1[1] -> 2[2] via P2P/CUMEMnode1:42:43 [0] ", N),
     "after a transport with a number": ("0[0] -> 9[1] [send] via NET/IB/0node1:42:43 [0] ", N),
     "after shared memory": ("0[0] -> 9[1] via direct shared memorynode1:42:43 [0] ", N),
+    "function of a plugin": ("node1:42:43 [0] find_ofi_provider:612 ", {**N, "file": "find_ofi_provider", "line": 612}),
+    "function of a plugin in C++": (
+        "node1:42:43 [0] int create_plugin(nccl_plugin**, const char *):271 ",
+        {**N, "file": "int create_plugin(nccl_plugin**, const char *)", "line": 271},
+    ),
     "cut: device only": (" [3] ", {"dev": 3}),
     "cut: host and device": ("node1 [3] ", {"host": "node1", "dev": 3}),
     "cut: file only": ("misc/ibvwrap.cu:63 ", {"file": "misc/ibvwrap.cu", "line": 63}),

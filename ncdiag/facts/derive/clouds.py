@@ -1,0 +1,171 @@
+"""Whose cloud the hosts are of, and what the network of that cloud needs."""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.facts.derive.rdma import ranks_of
+from ncdiag.facts.model import Event, Host, Job
+from ncdiag.facts.view import View, derived, derived_of
+
+AZURE_NAMES = re.compile(r"mlx5_(?:ib|an)\d")
+"""What Azure's images call their RDMA devices (azhpc-images, azure_persistent_rdma_naming)."""
+_LARGE = 8
+_GOOGLE_PLUGINS = (
+    (re.compile(r"H100[- ]mega", re.IGNORECASE), "GPUDirect-TCPXO, with its receive daemon (A3 Mega)"),
+    (re.compile(r"H100", re.IGNORECASE), "GPUDirect-TCPX (A3 High) or -TCPXO (A3 Mega), with its receive daemon"),
+    (re.compile(r"H200|G?B[23]00", re.IGNORECASE), "gIB (A3 Ultra, A4)"),
+)
+"""By GPU model or accelerator label (Google Cloud: accelerator-optimized machine family, GPUDirect)."""
+_TRAFFIC_CLASSES = {"oci": 41, "alibaba": 136}
+"""The class that the RoCE network of a cloud keeps lossless: oracle-quickstart/oci-hpc roles/nccl-conf, Alibaba Cloud
+PAI "high-performance networks for distributed training" (Lingjun).
+"""
+_NAMES = {"oci": "Oracle Cloud", "alibaba": "Alibaba Cloud"}
+
+
+@derived
+def provider(host: Host, view: View) -> str | None:
+    """The cloud that a host is of: by its firmware, by what a plugin knows, by names, else by the job's manifest."""
+    if host.cloud is not None:
+        view.note(host, "cloud")
+        return host.cloud
+    for event in view.events_on(host.name, ["ofi-platform"]):  # AWS's plugin knows the instance type
+        view.note(event)
+        return "aws"
+    for hca in host.hcas:
+        if AZURE_NAMES.match(hca.name):
+            view.note(hca)
+            return "azure"
+    for rank in ranks_of(host, view):
+        if any(AZURE_NAMES.match(device.name) for device in rank.net_devices or ()):
+            view.note(rank, "net_devices")
+            return "azure"
+    return _placed(view)
+
+
+def _placed(view: View) -> str | None:
+    """The cloud whose labels the pods of a manifest ask for."""
+    launch = next((launch for launch in view.job.launches if launch.accelerator or launch.efa_devices), None)
+    if launch is None:
+        return None
+    view.note(launch)
+    return "gcp" if launch.accelerator else "aws"
+
+
+@derived
+def providers(job: Job, view: View) -> tuple[str, ...]:
+    """The clouds of all hosts that are known."""
+    found = {view.get(host, "provider") for host in job.hosts} - {None}
+    return tuple(sorted(found))
+
+
+@derived
+def provider_name(host: Host, view: View) -> str:
+    """That cloud's name, for people."""
+    return _NAMES.get(view.get(host, "provider") or "", "its cloud")
+
+
+@derived
+def lacks_topology_file(host: Host, view: View) -> bool | None:
+    """Does NCCL get no topology file, on a virtual machine whose bus hides which NIC is near which GPU?
+
+    By variables and conf files, which have to be shown both, or because NCCL found NICs too far from the GPUs.
+    """
+    setting = view.setting(host, "NCCL_TOPO_FILE")
+    if setting is not None and setting.is_set and setting.text:
+        return False
+    for event in view.events_on(host.name, ["topology-file-loaded", "topology-file-missing"]):
+        view.note(event)
+        return False
+    far = next((r for r in ranks_of(host, view) for g in r.gdr if view.get(g, "by_distance")), None)
+    if far is not None:
+        view.note(far, "gdr")
+        return True
+    return True if setting is not None and host.conf_settings else None
+
+
+@derived
+def plain_tcp(host: Host, view: View) -> bool | None:
+    """Do the ranks of a host talk over NCCL's own TCP sockets?"""
+    for rank in ranks_of(host, view):
+        if rank.net is not None:
+            view.note(rank, "net")
+            return rank.net == "Socket"
+    return None
+
+
+@derived
+def google_plugin(host: Host, view: View) -> str | None:
+    """The network plugin that Google has for machines with these GPUs; empty for none, None when they are not told.
+
+    Only the machines with all eight H100 have one.
+    """
+    label = next((launch.accelerator for launch in view.job.launches if launch.accelerator), None)
+    gpu = next((gpu for gpu in host.gpus if gpu.model), None)
+    text = label or (gpu.model if gpu is not None else None)
+    if text is None:
+        return None
+    if gpu is not None:
+        view.note(gpu, "model")
+    found = next((plugin for pattern, plugin in _GOOGLE_PLUGINS if pattern.search(text)), "")
+    return "" if label is None and "H100" in text and len(host.gpus) < _LARGE else found
+
+
+@derived
+def preset_traffic_class(host: Host, view: View) -> int | None:
+    """NCCL_IB_TC of the provider's own configuration; None where it has none or is not known."""
+    return _TRAFFIC_CLASSES.get(view.get(host, "provider") or "")
+
+
+@derived
+def lacks_traffic_class(host: Host, view: View) -> bool | None:
+    """Does RoCE traffic go in another class than the one that the network of the cloud keeps lossless?"""
+    roce = [rank for rank in ranks_of(host, view) if view.get(rank, "uses_roce")]
+    mlx5 = next((rank for rank in roce if any(d.name.startswith("mlx5") for d in rank.net_devices or ())), None)
+    if mlx5 is None:
+        return None if any(rank.net_devices is None for rank in ranks_of(host, view)) else False
+    if view.get(host, "provider") is None:
+        return None
+    wanted = view.get(host, "preset_traffic_class")
+    setting = view.setting(mlx5, "NCCL_IB_TC")
+    if wanted is None or setting is None:
+        return False if wanted is None else None
+    view.note(mlx5, "net_devices")
+    view.note(setting)
+    return bool((setting.number if setting.is_set else 0) != wanted)
+
+
+@derived_of("google-setting-enforced")
+def wants_unset(event: Event, view: View) -> bool:
+    """Does Google's checker want the variable not to be set at all?"""
+    return event.fields.get("wanted") == "unset"
+
+
+@derived
+def wanted_assignment(event: Event, view: View) -> str:
+    """``NCCL_MIN_NCHANNELS=4``: what Google's checker asks for."""
+    return f"{event.fields.get('variable')}={event.fields.get('wanted')}"
+
+
+@derived
+def shim_refuses(job: Job, view: View) -> bool:
+    """Is Google's plugin there, and its checker refuses a variable?"""
+    return "google-setting-enforced" in view.event_names()
+
+
+@derived
+def has_rails(host: Host, view: View) -> bool | None:
+    """Has the host several InfiniBand ports, so that it matters which of them is near which GPU?"""
+    ports = [port for hca in host.hcas for port in hca.ports if port.link_layer == "InfiniBand"]
+    listed = [len([d for d in r.net_devices if d.link_layer == "IB"]) for r in ranks_of(host, view) if r.net_devices]
+    count = max([len(ports), *listed])
+    return count > 1 if ports or listed else None
+
+
+@derived
+def azure_topology_file(host: Host, view: View) -> str:
+    """Where Azure's HPC images have the topology file for machines with these GPUs."""
+    models = " ".join(gpu.model or "" for gpu in host.gpus)
+    series = "ndv4" if "A100" in models else "ndv5" if re.search(r"H[12]00", models) else ""
+    return f"/opt/microsoft/{series}-topo.xml" if series else "<the file of the machine type>"

@@ -1,0 +1,205 @@
+"""What HCCL's errors say when their lines are read together: which peer did not come, which device failed first.
+
+The forms are those of CANN's troubleshooting guide of HCCL (releases 6 to 9): a code EInnnn on the screen, tables and
+lists in the log (plog) of each process.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.facts.fold import fold_ranks
+from ncdiag.facts.model import Event, Host, Job, Npu, RankTable
+from ncdiag.facts.view import View, derived, derived_of
+
+_CODE = re.compile(r"\bEI\d{4}\b")
+_CODES = {
+    "hccl-socket-timeout": "EI0006", "hccl-ranks-missing": "EI0015", "hccl-params-mismatch": "EI0005",
+    "hccl-roce-error": "EI0013", "hccl-cluster-exception": "EI0013", "hccl-exec-timeout": "EI0002",
+}  # fmt: skip
+"""The code of an event whose line, one of the log, names none."""
+_NUMBER = re.compile(r"\d{1,7}")
+_RANK_IDS = re.compile(r"\[(\d{16})\]")
+_AGENTS = re.compile(r"Failed to connect agent\[([\d, ]{1,200})")
+_AWAITED = re.compile(r"(?:[Rr]emote rank:? ?\[|Waiting peer (?:rank|end): ?\[?)(\d{1,7})\b")
+_PEER = re.compile(
+    r"Peer information: server (?P<server>[\w.:-]{1,64}), device ID (?P<id>\d{1,4}), device IP (?P<ip>[\w.:]{2,45})"
+)
+_PARAMETER = re.compile(
+    r"parameter ?\[(?P<name>[^\]]{1,60})\], local ?\[(?P<here>[^\]]{0,60})\], remote ?\[(?P<there>[^\]]{0,60})\]"
+)
+_MOST_RANKS = 1 << 17
+
+
+@derived
+def hccl_code(event: Event, view: View) -> str:
+    """``EI0006``."""
+    found = _CODE.search(event.text)
+    return found[0] if found else _CODES.get(event.event, "no code")
+
+
+@derived
+def hccl_awaited(event: Event, view: View) -> str:
+    """``rank 9`` or ``10.3.0.2 (rank 1)``: who did not come, from all lines of the job; ``a peer``."""
+    missing = _missing(view.job)
+    if missing:
+        return _named(missing)
+    for other in view.job.events:
+        if other.event == "hccl-link-error":
+            view.note(other)
+            if "peer_device" in other.fields:
+                return f"device {other.fields['peer_device']} of {other.fields.get('peer_address')}"
+            return f"{other.fields.get('peer_address')} (rank {other.fields.get('peer_rank')})"
+    return "a peer"
+
+
+def _missing(job: Job) -> set[int]:
+    """The ranks that HCCL says did not connect, or that a complete list of those that did leaves out."""
+    told: set[int] = set()
+    connected: set[int] = set()
+    expected = 0
+    for event in job.events:
+        if event.event == "hccl-connected-ranks":
+            connected |= {int(number) for number in _RANK_IDS.findall(str(event.fields.get("connected_ranks", "")))}
+            expected = int(event.fields.get("expected") or expected)
+        elif event.event in {"hccl-ranks-missing", "hccl-socket-timeout"}:
+            agents = _AGENTS.search(event.text)
+            told |= {int(number) for number in _NUMBER.findall(agents[1])} if agents else set()
+    if told or not connected:
+        return told
+    return set(range(min(expected or max(connected) + 1, _MOST_RANKS))) - connected
+
+
+@derived
+def hccl_waiting(event: Event, view: View) -> str:
+    """`` for rank 3``, of a collective that took too long; nothing where the line names nobody."""
+    found = _AWAITED.search(event.text)
+    return f" for rank {found[1]}" if found else ""
+
+
+@derived
+def hccl_peer(event: Event, view: View) -> str:
+    """`` to device 1 (29.10.0.2) of 10.3.0.2``: where a transfer went; nothing where no line tells."""
+    for other in (event, *view.job.events):
+        found = _PEER.search(other.text) if other.event == "hccl-roce-error" else None
+        if found:
+            return f" to device {found['id']} ({found['ip'].rstrip('.')}) of {found['server']}"
+    for other in view.job.events:
+        if view.get(other, "is_roce_failure") and other.fields.get("location"):
+            return f" to {_place(other)}"
+    return ""
+
+
+@derived_of("hccl-roce-error", "hccl-cluster-exception")
+def is_roce_failure(event: Event, view: View) -> bool:
+    """Did a transfer between NPUs get no answer, by its own line or by HCCL's heartbeats?"""
+    return event.event == "hccl-roce-error" or "cqe" in str(event.fields.get("exception")).lower()
+
+
+@derived_of("hccl-cluster-exception")
+def is_first_device(event: Event, view: View) -> bool:
+    """Does HCCL name a device that ended or stands still as the first one that failed?"""
+    return not view.get(event, "is_roce_failure")
+
+
+@derived
+def first_device(event: Event, view: View) -> str:
+    """``device 3 of 10.3.0.2 (Heartbeat Lost)``."""
+    return f"{_place(event)} ({event.fields.get('exception')})"
+
+
+def _place(event: Event) -> str:
+    """The location that HCCL writes as address and device."""
+    address, _, device = str(event.fields.get("location")).rpartition("/")
+    return f"device {device} of {address}" if address else device
+
+
+@derived
+def hccl_difference(event: Event, view: View) -> str:
+    """``: count 16512 and 8320``, as far as the lines tell; the same for all of them where each tells a part."""
+    found = _PARAMETER.search(event.text)
+    if found:
+        return f": {found['name']} {found['here']} and {found['there']}"
+    told = {
+        e.fields["parameter"]: (str(e.fields.get("local_value")), str(e.fields.get("remote_value")))
+        for e in view.job.events if e.event == "hccl-params-mismatch" and "parameter" in e.fields
+    }  # fmt: skip
+    if "tag" in told:  # the name of the operation, then that of the communicator
+        here, there = (tag.partition("_")[0] for tag in told["tag"])
+        if here != there:
+            return f": {here} and {there}"
+    return "".join(f": {name} {here} and {there}" for name, (here, there) in list(told.items())[:1])
+
+
+@derived
+def rank_table_faults(job: Job, view: View) -> tuple[Event, ...]:
+    """What HCCL says, or would say, of each rank table, empty for a good one; its own lines where it refuses one."""
+    seen = [
+        Event(
+            event="hccl-ranktable-invalid", origin="hccl", kind="cause", text=view.get(table, "problem_text"),
+            provenance=table.provenance,
+        )
+        for table in job.rank_tables
+    ]  # fmt: skip
+    told = any(event.text for event in seen)
+    return (*seen, *(event for event in job.events if event.event == "hccl-ranktable-invalid" and not told))
+
+
+@derived_of("hccl-ranktable-invalid")
+def is_table_fault(event: Event, view: View) -> bool:
+    """Is there something to say of it?"""
+    return bool(event.text)
+
+
+@derived
+def port_address(table: RankTable, view: View) -> str | None:
+    """``device 1 of 10.3.0.1 has 29.1.1.9, the table 29.1.1.5``: an address that the NPU's own port does not have.
+
+    The host of the ports is the server of that name or address, else the one most of whose devices have their
+    addresses. None when they agree or nothing of the ports was seen.
+    """
+    for host in view.job.hosts:
+        ports = {str(npu.index): npu for npu in host.npus if npu.ip}
+        server = _server(table, host, ports)
+        for device in table.devices:
+            npu = ports.get(device.device_id or "")
+            if npu is not None and device.server_id == server and device.device_ip and device.device_ip != npu.ip:
+                view.note(npu, "ip")
+                return f"device {device.device_id} of {server} has {npu.ip}, the table {device.device_ip}"
+    return None
+
+
+def _server(table: RankTable, host: Host, ports: dict[str, Npu]) -> str | None:
+    own = {host.name} | {a.ip for interface in host.interfaces for a in interface.addresses or ()}
+    servers = {device.server_id for device in table.devices if device.server_id}
+    named = servers & own
+    if named:
+        return min(named)
+    if len(servers) == 1:
+        return min(servers)
+    alike: dict[str, int] = {}
+    for device in table.devices:
+        npu = ports.get(device.device_id or "")
+        if npu is not None and device.server_id and device.device_ip == npu.ip:
+            alike[device.server_id] = alike.get(device.server_id, 0) + 1
+    return max(alike, key=lambda server: alike[server]) if alike else None
+
+
+@derived
+def has_wrong_address(table: RankTable, view: View) -> bool | None:
+    """Does the table give a device an address that is its host's, or not that of its port?"""
+    own: bool | None = view.get(table, "uses_host_address")
+    return True if view.get(table, "port_address") is not None else own
+
+
+@derived
+def wrong_address(table: RankTable, view: View) -> str:
+    """A sentence about it."""
+    host = view.get(table, "host_address")
+    if host is not None:
+        return f"The rank table gives an NPU the address of its host, {host}"
+    return f"The rank table has another address for an NPU than its port: {view.get(table, 'port_address')}"
+
+
+def _named(ranks: set[int]) -> str:
+    return f"{'rank' if len(ranks) == 1 else 'ranks'} {fold_ranks(ranks)}"

@@ -1,0 +1,123 @@
+"""The host network that HCCL's set-up goes over: the interface that it takes, and packet filters in its way.
+
+Source: CANN documentation of HCCL_IF_IP, HCCL_SOCKET_IFNAME, HCCL_IF_BASE_PORT and HCCL_HOST_SOCKET_PORT_RANGE.
+"""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import COLLECTION_KINDS, Host, Interface, Job, Setting
+from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.view import View, derived
+
+_BASE_PORT, _PORTS = 60_000, 16
+_FILTERS = frozenset({"firewalld", "ufw"})
+_WAITS = frozenset({"hccl-socket-timeout", "hccl-ranks-missing"})
+
+
+@derived
+def runs_hccl(job: Job, view: View) -> bool:
+    """Does anything speak of HCCL: its messages, its variables, a rank table?"""
+    told = any(name.startswith("hccl-") for name in view.event_names()) or bool(job.rank_tables)
+    return told or any(setting.name.startswith("HCCL_") for setting in job.settings)
+
+
+@derived
+def hccl_waits(job: Job, view: View) -> bool:
+    """Did a rank wait in vain for a connection?"""
+    found = next((event for event in job.events if event.event in _WAITS), None)
+    if found is not None:
+        view.note(found)
+    return found is not None
+
+
+@derived
+def hccl_interface_fault(host: Host, view: View) -> str | None:
+    """A sentence about the interface that HCCL takes on a host; empty when it suits, None when it is not known.
+
+    HCCL_IF_IP comes before HCCL_SOCKET_IFNAME; without both it is the first by name, Docker's and the loopback last.
+    """
+    if not view.get(view.job, "runs_hccl"):
+        return ""
+    address, names = (view.setting(host, name) for name in ("HCCL_IF_IP", "HCCL_SOCKET_IFNAME"))
+    closed = bool(host.complete & COLLECTION_KINDS["interfaces"])
+    if address is not None and address.is_set and address.text:
+        return _address_fault(host, address, view, closed=closed)
+    if names is not None and names.is_set and names.text:
+        return _names_fault(host, names, view, closed=closed)
+    return _first_fault(host, view) if address is not None and names is not None and closed else None
+
+
+def _first_fault(host: Host, view: View) -> str:
+    """Of the choice without the variables, where a rank waits."""
+    if not view.get(view.job, "hccl_waits"):
+        return ""
+    taken = min(_usable(host), key=_order, default=None)
+    if taken is None or not view.get(taken, "is_virtual"):
+        return ""
+    view.note(taken)
+    return f"HCCL takes {taken.name} of {host.name}, the first by name, which leads to no other host"
+
+
+def _address_fault(host: Host, setting: Setting, view: View, *, closed: bool) -> str | None:
+    own = {a.ip for interface in host.interfaces for a in interface.addresses or ()}
+    if ip_address(setting.text or "") is None or setting.text in own:
+        return ""  # what is no address at all is a wrong value of the variable
+    view.note(setting)
+    return f"HCCL_IF_IP={setting.text} is no address of {host.name}" if closed else None
+
+
+def _names_fault(host: Host, setting: Setting, view: View, *, closed: bool) -> str | None:
+    usable = _usable(host)
+    if any(_matches(interface.name, setting.text or "") for interface in usable):
+        return ""
+    view.note(setting)
+    has = ", ".join(interface.name for interface in usable if not view.get(interface, "is_loopback")) or "none"
+    text = f"HCCL_SOCKET_IFNAME={setting.text} fits no interface with an address of {host.name} (it has {has})"
+    return text if closed else None
+
+
+def _usable(host: Host) -> list[Interface]:
+    return [interface for interface in host.interfaces if interface.addresses and interface.up is not False]
+
+
+def _matches(name: str, text: str) -> bool:
+    """``eth,enp`` are prefixes, ``=eth0`` whole names; ``^`` before either excludes."""
+    excluded, exact = text.startswith("^"), text.removeprefix("^").startswith("=")
+    items = [item.strip() for item in text.removeprefix("^").removeprefix("=").split(",") if item.strip()]
+    return excluded != any(name == item if exact else name.startswith(item) for item in items)
+
+
+def _order(interface: Interface) -> tuple[int, str]:
+    """By name, Docker's and the loopback last."""
+    return 2 if interface.name == "lo" else 1 if interface.name.startswith("docker") else 0, interface.name
+
+
+@derived
+def has_hccl_interface_fault(host: Host, view: View) -> bool | None:
+    """Is anything wrong with it?"""
+    found = view.get(host, "hccl_interface_fault")
+    return None if found is None else bool(found)
+
+
+@derived
+def filters_packets(host: Host, view: View) -> bool | None:
+    """Is a packet filter at work: by its rules where they are shown, else by its service?"""
+    if host.input_policy is not None or host.input_drops is not None:
+        view.note(host, "input_policy" if host.input_policy is not None else "input_drops")
+        return host.input_policy == "drop" or bool(host.input_drops)
+    known = [service for service in host.services if service.name in _FILTERS and service.active is not None]
+    active = next((service for service in known if service.active), None)
+    if active is not None:
+        view.note(active)
+    return active is not None if known else None
+
+
+@derived
+def hccl_ports(job: Job, view: View) -> str:
+    """The TCP ports of the host that HCCL's set-up listens on: ``60000-60015`` unless variables say others."""
+    ports, base = (view.setting(job, name) for name in ("HCCL_HOST_SOCKET_PORT_RANGE", "HCCL_IF_BASE_PORT"))
+    if ports is not None and ports.is_set and ports.text and ports.text[0].isdigit():
+        return ports.text
+    text = (base.text if base is not None and base.is_set else None) or ""
+    first = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else _BASE_PORT  # noqa: PLR2004
+    return f"{first}-{first + _PORTS - 1}"

@@ -1,0 +1,67 @@
+"""Pods of a manifest against the machines that they take, and proxies of a service mesh in their way."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import Job, Launch
+from ncdiag.facts.view import View, derived
+
+EFA = {
+    "p4d.24xlarge": (4, 8), "p4de.24xlarge": (4, 8), "p5.48xlarge": (32, 8), "p5e.48xlarge": (32, 8),
+    "p5en.48xlarge": (16, 8), "p6-b200.48xlarge": (8, 8),
+}  # fmt: skip
+"""EFA devices and GPUs of instance types (Amazon EC2 user guide, network cards)."""
+
+
+@derived
+def efa_available(launch: Launch, view: View) -> int | None:
+    """How many EFA devices the instance type has that the pod asks for."""
+    return EFA[launch.instance_type][0] if launch.instance_type in EFA else None
+
+
+@derived
+def takes_whole_instance(launch: Launch, view: View) -> bool | None:
+    """Does the pod take all GPUs of that instance type?"""
+    if launch.instance_type not in EFA:
+        return None
+    count = view.get(launch, "gpu_count")
+    return None if count is None else count == EFA[launch.instance_type][1]
+
+
+@derived
+def asks_other_efa_count(launch: Launch, view: View) -> bool | None:
+    """Does it ask for some EFA devices, and not for as many as there are?"""
+    available = view.get(launch, "efa_available")
+    if launch.efa_devices is None or available is None:
+        return None if launch.efa_devices is None or launch.efa_devices else False
+    return launch.efa_devices not in {0, available}
+
+
+@derived
+def efa_effect(launch: Launch, view: View) -> str:
+    """What comes of it."""
+    more = (launch.efa_devices or 0) > (view.get(launch, "efa_available") or 0)
+    return "no node can ever take such a pod" if more else "the other rails stay unused"
+
+
+@derived
+def service_mesh(job: Job, view: View) -> str | None:
+    """A sentence about a proxy that takes the connections of the ranks; empty for none, None when nothing tells."""
+    for launch in job.launches:
+        if launch.mesh:
+            view.note(launch)
+            return f"The pods of {launch.text} carry the proxy of a service mesh ({launch.mesh})"
+    for host in job.hosts:
+        if host.mesh_chain:
+            view.note(host, "mesh_chain")
+            chain = f"(chain {host.mesh_chain})"
+            return f"The connections of {host.name} are redirected to the proxy of a service mesh {chain}"
+    told = [launch.mesh for launch in job.launches if launch.program == "kubernetes"]
+    told += [host.mesh_chain for host in job.hosts]
+    return "" if told and None not in told else None
+
+
+@derived
+def has_service_mesh(job: Job, view: View) -> bool | None:
+    """Is there such a proxy?"""
+    found = view.get(job, "service_mesh")
+    return None if found is None else bool(found)

@@ -1,0 +1,130 @@
+"""Where processes stand, by their stacks: in a collective, in NCCL's set-up, at the rendezvous, or somewhere else.
+
+The innermost function that tells decides. Functions of Python are known by their file as well, for users give theirs
+the same names (torch/distributed/distributed_c10d.py and rendezvous.py, 1.9 to 2.9); those of NCCL by their names
+(src/init.cc, src/bootstrap.cc, src/transport.cc, v2.4.6 to v2.30.7).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from ncdiag.facts.model import Difference, Job, StackDump, StackFrame
+from ncdiag.facts.view import View, derived
+
+Place = Literal["rendezvous", "set-up", "collective", "gpu", "data", "checkpoint"]
+
+_SET_UP = re.compile(
+    r"(?:\w+::)*(?:ncclCommInit\w*|ncclCommSplit\w*|bootstrap(?:Init|Recv|Send|AllGather|Barrier|Net\w*)\w*"
+    r"|initTransportsRank|p2pSetup|ncclTransport\w*(?:Setup|Connect)\w*|ncclSocketAccept|ncclProxyConnect)\b"
+)
+_GPU = re.compile(r"(?:cu|cuda|hip)(?:Stream|Device|Event|Ctx)Synchronize\w*|testStreamSynchronize")
+_CALLED = re.compile(
+    r"(?:i?all_?reduce|i?all_gather|reduce_scatter|all_to_all|broadcast|barrier|monitored_barrier|reduce|gather|scatter"
+    r"|send|recv|batch_isend_irecv)(?:_\w+)?"
+)
+_NATIVE_CALL = re.compile(
+    r"(?:\w+::)*nccl(?:AllReduce|AllGather|ReduceScatter|Broadcast|Bcast|Reduce|Send|Recv|AlltoAll)\b"
+)
+_FILES: tuple[tuple[Place, str], ...] = (
+    ("rendezvous", "torch/distributed/rendezvous.py"), ("rendezvous", "torch/distributed/elastic/rendezvous/"),
+    ("data", "torch/utils/data/"), ("checkpoint", "torch/serialization.py"),
+    ("checkpoint", "torch/distributed/checkpoint/"),
+)  # fmt: skip
+_C10D = "torch/distributed/distributed_c10d.py"
+_STORE = frozenset({"_store_based_barrier", "init_process_group"})
+_WORDS: dict[Place, str] = {
+    "rendezvous": "at the rendezvous", "set-up": "in the set-up of a communicator", "collective": "in a collective",
+    "gpu": "waiting for its GPU", "data": "loading data", "checkpoint": "in a checkpoint",
+}  # fmt: skip
+_NAMED = 4
+"""Processes that are named; of more only the number is told."""
+
+
+def _place(frame: StackFrame) -> Place | None:
+    function, file = frame.function.rpartition(".")[2], (frame.file or "").replace("\\", "/")
+    if _SET_UP.match(frame.function):
+        return "set-up"
+    if _NATIVE_CALL.match(frame.function):
+        return "collective"
+    if _GPU.match(frame.function) or (function == "synchronize" and file.endswith("torch/cuda/__init__.py")):
+        return "gpu"
+    if file.endswith(_C10D):
+        return "rendezvous" if function in _STORE else "collective" if _CALLED.fullmatch(function) else None
+    return next((place for place, part in _FILES if part in file), None)
+
+
+def _found(dump: StackDump) -> tuple[Place, StackFrame] | None:
+    """The innermost frame that tells where the process stands: of its main thread, else of the first that tells."""
+    main = [thread for thread in dump.threads if thread.is_main]
+    for thread in main or dump.threads:
+        for frame in thread.frames:
+            place = _place(frame)
+            if place is not None:
+                return place, frame
+    return None
+
+
+@derived
+def stands(dump: StackDump, view: View) -> Place | None:
+    """Where the process stands; None where none of its functions tells."""
+    found = _found(dump)
+    if dump.threads:
+        view.note(dump)
+    return found[0] if found else None
+
+
+@derived
+def stands_text(dump: StackDump, view: View) -> str:
+    """``process 4242 on n3 stands in a collective (all_reduce)``."""
+    return f"{_name(dump)} stands {_where(dump)}"
+
+
+def _where(dump: StackDump) -> str:
+    found = _found(dump)
+    if found is not None:
+        return f"{_WORDS[found[0]]} ({found[1].function})"
+    own = next(
+        (f for thread in dump.threads if thread.is_main for f in thread.frames if f.file and "/" in f.file), None
+    )
+    return f"in {own.function} ({own.file}:{own.line})" if own else "somewhere else"
+
+
+def _name(dump: StackDump) -> str:
+    who = (
+        f"rank {dump.rank}" if dump.rank is not None else f"process {dump.pid}" if dump.pid is not None else "a process"
+    )
+    return f"{who} on {dump.host}" if dump.host and dump.rank is None else who
+
+
+def stack_waits(job: Job) -> Iterator[Difference]:
+    """Most of the processes whose stacks are known stand in one collective, and few stand where none waits."""
+    found = {id(dump): _found(dump) for dump in job.stack_dumps}
+    calls: dict[str, list[StackDump]] = defaultdict(list)
+    elsewhere: list[StackDump] = []
+    for dump in job.stack_dumps:
+        told = found[id(dump)]
+        if told is not None and told[0] == "collective":
+            calls[told[1].function.rpartition(".")[2]].append(dump)
+        elif (told is None and any(thread.is_main for thread in dump.threads)) or (
+            told and told[0] in {"data", "checkpoint"}
+        ):
+            elsewhere.append(dump)
+    name, waiting = max(calls.items(), key=lambda call: len(call[1]), default=("", []))
+    if len(waiting) > max(len(elsewhere), 1):
+        groups = {"waiting": _listed(waiting)}
+        if elsewhere:
+            groups["late"] = ", ".join(f"{_name(dump)}, which stands {_where(dump)}," for dump in elsewhere[:_NAMED])
+        spans = {
+            str(n): d.provenance[""]
+            for n, d in enumerate([*elsewhere[:_NAMED], *waiting[:_NAMED]])
+            if "" in d.provenance
+        }
+        yield Difference(what="wait", name=name, groups=groups, provenance=spans)
+
+
+def _listed(dumps: Sequence[StackDump]) -> str:
+    return ", ".join(map(_name, dumps)) if len(dumps) <= _NAMED else f"{len(dumps)} processes"

@@ -1,0 +1,33 @@
+"""What the threads of a process were doing when somebody looked."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ncdiag.facts.model.base import Fact, HostName
+
+
+class StackFrame(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A function on a stack; of compiled code without debug information ``file`` is the library."""
+
+    function: str
+    file: str | None = None
+    line: int | None = None
+
+
+class StackThread(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A thread with its stack, the innermost function first. ``is_main``: told to be the program's first one."""
+
+    name: str | None = None
+    is_main: bool | None = None
+    frames: tuple[StackFrame, ...] = ()
+
+
+class StackDump(Fact, frozen=True, kw_only=True):
+    """The stacks of one process, as py-spy, gdb, pystack or Python's faulthandler shows them."""
+
+    host: HostName | None = None
+    pid: int | None = None
+    rank: int | None = None
+    program: str | None = None
+    threads: tuple[StackThread, ...] = ()

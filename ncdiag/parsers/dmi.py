@@ -1,0 +1,76 @@
+"""``dmidecode``, ``hostnamectl`` and the files of ``/sys/class/dmi/id``: the machine's maker, and whose cloud it is of.
+
+Source of the format: dmidecode dmidecode.c (``Handle 0x..., DMI type 1``, the name of the structure, indented ``Name:
+value``; ``-s keyword`` prints the value alone); systemd src/hostname/hostnamectl.c (``Hardware Vendor: ...``); Linux
+drivers/firmware/dmi-id.c (a file each).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ncdiag.facts.observe import Parsed, observe
+from ncdiag.parsers import _clouds
+from ncdiag.spans import Section
+
+KIND = "dmi"
+_FILES = {"sys_vendor": "vendor", "product_name": "product", "chassis_asset_tag": "tag"}
+_KEYWORDS = {"system-manufacturer": "vendor", "system-product-name": "product", "chassis-asset-tag": "tag"}
+COMMANDS: tuple[str, ...] = (
+    "dmidecode", "hostnamectl", *(f"cat /sys/class/dmi/id/{name}" for name in _FILES),
+    *(f"cat /sys/devices/virtual/dmi/id/{name}" for name in _FILES),
+)  # fmt: skip
+ANCHOR = r"# dmidecode \d|Handle 0x[0-9A-Fa-f]{4}, DMI type \d|[ \t]*Static hostname: \S"
+
+_PLACES = {
+    ("System Information", "Manufacturer"): "vendor", ("System Information", "Product Name"): "product",
+    ("Chassis Information", "Asset Tag"): "tag", ("", "Hardware Vendor"): "vendor", ("", "Hardware Model"): "product",
+}  # fmt: skip
+"""Structure and name of dmidecode (hostnamectl has no structures), and what its value is."""
+_HANDLE = re.compile(r"Handle 0x[0-9A-Fa-f]{4}, DMI type \d")
+_TITLE = re.compile(r"[A-Z][\w /().-]{1,60}$")
+_PAIR = re.compile(r"\s+(?P<name>[A-Z][\w /()-]{0,60}):(?:\s(?P<value>.{0,300}))?$")
+_FRAME = re.compile(
+    r"# dmidecode|Getting SMBIOS|SMBIOS \d|\d+ structures|Table at |Invalid entry|End Of Table|\t\t\S"
+    r"|Operating System: "
+)
+_LIMIT = 5_000
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Handles, their indented lines and titles; behind a command that prints one value, that value."""
+    if not line.strip():
+        return bool(lines)
+    if not any(text.strip() for text in lines):
+        return True
+    known = any(pattern.match(line) for pattern in (_HANDLE, _PAIR, _FRAME))
+    return len(lines) < _LIMIT and (known or (_TITLE.match(line) is not None and bool(_HANDLE.match(lines[-1]))))
+
+
+def parse(section: Section) -> Parsed:
+    """One Host with its cloud, maker and instance type, as far as they are told."""
+    asked = _asked(section.command or "")
+    found: dict[str, str] = {}
+    unread: list[int] = []
+    title, first = "", 0
+    for index, line in enumerate(section.lines):
+        pair = _PAIR.match(line)
+        told = _PLACES.get((title, pair["name"])) if pair else asked if line.strip() else None
+        if told and told not in found and (value := ((pair["value"] if pair else line) or "").strip()):
+            found[told], first = value, first if found else index
+        elif _TITLE.match(line) and index and _HANDLE.match(section.lines[index - 1]):
+            title = line.strip()
+        elif line.strip() and not any(pattern.match(line) for pattern in (_HANDLE, _PAIR, _FRAME)):
+            unread.append(index)
+    fields = _clouds.described(found.get("vendor"), found.get("product"), found.get("tag"))
+    known = any(value is not None for value in fields.values())
+    return Parsed(observations=(observe(section, first, "Host", **fields),) if known else (), unread=tuple(unread))
+
+
+def _asked(command: str) -> str | None:
+    """What a command prints that prints one value alone."""
+    words = command.split()
+    return next((_KEYWORDS[word] for word in words if word in _KEYWORDS), None) or next(
+        (_FILES[name] for word in words if "/dmi/id/" in word and (name := word.rpartition("/")[2]) in _FILES), None
+    )

@@ -1,0 +1,97 @@
+"""``nvidia-smi`` without options: the box with two or three rows a GPU and the processes below.
+
+Source of the format: nvidia-smi (CUDA driver package, seen from release 384 to 580): index, name, persistence mode, bus
+id and ECC errors in the first row, power, memory, load and compute mode in the second, MIG in a third (since 450). Long
+names end in ``...`` up to release 470.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.facts.scalars import bus_id
+from ncdiag.spans import Section
+
+KIND = "nvidia_smi"
+COMMANDS: tuple[str, ...] = ("nvidia-smi",)
+_HEAD = r"[|\s]{0,8}NVIDIA-SMI \d{3}\.[\d.]{2,12}\s+Driver Version: \d"
+_BUS = r"[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d"
+_ROW = rf"\|\s{{1,4}}\d{{1,3}}\s{{1,4}}\S[^|]{{1,60}}?\s(?:On|Off|N/A|ERR!)\s*\|\s+{_BUS}\s"
+ANCHOR = rf"{_HEAD}|[ \t]*{_ROW}"
+
+_SMI = re.compile(r"[|\s]{0,8}NVIDIA-SMI (?P<tool>\d{3}\.[\d.]{2,12})\s+Driver Version: (?P<driver>\d{3}\.[\d.]{2,12})")
+"""Below WSL the tool is Linux's and the driver that of Windows, which has another number."""
+_CUDA = re.compile(r"CUDA Version: (\d{1,2}\.\d{1,2})")
+_GPU = re.compile(
+    r"\s*\|\s+(?P<index>\d{1,3})\s+(?P<model>\S[^|]{0,60}?)\s+(?:On|Off|N/A|ERR!)\s*"
+    rf"\|\s+(?P<bus>{_BUS})\s[^|]{{0,40}}\|\s*(?P<ecc>[^|]{{1,40}}?)\s*\|"
+)
+_LOAD = re.compile(
+    r"\s*\|[^|]{1,60}?\s(?P<power>\d{1,4}|N/A|ERR!)W?\s*/\s*(?P<limit>\d{1,4}|N/A|ERR!)W?\s*"
+    r"\|\s+(?P<used>\d{1,7})MiB\s*/\s*(?P<total>\d{1,7})MiB\s*\|\s+(?P<load>\d{1,3}%|N/A|ERR!)\s+(?P<mode>[^|]{1,20}?)\s*\|"
+)
+_MIG = re.compile(r"\s*\|\s+\|\s+\|\s+(?P<mig>Enabled|Disabled|N/A)\*?\s*\|")
+_COMPUTE_MODES = {"Default": "Default", "E. Process": "Exclusive_Process", "Prohibited": "Prohibited"}
+"""The names that ``nvidia-smi -q`` prints in full."""
+_CUT = "..."
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Everything in the box, its rules and the blank line above the processes."""
+    bare = line.strip()
+    return not bare or bare[0] in "|+" or _SMI.match(line) is not None
+
+
+def parse(section: Section) -> Parsed:
+    """GPUs by index, with load in percent, power in watts and memory in MiB; the driver of the host."""
+    found: list[Observation] = []
+    gpus: list[tuple[int, int, dict[str, Any]]] = []
+    unread: list[int] = []
+    for index, line in enumerate(section.lines):
+        head, gpu, load, mig = _SMI.match(line), _GPU.match(line), _LOAD.match(line), _MIG.match(line)
+        if head:
+            found.append(observe(section, index, "Host", driver=head["driver"]))
+            if head["tool"] != head["driver"]:
+                found.append(observe(section, index, "Host", in_wsl=True))
+        elif gpu:
+            gpus.append((index, int(gpu["index"]), _identity(gpu)))
+        elif load and gpus:
+            gpus[-1][2].update(_load(load))
+        elif mig and gpus:
+            gpus[-1][2].setdefault("mig", {"Enabled": True, "Disabled": False}.get(mig["mig"]))
+        elif line.strip()[:1] not in {"", "|", "+"}:
+            unread.append(index)
+    cuda = next((told[1] for line in section.lines[:2] if (told := _CUDA.search(line))), None)
+    found += [observe(section, i, "Gpu", (number,), cuda=cuda, **fields) for i, number, fields in gpus]
+    return Parsed(observations=tuple(found), unread=tuple(unread))
+
+
+def _identity(row: re.Match[str]) -> dict[str, Any]:
+    """Name where it is whole, bus id and the errors that ECC could not correct.
+
+    Persistence mode is left out: on a workstation, whose owner pastes this box, it is off and means nothing.
+    """
+    model, ecc = row["model"].strip(), row["ecc"]
+    return {
+        "model": None if model.endswith(_CUT) else model,
+        "bus_id": bus_id(row["bus"]),
+        "ecc_uncorrected": int(ecc) if ecc.isdecimal() and len(ecc) < 16 else None,  # noqa: PLR2004  (no real count)
+    }
+
+
+def _load(row: re.Match[str]) -> dict[str, Any]:
+    """Power now and at most, memory, share of time in which a kernel ran, compute mode."""
+    return {
+        "power_watts": _number(row["power"]),
+        "power_limit_watts": _number(row["limit"]),
+        "memory_mib": int(row["total"]),
+        "load_percent": _number(row["load"].rstrip("%")),
+        "compute_mode": _COMPUTE_MODES.get(row["mode"]),
+    }
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdecimal() else None

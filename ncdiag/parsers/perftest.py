@@ -1,0 +1,207 @@
+"""Output of perftest (``ib_write_bw``, ``ib_send_lat`` and the like): what a link carries without NCCL.
+
+Source of the format: linux-rdma/perftest src/perftest_parameters.c (ctx_print_test_info, print_full_bw_report,
+print_report_lat), src/perftest_parameters.h (RESULT_FMT and the rest), src/cuda_memory.c (what stands above the header
+when the buffers lie on a GPU), releases 4.5 to 26. ``MB/sec`` of older releases are MiB/s like those of newer ones.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers import _shared
+from ncdiag.spans import Section
+
+KIND = "perftest"
+COMMANDS: tuple[str, ...] = tuple(
+    f"ib_{name}" for name in ("write_bw", "read_bw", "send_bw", "atomic_bw", "write_lat", "read_lat", "send_lat")
+)
+_VERB = r"(?:Send(?:_imm)?|(?:RDMA_)?Write(?:_imm)?|(?:RDMA_)?Read|Atomic(?: [A-Z_]{8,12})?)"
+_TITLE_TEXT = (
+    rf"[ \t]{{4,40}}{_VERB} (?:Bidirectional )?(?:Post List )?(?:BW|Latency) (?:forwarding )?(?:Multicast )?Test[ \t]*$"
+)
+_HEAD_TEXT = r"[ \t]{0,4}#bytes[ \t]{1,12}(?:#sl[ \t]{1,8})?#iterations[ \t]{1,12}(?:BW peak|t_min|t_avg)\["
+_CHATTER_TEXT = r"initializing CUDA[ \t]*$|\* Waiting for client to connect\.\.\. \*|Perftest doesn't supports? CUDA "
+ANCHOR = (
+    rf"{_TITLE_TEXT}|{_HEAD_TEXT}|{_CHATTER_TEXT}|[ \t]{{0,4}}Dual-port[ \t]{{1,12}}: (?:ON|OFF)[ \t]{{1,24}}Device"
+)
+
+_TITLE = re.compile(
+    rf"\s{{4,40}}(?P<verb>{_VERB}) (?P<both>Bidirectional )?(?:Post List )?(?P<what>BW|Latency) (?:[FfMm]\w+ )?Test\s*$"
+)
+_HEAD = re.compile(_HEAD_TEXT)
+_UNIT = re.compile(r"BW average\[(MiB/sec|MB/sec|Gb/sec)\]")
+_ROW = re.compile(r"\s{0,8}\d{1,13}(?:\s{1,24}\d{1,12}(?:\.\d{1,9})?){3,11}\s*$")
+_HEADER = re.compile(
+    r"\s{0,4}(?:Dual-port|Number of qps|Connection type|PCIe relax order|ibv_wr\* API|[TR]X depth|(?:Recv )?Post List"
+    r"|CQ Moderation|CQE Poll Batch|Mtu|Link type|GID index2?|Max inline data|Outstand reads|rdma_cm QPs"
+    r"|Data ex\. method|Use \w{2,8} memory|NUMA node|Buffer size|DCS (?:active )?num streams|Block Size"
+    r"|Number of data encryption keys)\s{0,24}:"
+)
+_FIELDS = {
+    "hca": re.compile(r"Device\s{1,24}: ([A-Za-z][\w.-]{0,62})"),
+    "qps": re.compile(r"Number of qps\s{1,8}: (\d{1,6})"),
+    "connection": re.compile(r"Connection type : (\w{2,8})"),
+    "mtu": re.compile(r"Mtu\s{1,24}: (\d{1,6})\[B\]"),
+    "link_layer": re.compile(r"Link type\s{1,16}: (IB|Ethernet)"),
+    "gid_index": re.compile(r"GID index\s{1,16}: (\d{1,4})"),
+    "dual_port": re.compile(r"Dual-port\s{1,16}: (ON|OFF)"),
+}
+_ON_GPU = re.compile(
+    r"\s?(?:initializing CUDA|Picking (?:device No\.|GPU number)|making it the current \w{2,8} Ctx|cuMemAlloc"
+    r"|allocated (?:\d{1,15} bytes of )?GPU buffer|CUDA device integrated|using DMA-BUF for GPU"
+    r"|Perftest doesn't supports? CUDA |Use (?:CUDA|ROCm|MUSA) memory : ON)"
+)
+_GPU = re.compile(r"\s?(?:Picking device No\. |Picking GPU number |\[pid = \d{1,9}, dev = )(\d{1,4})")
+_SERVER = re.compile(r"\* Waiting for client to connect\.\.\. \*")
+_OTHER = re.compile(
+    r"\s*$|-{20,}\s*$|\*{10,}\s*$| (?:local|remote) address: |\s?M?GID: [\d:a-f]| WARNING: |Conflicting CPU freq"
+    r"|Listing all CUDA|CUDA device \d|There are \d|\[pid = |creating \w{2,8} Ctx|destroying|deallocating"
+    r"|Finding PCIe BUS| Test with events| MultiCast runs| Client closed| Waiting for client| Please run the"
+    r"|\s?(?:Local|Remote) results: "
+)
+_GPU_OPTION = re.compile(r"--use_(?:cuda|rocm|musa|hl|mlu)\w*(?:[= ](?P<number>\d{1,4})(?!\S))?")
+_MEBIBYTE = 8 * (1 << 20) / 1e9  # Gbit/s
+_NAMES = {"Send": "send", "Write": "write", "Read": "read", "Atomic": "atomic"}
+_LAYERS = {"IB": "InfiniBand", "Ethernet": "Ethernet"}
+_FEWEST = 4
+"""Columns of a row: size, iterations and two numbers at least."""
+_LATENCIES = {9: ("typical_us", 4), 4: ("average_us", 2)}
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Header, addresses, table, and what the program says around them; further runs in the same output."""
+    return any(p.match(line) for p in (_HEADER, _ROW, _HEAD, _TITLE, _ON_GPU, _OTHER)) or _shared.is_elision(line)
+
+
+def parse(section: Section) -> Parsed:
+    """A LinkTest for each run."""
+    runs: list[_Run] = []
+    unread: list[int] = []
+    for index, line in enumerate(section.lines):
+        begins = _TITLE.match(line) or _ON_GPU.match(line) or _SERVER.match(line)
+        another = begins and runs and (runs[-1].ended or (_TITLE.match(line) and runs[-1].titled))
+        if another or (not runs and (begins or _HEADER.match(line) or _HEAD.match(line))):
+            runs.append(_Run(section.command))
+        told = bool(runs) and runs[-1].take(index, line)
+        if not told and not _OTHER.match(line) and not _shared.is_elision(line):
+            unread.append(index)
+    found = [observation for run in runs for observation in run.observations(section)]
+    return Parsed(observations=tuple(found), unread=tuple(unread))
+
+
+class _Run:
+    """One run while it is being read."""
+
+    def __init__(self, command: str | None) -> None:
+        self._last, self._rows = 0, list[dict[str, Any]]()
+        self._fields = dict(_of_command(command))
+        self._scale: float | None = None
+        self._latency = self._levels = self._served = self._again = False
+        self.titled = False
+
+    @property
+    def ended(self) -> bool:
+        """Has the table been read?"""
+        return bool(self._rows)
+
+    def take(self, index: int, line: str) -> bool:
+        """Read one line; False when it says nothing that is known."""
+        title = _TITLE.match(line)
+        if title:
+            self._title(title)
+        elif _HEAD.match(line):
+            unit = _UNIT.search(line)
+            self._again = self.ended  # --report-both repeats the two directions, each by itself
+            self._latency, self._levels = unit is None, "#sl" in line
+            self._scale = None if unit is None else 1.0 if unit[1] == "Gb/sec" else _MEBIBYTE
+        elif _ROW.match(line):
+            self._last = index
+            return self._row(line.split())
+        elif _SERVER.match(line):
+            self._served = True
+        elif _ON_GPU.match(line) or _GPU.match(line):
+            number = _GPU.match(line)
+            self._fields |= {"memory": "gpu"} | ({"gpu": int(number[1])} if number else {})
+        elif _HEADER.match(line):
+            self._fields |= _of_header(line)
+        else:
+            return False
+        return True
+
+    def _title(self, found: re.Match[str]) -> None:
+        """What is printed above the header says nothing of a GPU where the buffers are the host's."""
+        verb = found["verb"].removeprefix("RDMA_").split("_")[0].split(" ")[0]
+        self.titled = True
+        self._fields["program"] = f"ib_{_NAMES[verb]}_{'bw' if found['what'] == 'BW' else 'lat'}"
+        self._fields["bidirectional"] = found["both"] is not None
+        if self._served:
+            self._fields.setdefault("memory", "host")
+
+    def _row(self, words: list[str]) -> bool:
+        """A row of the table whose head was seen."""
+        if self._again:
+            return True
+        if self._levels:
+            del words[1]  # the service level
+        if len(words) < _FEWEST or not words[1].isdecimal():
+            return False
+        if self._latency:
+            return self._latencies(words)
+        if self._scale is None or "." not in words[3]:
+            return False
+        peak, average = (round(float(word) * self._scale, 3) for word in words[2:4])
+        row = {"size": int(words[0]), "iterations": int(words[1]), "average_gbps": average}
+        self._rows.append(row | ({"peak_gbps": peak} if peak else {}))
+        return True
+
+    def _latencies(self, words: list[str]) -> bool:
+        """``t_min t_max t_typical t_avg t_stdev 99% 99.9%``, or the average alone of a run by time."""
+        if len(words) not in _LATENCIES:
+            return False
+        name, column = _LATENCIES[len(words)]
+        row = {"size": int(words[0]), "iterations": int(words[1]), name: float(words[column])}
+        if name == "typical_us":
+            row |= {"average_us": float(words[5]), "percentile99_us": float(words[7])}
+        self._rows.append(row)
+        return True
+
+    def observations(self, section: Section) -> Iterator[Observation]:
+        """The run, told by its last row, where it says which program it was and has rows."""
+        if self._rows and "program" in self._fields:
+            yield observe(section, self._last, "LinkTest", rows=self._rows, **self._fields)
+
+
+def _of_header(line: str) -> dict[str, Any]:
+    found = {name: match[1] for name, pattern in _FIELDS.items() if (match := pattern.search(line))}
+    fields: dict[str, Any] = {name: int(found[name]) for name in ("qps", "mtu", "gid_index") if name in found}
+    fields |= {name: found[name] for name in ("hca", "connection") if name in found}
+    if "link_layer" in found:
+        fields["link_layer"] = _LAYERS[found["link_layer"]]
+    if "dual_port" in found:
+        fields["dual_port"] = found["dual_port"] == "ON"
+    return fields
+
+
+def _of_command(command: str | None) -> Iterator[tuple[str, Any]]:
+    """What the echoed command tells: the program, ``-d``, ``-i`` and whose memory it uses."""
+    words = (command or "")[:4096].split()
+    program = next((word.rsplit("/", 1)[-1] for word in words if word.rsplit("/", 1)[-1] in COMMANDS), None)
+    if program is None:
+        return
+    yield "program", program
+    option = _GPU_OPTION.search(" ".join(words))
+    yield "memory", "gpu" if option else "host"
+    if option and option["number"]:
+        yield "gpu", int(option["number"])
+    for name, value in itertools.pairwise(words):
+        if name in {"-d", "--ib-dev"}:
+            yield "hca", value
+        elif name in {"-i", "--ib-port"} and value.isdecimal() and len(value) < 4:  # noqa: PLR2004  (a port number)
+            yield "port", int(value)
+    if "-b" in words or "--bidirectional" in words:
+        yield "bidirectional", True

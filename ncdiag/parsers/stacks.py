@@ -1,0 +1,195 @@
+"""Stacks of running processes: ``py-spy dump``, gdb's ``thread apply all bt``, ``pystack remote``, faulthandler.
+
+Sources of the formats: benfred/py-spy 0.4 src/dump.rs, gdb 13 gdb/stack.c (print_frame) and gdb/thread.c,
+bloomberg/pystack 1.4 src/pystack/traceback_formatter.py, CPython 3.6 to 3.14 Python/traceback.c
+(_Py_DumpTracebackThreads).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers import _context
+from ncdiag.parsers._shared import is_elision, number
+from ncdiag.spans import Section
+
+KIND = "stacks"
+COMMANDS: tuple[str, ...] = ("py-spy dump", "pystack remote", "pystack core", "pstack", "gstack", "gdb")
+INTERLEAVED = True  # a program that dumps its own stacks goes on writing its log
+
+_PROCESS = re.compile(
+    r"Process (?P<pid>\d{1,9}): (?P<program>(?:\S*/)?(?:python|torchrun|deepspeed|accelerate|ray::)\S*.*)"
+)
+_PYTHON = re.compile(r"Python v\d+\.\d+\.\S+ \(")
+_PY_SPY = re.compile(r'Thread (?:0x)?(?P<id>[0-9A-Fa-f]{1,16}) \((?:idle|active)[\w+]*\)(?:: "(?P<name>[^"]*)")?$')
+_HANDLER = re.compile(
+    r"(?:Current thread|Thread) 0x[0-9a-f]{1,16}(?: \[(?P<name>[^\]]*)\])? \(most recent call first\):"
+)
+_GDB = re.compile(
+    r"Thread (?P<id>\d{1,6}) \((?:Thread 0x[0-9a-f]{1,16} )?\(?LWP (?P<lwp>\d{1,9})\)?(?: \"(?P<name>[^\"]*)\")?\):"
+)
+_PYSTACK = re.compile(
+    r"Traceback for thread (?P<id>\d{1,9})(?: \((?P<name>[^()]*)\))? \[[^\]]*\] \(most recent call last\):"
+)
+_GDB_FRAME = re.compile(r"#(?P<depth>\d{1,4})\s+(?:0x[0-9a-f]{1,16} in )?(?P<function>[^\s(][^\n]*?)(?: \(|$)")
+_GDB_PLACE = re.compile(r"\) (?:at (?P<file>\S+):(?P<line>\d{1,7})|from (?P<library>\S+))$")
+_FRAMES: tuple[re.Pattern[str], ...] = (
+    re.compile(r'\((?:Python|C|C\+\+|Unknown)\) File "(?P<file>[^"]*)", line (?P<line>\d{1,7}), in (?P<function>\S+)'),
+    re.compile(r'File "(?P<file>[^"]*)", line (?P<line>\d{1,7}) in (?P<function>\S+)$'),
+    re.compile(r"(?P<function>[\w<>.:~$]{1,200}) \((?P<file>[^\s():]{1,400}):(?P<line>\d{1,7})\)$"),
+    re.compile(r"(?P<function>[\w<>.:~$ ,&*()]{1,400}?) \((?P<library>[\w.+-]{1,200}\.so[\w.+-]*)\)$"),
+)
+_NOT_A_FRAME = re.compile(
+    r"(?:Arguments|Locals):$|\[(?:New|Switching to) |\[Thread debugging|\[Inferior |Using host libthread_db|warning: "
+    r"|\(more frames follow|Fatal Python error: |No shared libraries"
+)
+ANCHOR = (
+    r"Process \d{1,9}: (?:\S*/)?(?:python|torchrun|deepspeed|accelerate|ray::)"
+    r"|Python v\d+\.\d+\.\S+ \(/"
+    r'|Thread (?:0x)?[0-9A-Fa-f]{1,16} \((?:idle|active)[\w+]*\)(?:: "|$)'
+    r"|(?:Current thread|Thread) 0x[0-9a-f]{1,16}(?: \[[^\]]*\])? \(most recent call first\):"
+    r"|Thread \d{1,6} \((?:Thread 0x[0-9a-f]{1,16} )?\(?LWP \d{1,9}"
+    r"|Traceback for thread \d{1,9}[ (]"
+    r"|#0\s+(?:0x[0-9a-f]{4,16} in \S|[^\s#]\S{0,200} \([^\n]{0,2000}\) (?:at \S+:\d|from /))"
+)
+_KEPT_FRAMES, _KEPT_THREADS, _PROGRAM_LIMIT = 60, 400, 500
+_LOCALS = re.compile(r"\s{8}\s*\S")
+
+
+class _Dump:
+    """One process while its lines are read."""
+
+    def __init__(self, index: int) -> None:
+        """``index``: the line with which it begins."""
+        self.index = index
+        self.fields: dict[str, Any] = {}
+        self.threads: list[dict[str, Any]] = []
+
+    def begin_thread(self, **fields: Any) -> None:  # noqa: ANN401  (values of a thread's fields)
+        """Another stack."""
+        self.threads.append({name: value for name, value in fields.items() if value is not None} | {"frames": []})
+
+    def add(self, frame: dict[str, Any]) -> None:
+        """A function of the last stack; those of pystack come outermost first."""
+        if not self.threads:
+            self.begin_thread()
+        frames = self.threads[-1]["frames"]
+        if self.threads[-1].get("reversed"):
+            frames.insert(0, frame)
+            del frames[_KEPT_FRAMES:]
+        elif len(frames) < _KEPT_FRAMES:
+            frames.append(frame)
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Heads of processes and threads, frames, the variables and source lines below them."""
+    if not line.strip():
+        return bool(lines[-1].strip())
+    if is_elision(line):
+        return True
+    _, text = _context.split(line)
+    return _is_head(text) or _frame(text) is not None or _belongs(line, text)
+
+
+def _belongs(line: str, text: str) -> bool:
+    """Is it what stands between frames: variables, source text, the rest of a frame, what gdb says beside them?"""
+    return _LOCALS.match(line) is not None or _NOT_A_FRAME.match(text) is not None or text.startswith("at ")
+
+
+def _is_head(text: str) -> bool:
+    return any(head.match(text) for head in (_PROCESS, _PYTHON, _PY_SPY, _HANDLER, _GDB, _PYSTACK))
+
+
+def parse(section: Section) -> Parsed:
+    """One dump for each process; a stack without a head (gdb's ``bt``) is a process of its own."""
+    dumps: list[_Dump] = []
+    unread: list[int] = []
+    rank = _context.split(section.prefix)[0].rank
+    for index, line in enumerate(section.lines):
+        context, text = _context.split(line)
+        if not (_take_head(dumps, index, text) or _take_frame(dumps, index, text) or _belongs(line, text) or not text):
+            unread.append(index)
+        if dumps and (context.rank is not None or rank is not None):
+            dumps[-1].fields.setdefault("rank", rank if context.rank is None else context.rank)
+    found = [_observation(section, dump) for dump in dumps if dump.threads]
+    return Parsed(observations=tuple(found), unread=tuple(unread))
+
+
+def _take_head(dumps: list[_Dump], index: int, text: str) -> bool:
+    """The head of a process or of a thread."""
+    if found := _PROCESS.match(text):
+        dumps.append(_Dump(index))
+        dumps[-1].fields = {"pid": int(found["pid"]), "program": found["program"][:_PROGRAM_LIMIT]}
+        return True
+    if _PYTHON.match(text):
+        return True
+    for pattern, take in _THREADS:
+        if found := pattern.match(text):
+            if not dumps:
+                dumps.append(_Dump(index))
+            take(dumps[-1], found)
+            return True
+    return False
+
+
+def _take_frame(dumps: list[_Dump], index: int, text: str) -> bool:
+    frame = _frame(text)
+    if frame is None:
+        return False
+    depth = frame.pop("depth", None)
+    if not dumps or (depth == 0 and dumps[-1].threads and dumps[-1].threads[-1]["frames"]):
+        dumps.append(_Dump(index))
+    dumps[-1].add(frame)
+    return True
+
+
+def _py_spy(dump: _Dump, found: re.Match[str]) -> None:
+    dump.begin_thread(name=found["name"], is_main=found["name"] == "MainThread" if found["name"] else None)
+
+
+def _handler(dump: _Dump, found: re.Match[str]) -> None:
+    dump.begin_thread(name=found["name"])
+
+
+def _gdb(dump: _Dump, found: re.Match[str]) -> None:
+    is_main = found["id"] == "1"
+    if is_main:
+        dump.fields.setdefault("pid", int(found["lwp"]))
+    dump.begin_thread(name=found["name"], is_main=is_main)
+
+
+def _pystack(dump: _Dump, found: re.Match[str]) -> None:
+    dump.begin_thread(name=found["name"], reversed=True)
+
+
+_THREADS: tuple[tuple[re.Pattern[str], Callable[[_Dump, re.Match[str]], None]], ...] = (
+    (_PY_SPY, _py_spy), (_HANDLER, _handler), (_GDB, _gdb), (_PYSTACK, _pystack),
+)  # fmt: skip
+
+
+def _frame(text: str) -> dict[str, Any] | None:
+    """Function, file and line of a frame; ``depth`` where it is numbered."""
+    if found := _GDB_FRAME.match(text):
+        place = _GDB_PLACE.search(text)
+        return _fields({**found.groupdict(), **(place.groupdict() if place else {})})
+    for pattern in _FRAMES:
+        if found := pattern.match(text):
+            return _fields(found.groupdict())
+    return None
+
+
+def _fields(named: Mapping[str, str | None]) -> dict[str, Any]:
+    numbers = {name: number(named.get(name) or "") for name in ("depth", "line")}
+    texts = {"function": named["function"], "file": named.get("file") or named.get("library")}
+    return {name: value for name, value in (texts | numbers).items() if value is not None}
+
+
+def _observation(section: Section, dump: _Dump) -> Observation:
+    threads = [
+        {name: value for name, value in thread.items() if name != "reversed"}
+        for thread in dump.threads[:_KEPT_THREADS]
+    ]  # fmt: skip
+    return observe(section, dump.index, "StackDump", threads=threads, **dump.fields)

@@ -1,0 +1,72 @@
+"""Which kind of section a line begins, and which a command prints: the parsers' anchors and commands as one table."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+
+from ncdiag.parsers import Parser
+from ncdiag.sections import prompt
+
+_COMMAND_LENGTH, _COMMAND_WORDS = 4096, 4
+_WRAPPERS = 4
+_WRAPPER = re.compile(
+    r"(?:(?:sudo|srun|timeout|pdsh|clush|pssh|parallel-ssh)\s+(?:-[CDegGhHlLNnptTuUwxX]\s+\S+\s+|-\S+\s+|\d+[smh]?\s+)*"
+    r"|(?:time|exec|watch|nohup|command|stdbuf)\s+(?:-\S+\s+)*|ip\s+netns\s+exec\s+\S+\s+|chroot\s+\S+\s+"
+    r"|[A-Z_]+=\S*\s+)"
+)
+"""What runs another command, which says what is printed."""
+
+
+class Kinds:
+    """The kinds that these parsers read."""
+
+    def __init__(self, parsers: Iterable[Parser]) -> None:
+        """No two parsers announce one command; of two whose anchors match one line the first is taken."""
+        held = tuple(parsers)
+        self._anchors = tuple((parser.kind, parser.anchor) for parser in held if parser.anchor)
+        self._commands = {command: parser.kind for parser in held for command in parser.commands}
+        self._programs = {command.split(" ", 1)[0] for command in self._commands}
+
+    @functools.cached_property
+    def _anchor(self) -> re.Pattern[str]:
+        """Compiled on first use: a log that is NCCL's alone needs none."""
+        return _joined(self._anchors)
+
+    def of_line(self, line: str) -> str | None:
+        """The kind that begins with this line."""
+        found = self._anchor.match(line)
+        return found.lastgroup if found else None
+
+    def of_command(self, command: str) -> str | None:
+        """The kind whose command this is.
+
+        The longest declared command that the line begins with (``sudo`` and paths aside).
+        """
+        command = command[:_COMMAND_LENGTH].strip()
+        for _ in range(_WRAPPERS):
+            wrapped = _WRAPPER.match(command)
+            command = command[wrapped.end() :] if wrapped else command
+        words = command.split()
+        if not words or words[0].rsplit("/", 1)[-1] not in self._programs:
+            return None
+        words[0] = words[0].rsplit("/", 1)[-1]
+        for length in range(min(len(words), _COMMAND_WORDS), 0, -1):
+            kind = self._commands.get(" ".join(words[:length]))
+            if kind:
+                return kind
+        return None
+
+    def tag(self, line: str, kind: str) -> prompt.Prefix | None:
+        """The tag (no indentation) behind which a section of this kind begins."""
+        for prefix in prompt.prefixes(line):
+            if prefix.text.strip() and self.of_line(prefix.removed(line) or "") == kind:
+                return prefix
+        return None
+
+
+@functools.cache
+def _joined(anchors: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
+    """One pattern of the anchors by kind; the group's name is the kind. Anchors hold no capturing groups."""
+    return re.compile("|".join(f"(?P<{kind}>{anchor})" for kind, anchor in anchors) or r"(?!)")

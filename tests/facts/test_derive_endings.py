@@ -1,0 +1,97 @@
+"""How processes ended and who stayed away, read from all lines about them together."""
+
+from __future__ import annotations
+
+import pytest
+
+from ncdiag.facts.view import View
+from ncdiag.read import facts_of
+
+
+def view_of(**sections: str) -> View:
+    return View(facts_of({kind: (text,) for kind, text in sections.items()}, None))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            (
+                "[n2:04127] Signal: Segmentation fault (11)\n"
+                "mpirun noticed that process rank 3 with PID 4127 on node n2 "
+                "exited on signal 11 (Segmentation fault).\n"
+            ),
+            "Rank 3 on n2 ended first (signal 11, SIGSEGV); the others report its loss",
+        ),
+        (
+            "=   RANK 6 PID 20121 RUNNING AT n3\n=   KILLED BY SIGNAL: 9 (Killed)\n",
+            "Rank 6 on n3 ended first (signal 9, SIGKILL); the others report its loss",
+        ),
+        (
+            "=   RANK 6 PID 20121 RUNNING AT n3\n=   EXIT CODE: 139\n",
+            "Rank 6 on n3 ended first (exit code 139: signal 11, SIGSEGV); the others report its loss",
+        ),
+        (
+            "srun: error: node7: task 13: Exited with exit code 1\n",
+            "Task 13 on node7 ended first (exit code 1); the others report its loss",
+        ),
+        (
+            "failed (exitcode: -9) local_rank: 4 (pid: 771) of binary: /usr/bin/python3\n",
+            "Local rank 4 ended first (signal 9, SIGKILL); the others report its loss",
+        ),
+        (
+            "    Last State:     Terminated\n      Reason:       Error\n      Exit Code:    139\n",
+            "A process ended first (exit code 139: signal 11, SIGSEGV); the others report its loss",
+        ),
+        (
+            "The first process to do so was:\n\n  Process name: [[51234,1],3]\n  Exit code:    1\n",
+            "Rank 3 ended first (exit code 1); the others report its loss",
+        ),
+        ("srun: error: Node failure on n3\n", "Host n3 ended first (Slurm lost it); the others report its loss"),
+        (
+            (
+                "slurmstepd: error: Detected 1 oom_kill event in StepId=8.0. "
+                "Some of the step tasks have been OOM Killed.\n"
+                "srun: error: n3: task 17: Out Of Memory\n"
+            ),
+            "Task 17 on n3 ended first (killed for lack of host memory); the others report its loss",
+        ),
+    ],
+)
+def test_the_first_end_is_told_with_all_that_is_known_of_it(text: str, sentence: str) -> None:
+    view = view_of(text=text)
+    assert [view.get(e, "first_end") for e in view.job.events if view.get(e, "is_first_end")] == [sentence]
+
+
+def timeouts(ranks: list[int]) -> str:
+    return "".join(
+        f"[E ProcessGroupNCCL.cpp:475] [Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9, "
+        f"OpType=ALLREDUCE, NumelIn=8, NumelOut=8, Timeout(ms)=600000) ran for 600001 milliseconds before timing out.\n"
+        for rank in ranks
+    )
+
+
+@pytest.mark.parametrize(
+    ("ranks", "unheard"),
+    [([0, 1, 2, 3, 4, 6, 7], (5,)), ([0, 2, 4, 6], ()), ([0, 1, 2, 3], ()), ([3], ())],
+)
+def test_a_single_rank_that_says_nothing_is_named_and_a_pattern_is_not(
+    ranks: list[int], unheard: tuple[int, ...]
+) -> None:
+    view = view_of(torch_watchdog=timeouts(ranks))
+    assert view.get(view.job, "unheard_ranks") == unheard
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("*** JOB 8 ON n1 CANCELLED AT 2026-03-01T04:12:09 DUE TO TIME LIMIT ***", "job 8 reached its time limit"),
+        ("*** JOB 8 ON n1 CANCELLED AT 2026-03-01T04:12:09 DUE TO PREEMPTION ***", "job 8 made room for another job"),
+    ],
+)
+def test_the_scheduler_ends_a_job_only_where_nothing_failed_before(text: str, reason: str) -> None:
+    line = f"slurmstepd: error: {text}\n"
+    view = view_of(text=line)
+    assert [view.get(e, "end_of_job") for e in view.job.events if view.get(e, "ends_the_job")] == [reason]
+    after = view_of(text=f"srun: error: n3: task 17: Segmentation fault\n{line}")
+    assert not any(after.get(e, "ends_the_job") for e in after.job.events)

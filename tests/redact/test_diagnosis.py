@@ -1,0 +1,93 @@
+"""What was cleaned is diagnosed as before: the facts and the findings stay."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+import sys
+from typing import Any
+
+import msgspec
+import pytest
+from cleaning import FIXTURES, KEY, PASTE, gist, shape
+
+from ncdiag.diagnose import diagnose
+from ncdiag.read import job_of, read_source
+from ncdiag.redact import cleaned, report_cleaned
+from ncdiag.report import renderer
+from ncdiag.sources.files import TextSource, open_sources
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+CASES = sorted(path for path in (FIXTURES / "cases").iterdir() if path.is_dir())
+
+
+@pytest.mark.parametrize("folder", CASES, ids=lambda p: p.name)
+def test_the_diagnosis_stays(folder: pathlib.Path) -> None:
+    case = tomllib.loads((folder / "case.toml").read_text())
+    names = case.get("input") or sorted(p.name for p in folder.iterdir() if p.name != "case.toml")
+    files = [str(folder / name) for name in names]
+    made, _ = cleaned([source for source in open_sources(files) if isinstance(source, TextSource)], KEY)
+    assert gist(diagnose(made)) == gist(diagnose(open_sources(files)))
+
+
+def facts(source: Any) -> Any:  # noqa: ANN401
+    return shape(json.loads(msgspec.json.encode(job_of([read_source(source)]))))
+
+
+def same_facts(text: bytes, name: str = "paste.txt") -> bool:
+    (made,), _ = cleaned([TextSource.of_bytes(name, text)], KEY)
+    return bool(facts(made) == facts(TextSource.of_bytes(name, text)))
+
+
+@pytest.mark.parametrize("kind", sorted(path.name for path in (FIXTURES / "sections").iterdir()))
+def test_the_facts_of_every_specimen_stay(kind: str) -> None:
+    texts = sorted((FIXTURES / "sections" / kind).glob("*.txt"))
+    assert [path.name for path in texts if not same_facts(path.read_bytes())] == []
+
+
+@pytest.mark.parametrize("area", sorted(path.name for path in (FIXTURES.parent / "rules").iterdir() if path.is_dir()))
+def test_the_facts_of_every_example_stay(area: str) -> None:
+    wrong = []
+    for path in sorted((FIXTURES.parent / "rules" / area).rglob("*.toml")):
+        for example in tomllib.loads(path.read_text(encoding="utf-8")).get("example", ()):
+            texts = [text for text in example.values() if isinstance(text, str) and "\n" in text]
+            if not same_facts("\n".join(texts).encode()):
+                wrong.append(f"{path.name}: {example['name']}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("folder", sorted((FIXTURES / "healthy").iterdir()), ids=lambda p: p.name)
+def test_what_is_healthy_stays_so(folder: pathlib.Path) -> None:
+    files = [str(path) for path in sorted(folder.rglob("*")) if path.is_file()]
+    made, _ = cleaned([source for source in open_sources(files) if isinstance(source, TextSource)], KEY)
+    assert gist(diagnose(made)) == gist(diagnose(open_sources(files)))
+
+
+def test_the_diagnosis_of_real_cases_stays(shared: pathlib.Path) -> None:
+    texts = sorted(path for path in (shared / "cases").rglob("*.txt"))
+    assert texts
+    changed = []
+    for path in texts:
+        made, _ = cleaned([TextSource.of_bytes(path.name, path.read_bytes())], KEY)
+        before = gist(diagnose([TextSource.of_bytes(path.name, path.read_bytes())]))
+        if gist(diagnose(made))[:4] != before[:4]:
+            changed.append(path.name)
+    assert changed == []
+
+
+def test_a_report_is_cleaned_with_the_same_structure() -> None:
+    launch = "NCCL_IB_HCA=mlx5 mpirun -np 2 -H rack1n5:1,rack1n6:1 /home/bob/train --token s3cr3tValue9"
+    text = f"{PASTE}{launch}\n"
+    whole = diagnose([TextSource.of_bytes("/home/alice/paste", text.encode())])
+    made = report_cleaned(whole, KEY)
+    assert whole.findings
+    assert gist(made) == gist(whole)
+    shown = renderer("json")(made, width=80, colour=False)
+    assert "rack1n5" in renderer("json")(whole, width=80, colour=False)
+    assert not re.search("gpu0[78]|rack1n|alice|bob|s3cr3t|10[.]20[.]", shown)
+    assert "mpirun -np 2 -H host" in shown

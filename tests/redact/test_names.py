@@ -1,0 +1,131 @@
+"""Names and addresses get stand-ins that hang together as before; what names nobody stays."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+import pytest
+from cleaning import KEY, PASTE, clean
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ncdiag.redact import cleaned, hosts_in
+from ncdiag.sources.files import TextSource
+
+
+def test_names_of_hosts_and_users() -> None:
+    (made,), used = cleaned([TextSource.of_bytes("/home/alice/gpu07.log", PASTE.encode())], KEY)
+    text = b"".join(made.buffers()).decode()
+    assert set(used.mapping) >= {"gpu07", "gpu08", "alice"}
+    assert not re.search("gpu07|gpu08|alice|10[.]20[.]", text + made.name)
+    assert text.count("\n") == PASTE.count("\n")
+    assert hosts_in([made]) == ["host1", "host2"] or set(hosts_in([made])) == {"host1", "host2"}
+    assert "-w host" in text
+    assert "/home/user1/run" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mlx5_0 mlx5_bond_0 bond0.100@bond0 veth5a3f@if12 ib0 eth0 docker0 GPU0",
+        "127.0.0.1 0.0.0.0 255.255.255.0 224.0.0.1 169.254.3.4 :: ::1 ff02::1",
+        "00:00:00:00:00:00 ff:ff:ff:ff:ff:ff 0000:3b:00.0 12:34:56 2.18.3+cuda12.1 c10::Error std::vector",
+        "NCCL_IB_HCA=mlx5_0:1 NCCL_IB_PKEY=0x8001 commHash 1234567890123456",
+        "root@x.y~ /home/ubuntu/x",
+        "HCA fe80:0000:0000:0000:0000:0000:0000:0000 0xffffffffffffffff",
+    ],
+)
+def test_what_stays_as_it_is(text: str) -> None:
+    assert clean(text, "node", "rank", "localhost", "10.0.0.1") == text
+
+
+ADDRESSES = st.one_of(
+    st.integers(0x0A000100, 0x0AFFFEFE), st.integers(0xC0A80101, 0xC0A8FEFE), st.integers(0xAC100101, 0xAC1FFEFE)
+).map(lambda n: str(ipaddress.IPv4Address(n)))
+PRIVATE = [ipaddress.ip_network(n) for n in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")]
+
+
+@settings(max_examples=200, deadline=None)
+@given(one=ADDRESSES, two=ADDRESSES, length=st.integers(8, 24))
+def test_subnets_and_private_ranges_stay(one: str, two: str, length: int) -> None:
+    made = clean(f"{one} {two}/{length}").replace(f"/{length}", "").split()
+    for before, after in zip((one, two), made, strict=True):
+        assert before.rsplit(".", 1)[1] == after.rsplit(".", 1)[1]
+        for network in PRIVATE:
+            assert (ipaddress.ip_address(before) in network) is (ipaddress.ip_address(after) in network)
+    usual = [part for address in (one, two) for part in address.split(".")[2:3] if part not in {"0", "255"}]
+    if len(usual) == 2:
+        made = clean(f"{one} {two}").split()
+        shared = [int(ipaddress.ip_address(a)) ^ int(ipaddress.ip_address(b)) for a, b in ((one, two), tuple(made))]
+        assert shared[0].bit_length() == shared[1].bit_length() or shared[0] >> 8 == shared[1] >> 8 == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(number=st.integers(0x0A000100, 0x0AFFFEFE), length=st.integers(9, 24))
+def test_networks_stay_networks(number: int, length: int) -> None:
+    network = ipaddress.ip_network((number >> (32 - length) << (32 - length), length))
+    made = ipaddress.ip_network(clean(str(network)))
+    assert made.prefixlen == length
+
+
+@pytest.mark.parametrize(
+    ("network", "inside"),
+    [
+        ("2001:db8:12:ab00::/56", "2001:db8:12:abcd::7"),
+        ("fd12:3456:789a:1::/64", "fd12:3456:789a:1:506b:4bff:fea1:b2c3"),
+        ("2001:db8::/32", "2001:db8:5::1"),
+        ("fe80::/10", "fe80::506b:4bff:fea1:b2c3"),
+    ],
+)
+def test_networks_of_ipv6_stay_networks(network: str, inside: str) -> None:
+    made = clean(f"{network} {inside}").split()
+    assert ipaddress.ip_address(made[1]) in ipaddress.ip_network(made[0])
+    assert ipaddress.ip_network(made[0]).prefixlen == ipaddress.ip_network(network).prefixlen
+    assert (made[0] == network) is (network == "fe80::/10")
+
+
+@pytest.mark.parametrize("ip", ["10.20.30.7", "fe80::526b:4bff:fea1:b2c3", "2001:db8:12:ab00::7"])
+def test_an_address_is_the_same_with_all_that_stands_around_it(ip: str) -> None:
+    made = clean(ip)
+    assert made != ip
+    around = f"eth0:{ip}<0> [0]bond0:{ip}%bond0<0> {ip}/16 {ip}/24 [{ip}] ={ip}, ip {ip}"
+    assert clean(around) == around.replace(ip, made)
+
+
+def test_an_address_is_the_same_in_all_its_forms() -> None:
+    made = clean("10.20.30.7 ::ffff:10.20.30.7 0000:0000:0000:0000:0000:ffff:0a14:1e07").split()
+    address = ipaddress.ip_address(made[0])
+    assert str(address) != "10.20.30.7"
+    assert made[1] == f"::ffff:{address}"
+    assert ipaddress.IPv6Address(made[2]).ipv4_mapped == address
+
+
+def test_an_address_in_a_gid_in_decimal_is_the_same() -> None:
+    """As perftest prints it; an entry that is no byte is no address."""
+    address, gid = clean("10.20.30.7\n GID: 00:00:00:00:00:00:00:00:00:00:255:255:10:20:30:07").split("\n")
+    assert address != "10.20.30.7"
+    assert gid.endswith(":255:255:" + ":".join(f"{int(octet):02d}" for octet in address.split(".")))
+    odd = " GID: 00:00:00:00:00:00:00:00:00:00:255:255:10:20:30:999"
+    assert clean(odd) == odd
+
+
+def test_hardware_addresses_hang_together() -> None:
+    text = "50:6b:4b:a1:b2:c3 fe80::526b:4bff:fea1:b2c3 0x506b4b0300a1b2c3 506b:4b03:00a1:b2c4 50-6B-4B-A1-B2-C3"
+    mac, link, guid, port, upper = clean(text).split()
+    assert mac != "50:6b:4b:a1:b2:c3"
+    assert mac.startswith("50:6b:4b:")
+    assert upper == mac.upper().replace(":", "-")
+    tail = mac.replace(":", "")[6:]
+    assert link == f"fe80::526b:4bff:fe{tail[:2]}:{tail[2:]}"
+    assert guid == f"0x506b4b0300{tail}"
+    assert port.replace(":", "") == f"506b4b0300{tail[:4]}c4"
+
+
+def test_uuids_and_serials() -> None:
+    text = "GPU-12345678-1234-1234-1234-123456789abc Serial Number : 1320023019042"
+    made = clean(text)
+    assert clean(text) == made
+    assert re.fullmatch(r"GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12} Serial Number : \d{13}", made)
+    assert "12345678" not in made
+    assert "1320023019042" not in made

@@ -1,0 +1,62 @@
+"""No secret survives, wherever it stands and whatever it looks like."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+from cleaning import FIXTURES, KEY, clean
+
+from ncdiag.redact import Redactor, cleaned
+from ncdiag.sources.files import TextSource
+
+SECRETS = (
+    "s3cr3tValue9",
+    "hf_" + "a1B2" * 6,
+    "ghp_" + "Zx9" * 10,
+    "AKIA" + "A1" * 8,
+    "eyJhbGciOi.eyJzdWIiOiIx.sig-nature",
+)
+PLACES = (
+    "export WANDB_API_KEY={}", "HF_TOKEN={}", "-x MY_SECRET={}", 'docker run -e "DB_PASSWORD={}" img',
+    '"api_key": "{}",',
+    "- name: AUTH_TOKEN\n  value: {}", "- {{name: AUTH_TOKEN, value: {}}}", "curl -H 'Authorization: Bearer {}'",
+    "curl https://kim:{}@example.org/x", "--password {}", "--token={}", "AWS_SECRET_ACCESS_KEY='{}'", "password: {}",
+    '{{"name": "MY_TOKEN", "value": "{}"}}', '  "name": "MY_PASSWORD",\n  "value": "{}"',
+    "-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("secret", SECRETS)
+def test_no_secret_survives(place: str, secret: str) -> None:
+    used = Redactor((), KEY)
+    text = used.text(f"before\n{place.format(secret)}\nafter {secret[:0]}")
+    assert secret not in text
+    assert text.startswith("before\n")
+    assert text.endswith("after ")
+    assert secret not in json.dumps(used.mapping)
+
+
+@pytest.mark.parametrize("secret", SECRETS[1:])
+def test_tokens_are_known_by_their_form(secret: str) -> None:
+    assert secret not in clean(f"I used {secret} there")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_planted_secrets_are_gone(seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311  (places, no secrets)
+    texts = [*sorted((FIXTURES / "sections").rglob("*.txt")), *sorted((FIXTURES / "cases").rglob("*.txt"))]
+    planted, left = 0, []
+    for path in texts:
+        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+        mine = [f"{chance.choice(('Zq', 'x9'))}{chance.getrandbits(60):x}" for _ in range(3)]
+        for secret in mine:
+            lines.insert(chance.randrange(len(lines) + 1), chance.choice(PLACES).format(secret))
+        planted += len(mine)
+        (made,), used = cleaned([TextSource.of_bytes(path.name, "\n".join(lines).encode())], KEY)
+        text = b"".join(made.buffers()).decode() + json.dumps(used.mapping)
+        left += [f"{path.name}: {secret}" for secret in mine if secret in text]
+    assert planted > 500
+    assert left == []

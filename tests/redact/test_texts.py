@@ -1,0 +1,76 @@
+"""Any text is cleaned line by line in linear time, long ones piece by piece; the command and the option."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import stat
+import subprocess
+from collections.abc import Callable
+
+import pytest
+from cleaning import KEY, PASTE, clean
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ncdiag.redact import cleaned
+from ncdiag.sources.files import TextSource, open_sources
+
+
+@settings(max_examples=150, deadline=None)
+@given(text=st.text(max_size=200), hosts=st.lists(st.text(max_size=8), max_size=3))
+def test_any_text_keeps_its_lines(text: str, hosts: list[str]) -> None:
+    assert clean(text, *hosts).count("\n") == text.count("\n")
+
+
+@pytest.mark.parametrize(
+    "piece", ["1.", "a:", "::", "0:", "f" * 9, "a@", "/home/", "-", "[1,", "a1", "name: X_KEY ", '"K":"', "eyJ"]
+)
+def test_repetition_takes_linear_time(piece: str) -> None:
+    import time
+
+    began = time.perf_counter()
+    clean(piece * (60_000 // len(piece)), "h1")
+    assert time.perf_counter() - began < 2
+
+
+def test_long_texts_are_cleaned_piece_by_piece(tmp_path: pathlib.Path) -> None:
+    """A name that stands at the end is replaced at the beginning, and no piece is the whole."""
+    line = "gpu07:812:812 [0] NCCL INFO Bootstrap : Using eth0:10.20.30.7<0>\n"
+    path = tmp_path / "long.log"
+    path.write_text("gpu07 first\n" + "nothing here, but much of it\n" * 120_000 + line)
+    sources = [source for source in open_sources([str(path)]) if isinstance(source, TextSource)]
+    (made,), _ = cleaned(sources, KEY)
+    pieces = list(made.buffers())
+    assert len(pieces) > 2
+    assert pieces[0].startswith(b"host1 first\n")
+    assert pieces[-1].endswith(b"<0>\n")
+    assert b"".join(pieces).count(b"\n") == 120_002
+    assert list(made.buffers()) == pieces, "it can be read again"
+
+
+def test_a_text_that_can_be_read_once(ncdiag: Callable[..., subprocess.CompletedProcess[bytes]]) -> None:
+    done = ncdiag("redact", "-", input=PASTE.encode() * 3)
+    assert done.returncode == 0
+    assert done.stdout.count(b"\n") == 3 * PASTE.count("\n")
+    assert b"gpu07" not in done.stdout
+
+
+def test_the_option(ncdiag: Callable[..., subprocess.CompletedProcess[bytes]]) -> None:
+    shown = ncdiag("triage", "--redact", "--format", "json", input=PASTE.encode()).stdout
+    assert json.loads(shown)["schema_version"] == 1
+    assert b"gpu07" not in shown
+
+
+def test_the_command(ncdiag: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: pathlib.Path) -> None:
+    paste, kept = tmp_path / "paste.txt", tmp_path / "map.json"
+    paste.write_text(PASTE)
+    first = ncdiag("redact", paste, "--map", kept)
+    again = ncdiag("redact", paste, "--map", kept, "-o", tmp_path / "out.txt")
+    assert (first.returncode, again.returncode) == (0, 0)
+    assert (tmp_path / "out.txt").read_bytes() == first.stdout
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert "gpu07" in json.loads(kept.read_text())["mapping"]
+    assert ncdiag("redact", "-", input=PASTE.encode()).stdout != first.stdout  # another key
+    kept.write_text("[]")
+    assert ncdiag("redact", paste, "--map", kept).returncode == 2
