@@ -18,6 +18,8 @@ from ncdiag.lint.model import Document, Edit, Finding
 _ROUNDS = 12
 _LATE = {"variable-not-passed-on", "env-not-propagated"}
 """What is mended once the names and values of the variables that are to be passed on are right."""
+_TOLD_BETTER = {"hccl-env-invalid": "value-out-of-range"}
+"""Rules that find, without its place, what a check finds with it; what else they find is theirs to tell."""
 _ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
@@ -74,8 +76,12 @@ def _found(document: Document, options: Options, book: Sequence[Rule]) -> list[F
 def _sorted(document: Document, found: Iterable[Finding], options: Options) -> tuple[Finding, ...]:
     """By line and severity, each once, as the options ask."""
     kept: dict[tuple[str, int, str], Finding] = {}
+    found = list(found)
+    told = {(each.name, document.line(each.place.start)) for each in found}
     for each in found:
         words = {each.code, each.name}
+        if (_TOLD_BETTER.get(each.name), document.line(each.place.start)) in told:
+            continue
         if words & options.ignore or (options.select and not words & options.select):
             continue
         if each.edits and applied(document.text, each.edits) == document.text:

@@ -1,4 +1,4 @@
-"""PyTorch's NCCL flight recorder as JSON or as Python prints the dict of a pickle dump, layout 2.x.
+"""PyTorch's NCCL flight recorder, layout 2.x: JSON (`ncdiag.sources.pickles` makes it of its dumps), or printed dicts.
 
 Layout: torch/csrc/distributed/c10d/FlightRecorder.hpp and tools/flight_recorder; documented in PyTorch's tutorial on
 it. Printed dumps hold Python tuples and may be cut, so the text is read tolerantly.

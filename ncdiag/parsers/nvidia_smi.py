@@ -17,12 +17,15 @@ from ncdiag.spans import Section
 
 KIND = "nvidia_smi"
 COMMANDS: tuple[str, ...] = ("nvidia-smi",)
-_HEAD = r"[|\s]{0,8}NVIDIA-SMI \d{3}\.[\d.]{2,12}\s+Driver Version: \d"
+_HEAD = r"[ \t]{0,8}(?:\|[ \t]{0,4})?NVIDIA-SMI \d{3}\.[\d.]{2,12}\s+Driver Version: \d"
 _BUS = r"[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d"
 _ROW = rf"\|\s{{1,4}}\d{{1,3}}\s{{1,4}}\S[^|]{{1,60}}?\s(?:On|Off|N/A|ERR!)\s*\|\s+{_BUS}\s"
 ANCHOR = rf"{_HEAD}|[ \t]*{_ROW}"
 
-_SMI = re.compile(r"[|\s]{0,8}NVIDIA-SMI (?P<tool>\d{3}\.[\d.]{2,12})\s+Driver Version: (?P<driver>\d{3}\.[\d.]{2,12})")
+_SMI = re.compile(
+    r"[ \t]{0,8}(?:\|[ \t]{0,4})?NVIDIA-SMI (?P<tool>\d{3}\.[\d.]{2,12})"
+    r"\s+Driver Version: (?P<driver>\d{3}\.[\d.]{2,12})"
+)
 """Below WSL the tool is Linux's and the driver that of Windows, which has another number."""
 _CUDA = re.compile(r"CUDA Version: (\d{1,2}\.\d{1,2})")
 _GPU = re.compile(

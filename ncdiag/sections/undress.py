@@ -93,7 +93,7 @@ def _barred(lines: Sequence[bytes], start: int) -> tuple[int, list[bytes]]:
         if not bar:
             break
         rest.append(line[bar.end() :])
-    rows = sum(line.rstrip().endswith(_TABLE) for line in rest)
+    rows = sum(line.rstrip().endswith(_TABLE) and not line.startswith((*_TABLE, b"+")) for line in rest)
     return start + len(rest), rest if len(rest) >= _BARS and 2 * rows < len(rest) else []
 
 

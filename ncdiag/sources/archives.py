@@ -7,9 +7,12 @@ are allowed, ``b""`` is the end, trouble is one of `BROKEN`, whose text can be s
 from __future__ import annotations
 
 import importlib
+import io
 import stat
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
+
+from ncdiag.sources.pickles import SIZE_LIMIT, as_json, is_pickled_dict
 
 if TYPE_CHECKING:
     import tarfile
@@ -122,14 +125,18 @@ class _Guarded:
 
 
 def kind_of(head: bytes) -> str | None:
-    """``gz``, ``bz2``, ``xz``, ``zst``, ``zip`` or ``tar``; None when the bytes are those of no archive known here."""
+    """``gz``, ``bz2``, ``xz``, ``zst``, ``zip``, ``tar`` or ``pickle``; None for the bytes of anything else."""
     if head[257:262] == b"ustar":
         return "tar"
+    if is_pickled_dict(head):
+        return "pickle"
     return next((kind for mark, kind in _MAGIC.items() if head.startswith(mark)), None)
 
 
 def decompressed(kind: str, source: Reader) -> Reader:
-    """What a gz, bz2, xz or zst stream holds. OSError when the module for it is not installed."""
+    """What a gz, bz2, xz or zst stream holds, and a pickle as JSON. OSError when the module for it is not installed."""
+    if kind == "pickle":
+        return _unpickled(source)
     counting = _Counting(source)
     opened: Any
     if kind == "zst":
@@ -139,6 +146,16 @@ def decompressed(kind: str, source: Reader) -> Reader:
         opened = getattr(importlib.import_module(module), opener)
         opened = opened(fileobj=counting) if kind == "gz" else opened(counting)
     return _Bounded(_Guarded(opened.read1), lambda: counting.count)
+
+
+def _unpickled(source: Reader) -> Reader:
+    pickled = bytearray()
+    while len(pickled) <= SIZE_LIMIT and (piece := source.read(1 << 20)):
+        pickled += piece
+    try:
+        return io.BytesIO(as_json(bytes(pickled)))
+    except ValueError as error:
+        raise DamagedError(str(error)) from error
 
 
 def _zstandard(source: _Counting) -> Any:  # noqa: ANN401  (two modules, the same reader)

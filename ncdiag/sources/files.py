@@ -32,7 +32,7 @@ FOLDER_LIMIT = 10_000
 
 _SMALL = BUFFER_SIZE // 2  # pieces below this are joined, so that buffers are large behind a decompressor too
 _NULL = os.makedev(1, 3)  # /dev/null, the one character device besides a terminal that makes sense
-_STREAMS = frozenset({"gz", "bz2", "xz", "zst"})
+_STREAMS = frozenset({"gz", "bz2", "xz", "zst", "pickle"})
 
 Opener = Callable[[], AbstractContextManager[Reader]]
 
@@ -246,7 +246,7 @@ def _file(path: str) -> Iterator[Source]:
     elif kind == "tar":
         with _opened(path) as opened:
             yield from _members(path, _tar_members(opened))
-    elif _holds_tar(kind, path):
+    elif kind != "pickle" and _holds_tar(kind, path):
         with _opened(path) as opened:
             yield from _members(path, _tar_members(decompressed(kind, opened)))
     else:

@@ -74,7 +74,7 @@ def test_two_hosts_whose_mtus_differ(
     found = report(done)
     assert found["summary"]["root_cause"] == cause
     if cause:
-        assert found["findings"][0]["title"].startswith("The MTU differs in the network 10.5.0.0/24: ")
+        assert found["findings"][0]["title"].startswith("The MTU differs between the hosts, in 10.5.0.0/24: ")
         assert {Path(item["source"].split(":")[-1]).name for item in found["findings"][0]["evidence"]} == {"mtu"}
 
 
