@@ -93,6 +93,20 @@ Resolve = Callable[[str, str | None, VersionRange | None], dict[str, Any]]
 """(name, text or None when unset, NCCL version) -> the fields number, effective, default and valid of a Setting."""
 
 
+_NOT_ASKED: Any = object()
+
+
+def _derived_of(kind: type, name: str) -> Derived | None:
+    """The derived field; None for a stored one. AttributeError for a name that is neither."""
+    if name in kind.__struct_fields__:  # type: ignore[attr-defined]
+        return None
+    found = registry().get((kind.__name__, name))
+    if found is None:
+        msg = f"{kind.__name__} has no field {name!r}"
+        raise AttributeError(msg)
+    return found
+
+
 class View:
     """A job with its derived fields, each computed at most once, and hosts by name."""
 
@@ -102,6 +116,7 @@ class View:
         self._resolve = resolve
         self.hosts = {host.name: host for host in job.hosts}
         self._cache: dict[tuple[int, str], tuple[Any, Any]] = {}
+        self._derived: dict[tuple[type, str], Derived | None] = {}
         self._evidence: dict[tuple[int, str], tuple[Span, ...]] = {}
         self._noting: list[dict[Span, None]] = []
         self._ranks: dict[str, list[Rank]] | None = None
@@ -129,23 +144,24 @@ class View:
 
         None means unknown. AttributeError for a name that is neither.
         """
-        if name in entity.__struct_fields__:
-            return getattr(entity, name)
         key = id(entity), name
-        if key not in self._cache:
-            found = registry().get((type(entity).__name__, name))
+        held = self._cache.get(key)
+        if held is None:
+            found = self._derived.get((type(entity), name), _NOT_ASKED)
+            if found is _NOT_ASKED:
+                found = self._derived[type(entity), name] = _derived_of(type(entity), name)
             if found is None:
-                msg = f"{type(entity).__name__} has no field {name!r}"
-                raise AttributeError(msg)
+                return getattr(entity, name)
             if found.events is not None and entity.event not in found.events:
                 return False
             self._noting.append({})
-            self._cache[key] = entity, found.function(entity, self)  # the entity is kept so that its id stays its own
+            held = entity, found.function(entity, self)  # the entity is kept so that its id stays its own
+            self._cache[key] = held
             if noted := self._noting.pop():
                 self._evidence[key] = tuple(noted)
-        if self._noting:
-            self._noting[-1].update(dict.fromkeys(self._evidence.get(key, ())))
-        return self._cache[key][1]
+        if self._noting and (evidence := self._evidence.get(key)):
+            self._noting[-1].update(dict.fromkeys(evidence))
+        return held[1]
 
     def host(self, name: str | None) -> Host | None:
         """The host of that name, None when it is unknown."""

@@ -72,13 +72,17 @@ _OF_ITS_OWN = ("is_virtual", "is_loopback", "is_link_local")
 
 def _unreached(host: Host, view: View) -> tuple[str, ...]:
     """Peers on other interfaces in other networks to which connections of this host failed."""
+    events = list(view.events_on(host.name, CONNECT_FAILURES))
+    if not events:
+        return ()
     ranks = view.get(view.job, "bootstrap_ranks")
-    own = next(((ip, rank) for ip, rank in ranks.items() if rank.host == host.name), None)
+    own_ip = view.get(view.job, "bootstrap_addresses").get(host.name)
+    own = (own_ip, ranks[own_ip]) if own_ip else None
     found: dict[str, None] = {}
-    for event in view.events_on(host.name, CONNECT_FAILURES) if own else ():
+    for event in events:
         ip = view.get(event, "peer_ip")
         peer = ranks.get(ip)
-        if own and peer is not None and peer.host != host.name and _are_apart((own[0], own[1]), (ip, peer), view):
+        if own and peer is not None and peer.host != host.name and _are_apart(own, (ip, peer), view):
             found.setdefault(ip)
             view.note(event)
             view.note(own[1], "bootstrap_interface")
@@ -105,7 +109,8 @@ def separation_text(host: Host, view: View) -> str:
     lost = ", ".join(view.get(host, "unrouted_peers") or ())
     if "routes" in host.complete:
         return f"{host.name} has no route to {lost}, where its peers wait"
-    rank = next((r for r in view.get(view.job, "bootstrap_ranks").values() if r.host == host.name), None)
+    own = view.get(view.job, "bootstrap_addresses").get(host.name)
+    rank = view.get(view.job, "bootstrap_ranks").get(own)
     used = (
         rank.bootstrap_interface.name if rank is not None and rank.bootstrap_interface is not None else "an interface"
     )
@@ -120,6 +125,15 @@ def bootstrap_ranks(job: Job, view: View) -> dict[str, Rank]:
         ip = view.get(rank.bootstrap_interface, "ip") if rank.bootstrap_interface is not None else None
         if ip and ":" not in ip:
             found.setdefault(ip, rank)
+    return found
+
+
+@derived
+def bootstrap_addresses(job: Job, view: View) -> dict[str, str]:
+    """By host, the first IPv4 address that one of its ranks announced for the bootstrap."""
+    found: dict[str, str] = {}
+    for ip, rank in view.get(job, "bootstrap_ranks").items():
+        found.setdefault(rank.host, ip)
     return found
 
 
