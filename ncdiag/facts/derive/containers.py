@@ -8,7 +8,6 @@ from ncdiag.facts.view import View, derived
 
 POD = "kubernetes"
 _LOCKING = frozenset({"IPC_LOCK", "CAP_IPC_LOCK", "ALL"})
-_BRIDGES = frozenset({"bridge", "default"})
 
 
 @derived
@@ -74,9 +73,3 @@ def asks_efa_only(launch: Launch, view: View) -> bool | None:
 def reaches_host_devices(launch: Launch, view: View) -> bool | None:
     """Whether a pod sees the RDMA devices of its host without asking for them: privileged, in the host's network."""
     return bool(launch.privileged) and launch.network == "host" if launch.program == POD else None
-
-
-def _has_infiniband(view: View) -> bool:
-    ports = (port for host in view.job.hosts for hca in host.hcas for port in hca.ports)
-    nics = (nic for rank in view.job.ranks for nic in rank.net_devices or ())
-    return any(p.link_layer == "InfiniBand" for p in ports) or any(n.link_layer == "IB" for n in nics)

@@ -256,12 +256,6 @@ def nccl_text(host: Host, view: View) -> str:
 
 
 @derived
-def is_invalid(table: RankTable, view: View) -> bool:
-    """Does the rank table break a rule of HCCL?"""
-    return bool(table.problems)
-
-
-@derived
 def problem_text(table: RankTable, view: View) -> str:
     """Its problems, at most three."""
     return "; ".join(table.problems[:3])

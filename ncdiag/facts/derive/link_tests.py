@@ -21,13 +21,6 @@ _SMALL_MESSAGE = 64
 
 
 @derived
-def bandwidth_gbps(test: LinkTest, view: View) -> float | None:
-    """Gbit/s of the best size that shows bandwidth; None for a test of latency or of small messages."""
-    found = _bandwidth(test)
-    return found[0] if found else None
-
-
-@derived
 def bandwidth_text(test: LinkTest, view: View) -> str:
     """``391 Gbit/s from host memory``."""
     found = _bandwidth(test)

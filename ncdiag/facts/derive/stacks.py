@@ -87,10 +87,14 @@ def _where(dump: StackDump) -> str:
     found = _found(dump)
     if found is not None:
         return f"{_WORDS[found[0]]} ({found[1].function})"
-    own = next(
-        (f for thread in dump.threads if thread.is_main for f in thread.frames if f.file and "/" in f.file), None
-    )
-    return f"in {own.function} ({own.file}:{own.line})" if own else "somewhere else"
+    own = _own_frame(dump)
+    return f"in {own.function} ({own.file}:{own.line})" if own else "where its stack does not tell"
+
+
+def _own_frame(dump: StackDump) -> StackFrame | None:
+    """The innermost function of the main thread whose line is known: without one nobody can say where it stands."""
+    frames = (frame for thread in dump.threads if thread.is_main for frame in thread.frames)
+    return next((frame for frame in frames if frame.line is not None), None)
 
 
 def _name(dump: StackDump) -> str:
@@ -109,9 +113,7 @@ def stack_waits(job: Job) -> Iterator[Difference]:
         told = found[id(dump)]
         if told is not None and told[0] == "collective":
             calls[told[1].function.rpartition(".")[2]].append(dump)
-        elif (told is None and any(thread.is_main for thread in dump.threads)) or (
-            told and told[0] in {"data", "checkpoint"}
-        ):
+        elif _own_frame(dump) if told is None else told[0] in {"data", "checkpoint"}:
             elsewhere.append(dump)
     name, waiting = max(calls.items(), key=lambda call: len(call[1]), default=("", []))
     if len(waiting) > max(len(elsewhere), 1):
