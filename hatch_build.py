@@ -23,7 +23,8 @@ class CompiledCatalogue(BuildHookInterface):  # type: ignore[type-arg]
             return
         self._folder = tempfile.TemporaryDirectory()
         command = [sys.executable, "-m", "ncdiag.catalogue", "build", self._folder.name]
-        subprocess.run(command, cwd=self.root, env={**os.environ, "PYTHONPATH": self.root}, check=True)  # noqa: S603
+        paths = os.pathsep.join([self.root, *filter(None, sys.path)])  # what an isolated build installed is among them
+        subprocess.run(command, cwd=self.root, env={**os.environ, "PYTHONPATH": paths}, check=True)  # noqa: S603
         for path in Path(self._folder.name).glob("*.msgpack"):
             build_data["force_include"][str(path)] = f"ncdiag/_compiled/{path.name}"
 
