@@ -91,3 +91,12 @@ def test_the_wheel_asks_for_nothing_undeclared(wheel: Path) -> None:
     }
     names = {requirement.strip().split(">")[0].split("<")[0].split(";")[0].strip() for requirement in needed}
     assert names == {"typer", "psutil", "netifaces-plus", "nvidia-ml-py", "rich", "msgspec", "tomli"}
+
+
+def test_the_command_of_the_readme_installs_in_a_clean_environment(
+    project: Path, tmp_path: Path, need: Need
+) -> None:  # fmt: skip
+    folder = tmp_path / "venv"
+    venv.create(folder, with_pip=True)
+    install(folder, need, project)  # pip builds in an environment of its own, where nothing else is installed
+    assert diagnosed(folder, project)["root_cause"] == "socket-virtual-ifname"
