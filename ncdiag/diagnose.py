@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -39,24 +40,27 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 DEFAULTS = Options()
 
 
-class Live(msgspec.Struct, frozen=True, kw_only=True):
-    """What a collector saw of a host.
+class Look(Protocol):
+    """What a collector saw of a host (`ncdiag.node.Node`); ``name`` says of which: ``this host``, a recorded root."""
 
-    ``name`` says of which (``this host``, a recorded root), ``not_seen`` are phrases.
-    """
+    @property
+    def name(self) -> str:
+        """Which host was looked at."""
 
-    name: str
-    observations: Sequence[Observation] = ()
-    not_seen: Sequence[str] = ()
+    def observations(self) -> Sequence[Observation]:
+        """What was seen without any text."""
+
+    def not_seen(self) -> Sequence[str]:
+        """A phrase for everything that was not seen."""
 
 
 def diagnose(
-    sources: Iterable[Readable | Reading], options: Options = DEFAULTS, live: Live | Iterable[Live] | None = None,
+    sources: Iterable[Readable | Reading], options: Options = DEFAULTS, looks: Iterable[Look] = (),
     progress: Progress | None = None,
 ) -> model.Report:  # fmt: skip
     """Judge the sources and what a collector observed, of one host or of several; `read_all` reads the sources.
 
-    ``live`` is walked when all sources have been read. Sources that could not be read carry a ``reason`` and become a
+    ``looks`` is walked when all sources have been read. Sources that could not be read carry a ``reason`` and become a
     note.
     """
     rules = selected(catalogue.rules(options.rules), options)
@@ -68,16 +72,16 @@ def diagnose(
             inputs.append(_input(source))
         else:
             inputs.append(model.Input(source=source.name, notes=(str(source.reason),)))
-    looks = (live,) if isinstance(live, Live) else tuple(live or ())
-    observed = [observation for look in looks for observation in look.observations]
+    seen = [(look, look.observations()) for look in looks]
+    observed = [observation for _, mine in seen for observation in mine]
     view = view_of(job_of(readings, observed), options.nccl)
     values = Values(view)
     understood = bool(observed) or any(reading.observations for reading in readings)
     diagnosis = conclude(judge(rules, view, values), view, understood=understood)
     kinds = {piece.kind for reading in readings for piece in reading.pieces}
     kinds |= {kind for host in view.job.hosts for kind in host.complete}
-    inputs[:0] = [_live_input(look, view.job) for look in looks]
-    not_seen = (*(phrase for look in looks for phrase in look.not_seen), *options.left_out)
+    inputs[:0] = [_look_input(look.name, {o.host for o in mine}, view.job) for look, mine in seen]
+    not_seen = (*(phrase for look, _ in seen for phrase in look.not_seen()), *options.left_out)
     return build.report(diagnosis, view, values, build.Read(tuple(inputs), frozenset(kinds), not_seen))
 
 
@@ -118,11 +122,10 @@ def _input(reading: Reading) -> model.Input:
     return model.Input(reading.source, sections, reading.lines, reading.unread_lines, reading.notes)
 
 
-def _live_input(live: Live, job: Job) -> model.Input:
+def _look_input(name: str, mine: Collection[str | None], job: Job) -> model.Input:
     """What was read of a machine without any text: the kinds that were seen whole."""
-    mine = {o.host for o in live.observations}
     seen = [
         model.SectionRef(kind, 0, 0, host.name)
         for host in job.hosts if host.name in mine for kind in sorted(host.complete)
     ]  # fmt: skip
-    return model.Input(live.name, tuple(seen))
+    return model.Input(name, tuple(seen))

@@ -47,6 +47,15 @@ class Inputs:
         alone = len(self.nodes) == 1 and not self._texts
         return (reading for node in self.nodes for reading in node.readings(alone=alone))
 
+    def followed(self, texts: Iterable[Any]) -> Iterator[Any]:
+        """The texts, then what the machines printed: they are known when the texts have been walked."""
+        yield from texts
+        yield from self.readings()
+
+    def looks(self) -> Iterator[Node]:
+        """The machines, to be asked for when all inputs have been read."""
+        yield from self.nodes
+
     def read(self, sources: Iterable[Any]) -> list[Reading]:
         """What all of it gave; ``sources`` are the texts, as they come from here."""
         from ncdiag.read import read_source

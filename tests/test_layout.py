@@ -38,6 +38,7 @@ ALLOWED = {
     "parallel": {"read", "workers"},
     "explaining": READING,
     "node": READING | {"read"},
+    "api": READING | {"read", "inputs", "node", "diagnose", "report"},
     "inputs": READING | {"read", "node"},
     "catalogue": KNOWLEDGE | {"engine", "parsers"},
     "engine": KNOWLEDGE,

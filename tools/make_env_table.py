@@ -80,6 +80,29 @@ MISTAKES: dict[str, dict[str, str]] = {
 """Wrong values that were seen, by the text that names them in the input: which values are meant (a regular expression
 for the whole value), the right one (``right``, or ``find`` and ``put`` for a part of it), first release."""
 
+EMPTY: dict[str, str] = {
+    "NCCL_ALGO": "names no algorithm: all are switched off (up to 2.23)",
+    "NCCL_COLLNET_ENABLE": "counts as 0 and overrides what the program asked for",
+    "NCCL_COMM_ID": "is no address: initialisation fails",
+    "NCCL_GRAPH_FILE": "names no file: initialisation fails",
+    "NCCL_HOSTID": "gives all hosts one identity: NCCL takes them for one machine",
+    "NCCL_NET": "names no network: initialisation fails",
+    "NCCL_NET_PLUGIN": "counts as none: no plugin is tried (since 2.27)",
+    "NCCL_PROTO": "names no protocol: all are switched off (up to 2.23)",
+    "NCCL_TOPO_FILE": "names no file: the default topology file is not read, and NCCL warns",
+    "NCCL_IB_ADDR_FAMILY": "",
+    "NCCL_IB_HCA": "",
+    "NCCL_SOCKET_FAMILY": "",
+    "NCCL_SOCKET_IFNAME": "",
+}
+"""What an empty value does, where it is known and does not follow from the type; "" is the same as unset.
+
+Numbers are read by ncclLoadParam and levels by ncclGetLevel, which pass over an empty text in every release since 2.3.
+Sources: NCCL v2.7.8-1, v2.21.5-1 and v2.30.7-1, src/graph/tuning.cc (parseList), src/init.cc, src/graph/search.cc,
+src/graph/topo.cc, src/misc/utils.cc (getHostHash), src/net.cc and src/plugin/net.cc, src/misc/socket.cc,
+src/transport/net_ib.
+"""
+
 
 def release(tag: str | None) -> str | None:
     """``v2.14.3-1`` as ``2.14`` (its first patch), ``v2.12.10-1`` as ``2.12.10``; None for the oldest releases."""
@@ -177,6 +200,7 @@ def entry(variable: dict[str, Any]) -> dict[str, Any]:
         "effect": variable.get("effect") or None,
         "agree_why": variable.get("must_agree_why") or None,
         "related": variable.get("related") or None,
+        "empty": EMPTY.get(variable["name"]),
     }
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -230,6 +254,7 @@ def write(data: dict[str, Any]) -> str:
         "# agree: must all ranks use the same value (left out: not known).",
         "# truth: first release that reads TRUE and FALSE; documented = false: the user guide does not name it;",
         "# experimental: the guide files it under debugging, not for production.",
+        "# empty: what an empty value does (left out: the same as unset for numbers and levels, else not known).",
         "# effect: what goes wrong with it; agree_why: why all ranks must agree or need not; related: see there.",
         "",
     ]  # fmt: skip

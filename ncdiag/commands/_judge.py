@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import msgspec
 
@@ -15,10 +15,6 @@ from ncdiag.commands._options import FailOn, Options
 from ncdiag.commands._output import say, write
 from ncdiag.commands._progress import showing
 from ncdiag.report.model import SEVERITIES, Report, Severity
-
-if TYPE_CHECKING:
-    from ncdiag.diagnose import Live
-    from ncdiag.inputs import Inputs
 
 FOUND, NOTHING_UNDERSTOOD, INTERRUPTED = 1, 3, 130
 
@@ -33,23 +29,9 @@ def judge(paths: Sequence[str], options: Options) -> int:
     def find(interruption: Interruption) -> Report:
         texts = interruption.watch(told(inputs, quiet=options.quiet))
         with showing(quiet=options.quiet) as progress:
-            return diagnose(_all_of(texts, inputs), asked, _looks(inputs), progress)
+            return diagnose(inputs.followed(texts), asked, inputs.looks(), progress)
 
     return answer(find, options)
-
-
-def _all_of(texts: Iterable[Any], inputs: Inputs) -> Iterator[Any]:
-    """The texts, then what the machines among the inputs printed: they are known when the texts have been walked."""
-    yield from texts
-    yield from inputs.readings()
-
-
-def _looks(inputs: Inputs) -> Iterator[Live]:
-    """What was seen of the machines, asked for when all inputs have been read."""
-    from ncdiag.diagnose import Live
-
-    for node in inputs.nodes:
-        yield Live(name=node.name, observations=node.observations(), not_seen=node.not_seen())
 
 
 def answer(find: Callable[[Interruption], Report], options: Options) -> int:

@@ -41,11 +41,10 @@ def check(
 
     def find(_: object) -> Report:
         from ncdiag import node
-        from ncdiag.diagnose import Live, diagnose
+        from ncdiag.diagnose import diagnose
 
         seconds = node.DELTA_SECONDS if deltas else 0
         seen = node.unpack(bundle) if bundle else node.look(root, ask_library=ask_nccl, pid=pid, deltas=seconds)
-        live = Live(name=seen.name, observations=seen.observations(), not_seen=seen.not_seen())
-        return diagnose(seen.readings(), options.judging(), live)
+        return diagnose(seen.readings(), options.judging(), [seen])
 
     return answer(find, options)

@@ -45,7 +45,10 @@ def of_setting(document: Document, setting: Setting, version: VersionRange | Non
 def _value(document: Document, setting: Setting, known: Variable, version: VersionRange | None) -> Iterator[Finding]:
     value = setting.value or ""
     if not value:
-        if known.owner == OURS and document.form != "process":
+        if known.empty:
+            what = f"{known.name} is set to nothing, which {known.empty}"
+            yield finding("value-empty-counts", setting.name_at, variable=known.name, what=what)
+        elif known.empty_is_unset and document.form != "process":
             yield finding("value-empty", setting.name_at, variable=known.name)
         return
     wrapped = list(_wrapped(document, setting, known, value, version))

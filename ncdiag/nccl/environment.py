@@ -38,7 +38,8 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     run time. ``choices`` and ``bounds`` say which numbers make sense, ``words`` which words; ``accepts`` says it in
     prose. ``renamed`` is what to use instead; ``agree`` tells whether all ranks must use the same value. ``truth``:
     first release that reads TRUE and FALSE as numbers; ``experimental``: the guide files it under debugging.
-    ``effect`` says what goes wrong with it, ``agree_why`` why ranks must agree or need not.
+    ``effect`` says what goes wrong with it, ``agree_why`` why ranks must agree or need not. ``empty`` says what an
+    empty value does; the empty text: the same as unset. None: the same for NCCL's numbers and levels, else not known.
     """
 
     name: str
@@ -61,6 +62,14 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     effect: str = ""
     agree_why: str = ""
     related: tuple[str, ...] = ()
+    empty: str | None = None
+
+    @property
+    def empty_is_unset(self) -> bool:
+        """True if NCCL is known to read an empty value as unset."""
+        if self.empty is not None:
+            return not self.empty
+        return self.owner == OURS and self.type in NUMBERS | {"level"}
 
     def exists_at(self, version: Version | VersionRange | None) -> bool | None:
         """Does that version read the variable? None when only a part of the possible versions does.

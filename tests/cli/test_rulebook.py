@@ -164,7 +164,8 @@ def test_check_reads_a_recorded_tree(ncdiag: Run, tmp_path: Path) -> None:
 def test_the_python_of_the_readme_runs(project: Path, veth: Path, tmp_path: Path, program: list[str]) -> None:
     text = (project / "README.md").read_text(encoding="utf-8")
     code = text.partition("```python\n")[2].partition("```")[0]
-    (tmp_path / "my.log").write_bytes(veth.read_bytes())
+    for name in ("my.log", "paste.txt"):
+        (tmp_path / name).write_bytes(veth.read_bytes())
     python = Path(program[0]).parent / "python"
     done = subprocess.run([python, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stderr == ""

@@ -17,6 +17,14 @@ SHOW = {"export": '; printf %s "$NCCL_X"'}
 ODD = ("=bond0", "^lo,docker0", "a b", "it's", "$HOME", "`id`", "~x", "", "10.0.0.0/8", 'say "x"', "a\nb", "\\")
 
 
+K8S = """\
+env:
+- name: NCCL_IB_HCA
+  value: "mlx5_0,mlx5_1"
+# remove them from env; where the image sets them, begin the command with:
+command: ["env", "-u", "NCCL_ALGO"]"""
+
+
 def test_launchers_are_found_by_folder() -> None:
     expected = {"docker", "export", "mpirun", "srun", "torchrun", "horovodrun", "deepspeed", "k8s", "nccl.conf"}
     assert expected == set(launchers())
@@ -33,6 +41,20 @@ def test_lines() -> None:
     }
     assert render(Change(shm_size="8g"), ["docker", "export", "srun"]) == {"docker": "docker run --shm-size=8g ..."}
     assert render(Change()) == {}
+
+
+def test_a_container_empties_only_what_nccl_then_takes_for_unset() -> None:
+    """An empty NCCL_NET names no network and ends initialisation (src/init.cc), an empty number is passed over."""
+    change = Change(unset=("NCCL_NET", "NCCL_IB_TIMEOUT", "NCCL_HOSTID", "LD_LIBRARY_PATH"))
+    assert render(change, ["docker"]) == {
+        "docker": "docker run -e NCCL_IB_TIMEOUT= ..."
+        " IMAGE env -u NCCL_NET -u NCCL_HOSTID -u LD_LIBRARY_PATH PROGRAM ..."
+    }
+    assert render(change, ["k8s"])["k8s"].splitlines() == [
+        "env:", "- name: NCCL_IB_TIMEOUT", '  value: ""',
+        "# remove them from env; where the image sets them, begin the command with:",
+        'command: ["env", "-u", "NCCL_NET", "-u", "NCCL_HOSTID", "-u", "LD_LIBRARY_PATH"]',
+    ]  # fmt: skip
 
 
 def test_names_that_are_none_are_left_out() -> None:
@@ -61,7 +83,7 @@ def test_a_shell_gets_the_value_unchanged(value: str) -> None:
             "deepspeed",
             "printf '%s\\n' NCCL_IB_HCA=mlx5_0,mlx5_1 >> ~/.deepspeed_env\nenv -u NCCL_ALGO deepspeed ...",
         ),
-        ("k8s", 'env:\n- name: NCCL_IB_HCA\n  value: "mlx5_0,mlx5_1"\n- name: NCCL_ALGO\n  value: ""'),
+        ("k8s", K8S),
     ],
 )
 def test_a_change_in_each_launcher(launcher: str, line: str) -> None:

@@ -32,7 +32,11 @@ def read(kind: str, command: str, need: Callable[[str, bool, str], None]) -> Fie
 
 
 def common(fields: dict[str, Any], names: set[str]) -> dict[str, Any]:
-    return {name: fields[name] for name in names if name in fields}
+    """These fields; ``ip`` and ``ifconfig`` list the addresses of an interface in different orders."""
+    found = {name: fields[name] for name in names if name in fields}
+    if "addresses" in found:
+        found["addresses"] = sorted(found["addresses"], key=lambda address: str(address["ip"]))
+    return found
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ from types import ModuleType
 
 import msgspec
 
+from ncdiag.nccl import environment
+
 _PATH_LIST = re.compile(r"[\w/.:+-]*\$LD_LIBRARY_PATH[\w/.:+-]*")
 USUAL = ("export", "mpirun", "docker")
 """The launchers that come first where the input shows none."""
@@ -82,6 +84,13 @@ def prefixed(change: Change, command: str) -> str | None:
     if not words:
         return None
     return " ".join(["env", *words, command] if change.unset else [*words, command])
+
+
+def emptied(names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Variables to go without: those that may be set to nothing instead, and those that must be removed."""
+    known, held = environment.variables(), list(names)
+    empty = [name for name in held if name in known and known[name].empty_is_unset]
+    return empty, [name for name in held if name not in empty]
 
 
 def quote(value: str) -> str:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from ncdiag.fixes.render import Change, assignment, quote
+from ncdiag.fixes.render import Change, assignment, emptied, quote
 
 LAUNCHER = "docker"
 PROGRAMS = ("docker run", "podman run", "nvidia-docker run", "nerdctl run")
 
 
 def line(change: Change) -> str | None:
-    """``docker run -e A=1 --shm-size=8g --ulimit memlock=-1 ...``.
+    """``docker run -e A=1 -e B= --shm-size=8g --ulimit memlock=-1 ... IMAGE env -u C PROGRAM``.
 
-    A variable of the image is emptied, which NCCL takes for unset; an empty NCCL_COMM_ID alone is an error to it.
+    A variable that the image sets cannot be unset from outside: one that NCCL takes for unset when it is empty is
+    emptied, any other is removed by ``env -u`` in the container.
     """
+    empty, removed = emptied(change.unset)
     options = [f"-e {assignment(*item)}" for item in change.env.items()]
-    options += [f"-e {name}=" for name in change.unset if name != "NCCL_COMM_ID"]
+    options += [f"-e {name}=" for name in empty]
     if change.shm_size:
         options.append(f"--shm-size={quote(change.shm_size)}")
     if change.memlock_unlimited:
         options.append("--ulimit memlock=-1")
-    return f"docker run {' '.join(options)} ..." if options else None
+    if not options and not removed:
+        return None
+    inside = f" IMAGE env {' '.join(f'-u {name}' for name in removed)} PROGRAM ..." if removed else ""
+    return " ".join(["docker run", *options, "..."]) + inside

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from ncdiag.fixes.render import Change
+from ncdiag.fixes.render import Change, emptied
 
 LAUNCHER = "k8s"
 PROGRAMS = ("kubernetes",)
@@ -18,12 +18,16 @@ _DOCKER_SIZE = re.compile(r"(?P<number>\d{1,6})(?P<unit>[kmgt])b?", re.IGNORECAS
 def line(change: Change) -> str | None:
     """``env:`` of the container, the right to lock memory, and a /dev/shm of memory.
 
-    A variable of the image is emptied, which NCCL takes for unset; an empty NCCL_COMM_ID alone is an error to it.
+    A variable of the image is emptied where NCCL takes that for unset; else the program is started under ``env -u``.
     """
-    pairs = [*change.env.items(), *((name, "") for name in change.unset if name != "NCCL_COMM_ID")]
+    empty, removed = emptied(change.unset)
+    pairs = [*change.env.items(), *((name, "") for name in empty)]
     lines = ["env:"] if pairs else []
     for name, value in pairs:
         lines += [f"- name: {name}", f"  value: {_scalar(value)}"]
+    if removed:
+        lines += ["# remove them from env; where the image sets them, begin the command with:"]
+        lines += [f"command: {_list(['env', *(word for name in removed for word in ('-u', name))])}"]
     if change.memlock_unlimited:
         lines += ["securityContext:", "  capabilities:", '    add: ["IPC_LOCK"]']
     size = _DOCKER_SIZE.fullmatch(change.shm_size) if change.shm_size else None
@@ -32,6 +36,10 @@ def line(change: Change) -> str | None:
                   "- name: shm", "  emptyDir:", "    medium: Memory",
                   f"    sizeLimit: {size['number']}{size['unit'].upper()}i"]  # fmt: skip
     return "\n".join(lines) or None
+
+
+def _list(words: list[str]) -> str:
+    return f"[{', '.join(map(_scalar, words))}]"
 
 
 def _scalar(value: str) -> str:
