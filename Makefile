@@ -6,7 +6,7 @@ ARGS ?=
 NCCL_VERSIONS ?= 2.18.3 2.21.5 2.27.7 2.32.3
 LAB_CASES ?= 1000
 
-.PHONY: demo test lint format types wheel bench fuzz lab pages clean
+.PHONY: demo test diff lint format types wheel bench fuzz lab pages clean
 
 # An exit code of 1 means that faults were found, 3 that there was nothing to judge: both are answers.
 answers = ( $(1); code=$$?; test $$code -eq 0 -o $$code -eq 1 -o $$code -eq 3 )
@@ -41,6 +41,10 @@ bench: $(VENV)/.installed-dev
 # The rule book as Markdown; a test fails when a page is out of date.
 pages: $(VENV)/.installed
 	$(BIN)/ncdiag rules pages docs/rules
+
+# What the findings of this tree add, lose and reorder against those of BASE, over all inputs at hand.
+diff: $(VENV)/.installed-dev
+	$(BIN)/python tools/diff_findings.py $(or $(BASE),HEAD) $(ARGS)
 
 # Hostile inputs, for some minutes (ARGS="--minutes 30"); prints how many were tried.
 fuzz: $(VENV)/.installed-dev
