@@ -19,7 +19,7 @@ from ncdiag.engine.schema import Rule
 from ncdiag.engine.scope import Names
 from ncdiag.errors import NcdiagError, UsageError
 
-_CODE_FOLDERS = ("engine", "facts", "nccl/derive", "parsers")
+_CODE_FOLDERS = ("engine", "facts", "nccl/derive", "messages/derive", "parsers")
 """Compiled rules are out of date when one of these changes: they hold what facts and events looked like."""
 
 
@@ -50,16 +50,20 @@ def rules_dir() -> Path:
 
 def names() -> Names:
     """What the rules may name beside the facts: variables, events and their fields."""
+    from ncdiag.messages.about import book
     from ncdiag.messages.load import own_messages
     from ncdiag.messages.match import Matcher
     from ncdiag.messages.template import HOLES
     from ncdiag.nccl.environment import table
+    from ncdiag.nccl.reasons import groups
 
     messages, known, parsed = own_messages(), table(), parsed_events()
     holes = {name: _python_type(HOLES[kind].convert) for name, kind in Matcher(messages).hole_types().items()}
     return Names(
         settings=frozenset(known.variables) | frozenset(known.misspelt),
         events=frozenset(message.event for message in messages) | parsed.keys(),
+        categories=frozenset(book().categories),
+        reasons=frozenset(groups()),
         holes={name: frozenset({kind}) for name, kind in holes.items()}
         | {name: frozenset({kind}) for fields in parsed.values() for name, kind in fields.items()},
     )
@@ -85,7 +89,8 @@ def _python_type(convert: Callable[[str], object]) -> str:
 
 def _pack(name: str, folder: Path) -> tuple[Rule, ...]:
     """The rules of one folder. A pack is never shipped, so its name is its own."""
-    sources = itertools.chain(compiled.files(folder, ".toml"), _code())
+    messages = compiled.files(compiled.PACKAGE / "messages", ".toml")
+    sources = itertools.chain(compiled.files(folder, ".toml"), messages, _code())
     return compiled.load(name, sources, lambda: _read(folder), tuple[Rule, ...])
 
 
@@ -107,14 +112,16 @@ def _code() -> Iterator[str]:
 def build(folder: Path) -> None:
     """Write all that `compiled.load` is asked for into ``folder``, for a wheel to carry."""
     from ncdiag import parsers
-    from ncdiag.messages import match
-    from ncdiag.nccl import environment
+    from ncdiag.messages import about, match
+    from ncdiag.nccl import environment, reasons
     from ncdiag.parsers.nccl_log import lines
 
     contents = {
         "rules": _read(rules_dir()),
         "messages": match.build(quiet=False),
         "all-messages": match.build(quiet=True),
+        "events": about.build(),
+        "reasons": reasons.build(),
         "nccl-lines": lines.build(),
         "parsers": parsers.build(),
         "variables": environment.build(),

@@ -95,7 +95,7 @@ def answers(tree: Path, paths: list[Path], jobs: int) -> list[list[list[str]]]:
     def ask(part: list[Path]) -> list[list[list[str]]]:
         text = "".join(f"{path}\n" for path in part)
         done = subprocess.run(
-            [sys.executable, "-c", ASK], input=text, env=env, capture_output=True, text=True, check=True
+            [sys.executable, "-c", ASK], input=text, env=env, cwd=tree, capture_output=True, text=True, check=True
         )
         return [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import ast
 import ipaddress
 
+from ncdiag.engine.confine import confined
 from ncdiag.engine.kinds import BOOL, FLOAT, INT, STR, Entity, Kind, Many, Scalar, Table, suggestion
 from ncdiag.engine.scope import PathError, Scope
 from ncdiag.engine.tree import (
@@ -38,7 +39,6 @@ from ncdiag.engine.tree import (
 from ncdiag.errors import DefinitionError
 from ncdiag.facts.model import Host
 from ncdiag.facts.scalars import Constraint, VersionRange
-from ncdiag.facts.view import events_with
 
 QUANTIFIERS = ("any", "all", "none", "count", "distinct")
 RESERVED = frozenset({*QUANTIFIERS, "job", "best"})
@@ -299,7 +299,7 @@ class _Checker:
         where = Junction("and", conditions) if len(conditions) > 1 else conditions[0] if conditions else None
         tree = self._item(word, body.elt, name, inside)
         confining = conjuncts(where) + (conjuncts(tree) if word in ("any", "none", "count") else ())
-        events = event_names(confining, name, events_with) if found == EVENTS else None
+        events = event_names(confining, name, confined) if found == EVENTS else None
         result = Quantifier(word, name, found, tree, where, events)  # type: ignore[arg-type]
         closed = names_read(result) <= {"job"}
         if not closed and scope.walked & scope.collections(found):

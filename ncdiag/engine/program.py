@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 
 from ncdiag.engine.closures import Run, Test, test, value
+from ncdiag.engine.confine import confined
 from ncdiag.engine.kleene import ABSENT
 from ncdiag.engine.tree import EVENTS, Path, Template, Tree, conjuncts, event_names, names_read
 from ncdiag.engine.walk import Found, Frame, fan_out, single
 from ncdiag.facts.scalars import Constraint
-from ncdiag.facts.view import events_with
 
 
 class Bound(msgspec.Struct, frozen=True, array_like=True):
@@ -93,7 +93,7 @@ def completed(program: Program) -> Program:
 
 
 def _confined(bound: Bound, needed: tuple[Tree, ...]) -> Bound:
-    events = event_names(needed, bound.name, events_with) if bound.path == EVENTS else None
+    events = event_names(needed, bound.name, confined) if bound.path == EVENTS else None
     return msgspec.structs.replace(bound, events=events)
 
 

@@ -32,13 +32,15 @@ _ANY_HOLE = Scalar(STR.names | INT.names | FLOAT.names)
 class Names(msgspec.Struct, frozen=True, kw_only=True):
     """What rules may name beside the facts; an empty collection admits every name.
 
-    ``settings``: variables known to NCCL and its surroundings; ``events``: events of the messages; ``holes``: the
-    fields of all events with their types (``int float str``); ``values``: what ``{best.NAME}`` can compute;
-    ``sections``: section kinds.
+    ``settings``: variables known to NCCL and its surroundings; ``events``: events of the messages, ``categories`` what
+    kinds of things they tell of, ``reasons`` the groups of errors; ``holes``: the fields of all events with their types
+    (``int float str``); ``values``: what ``{best.NAME}`` can compute; ``sections``: section kinds.
     """
 
     settings: frozenset[str] = frozenset()
     events: frozenset[str] = frozenset()
+    categories: frozenset[str] = frozenset()
+    reasons: frozenset[str] = frozenset()
     holes: Mapping[str, frozenset[str]] = {}
     values: frozenset[str] = frozenset()
     sections: frozenset[str] = frozenset()
@@ -137,7 +139,7 @@ class Scope(msgspec.Struct, frozen=True):
                 return Scalar(STR.names, self.names.events), "field"
             return stored[name], "setting_field" if cls is Setting and name in _MAY_BE_ABSENT else "field"
         if name in derived:
-            return derived[name], "derived"
+            return (cls.__name__ == "Event" and self._of_event(name)) or derived[name], "derived"
         choices = {*stored, *derived}
         if cls.__name__ == "Event":
             holes = self.names.holes
@@ -148,3 +150,8 @@ class Scope(msgspec.Struct, frozen=True):
             choices.add("setting")
         reason = f"{cls.__name__} has no field {name!r}"
         raise PathError(reason, index, suggestion(name, choices))
+
+    def _of_event(self, name: str) -> Scalar | None:
+        """The kind of a derived field of events whose values are known by name."""
+        values = {"category": self.names.categories, "reason": self.names.reasons}.get(name)
+        return Scalar(STR.names, values) if values else None

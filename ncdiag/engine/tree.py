@@ -131,8 +131,8 @@ def conjuncts(tree: Tree | None) -> tuple[Tree, ...]:
     return (tree,)
 
 
-Confined = Callable[[str], Collection[str] | None]
-"""The names of the only events that can have a yes-or-no field; None when all can."""
+Confined = Callable[[str, str | None], Collection[str] | None]
+"""The names of the only events that can have a field, or have this value in it; None when all can."""
 
 
 def event_names(trees: tuple[Tree, ...], name: str, confined: Confined) -> tuple[str, ...] | None:
@@ -146,15 +146,29 @@ def event_names(trees: tuple[Tree, ...], name: str, confined: Confined) -> tuple
 
 def _event_names(tree: Tree, name: str, confined: Confined) -> Collection[str] | None:
     """The event names for which one condition can hold."""
-    if isinstance(tree, Compare) and not tree.inverted and tree.left == Path(name, (Step("field", "event"),)):
-        if tree.how == "equal" and isinstance(tree.right, Const):
-            return (str(tree.right.value),)
-        if tree.how == "listed" and isinstance(tree.right, Items):
-            return tuple(map(str, tree.right.values))
-    if isinstance(tree, Path) and tree.start == name and [step.kind for step in tree.steps] == ["derived"]:
-        names = confined(tree.steps[0].name)
+    if isinstance(tree, Compare) and not tree.inverted and (values := _values(tree)) is not None:
+        if tree.left == Path(name, (Step("field", "event"),)):
+            return values
+        if isinstance(tree.left, Path) and tree.left.start == name and _is_derived(tree.left):
+            found = [confined(tree.left.steps[0].name, value) for value in values]
+            return None if None in found else sorted({event for names in found for event in names or ()})
+    if isinstance(tree, Path) and tree.start == name and _is_derived(tree):
+        names = confined(tree.steps[0].name, None)
         return sorted(names) if names is not None else None
     if isinstance(tree, Junction) and tree.word == "or":
         found = [_event_names(item, name, confined) for item in tree.items]
         return None if None in found else [event for names in found for event in names or ()]
     return None
+
+
+def _values(tree: Compare) -> tuple[str, ...] | None:
+    """The texts that the left side is compared with for equality; None for another comparison."""
+    if tree.how == "equal" and isinstance(tree.right, Const):
+        return (str(tree.right.value),)
+    if tree.how == "listed" and isinstance(tree.right, Items):
+        return tuple(map(str, tree.right.values))
+    return None
+
+
+def _is_derived(path: Path) -> bool:
+    return [step.kind for step in path.steps] == ["derived"]

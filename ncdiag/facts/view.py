@@ -21,11 +21,8 @@ from ncdiag.facts.model import Event, Host, Job, Rank, Setting
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.spans import Span
 
-DERIVE_PACKAGES = ("ncdiag.facts.derive", "ncdiag.nccl.derive")
-"""Folders whose modules define derived fields.
-
-Those of the facts alone, and those that need to know how NCCL chooses.
-"""
+DERIVE_PACKAGES = ("ncdiag.facts.derive", "ncdiag.nccl.derive", "ncdiag.messages.derive")
+"""Folders whose modules define derived fields: of the facts alone, and those that need to know NCCL or the messages."""
 
 _LOADED: list[bool] = []
 _REGISTRY: dict[tuple[str, str], Derived] = {}

@@ -6,6 +6,7 @@
 
     [event.ib-async-error]                    # what holds for every wording of an event stands here once
     kind = "symptom"                          # cause | echo | harmless | fact | symptom
+    category = "link"                         # of a failure: what kind of thing failed (categories.toml)
     meaning = "The driver reported that a port changed its state."
     next = "Look at the counters of the port."
 
@@ -23,6 +24,7 @@ The holes of ``text`` are described in `ncdiag.messages.template`.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -44,6 +46,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """What is said once of an event."""
 
     kind: Kind | None = None
+    category: str = ""
     meaning: str = ""
     next: str = ""
     quiet: bool | None = None
@@ -83,9 +86,12 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     event: dict[str, About] = {}
 
 
+CATEGORIES = "categories.toml"
+
+
 def message_files(folder: Path = FOLDER) -> list[Path]:
     """The message files of a folder and the folders in it, in a fixed order."""
-    return sorted(folder.rglob("*.toml"))
+    return sorted(path for path in folder.rglob("*.toml") if path.name != CATEGORIES)
 
 
 def load_messages(folder: Path | None = None, *, samples: bool = True) -> tuple[Message, ...]:
@@ -117,14 +123,26 @@ def own_messages() -> tuple[Message, ...]:
     return load_messages(samples=False)
 
 
-def _read(path: Path, text: str) -> list[Message]:
-    """The messages of one file, completed from its event tables."""
+def event_tables(folder: Path = FOLDER) -> Iterator[tuple[Path, str, About]]:
+    """What the files say once of their events: file, name of the event and its table."""
+    for path in message_files(folder):
+        file = _file(path, path.read_text(encoding="utf-8"))
+        for name, about in file.event.items():
+            yield path, name, about
+
+
+def _file(path: Path, text: str) -> _File:
     from ncdiag import toml
 
     try:
-        file = msgspec.convert(_with_origin(toml.loads(text)), _File)
+        return msgspec.convert(_with_origin(toml.loads(text)), _File)
     except (toml.TOMLDecodeError, msgspec.ValidationError) as error:
         raise DefinitionError(str(error), file=str(path)) from None
+
+
+def _read(path: Path, text: str) -> list[Message]:
+    """The messages of one file, completed from its event tables."""
+    file = _file(path, text)
     used = {message.event for message in file.message}
     for name in file.event:
         if name not in used:

@@ -16,6 +16,7 @@ import msgspec
 from ncdiag import compiled
 from ncdiag.errors import DefinitionError
 from ncdiag.messages.load import FOLDER, Message, own_messages
+from ncdiag.messages.loose import Shape, fields, shape
 from ncdiag.messages.template import (
     HOLES,
     LIMIT,
@@ -34,12 +35,14 @@ class Match(msgspec.Struct, frozen=True):
     """A text recognised: the event's name, the message that matched and the converted values of its holes.
 
     ``whole``: the message fits the text to its end; nothing more follows, and nothing was cut off of a longer one.
+    ``loose``: only its words stand there in order (`ncdiag.messages.loose`); holes that did not fit are missing.
     """
 
     event: str
     message: Message
     fields: dict[str, Value]
     whole: bool = True
+    loose: bool = False
 
 
 class Index(msgspec.Struct, frozen=True, array_like=True):
@@ -76,6 +79,10 @@ class _Entry:
     def pattern(self) -> re.Pattern[str]:
         return compile_parts(self.parts)
 
+    @functools.cached_property
+    def shape(self) -> Shape:
+        return shape(self.parts)
+
     def fields(self, found: re.Match[str]) -> dict[str, Value]:
         return {hole.name: HOLES[hole.type].convert(found[hole.name]) for hole in self.holes}
 
@@ -107,6 +114,32 @@ class Matcher:
     def find(self, text: str, origin: str | Container[str] | None = None, level: str | None = None) -> Match | None:
         """Like `match`, but the message may begin anywhere in ``text`` (below a program's own prefix)."""
         return self._best(text.strip()[:LIMIT], _several(origin), level, None, anchored=False)
+
+    def match_loosely(
+        self, text: str, origin: str | Container[str] | None = None, level: str | None = None, *, anchored: bool = True
+    ) -> Match | None:
+        """The event whose words stand in ``text`` in order, whatever stands between them; None when none has enough.
+
+        Of several the one with most letters in its words is taken, then the one most of whose holes fit.
+        """
+        text = text.strip()[:LIMIT]
+        said, index, origins = words(text), self._index.words, _several(origin)
+        held = {*said, *(word[:1].swapcase() + word[1:] for word in said[:1] + said)}
+        best: tuple[tuple[int, int], _Entry, dict[str, Value]] | None = None
+        for number in sorted({number for word in index.keys() & held for number in index[word]}):
+            entry = self._entries.get(number) or self._entry(number)
+            message = entry.message
+            if (level and message.level and level != message.level) or (origins and message.origin not in origins):
+                continue
+            if not entry.words <= held or not entry.shape.is_telling:
+                continue
+            found = fields(entry.shape, text, anchored=anchored)
+            if found is not None and (best is None or (entry.shape.letters, len(found)) > best[0]):
+                best = (entry.shape.letters, len(found)), entry, found
+        if best is None:
+            return None
+        _, entry, found = best
+        return Match(entry.message.event, entry.message, found, whole=False, loose=True)
 
     def messages(self) -> Iterator[Message]:
         """All messages."""

@@ -10,6 +10,7 @@ import msgspec
 
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.messages.load import Message
+from ncdiag.messages.loose import shape
 from ncdiag.messages.match import Match, Matcher, default_matcher
 from ncdiag.messages.template import compile_parts, literal_length, parse
 from ncdiag.parsers import _clouds, _context
@@ -35,6 +36,9 @@ _OLD_MARKED = re.compile(  # up to 2.4 the lines of some wrappers lacked the wor
 )
 _QUOTED = re.compile(r"\"([^\"]{12,300})\"|`([^`]{12,300})`|\u201c([^\u201d]{12,300})\u201d")
 _EXCEPTION = re.compile(r"((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Exit|Interrupt))(?:: ?(.*))?$")
+_CERTAIN = 18
+"""Letters in the words of a failure that stand in order, from which it is told from prose."""
+_FAILURES = frozenset({"cause", "symptom", "echo"})
 _TELLING = 30
 """Literal characters from which an NCCL message is told from prose even when other text stands behind it."""
 _PASSED_ON = frozenset({"cause", "symptom"})
@@ -70,7 +74,15 @@ def find(text: str) -> list[Found]:
     bare = matcher.match(text, _BARE)
     if bare and bare.message.text == text:
         return [msgspec.structs.replace(_found(bare), origin="app")]
-    return _quoted(matcher, text)
+    return _quoted(matcher, text) or _by_words(matcher, text)
+
+
+def _by_words(matcher: Matcher, text: str) -> list[Found]:
+    """A failure whose words stand in the line in order: retyped, shortened, or told by a person in passing."""
+    match = matcher.match_loosely(text, PROGRAMS | LIBRARIES, anchored=False)
+    if match is None or match.message.kind not in _FAILURES or _letters(match.message) < _CERTAIN:
+        return []
+    return [_found(match)]
 
 
 def last_error(text: str) -> list[Found]:
@@ -134,6 +146,15 @@ def _pattern(text: str) -> re.Pattern[str]:
 @lru_cache(maxsize=512)
 def _weight_of(text: str) -> int:
     return literal_length(parse(text))
+
+
+@lru_cache(maxsize=512)
+def _letters_of(text: str) -> int:
+    return shape(parse(text)).letters
+
+
+def _letters(message: Message) -> int:
+    return _letters_of(message.text)
 
 
 def _weight(message: Message) -> int:

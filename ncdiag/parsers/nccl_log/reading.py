@@ -363,6 +363,8 @@ def _told(text: str, level: str, file: str | None = None) -> tuple[Told | None, 
     match = default_matcher().match(text, ORIGINS, None if level not in {"INFO", "WARN"} else level, file)
     if match is None and level == "WARN":
         match = default_matcher().match(text, ORIGINS, None, file)  # levels change between releases
+    if match is None and level != "INFO":
+        match = default_matcher().match_loosely(text, ORIGINS)
     if match is not None:
         versions = match.message.versions if match.whole else ""  # cut off, it may be the beginning of another one
         return Told(match.event, match.message.origin, match.message.kind, match.fields), versions

@@ -1,0 +1,21 @@
+"""Which events a condition can be about: what rules walk over is found by name, however many others a log printed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ncdiag.facts.view import events_with
+from ncdiag.messages import about
+
+CATEGORY = "category"
+"""The derived field of events whose values are lists of events (`ncdiag.messages.about`)."""
+
+
+def confined(field: str, value: str | None = None) -> Collection[str] | None:
+    """The names of the only events that can have a yes-or-no field, or whose ``category`` is ``value``.
+
+    None when all events can.
+    """
+    if value is not None:
+        return about.events_of(value) if field == CATEGORY else None
+    return events_with(field)

@@ -1,0 +1,107 @@
+"""What is known of each event, whichever of its wordings was printed: its category, what it means and what to do next.
+
+The categories are those of ``categories.toml``; an event names its own in its table of the message files.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+
+import msgspec
+
+from ncdiag import compiled
+from ncdiag.errors import DefinitionError
+from ncdiag.messages.load import CATEGORIES, FOLDER, event_tables, own_messages
+from ncdiag.messages.match import sources
+
+FAILURES = frozenset({"cause", "symptom", "echo"})
+"""Kinds of messages that tell of a failure, each of which has a category."""
+
+
+class Category(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What kind of thing failed.
+
+    ``title`` says so in a sentence; ``layer`` is as in rules, lower is closer to the hardware. ``vague``: it says that
+    something failed, not what. ``forms`` are events that parsers tell by the form of a line.
+    """
+
+    title: str
+    layer: int
+    vague: bool = False
+    forms: tuple[str, ...] = ()
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """What is known of one event."""
+
+    category: str = ""
+    kinds: tuple[str, ...] = ()
+    meaning: str = ""
+    next: str = ""
+
+
+class Book(msgspec.Struct, frozen=True):
+    """All categories by name, and all events."""
+
+    categories: dict[str, Category]
+    events: dict[str, Entry]
+
+
+def build() -> Book:
+    """Read both from TOML; DefinitionError for a failure without a category and for a category that does not exist."""
+    from ncdiag import toml
+
+    path = FOLDER / CATEGORIES
+    raw = toml.loads(path.read_text(encoding="utf-8"))
+    try:
+        categories = msgspec.convert(raw, dict[str, Category])
+    except msgspec.ValidationError as error:
+        raise DefinitionError(str(error), file=str(path)) from None
+    of = {form: name for name, category in categories.items() for form in category.forms}
+    for file, name, about in event_tables():
+        if about.category and about.category not in categories:
+            reason = f"the category {about.category!r} of the event {name!r} does not exist"
+            raise DefinitionError(reason, file=str(file))
+        if about.category and of.setdefault(name, about.category) != about.category:
+            reason = f"the event {name!r} has the categories {of[name]!r} and {about.category!r}"
+            raise DefinitionError(reason, file=str(file))
+    kinds, meaning, following = defaultdict[str, set[str]](set), dict[str, str](), dict[str, str]()
+    for message in own_messages():
+        kinds[message.event].add(message.kind or "")
+        if message.meaning:
+            meaning.setdefault(message.event, message.meaning)
+        if message.next:
+            following.setdefault(message.event, message.next)
+    for name, found in kinds.items():
+        if found & FAILURES and not of.get(name):
+            reason = f"the event {name!r} tells of a failure and has no category"
+            raise DefinitionError(reason, hint=f'write category = "..." (one of {CATEGORIES}) into [event.{name}]')
+    return Book(
+        categories,
+        {
+            name: Entry(of.get(name, ""), tuple(sorted(kinds[name])), meaning.get(name, ""), following.get(name, ""))
+            for name in {*kinds, *of}
+        },
+    )
+
+
+@functools.cache
+def book() -> Book:
+    """The categories and events, read once."""
+    return compiled.load("events", sources(), build, Book)
+
+
+def entry(event: str) -> Entry:
+    """What is known of an event; an empty entry for one that no message tells."""
+    return book().events.get(event, Entry())
+
+
+def category(event: str) -> Category | None:
+    """The category of an event; None when it has none."""
+    return book().categories.get(entry(event).category)
+
+
+def events_of(name: str) -> frozenset[str]:
+    """The events of a category."""
+    return frozenset(event for event, about in book().events.items() if about.category == name)
