@@ -10,7 +10,7 @@ import msgspec
 
 from ncdiag import catalogue
 from ncdiag.engine.causes import conclude
-from ncdiag.engine.evaluate import judge
+from ncdiag.engine.floor import judge_all
 from ncdiag.engine.schema import Rule
 from ncdiag.errors import UsageError
 from ncdiag.facts.model import Job
@@ -77,7 +77,7 @@ def diagnose(
     view = view_of(job_of(readings, observed), options.nccl)
     values = Values(view)
     understood = bool(observed) or any(reading.observations for reading in readings)
-    diagnosis = conclude(judge(rules, view, values), view, understood=understood)
+    diagnosis = conclude(judge_all(rules, view, values), view, understood=understood)
     kinds = {piece.kind for reading in readings for piece in reading.pieces}
     kinds |= {kind for host in view.job.hosts for kind in host.complete}
     inputs[:0] = [_look_input(look.name, {o.host for o in mine}, view.job) for look, mine in seen]

@@ -26,8 +26,8 @@ else:
     import tomli as tomllib
 
 KEYS = {
-    "about", "input", "root_cause", "verdict", "findings", "absent", "folded", "env", "unset", "commands", "proof",
-    "says", "ask_for",
+    "about", "input", "root_cause", "leads", "verdict", "findings", "absent", "folded", "env", "unset", "commands",
+    "proof", "says", "ask_for",
 }  # fmt: skip
 CASES = pathlib.Path(__file__).parent.parent / "fixtures" / "cases"
 
@@ -60,6 +60,8 @@ def check_names(case: dict[str, Any], report: Report, named: dict[str, Finding])
     if "root_cause" in case:
         assert report.summary.root_cause == case["root_cause"], list(named)
         assert report.findings[0].name == case["root_cause"]
+    if "leads" in case:
+        assert report.answers[0] == case["leads"], list(named)
     if "verdict" in case:
         assert report.summary.verdict == case["verdict"], list(named)
     assert set(case.get("findings", [])) <= set(named)

@@ -16,7 +16,8 @@ def test_a_paste_is_read_whole_and_its_fault_named(lines: int) -> None:
     report = diagnose([TextSource.of_bytes("paste.txt", paste(lines).encode())])
     read = report.inputs[0]
     assert (read.lines, read.unread_lines) == (lines, 1)
-    assert Counter(section.kind for section in read.sections) == {"nccl_log": 1, "ibstat": 2, "topo_m": 2, "env": 2}
+    kinds = Counter(section.kind for section in read.sections)
+    assert kinds == {"nccl_log": 1, "ibstat": 2, "topo_m": 2, "env": 2, "text": 1}  # the last: the steps of the program
     assert report.summary.nhosts == 2
     assert report.summary.root_cause == "roce-gid-link-local"
 

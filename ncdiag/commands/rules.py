@@ -56,10 +56,10 @@ def run_examples(
     folders = [*(rules or ()), *(Path(name) for name in names or () if Path(name).is_dir())]
     words = [name for name in names or () if not Path(name).is_dir()]
     loaded = _loaded(folders or [catalogue.rules_dir()])
-    catalogue.rules(folders)  # refuses names that are taken
+    book = catalogue.rules(folders)  # refuses names that are taken
     wanted = {_rulebook.find(word, folders).name for word in words}
     chosen = [rule for rule in loaded if not wanted or rule.name in wanted]
-    found = problems(chosen, facts_of, view_of)
+    found = problems(chosen, facts_of, view_of, book)
     examples = sum(len(rule.examples) for rule in chosen)
     lines = [*found, f"{len(chosen)} rules, {examples} examples, {len(found)} problems"]
     write(clean("".join(f"{line}\n" for line in lines)), None)

@@ -9,16 +9,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
+from ncdiag.engine.folding import Floor
 from ncdiag.engine.peers import Peers
-from ncdiag.engine.results import Diagnosis, Finding, Unknown, Verdict
+from ncdiag.engine.results import Diagnosis, Finding, Unknown, Verdict, Word
 from ncdiag.engine.schema import Ask, Rule
+from ncdiag.engine.standing import Standing
 from ncdiag.facts.view import View
 
 SEVERITIES = ("error", "warning", "info")
+ROLES = ("cause", "symptom", "risk")
+"""In the order in which a report shows them; notes come last."""
 MAX_ASKS = 3
 """Outputs that a report asks for at most: a longer list is not read."""
 
@@ -36,33 +40,35 @@ def conclude(verdicts: Iterable[Verdict], view: View, *, understood: bool = True
     ``understood`` False says that no input was understood, so that nothing found means nothing.
     """
     held = list(verdicts)
-    findings = [finding for verdict in held for finding in verdict.findings]
-    findings = _Order(findings, view).told()
-    root = findings[0] if findings else None
-    verdict: Literal["root-cause", "symptom-only", "healthy-as-far-as-seen", "nothing-understood"]
-    if root is None or _weight(root, findings) == SEVERITIES.index("info"):
-        verdict = "healthy-as-far-as-seen" if understood or root else "nothing-understood"
-    else:
-        verdict = "root-cause" if root.rule.role == "cause" else "symptom-only"
+    standing = Standing(view)
+    findings = [standing.first(finding) for verdict in held for finding in verdict.findings]
+    findings = _Order(findings, view, standing, [verdict.rule for verdict in held]).told()
+    lead = findings[0] if findings and findings[0].severity != "info" else None
     return Diagnosis(
-        verdict=verdict,
-        root_cause=root.rule.name if root and verdict == "root-cause" else None,
+        verdict=_verdict(lead, view, understood=understood or bool(findings)),
+        root_cause=lead.rule.name if lead is not None and lead.role == "cause" else None,
         findings=tuple(findings),
         unknown=shortlist(held, findings),
     )
 
 
-def _weight(finding: Finding, findings: Sequence[Finding]) -> int:
-    """The severity of the worst that a finding explains, itself included: 0 is an error."""
-    names = {finding.rule.name, *finding.consequences}
-    return min(SEVERITIES.index(f.rule.severity) for f in findings if f.rule.name in names)
+def _verdict(lead: Finding | None, view: View, *, understood: bool) -> Word:
+    """The answer in a word: by the first finding, else by what the person says."""
+    if lead is not None and lead.role != "risk":
+        return "root-cause" if lead.role == "cause" else "failed-cause-not-here"
+    if view.job.complaints:
+        return "complaint-nothing-seen"
+    if lead is not None:
+        return "risk-only"
+    return "healthy-as-far-as-seen" if understood else "nothing-understood"
 
 
 class _Order:
     """Works out the order of findings. They are known by their index."""
 
-    def __init__(self, findings: list[Finding], view: View) -> None:
+    def __init__(self, findings: list[Finding], view: View, standing: Standing, rules: Sequence[Rule]) -> None:
         self.findings = findings
+        self.floor = Floor(findings, rules)
         self.peers = Peers(view.job)
         self.named = _aliases(finding.rule for finding in findings)
         self.explained = {
@@ -71,6 +77,7 @@ class _Order:
         self.periods = _periods(findings, view)
         self.edges = self._acyclic(self._edges())
         self.reached = {index: _reachable(self.edges, index) for index in range(len(findings))}
+        self.findings = [standing.last(finding, self._explicable(index)) for index, finding in enumerate(findings)]
 
     def told(self) -> list[Finding]:
         """The findings with their edges, roots first."""
@@ -91,24 +98,34 @@ class _Order:
     def _names(self, indices: Iterable[int]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self.findings[i].rule.name for i in sorted(indices, key=self._plain_key)))
 
+    def _explicable(self, index: int) -> list[Finding]:
+        """What a finding explains, and what its rule would explain were it not elsewhere."""
+        names = {self.named.get(name) for name in self.findings[index].rule.explains}
+        return [
+            found for other, found in enumerate(self.findings)
+            if other != index and (other in self.reached[index] or found.rule.name in names)
+        ]  # fmt: skip
+
     def _key(self, index: int) -> tuple[Any, ...]:
-        """The worst that it explains, causes before symptoms, causes of a seen error before others, the plain order."""
-        explained = [SEVERITIES.index(self.findings[i].rule.severity) for i in self.reached[index]]
-        worst = min([SEVERITIES.index(self.findings[index].rule.severity), *explained])
-        symptom = self.findings[index].rule.role == "symptom"
-        return self._is_suspect(index), worst, symptom, not symptom and 0 not in explained, *self._plain_key(index)
+        """Causes, symptoms, risks, notes; in each the worst that it explains, causes of a seen error first."""
+        found = self.findings[index]
+        explained = [SEVERITIES.index(self.findings[i].severity) for i in self.reached[index]]
+        worst = min([SEVERITIES.index(found.severity), *explained])
+        bucket = len(ROLES) if found.severity == "info" else ROLES.index(found.role)
+        alone = found.role == "cause" and 0 not in explained
+        return bucket, self._is_suspect(index), found.vague, worst, alone, *self._plain_key(index)
 
     def _is_suspect(self, index: int) -> bool:
         """A symptom that a rule that fired would explain, be it elsewhere: never told as the cause."""
-        rule = self.findings[index].rule
-        return rule.role == "symptom" and rule.name in self.explained
+        found = self.findings[index]
+        return found.role == "symptom" and found.rule.name in self.explained
 
     def _plain_key(self, index: int) -> tuple[Any, ...]:
         """Severity, earliest time, lower layer, rule rank; the rest only keeps the order the same from run to run."""
         finding = self.findings[index]
         rule, where = finding.rule, finding.where
         severity = SEVERITIES.index(rule.severity)
-        return severity, self.periods[index], rule.layer, rule.rank, rule.code, where.order or 0, finding.title
+        return severity, self.periods[index], finding.layer, rule.rank, rule.code, where.order or 0, finding.title
 
     def _edges(self) -> Edges:
         by_name: dict[str, list[int]] = defaultdict(list)
@@ -118,14 +135,20 @@ class _Order:
         echoes = {finding.rule.name for finding in self.findings if finding.rule.echo}
         for index, cause in enumerate(self.findings):
             names = {self.named.get(name, "") for name in cause.rule.explains} - {cause.rule.name}
-            if cause.rule.role == "cause" and cause.rule.severity == "error":
+            if cause.role == "cause" and cause.severity == "error":
                 names |= echoes
             for name in names:
                 others = (i for i in by_name.get(name, ()) if i != index)
                 edges[index] |= {i for i in others if self._holds(cause, self.findings[i])}
+            edges[index] |= {
+                i for i in self.floor.explained(cause)
+                if self.floor.anywhere(cause, self.findings[i]) or self._holds(cause, self.findings[i])
+            }  # fmt: skip
         return edges
 
     def _holds(self, cause: Finding, symptom: Finding) -> bool:
+        if cause.severity == "info" and symptom.severity != "info":
+            return False  # a trifle is mentioned, and explains nothing that is worse than itself
         if cause.where.touches(symptom.where):
             return True
         peers = symptom.where.peers
@@ -144,7 +167,7 @@ class _Order:
         }
 
     def _cycle_key(self, index: int) -> tuple[Any, ...]:
-        return self.findings[index].rule.role == "symptom", *self._plain_key(index)
+        return self.findings[index].role != "cause", *self._plain_key(index)
 
 
 def _reachable(edges: Edges, start: int) -> set[int]:
@@ -207,11 +230,11 @@ def shortlist(verdicts: Iterable[Verdict], findings: Sequence[Finding]) -> tuple
     At most `MAX_ASKS` different outputs are asked for, first those that would decide the most open causes; rules that
     name no output come last, as many at most, and only where they would explain a symptom.
     """
-    unsolved = [f for f in findings if f.rule.role == "symptom" and not f.explained_by]
+    unsolved = [f for f in findings if f.role == "symptom" and f.severity != "info" and not f.explained_by]
     symptoms = {name for f in unsolved for name in (f.rule.name, *f.rule.formerly)}
     unknown = [verdict for verdict in verdicts if verdict.outcome == "unknown"]
     explaining = {verdict.rule.name: bool(symptoms & set(verdict.rule.explains)) for verdict in unknown}
-    seen = {name for f in findings if f.rule.role == "symptom" for name in (f.rule.name, *f.rule.formerly)}
+    seen = {name for f in findings if f.role == "symptom" for name in (f.rule.name, *f.rule.formerly)}
     opened = [
         verdict
         for verdict in unknown

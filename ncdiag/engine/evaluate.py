@@ -273,7 +273,7 @@ class _Judge:
             self.held |= self.specific - unknown
             return
         names = dict(self.names)
-        pieces = self.texts.pieces(self.rule.title, names)
+        pieces = self.texts.pieces(self.rule.group or self.rule.title, names)
         key = tuple(p if isinstance(p, str) else "" if p.slot.who else show(p.value) for p in pieces)
         if key not in self.groups:
             if len(self.groups) == _MAX_FINDINGS:
@@ -301,6 +301,10 @@ class _Judge:
                     where.add_event(entity)
         return Finding(
             rule=self.rule,
+            severity=self.rule.severity,
+            role=self.rule.role,
+            layer=self.rule.layer,
+            vague=self.rule.echo,
             title=self.texts.render(self.rule.title, group.instances),
             why=self.texts.render(self.rule.why, group.instances),
             confidence=CONFIDENCES[group.best],

@@ -136,7 +136,7 @@ def _constraint(text: str) -> Constraint:
 
 
 def _texts(rule: Rule) -> list[str]:
-    texts = [rule.title, rule.why]
+    texts = [rule.title, rule.why, rule.group]
     for fix in rule.fixes:
         texts += [fix.text, fix.scope, fix.confirm, *fix.env.values(), *fix.unset, *fix.commands]
     return texts

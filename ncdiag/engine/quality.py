@@ -9,6 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from ncdiag.engine.evaluate import judge, program_of, trace
+from ncdiag.engine.floor import cited
 from ncdiag.engine.program import completed
 from ncdiag.engine.schema import Example, Rule
 from ncdiag.facts.model import Job
@@ -20,12 +21,18 @@ FactsOf = Callable[[Mapping[str, tuple[str, ...]], "str | None"], Job]
 """The texts of an example by section kind, and its host, through the real parsers to the facts."""
 
 
-def problems(rules: Iterable[Rule], facts_of: FactsOf, view_of: Callable[[Job], View] = View) -> list[str]:
-    """What is wrong with the rules, one sentence each, the rule's name in front; an empty list when all is well."""
-    return [f"{rule.name}: {problem}" for rule in rules for problem in _problems(rule, facts_of, view_of)]
+def problems(
+    rules: Iterable[Rule], facts_of: FactsOf, view_of: Callable[[Job], View] = View, book: Iterable[Rule] = ()
+) -> list[str]:
+    """What is wrong with the rules, one sentence each, the rule's name in front; an empty list when all is well.
+
+    ``book`` are the rules that are judged before one of the floor, whose findings it leaves alone.
+    """
+    above = tuple(rule for rule in book if not rule.floor)
+    return [f"{rule.name}: {problem}" for rule in rules for problem in _problems(rule, facts_of, view_of, above)]
 
 
-def _problems(rule: Rule, facts_of: FactsOf, view_of: Callable[[Job], View]) -> Iterator[str]:
+def _problems(rule: Rule, facts_of: FactsOf, view_of: Callable[[Job], View], above: tuple[Rule, ...]) -> Iterator[str]:
     outcomes = {example.outcome for example in rule.examples}
     for wanted, what in (("fired", "one that fires"), ("clear", "a near miss that stays clear")):
         if wanted not in outcomes:
@@ -36,8 +43,16 @@ def _problems(rule: Rule, facts_of: FactsOf, view_of: Callable[[Job], View]) -> 
         yield "has no reference"
     for braces in filter(None, (_BRACES.search(ask.ask_for) for ask in rule.asks)):
         yield f"asks for {braces[0]!r}: nothing is filled in there, for no entity fits; write <device> or the like"
-    rule = msgspec.structs.replace(rule, program=program_of(rule))
+    yield from _of_examples(msgspec.structs.replace(rule, program=program_of(rule)), facts_of, view_of, above)
+
+
+def _of_examples(
+    rule: Rule, facts_of: FactsOf, view_of: Callable[[Job], View], above: tuple[Rule, ...]
+) -> Iterator[str]:
+    """What comes out otherwise than an example says, and conditions that no example needs."""
     tried = [(example, view_of(facts_of(example.sections, example.host))) for example in rule.examples]
+    for _, view in tried if rule.floor else ():
+        view.cited = cited(judge(above, view), view)
     wrong = [(example, view) for example, view in tried if not _as_stated(rule, example, view)]
     for example, view in wrong:
         yield f"example {example.name!r} should be {example.outcome}: {_told(rule, view)}"

@@ -8,19 +8,32 @@ from typing import Any, Literal
 import msgspec
 
 from ncdiag.engine.kleene import Truth
-from ncdiag.engine.schema import Confidence, Rule
+from ncdiag.engine.schema import Confidence, Rule, Severity
 from ncdiag.engine.where import Where
 from ncdiag.spans import Span
+
+Word = Literal[
+    "root-cause", "failed-cause-not-here", "complaint-nothing-seen", "risk-only", "healthy-as-far-as-seen",
+    "nothing-understood",
+]  # fmt: skip
+"""A diagnosis in a word: a cause was found; something failed, but why is not in the input; a person complains of what
+was not seen; nothing failed, but something may; nothing is wrong; nothing was understood."""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """Something that is wrong. Instances of a rule that differ only in rank and host are one finding.
 
+    ``severity``, ``role`` and ``layer`` are the rule's until the engine weighs what became of the job: a ``risk`` is a
+    cause of nothing that failed (`ncdiag.engine.standing`). ``vague``: it says that something failed, not what.
     ``instances``: what the rule's names were bound to, one mapping an instance (the first thousand of ``count``);
     ``evidence``: spans of the facts read, the bound ones first. ``explained_by`` and ``consequences`` are rule names.
     """
 
     rule: Rule
+    severity: Severity
+    role: Literal["cause", "symptom", "risk"]
+    layer: int
+    vague: bool = False
     title: str
     why: str
     confidence: Confidence
@@ -79,7 +92,7 @@ class Unknown(msgspec.Struct, frozen=True):
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """The whole judgement. ``findings``: roots first, then consequences; ``root_cause``: name of the first, or None."""
 
-    verdict: Literal["root-cause", "symptom-only", "healthy-as-far-as-seen", "nothing-understood"]
+    verdict: Word
     root_cause: str | None
     findings: tuple[Finding, ...]
     unknown: tuple[Unknown, ...]

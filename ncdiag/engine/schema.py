@@ -68,10 +68,12 @@ class Rule(_Table, frozen=True):
     """One fault. ``when``: all true; ``unless``: none true; ``each`` binds names to facts before both.
 
     ``layer``: lower is closer to the hardware; ``rank`` breaks the last ties. ``strength``: what the conditions prove.
-    ``effect``: ``job`` when the fault shows on other hosts as well. ``explains``: names of the rules whose findings
-    are consequences of this fault. ``echo``: a symptom that only says that something failed, so that every cause of
-    severity error explains it where they touch. ``program`` is what the loader makes of the conditions and is never
-    written in a file.
+    ``effect``: ``job`` when the fault shows on other hosts as well. ``broken``: what it finds is a failure by itself, a
+    part that does not work, whether or not a job was hit by it. ``group``: instances with the same text of it are one
+    finding (default: of the title). ``floor``: judged last, of what no other finding rests on. ``explains``: names of
+    the rules whose findings are consequences of this fault. ``echo``: a symptom that only says that something failed,
+    so that every cause of severity error explains it where they touch. ``program`` is what the loader makes of the
+    conditions and is never written in a file.
     """
 
     code: str
@@ -94,6 +96,9 @@ class Rule(_Table, frozen=True):
     strength: Confidence = "likely"
     effect: Literal["host", "job"] = "host"
     echo: bool = False
+    broken: bool = False
+    floor: bool = False
+    group: str = ""
     asks: tuple[Ask, ...] = ()
     fixes: tuple[Fix, ...] = msgspec.field(default=(), name="fix")
     examples: tuple[Example, ...] = msgspec.field(default=(), name="example")

@@ -18,7 +18,7 @@ _JOB_LISTS = {
     "FlightRecord": "flight_records", "Communicator": "communicators", "CollectiveSum": "collectives",
     "TopoSystem": "topologies", "GraphDump": "graph_dumps", "RasReport": "ras_reports",
     "OperationProfile": "operation_profiles", "Fabric": "fabrics",
-    "Throughput": "throughputs", "LinkTest": "link_tests", "StackDump": "stack_dumps",
+    "Throughput": "throughputs", "LinkTest": "link_tests", "StackDump": "stack_dumps", "Complaint": "complaints",
 }  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from ncdiag.facts.scalars import VersionRange, ip_address
 
 _LISTS = {
     "Event", "Launch", "Benchmark", "Timeout", "RankTable", "FlightRecord", "TopoSystem", "GraphDump", "RasReport",
-    "OperationProfile", "Fabric", "Throughput", "LinkTest", "StackDump",
+    "OperationProfile", "Fabric", "Throughput", "LinkTest", "StackDump", "Complaint",
 }  # fmt: skip
 _JOB_WIDE = (_LISTS - {"TopoSystem"}) | {"Communicator", "CollectiveSum", "Job", "Setting"}
 

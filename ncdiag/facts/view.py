@@ -11,7 +11,7 @@ import itertools
 import pkgutil
 import typing
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -108,8 +108,12 @@ class View:
     """A job with its derived fields, each computed at most once, and hosts by name."""
 
     def __init__(self, job: Job, resolve: Resolve | None = None) -> None:
-        """Index the hosts of ``job``; ``resolve`` reads a variable as NCCL would (`ncdiag.nccl.environment`)."""
+        """Index the hosts of ``job``; ``resolve`` reads a variable as NCCL would (`ncdiag.nccl.environment`).
+
+        ``cited`` are the lines on which findings rest that were made before (`ncdiag.engine.floor`).
+        """
         self.job = job
+        self.cited: Collection[Span] = frozenset()
         self._resolve = resolve
         self.hosts = {host.name: host for host in job.hosts}
         self._cache: dict[tuple[int, str], tuple[Any, Any]] = {}

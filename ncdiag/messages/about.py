@@ -23,12 +23,14 @@ class Category(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What kind of thing failed.
 
     ``title`` says so in a sentence; ``layer`` is as in rules, lower is closer to the hardware. ``vague``: it says that
-    something failed, not what. ``forms`` are events that parsers tell by the form of a line.
+    something failed, not what, unless its reason is one of ``telling``. ``forms`` are events that parsers tell by the
+    form of a line.
     """
 
     title: str
     layer: int
     vague: bool = False
+    telling: tuple[str, ...] = ()
     forms: tuple[str, ...] = ()
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import re
-import signal
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -45,7 +44,8 @@ class Errors(msgspec.Struct, frozen=True):
     errno: dict[int, Reason]
     cuda: dict[int, Reason]
     completion: dict[int, str]
-    signal: dict[int, str]
+    signal: dict[int, Reason]
+    signals: dict[str, int]
     names: dict[str, Reason]
     texts: dict[str, Reason]
     cuda_texts: dict[str, Reason]
@@ -70,7 +70,8 @@ def build() -> Errors:
         (cuda_texts if " " in word else names)[_plain(word) if " " in word else word] = errors[number]
     texts = {_plain(text): errno[number] for number, wordings in said.values() for text in wordings}
     means = {name: entry["means"] for name, entry in groups["reason"].items()}
-    return Errors(means, errno, errors, of["completion"], of["signal"], names, texts, cuda_texts)
+    signals = {number: Reason(of["signal"].get(number), name) for name, number in groups["signals"].items()}
+    return Errors(means, errno, errors, of["completion"], signals, groups["signals"], names, texts, cuda_texts)
 
 
 @functools.cache
@@ -102,11 +103,12 @@ def of_completion(status: int) -> Reason | None:
 
 def of_signal(number: int) -> Reason | None:
     """The reason of the signal that ended a process."""
-    group = errors().signal.get(number)
-    try:
-        return Reason(group, signal.Signals(number).name) if group else None
-    except ValueError:
-        return Reason(group)
+    return errors().signal.get(number)
+
+
+def number_of_signal(name: str) -> int | None:
+    """The number of a signal on Linux, by its name (``SIGKILL``)."""
+    return errors().signals.get(name)
 
 
 def of_text(text: str, *, cuda: bool = False) -> Reason | None:

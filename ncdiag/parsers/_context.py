@@ -32,8 +32,8 @@ _PREFIX = re.compile(
     | <\d{1,3}>
     | \[\s{0,8}\d{1,9}\.\d{3,9}\]
     | [A-Z][a-z]{2}\s{1,2}\d{1,2}\ \d\d:\d\d:\d\d(?:\.\d{1,9})?\ (?P<log_host>[\w.-]{1,100})\ (?:kernel:)?
-    | \[?[IWEF](?:\d{3,4}\ \d\d:\d\d:\d\d[.\d]{0,12})?\ (?:\d{1,9}\ )?[\w./-]{1,128}:\d{1,6}\]
-    | (?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\ \d\d-\d\d\ \d\d:\d\d:\d\d\ \[[\w./-]{1,128}:\d{1,6}\]
+    | \[?(?P<glog>[IWEF])(?:\d{3,4}\ \d\d:\d\d:\d\d[.\d]{0,12})?\ (?:\d{1,9}\ )?[\w./-]{1,128}:\d{1,6}\]
+    | (?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL)\ \d\d-\d\d\ \d\d:\d\d:\d\d\ \[[\w./-]{1,128}:\d{1,6}\]
     | \[c10d\]
     | what\(\):
     | \[\d{1,9}\]\ (?=\[)
@@ -48,13 +48,17 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 class Context(msgspec.Struct):
-    """What the prefixes of one line told. ``time`` is seconds since the epoch, UTC where no zone was printed."""
+    """What the prefixes of one line told. ``time`` is seconds since the epoch, UTC where no zone was printed.
+
+    ``level`` is the first letter of the level that a logger printed (``E`` of glog, of ``ERROR``).
+    """
 
     rank: int | None = None
     pid: int | None = None
     host: str | None = None
     time: float | None = None
     process_group: str | None = None
+    level: str | None = None
 
     def inherit(self, outer: Context) -> None:
         """Take rank and process from what stands before a whole section, where the line tells none."""
@@ -91,6 +95,7 @@ def _take(context: Context, found: re.Match[str]) -> None:
         # SkyPilot's ``(head, rank=0, pid=1)`` numbers hosts, not ranks
         if worker and context.rank is None and not _NODE_LABEL.match(found["worker"]):
             context.rank = int(worker[1])
+    context.level = context.level or found["glog"] or (found["level"] or "")[:1] or None
     context.host = context.host or found["log_host"] or found["iso_host"]
     if found["date"] or found["ctime"]:
         context.time = _iso(found) if found["date"] else _ctime(found["ctime"])

@@ -72,7 +72,7 @@ def find(text: str) -> list[Found]:
     if whole and (_is_whole(whole.message, text) or _weight(whole.message) >= _TELLING):
         return [_found(whole)]
     bare = matcher.match(text, _BARE)
-    if bare and bare.message.text == text:
+    if bare and bare.message.text == text.rstrip(".! "):
         return [msgspec.structs.replace(_found(bare), origin="app")]
     return _quoted(matcher, text) or _by_words(matcher, text)
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _context, _events, _progress
+from ncdiag.parsers import _complaints, _context, _ends, _events, _progress
 from ncdiag.spans import Section
 
 NOISE = re.compile(
@@ -43,16 +43,26 @@ def known(line: str) -> bool:
     return NOISE.match(text) is not None or CONTINUED.match(text) is not None
 
 
-def read(section: Section, is_known: Callable[[str], bool] = known, *, exceptions: bool = True) -> Parsed:
+Form = Callable[[str, _context.Context], "_events.Found | None"]
+"""Tells an event by the form of a line that the catalogue does not know."""
+
+
+def form_of_program(text: str, context: _context.Context) -> _events.Found | None:
+    """The last line of a Python traceback, an end or an error by its form."""
+    return _events.exception(text) or (None if NOISE.match(text) else _ends.find(text, context))
+
+
+def read(section: Section, is_known: Callable[[str], bool] = known, form: Form = form_of_program) -> Parsed:
     """The events of a section; a line without one is unread unless ``is_known(line)``.
 
-    ``exceptions``: a line that looks like the last one of a Python traceback becomes an event of its own.
+    ``form`` is asked about the lines that the catalogue does not know.
     """
     collector = _events.Collector(section)
     timeouts = _Timeouts(section)
     shared = _context.split(section.prefix)[0] if section.prefix else None
     unread: list[int] = []
-    bars = _progress.Bars(collector)
+    complaints = _complaints.Complaints(section)
+    progress = _progress.Progress(collector)
     expects_error, head = False, ""
     silent: dict[str, bool] = {}
     for index, line in enumerate(section.lines):
@@ -69,20 +79,21 @@ def read(section: Section, is_known: Callable[[str], bool] = known, *, exception
         told = expects_error or (text.startswith(_LAST_ERROR) and text != _LAST_ERROR)
         expects_error = expects(text)
         head = text.removesuffix(_LAST_ERROR) if expects_error else ""
-        found = [] if expects_error else _of_line(text, told=told, exceptions=exceptions)
+        found = [] if expects_error else _of_line(text, context, form, told=told)
         for event in found:
             collector.add(index, event, context, text)
             timeouts.see(index, event, context)
         if found or expects_error or CONTINUED.match(text):
             continue
-        remarked = bars.see(index, context, text)
+        remarked = complaints.see(index, line, text) or progress.see(index, context, text)
         is_chatter = is_known(line)
         if not is_chatter:
             unread.append(index)
         if not remarked and not told:
             silent[line] = is_chatter
-    bars.finish()
-    return Parsed(observations=(*collector.observations(), *timeouts.observations()), unread=tuple(unread))
+    progress.finish()
+    found_all = (*collector.observations(), *timeouts.observations(), *complaints.observations())
+    return Parsed(observations=found_all, unread=tuple(unread))
 
 
 def expects(line: str) -> bool:
@@ -90,14 +101,14 @@ def expects(line: str) -> bool:
     return line.endswith(_LAST_ERROR) and len(line) < _TAGGED
 
 
-def _of_line(text: str, *, told: bool, exceptions: bool) -> list[_events.Found]:
+def _of_line(text: str, context: _context.Context, form: Form, *, told: bool) -> list[_events.Found]:
     if told:
         return _events.last_error(text.removeprefix(_LAST_ERROR).lstrip())
     found = _events.find(text)
-    if not found and exceptions:
-        exception = _events.exception(text)
-        return [exception] if exception else []
-    return found
+    if found:
+        return found
+    other = form(text, context)
+    return [other] if other is not None else []
 
 
 def leftovers(section: Section, indices: Sequence[int]) -> Parsed:

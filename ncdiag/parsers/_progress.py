@@ -1,38 +1,88 @@
-"""How far a progress bar is: no message and no failure, but a fact that rules may weigh."""
+"""How far a program says that it is: steps, epochs, bars. No message and no failure, but a fact that rules may weigh.
+
+Programs count in words of their own; what they share is a counter that rises. The first line of a counter and the last
+ones that rose become events, so that it can be told whether the program went on after something else was printed.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import deque
+from collections.abc import Iterator
 
 from ncdiag.parsers._context import Context
 from ncdiag.parsers._events import Collector, Found
 
-_PROGRESS = "progress-bar"
-EVENTS = {_PROGRESS: {"done": "int", "total": "int"}}
+_BAR_EVENT, _STEP_EVENT = "progress-bar", "progress-step"
+EVENTS = {_BAR_EVENT: {"done": "int", "total": "int"}, _STEP_EVENT: {"counter": "str", "counted": "float"}}
 """Events that are told by the form of a line, and the types of their fields."""
+KEPT_RISES = 3
+"""Lines of a counter that are kept from its end: so many must follow a fault before the program went on after it."""
 
 _BAR = re.compile(r"[^|]{0,80}?\d{1,3}%\|[^|]{0,400}\|\s?(?P<done>\d{1,9})/(?P<total>\d{1,9}) \[")
 """tqdm: ``Epoch 1:   0%|          | 0/16 [00:00<?, ?it/s]``."""
+_SIGNS = ("poch", "POCH", "tep", "STEP", "ter", "ITER", "atch", "pdate", "amples")
+_STEP = re.compile(
+    r"(?<![A-Za-z])(?P<counter>(?:global|train|training|current|consumed)?[_ ]?"
+    r"(?:epoch|step|iter(?:ation)?|batch|update|samples))(?:[_ ]?(?:num|number|count|idx|id))?s?\b"
+    r"[\"']?[\s:=\[(#|,]{1,12}(?P<counted>\d{1,12}(?:\.\d{1,9})?)(?![\d.]*[A-Za-z%])",
+    re.IGNORECASE,
+)
+"""``iteration   120/ 5000 |``, ``Epoch[3] Batch [480-500]``, ``'epoch': 2``, ``global_step=1200``."""
+_OF = re.compile(r"\[\s{0,12}(?P<counted>\d{1,9})\s?/\s?\d{1,9}\]")
+"""``Train [ 160/4572]``."""
+_LOOKED_AT = 1000
 
 
-class Bars:
-    """Of the progress bars of a section only the last state counts."""
+class Progress:
+    """Of the bars of a section the last state counts, of its counters the first line and the last that rose."""
 
     def __init__(self, collector: Collector) -> None:
         """``collector`` gathers the events of the section."""
         self._collector = collector
-        self._last: tuple[int, Found, Context, str] | None = None
+        self._bar: tuple[int, Found, Context, str] | None = None
+        self._counted: dict[tuple[str, int | None], float] = {}
+        self._first: tuple[int, Found, Context, str] | None = None
+        self._rises: deque[tuple[int, Found, Context, str]] = deque(maxlen=KEPT_RISES)
 
     def see(self, index: int, context: Context, text: str) -> bool:
-        """Take a line that is no message; tell whether it is a bar."""
-        bar = _BAR.match(text[:1000]) if "%|" in text else None
-        if bar is None or not int(bar["total"]):
-            return False
-        done = Found(_PROGRESS, "app", "fact", {"done": int(bar["done"]), "total": int(bar["total"])})
-        self._last = index, done, context, text
-        return True
+        """Take a line that is no message; tell whether it is a bar or a counter."""
+        text = text[:_LOOKED_AT]
+        bar = _BAR.match(text) if "%|" in text else None
+        if bar is not None and int(bar["total"]):
+            done = Found(_BAR_EVENT, "app", "fact", {"done": int(bar["done"]), "total": int(bar["total"])})
+            self._bar = index, done, context, text
+            self._count(index, context, text, [("bar", int(bar["done"]))])
+            return True
+        found = list(_counters(text))
+        self._count(index, context, text, found)
+        return bool(found)
+
+    def _count(self, index: int, context: Context, text: str, found: list[tuple[str, float]]) -> None:
+        """Keep the line when a counter of its rank has another value than before: each epoch counts anew."""
+        for counter, counted in found:
+            place = counter, context.rank
+            before = self._counted.get(place)
+            self._counted[place] = counted
+            if before is not None and before != counted:
+                step = Found(_STEP_EVENT, "app", "fact", {"counter": counter, "counted": counted})
+                seen = index, step, context, text
+                self._first = self._first or seen
+                if not self._rises or self._rises[-1][0] != index:
+                    self._rises.append(seen)
 
     def finish(self) -> None:
-        """Hand over the last state."""
-        if self._last is not None:
-            self._collector.add(*self._last)
+        """Hand over what counts."""
+        kept = [self._first, *self._rises] if self._first not in self._rises else list(self._rises)
+        for seen in [self._bar, *kept]:
+            if seen is not None:
+                self._collector.add(*seen)
+
+
+def _counters(text: str) -> Iterator[tuple[str, float]]:
+    """The counters that a line names, with their values."""
+    if any(sign in text for sign in _SIGNS):
+        for found in _STEP.finditer(text):
+            yield found["counter"].strip(" _").lower(), float(found["counted"])
+    if "/" in text and (of := _OF.search(text)) is not None:
+        yield "of", float(of["counted"])

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.facts.observe import Parsed
-from ncdiag.parsers import _program
+from ncdiag.parsers import _kernel, _program
 from ncdiag.spans import Section
 
 KIND = "dmesg"
@@ -31,5 +31,5 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """The events of the catalogue; everything else that a kernel says is known and of no matter."""
-    return _program.read(section, lambda line: _HEAD.match(line) is not None, exceptions=False)
+    """The events of the catalogue and faults by their form; what else a kernel says is known and of no matter."""
+    return _program.read(section, lambda line: _HEAD.match(line) is not None, _kernel.find)

@@ -45,6 +45,10 @@ LOOKED_AT: tuple[tuple[str, frozenset[str]], ...] = (
 """What an expert would look at, and the section kinds that show it."""
 
 
+SHOWN_COMPLAINTS = 20
+"""Sentences of a person that a report repeats."""
+
+
 class Read(msgspec.Struct, frozen=True):
     """What is said of the input beside the facts."""
 
@@ -66,8 +70,14 @@ def report(diagnosis: results.Diagnosis, view: View, values: Values, read: Read)
     return model.Report(
         tool=model.Tool("ncdiag", __version__), inputs=read.inputs, summary=summary, findings=findings,
         unknown=tuple(model.Unknown(u.code, u.name, u.missing, u.ask_for) for u in diagnosis.unknown),
-        conflicts=_conflicts(job),
+        conflicts=_conflicts(job), complaints=_complaints(job),
+        answers=tuple(dict.fromkeys(finding.name for finding in findings)),
     )  # fmt: skip
+
+
+def _complaints(job: Job) -> tuple[model.Complaint, ...]:
+    spans = ((found, found.provenance.get("")) for found in job.complaints[:SHOWN_COMPLAINTS])
+    return tuple(model.Complaint(found.what, found.text, _evidence([span] if span else [])) for found, span in spans)
 
 
 def _named(job: Job) -> list[str]:
@@ -91,7 +101,7 @@ def _finding(found: results.Finding, view: View, values: Values) -> model.Findin
     rule = found.rule
     fixes = [_fix(f, admitted, found, view, values) for f, admitted in applicable_fixes(found, view)]
     return model.Finding(
-        code=rule.code, name=rule.name, formerly=rule.formerly, severity=rule.severity, role=rule.role,
+        code=rule.code, name=rule.name, formerly=rule.formerly, severity=found.severity, role=found.role,
         confidence=found.confidence, title=spoken(found.title), why=" ".join(found.why.split()),
         hosts=fold_hosts(found.hosts), nhosts=len(found.hosts), ranks=fold_ranks(found.ranks), nranks=len(found.ranks),
         evidence=_evidence(found.evidence), evidence_count=len(found.evidence),

@@ -15,9 +15,12 @@ EVIDENCE_LIMIT = 5
 """Pieces of evidence that a finding shows; ``evidence_count`` tells how many there are."""
 
 Severity = Literal["error", "warning", "info"]
-Role = Literal["cause", "symptom"]
+Role = Literal["cause", "symptom", "risk"]
 Confidence = Literal["certain", "likely", "possible"]
-Verdict = Literal["root-cause", "symptom-only", "healthy-as-far-as-seen", "nothing-understood"]
+Verdict = Literal[
+    "root-cause", "failed-cause-not-here", "complaint-nothing-seen", "risk-only", "healthy-as-far-as-seen",
+    "nothing-understood",
+]  # fmt: skip
 FixKind = Literal["env", "unset", "command", "config", "hardware", "ask_admin"]
 Risk = Literal["none", "low", "medium", "high"]
 ProofState = Literal["proved", "not-simulated", "refuted"]
@@ -85,6 +88,14 @@ class Evidence(Part, frozen=True):
     source: str
     line: int
     text: str
+
+
+class Complaint(Part, frozen=True):
+    """What goes wrong: ``what`` in a word (``hangs``, ``slow`` ...), ``text`` a person's sentence about it."""
+
+    what: str
+    text: str
+    evidence: tuple[Evidence, ...] = ()
 
 
 class Proof(Part, frozen=True):
@@ -168,7 +179,10 @@ class Conflict(Part, frozen=True):
 
 
 class Report(Part, frozen=True, kw_only=True):
-    """The whole answer. ``findings`` holds all that fired, roots first; ``findings[0]`` leads."""
+    """The whole answer. ``findings`` holds all that fired, roots first; ``findings[0]`` leads.
+
+    ``answers`` are the names of the findings in the order in which a report shows them: causes, symptoms, risks, notes.
+    """
 
     schema_version: int = SCHEMA_VERSION
     tool: Tool
@@ -177,3 +191,5 @@ class Report(Part, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
     unknown: tuple[Unknown, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
+    complaints: tuple[Complaint, ...] = ()
+    answers: tuple[str, ...] = ()

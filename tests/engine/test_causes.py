@@ -28,7 +28,17 @@ def found(of: Rule, hosts: object = ("n1",), time: float | None = None, title: s
         set(hosts), set(where.get("ranks", ())), set(where.get("devices", ())), set(where.get("peers", ())), time
     )
     finding = Finding(
-        rule=of, title=title or of.name, why="", confidence="likely", where=place, evidence=(), instances=({},), count=1
+        rule=of,
+        severity=of.severity,
+        role=of.role,
+        layer=of.layer,
+        title=title or of.name,
+        why="",
+        confidence="likely",
+        where=place,
+        evidence=(),
+        instances=({},),
+        count=1,
     )
     return Verdict(rule=of, outcome="fired", findings=(finding,))
 
@@ -51,7 +61,7 @@ def test_the_cause_comes_first_and_its_consequence_says_so() -> None:
 
 def test_a_symptom_alone_is_not_a_root_cause() -> None:
     diagnosis = conclude([found(SYMPTOM)], View(Job()))
-    assert (diagnosis.verdict, diagnosis.root_cause) == ("symptom-only", None)
+    assert (diagnosis.verdict, diagnosis.root_cause) == ("failed-cause-not-here", None)
     assert diagnosis.findings[0].rule.name == "timeout"
 
 
@@ -124,7 +134,10 @@ def test_order_of_roots() -> None:
         "upper",
     ]
     assert order(found(rule("b", rank=20)), found(rule("c", rank=10))) == ["c", "b"]
-    assert order(found(rule("s", role="symptom", layer=1)), found(rule("c"))) == ["c", "s"]
+    assert order(found(rule("s", role="symptom")), found(rule("c", layer=1))) == [
+        "s",
+        "c",
+    ]  # nothing says that c did it
 
 
 def test_a_cause_of_an_error_seen_comes_before_one_that_stands_alone() -> None:
@@ -172,7 +185,10 @@ def test_what_has_no_time_was_so_before_the_job() -> None:
         ([], True, "healthy-as-far-as-seen"),
         ([], False, "nothing-understood"),
         ([found(rule("note", severity="info"))], True, "healthy-as-far-as-seen"),
-        ([found(rule("note", severity="info", explains=("timeout",))), found(SYMPTOM)], True, "root-cause"),
+        ([found(rule("note", severity="info", explains=("timeout",))), found(SYMPTOM)], True, "failed-cause-not-here"),
+        ([found(rule("unused", severity="error"))], True, "risk-only"),
+        ([found(rule("broken", broken=True))], True, "root-cause"),
+        ([found(CAUSE), found(SYMPTOM)], True, "root-cause"),
     ],
 )
 def test_verdict(verdicts: list[Verdict], understood: bool, word: str) -> None:

@@ -47,7 +47,7 @@ def test_the_library_picks_a_veth(
 
     report = checked(run("check", "--format", "json"))
     assert asked(report)["notes"][0] == "picks veth3c1d here"
-    assert report["summary"]["root_cause"] == "socket-virtual-ifname"
+    assert report["answers"][0] == "socket-virtual-ifname"
     assert "veth3c1d" in report["findings"][0]["title"]
     bundle = tmp_path / "x.tar.gz"
     assert run("collect", "-o", str(bundle)).returncode == 0

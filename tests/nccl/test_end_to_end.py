@@ -33,7 +33,7 @@ def test_the_veth_is_found_in_the_real_log_and_the_fix_cures_it(
     host = before.log.split(":", 1)[0].splitlines()[-1]
     paste = f"[root@{host} ~]# ip addr\n{listing}[root@{host} ~]# ./job\n{before.log}"
     report = diagnose([TextSource.of_bytes("paste", paste.encode())])
-    assert report.summary.root_cause == "socket-virtual-ifname"
+    assert report.answers[0] == "socket-virtual-ifname"
     fix = next(fix for fix in report.findings[0].fixes if "NCCL_SOCKET_IFNAME" in fix.env)
     assert fix.proof is not None
     assert fix.proof.state == "proved"

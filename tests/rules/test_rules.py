@@ -24,7 +24,7 @@ def view_of(job: Job) -> View:
 
 @pytest.mark.parametrize("path", rule_files(RULES), ids=lambda p: p.stem)
 def test_rule_proves_itself(path: pathlib.Path) -> None:
-    assert problems([load_file(path, catalogue.names())], facts_of, view_of) == []
+    assert problems([load_file(path, catalogue.names())], facts_of, view_of, catalogue.rules()) == []
 
 
 def test_codes_and_names_are_unique() -> None:

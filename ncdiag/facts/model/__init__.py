@@ -48,6 +48,7 @@ from ncdiag.facts.model.processes import (
 from ncdiag.facts.model.records import (
     Benchmark,
     BenchmarkRow,
+    Complaint,
     FlightEntry,
     FlightGroup,
     FlightRecord,
@@ -84,6 +85,7 @@ __all__ = [
     "CollectiveSum",
     "Communicator",
     "ComparedChoice",
+    "Complaint",
     "Conflict",
     "Difference",
     "Event",

@@ -12,7 +12,16 @@ from ncdiag.facts.model.hardware import Gpu, Npu, PciDevice, TopoLink
 from ncdiag.facts.model.monitoring import OperationProfile, RasReport
 from ncdiag.facts.model.network import Hca, Interface, Route
 from ncdiag.facts.model.processes import CollectiveSum, Communicator, Event, Parameter, Rank, Setting
-from ncdiag.facts.model.records import Benchmark, FlightRecord, Launch, LinkTest, RankTable, Throughput, Timeout
+from ncdiag.facts.model.records import (
+    Benchmark,
+    Complaint,
+    FlightRecord,
+    Launch,
+    LinkTest,
+    RankTable,
+    Throughput,
+    Timeout,
+)
 from ncdiag.facts.model.stacks import StackDump
 from ncdiag.facts.model.system import IdleState, KernelModule, Library, Limit, Mount, ProcessCpus, Service
 from ncdiag.facts.model.topology import GraphDump, TopoSystem
@@ -214,6 +223,7 @@ class Job(Fact, frozen=True, kw_only=True):
     throughputs: tuple[Throughput, ...] = ()
     link_tests: tuple[LinkTest, ...] = ()
     stack_dumps: tuple[StackDump, ...] = ()
+    complaints: tuple[Complaint, ...] = ()
     nranks: int | None = None
     nhosts: int | None = None
     conflicts: tuple[Conflict, ...] = ()

@@ -169,6 +169,13 @@ class Throughput(Fact, frozen=True, kw_only=True):
     case: str = ""
 
 
+class Complaint(Fact, frozen=True, kw_only=True):
+    """What a person says goes wrong, in their own words: ``text`` is the sentence, ``what`` the kind of trouble."""
+
+    what: Literal["hangs", "fails", "slow", "wrong-results", "not-used"]
+    text: str = ""
+
+
 class Timeout(Fact, frozen=True, kw_only=True):
     """A collective that a watchdog gave up (PyTorch). Times in milliseconds.
 

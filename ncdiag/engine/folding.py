@@ -1,0 +1,65 @@
+"""What explains a failure that no rule judges: by its category, as its rule is the same for all of them.
+
+A rule that names symptoms under ``explains`` explains every failure of the categories that these symptoms are about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ncdiag.engine.results import Finding
+from ncdiag.engine.schema import Rule
+from ncdiag.facts.model import Event
+from ncdiag.messages import about
+
+REMOTE = frozenset({"tcp-transfer", "completion", "collective", "process-end", "job-end"})
+"""Categories in which the fault of one rank shows on all others."""
+
+
+class Floor:
+    """The findings of the floor among all, and what explains them."""
+
+    def __init__(self, findings: Sequence[Finding], rules: Iterable[Rule]) -> None:
+        """``rules`` are all that were judged, whether they fired or not."""
+        self._findings = findings
+        self._floor = {index: _category(found) for index, found in enumerate(findings) if found.rule.floor}
+        self._about: dict[str, frozenset[str]] = {}
+        if self._floor:
+            for rule in rules:
+                of = _categories(rule)
+                self._about |= dict.fromkeys((rule.name, *rule.formerly), of)
+
+    def explained(self, cause: Finding) -> list[int]:
+        """The findings of the floor that this one explains, if they touch."""
+        if not self._floor or cause.severity == "info":
+            return []
+        named = set[str]().union(*(self._about.get(name, frozenset()) for name in cause.rule.explains))
+        if not cause.rule.floor:
+            named |= self._about.get(cause.rule.name, frozenset())
+        live = cause.role == "cause" and cause.severity == "error"
+        return [
+            index for index, category in self._floor.items()
+            if (found := self._findings[index]) is not cause
+            and (category in named or live or (found.vague and not cause.vague and self._is_before(cause, found)))
+        ]  # fmt: skip
+
+    def anywhere(self, cause: Finding, found: Finding) -> bool:
+        """Does it hold across hosts: the failure says nothing by itself, or shows far from its cause?"""
+        return found.vague or (cause.role == "cause" and _category(found) in REMOTE)
+
+    @staticmethod
+    def _is_before(cause: Finding, found: Finding) -> bool:
+        first, later = cause.where.order, found.where.order
+        return first is None or later is None or first <= later or not cause.rule.floor
+
+
+def _category(found: Finding) -> str:
+    events = (entity for entity in found.instances[0].values() if isinstance(entity, Event)) if found.instances else ()
+    return next((about.entry(event.event).category for event in events), "")
+
+
+def _categories(rule: Rule) -> frozenset[str]:
+    """The categories of the events that a rule walks over."""
+    bound = rule.program.each if rule.program is not None else ()
+    names = (name for entry in bound for name in entry.events or ())
+    return frozenset(about.entry(name).category for name in names) - {""}

@@ -1,0 +1,74 @@
+"""What a finding amounts to once it is known what became of the job: nothing is a root cause where nothing failed.
+
+A finding that rests on lines which the job got over is a note. A cause is one only where something failed that it can
+have caused; else it is a risk, which may bite later and is no error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ncdiag.engine.results import Finding
+from ncdiag.engine.schema import Severity
+from ncdiag.facts.derive.outcome import FAILURES
+from ncdiag.facts.model import Event, Host
+from ncdiag.facts.view import View
+from ncdiag.spans import Span
+
+_WELL = frozenset({"finished", "running"})
+
+
+class Standing:
+    """Weighs findings against the failures of the job."""
+
+    def __init__(self, view: View) -> None:
+        """Sort the lines that tell of failures into those that count and those that the job got over."""
+        self._view = view
+        quiet = not view.get(view.job, "open_failures") and not view.job.complaints
+        self._open: set[Span] = set()
+        self._past: set[Span] = set()
+        for event in view.job.events:
+            span = event.provenance.get("")
+            if span is None or event.kind not in FAILURES:
+                continue
+            if view.get(event, "is_open_failure"):
+                self._open.add(span)
+            elif view.get(event, "is_failure") or quiet:  # what is printed in passing is got over where nothing failed
+                self._past.add(span)
+        self._well = view.get(view.job, "outcome") in _WELL
+        self._complained = bool(view.job.complaints)
+
+    def first(self, found: Finding) -> Finding:
+        """The finding as a note where it rests on nothing but what the job got over, or on a host outside of it."""
+        spans = _spans(found)
+        past = bool(spans & self._past) and not spans & self._open
+        if found.severity != "info" and (past or self._is_outside(found)):
+            role = "risk" if found.role == "cause" else found.role
+            return msgspec.structs.replace(found, severity="info", role=role)
+        return found
+
+    def _is_outside(self, found: Finding) -> bool:
+        hosts = [self._view.host(name) for name in found.where.hosts]
+        return bool(hosts) and all(host is not None and self._left_out(host) for host in hosts)
+
+    def _left_out(self, host: Host) -> bool:
+        return self._view.get(host, "is_in_job") is False
+
+    def last(self, found: Finding, explained: Sequence[Finding]) -> Finding:
+        """The cause as a risk where nothing failed that it explains; ``explained`` are the findings that it does."""
+        if found.role != "cause" or found.severity == "info" or _spans(found) & self._open:
+            return found
+        if not self._well and (found.rule.broken or self._complained):
+            return found
+        if any(other.severity != "info" and other.role != "risk" for other in explained):
+            return found
+        severity: Severity = "warning" if found.severity == "error" else found.severity
+        return msgspec.structs.replace(found, severity=severity, role="risk")
+
+
+def _spans(found: Finding) -> set[Span]:
+    """The lines on which a finding rests: its evidence, and its events."""
+    events = (entity for names in found.instances for entity in names.values() if isinstance(entity, Event))
+    return {*found.evidence, *(span for event in events if (span := event.provenance.get("")) is not None)}

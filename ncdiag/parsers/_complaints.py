@@ -1,0 +1,113 @@
+"""What a person says goes wrong, in a sentence of their own: it hangs, fails, is slow, is wrong, is not used.
+
+Only prose is asked (`ncdiag.parsers._prose`), and only where somebody speaks: programs write sentences as well. Words
+that deny (``no longer hangs``) are no complaint.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from ncdiag.facts.observe import Observation, observe
+from ncdiag.parsers._prose import is_prose, is_voiced
+from ncdiag.spans import Section
+
+_LOOKED_AT, _KEPT = 1000, 400
+_TICKET = 300
+"""Lines of program text that somebody pastes by hand."""
+_SURE = frozenset({"hangs", "slow", "wrong-results"})
+"""Troubles that programs do not write sentences about."""
+_NOT = r"(?:not|n't|never|cannot|unable\sto|fails?\sto|failed\sto|refuses?\sto)\s(?:\w+\s){0,2}"
+_HANGS = r"""
+    hang(?:s|ing|ed)? | hung | stuck | freez(?:e|es|ing) | froze | frozen | stall(?:s|ed|ing)? | deadlock\w*
+  | blocks?\sforever | waits?\sforever | forever | no\sprogress | unresponsive | time[sd]?\s?-?out
+  | timing\sout | timeouts?
+  | never\s(?:returns?|ends?|finish\w*|complet\w*|starts?|gets?)
+"""
+_WRONG = r"""
+    (?:wrong|incorrect|corrupt\w*|inconsistent)\s(?:\w+\s){0,2}(?:results?|values?|outputs?|data|sums?|gradients?|answers?)
+  | (?:loss|gradients?)\s(?:\w+\s){0,3}(?:nan|diverges?)
+"""
+_SLOW = r"""
+    slow(?:er|ly|down|s)? | (?:poor|low)\s(?:performance|bandwidth|scaling|throughput|busbw)
+  | (?:bandwidth|throughput|performance|speed|busbw|scaling)\s(?:\w+\s){0,4}
+    (?:low|lower|drops?|dropped|bad|poor|worse|half|degrad\w*|less)
+  | takes?\s(?:\w+\s){0,3}(?:longer|minutes|hours|ages)
+"""
+_UNUSED = rf"""
+    {_NOT}(?:us(?:e|ed|ing)|pick(?:ed)?|choos\w*|chosen|detect(?:ed)?|find|found|see|recogni[sz]\w*|enabl\w*)
+  | (?:falls?|fell|falling)\sback | instead\sof\s(?:\w+\s)?(?:ib|infiniband|rdma|roce|efa|nvlink|gdr|p2p)
+"""
+_FAILS = rf"""
+    fail(?:s|ed|ing|ure|ures)? | crash(?:es|ed|ing)? | abort(?:s|ed|ing)? | errors? | dies | died | killed
+  | broken | breaks?
+  | exceptions? | segfaults? | core\sdump\w* | unable\sto | cannot | can't | out\sof\smemory | oom | panic\w*
+  | throws? | raises?
+  | {_NOT}(?:work(?:s|ed|ing)?|start(?:s|ed)?|run(?:s|ning)?|connect(?:ed)?|launch\w*|initiali[sz]\w*)
+  | (?:doesn|don|didn|isn|aren|wasn|won|couldn)'?t\s(?:\w+\s){{0,2}}(?:work|start|run|connect|launch|initiali[sz]e)
+"""
+_WORDS = {"hangs": _HANGS, "wrong-results": _WRONG, "slow": _SLOW, "not-used": _UNUSED, "fails": _FAILS}
+_EAST_ASIAN = (
+    ("hangs", "卡住|卡死|挂起|挂住|hang|一直等|无响应|不动|超时|ハング|固ま|止ま|멈춤|멈췄|멈추"),
+    ("slow", "很慢|太慢|变慢|慢了|带宽低|遅い|遅く|느리|느려"),
+    ("fails", "报错|失败|错误|崩溃|无法|不能|跑不|起不来|エラー|失敗|できない|오류|실패"),
+)
+_DENIED = (
+    r"(?:\b(?:no|not|never|without|longer|fixed|solved|resolved|gone|stopped|avoids?|prevents?|instead\sof)|n't)"
+    r"\s(?:\w+\s){0,2}$"
+)
+
+
+@functools.cache
+def _patterns() -> tuple[tuple[tuple[str, re.Pattern[str]], ...], re.Pattern[str]]:
+    """The complaints that are looked for, and what denies one in front of it."""
+    words = [
+        (what, re.compile(rf"\b(?:{pattern})(?!\w)", re.IGNORECASE | re.VERBOSE)) for what, pattern in _WORDS.items()
+    ]
+    return tuple(words), re.compile(_DENIED, re.IGNORECASE)
+
+
+def find(text: str) -> str | None:
+    """What kind of trouble a sentence complains of; None for none."""
+    text = text[:_LOOKED_AT].replace("\u2019", "'")
+    if not text.isascii():
+        for what, pattern in _EAST_ASIAN:
+            if re.search(pattern, text):
+                return what
+    patterns, denied = _patterns()
+    for what, compiled in patterns:
+        for found in compiled.finditer(text):
+            if not denied.search(text[: found.start()]):
+                return what
+    return None
+
+
+class Complaints:
+    """Gathers the complaints of a section; they count when somebody speaks in it, be it in another sentence.
+
+    In the few lines of a ticket a whole sentence about what hangs or is slow counts without that.
+    """
+
+    def __init__(self, section: Section) -> None:
+        """Start empty."""
+        self._section = section
+        self._found: list[Observation] = []
+        self._voiced = False
+
+    def see(self, index: int, line: str, text: str) -> bool:
+        """Take a line that no program is known to print, and its text without prefixes; tell whether it complains."""
+        if len(text) < len(line.strip()) or not is_prose(text):
+            return False
+        self._voiced = self._voiced or is_voiced(text)
+        what = find(text)
+        if what is not None:
+            self._found.append(observe(self._section, index, "Complaint", what=what, text=text[:_KEPT]))
+        return what is not None
+
+    def observations(self) -> list[Observation]:
+        """The complaints, if a person speaks."""
+        if self._voiced:
+            return self._found
+        short = len(self._section.lines) <= _TICKET
+        return [found for found in self._found if short and found.fields["what"] in _SURE]

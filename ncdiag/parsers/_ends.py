@@ -1,0 +1,74 @@
+"""Lines that tell of an end or an error by their form, whatever program prints them: exit codes, signals, error levels.
+
+What the catalogue knows is told better by it; this is for the programs that nobody wrote a message for.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.nccl.reasons import number_of_signal
+from ncdiag.parsers._context import Context
+from ncdiag.parsers._events import Found
+from ncdiag.parsers._prose import is_prose
+
+EVENTS = {"process-exit": {"exit_code": "int", "signal": "int"}, "program-error": {}}
+"""Events that are told by the form of a line, and the types of their fields."""
+
+_LOOKED_AT = 600
+_SIGNS = ("exit", "Exit", "EXIT", "signal", "Signal", "SIG", "returned", "return code", "dumped")
+_EXIT = re.compile(
+    r"\b(?:exit(?:ed|s|ing)?(?:[ _](?:with|by|on))?(?:[ _](?:non-?zero|an?|error|exit)){0,2}[ _]?(?:status|code|value)"
+    r"|exit(?:ed|s)\s(?:with|by)(?:\san?)?(?:\snon-?zero)?"
+    r"|return(?:ed)?[ _](?:non-?zero[ _])?(?:exit[ _])?(?:status|code))"
+    r"\s{0,8}[:=(]?\s{0,8}(?P<code>-?\d{1,3})\b(?![.:/\d])",
+    re.IGNORECASE,
+)
+_SIGNAL = re.compile(
+    r"\b(?:(?:killed|terminated|ended|died|exited|crashed)\s(?:by|on|due\sto|with)\s(?:the\s)?signal|(?:caught|received|got)\s"
+    r"(?:a\s)?(?:fatal\s)?signal|exit(?:ed)?\son\ssignal|signal\scode)\b[\s:=(]{0,6}(?P<which>SIG[A-Z]{2,6}|\d{1,2})\b"
+    r"|\b(?P<dumped>Segmentation fault|Aborted|Bus error|Illegal instruction|Floating point exception|Killed)\b.{0,40}"
+    r"\(core dumped\)",
+    re.IGNORECASE,
+)
+_DUMPED = {
+    "segmentation fault": "SIGSEGV", "aborted": "SIGABRT", "bus error": "SIGBUS", "killed": "SIGKILL",
+    "illegal instruction": "SIGILL", "floating point exception": "SIGFPE",
+}  # fmt: skip
+_ERROR = re.compile(
+    r"[\[(<|]?\s{0,2}(?:(?:FATAL|CRITICAL|ERROR)\b|(?:[Ff]atal [Ee]rror|panic|PANIC)\s{0,3}[\])>|:-])"
+    r"[\])>|:\s-]{1,8}\S.{5}"
+    r"|(?:[\w.:/-]{1,80}\s){0,3}[\[(|]?(?:FATAL|CRITICAL|ERROR)[\])|:]\s{0,8}\S.{5}"
+    r"|thread '[^']{1,80}' panicked at|[\w./-]{1,120}:\d{1,6}: .{0,80}Assertion .{1,300} failed"
+)
+_HARMLESS = re.compile(r"[^\w]{0,4}(?:0|none|no)\b|.{0,200}\b(?:ERROR|error)s?:\s{0,3}0\b", re.IGNORECASE)
+_LEVELS = frozenset("EF")
+
+
+def find(text: str, context: Context) -> Found | None:
+    """The event of a line (without its prefixes) that tells of an end or an error by its form; None for others."""
+    text = text[:_LOOKED_AT]
+    if is_prose(text):
+        return None
+    ended = _end(text) if any(sign in text for sign in _SIGNS) else None
+    if ended is not None:
+        return ended
+    if (context.level in _LEVELS or _ERROR.match(text)) and not _HARMLESS.match(text):
+        return Found("program-error", "app", "symptom", {})
+    return None
+
+
+def _end(text: str) -> Found | None:
+    signalled = _SIGNAL.search(text)
+    if signalled is not None:
+        number = _number(signalled["which"] or _DUMPED.get((signalled["dumped"] or "").lower(), ""))
+        return Found("process-exit", "app", "symptom", {"signal": number} if number else {})
+    exited = _EXIT.search(text)
+    if exited is None:
+        return None
+    code = int(exited["code"])
+    return Found("process-exit", "app", "symptom" if code else "fact", {"exit_code": code})
+
+
+def _number(name: str) -> int | None:
+    return int(name) if name.isdecimal() else number_of_signal(name.upper())

@@ -1,0 +1,65 @@
+"""Tell a person's sentence from what a program printed.
+
+A program's line has a prefix, a path, a level, an assignment or few words; a person writes sentences: common words of
+small size between the others, or, in Chinese, Japanese and Korean, signs of these scripts.
+"""
+
+from __future__ import annotations
+
+import re
+
+_LONGEST = 2000
+_WORD = re.compile(r"[(\"']{0,2}[A-Za-z][A-Za-z'\u2019-]*[.,;:!?)\"']{0,3}")
+_EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_SIGNS_NEEDED = 4
+_PROGRAM = re.compile(
+    r"\s*(?:\[|<|\{|\+ |\$ |#!|//|/\*|at |File \"|Traceback|[\w./-]+:\d+[: ]|\d+: |\d{4}-\d\d-\d\d|\w+\("
+    r"|[A-Z][A-Z_0-9]{2,}=|\S+\.py\b|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|CRITICAL|NOTE)\b[: \d|-]|[EWI]\d{4}"
+    r"|(?!(?:note|update|edit|btw|ps|hi|hello|problem|issue|question)\b)[a-z][\w./-]{1,40}(?:\[\d+\])?: "
+    r"|(?:Error|Warning|Note): |[A-Za-z_.]+(?:Error|Exception|Warning)\b:)"
+)
+_MARKUP = re.compile(r"\*\*|`[^`]{0,80}`|\[(?=[^\]]{1,80}\]\()|\]\([^)\s]{1,300}\)")
+"""Emphasis, quoted names and links of Markdown, which are no words of the sentence."""
+_MARKER = re.compile(r"^[#>*\s-]*(?:\d{1,2}[.)]\s)?")
+"""What stands before a sentence in a list, a heading or a quotation."""
+_SMALL = frozenset(
+    """a about after all also although always am an and any are as at be because been before but by can could did do
+    does doing every everything for from had has have how if in into is it its itself just like maybe more most no not
+    nothing of on once one only or other our out same see seems should since so some sometimes still such than that the
+    their
+    them then there these they this to too under until up was we were what when where which while who why will with
+    without would""".split()  # noqa: SIM905  (words read best in a row)
+)
+_PERSON = frozenset(
+    """i i'm i've i'd me my mine we we're we've our us you your please thanks thank help hi hello anyone anybody idea
+    wonder why how what hope sorry question problem issue""".split()  # noqa: SIM905
+)
+_WORDS_NEEDED, _SMALL_NEEDED = 4, 2
+_SHARE = 0.6
+
+
+_VOICE = re.compile(
+    r"\b(?:I|I'm|I've|I'd|my|our|anyone|anybody|thanks|thank\syou|hello|hi|hey|any\s(?:idea|help|suggestion|advice|hint)s?)\b"
+    r"|\bwe\s(?:have|had|are|were|see|saw|run|ran|use|used|tried|get|got|observe|notice|noticed|found|set|can|cannot|can't|do)\b"
+    r"|\?\s*$",
+    re.IGNORECASE,
+)
+
+
+def is_voiced(text: str) -> bool:
+    """True if the sentence speaks of its writer or asks, which programs do not."""
+    return _VOICE.search(text[:_LONGEST].replace("\u2019", "'")) is not None or _EAST_ASIAN.search(text) is not None
+
+
+def is_prose(text: str) -> bool:
+    """True if the line, without its prefixes, reads like a sentence of a person."""
+    text = text.strip()[:_LONGEST]
+    if len(_EAST_ASIAN.findall(text)) >= _SIGNS_NEEDED:
+        return _PROGRAM.match(text) is None
+    if _PROGRAM.match(text):
+        return False
+    tokens = _MARKER.sub("", _MARKUP.sub("", text), count=1).split()
+    words = [token.strip(".,;:!?()\"'").replace("\u2019", "'").lower() for token in tokens if _WORD.fullmatch(token)]
+    if len(words) < _WORDS_NEEDED or len(words) < _SHARE * len(tokens):
+        return False
+    return sum((word in _SMALL) + 2 * (word in _PERSON) for word in words) >= _SMALL_NEEDED
