@@ -60,6 +60,8 @@ def test_no_text_is_too_strange(text: str, form: Form) -> None:
 
 @CALM
 @given(TEXTS, st.sampled_from(("shell", "conf", "env", "dockerfile", "kubernetes", "compose")))
+@example("mpirun 0 NCCL_0= mpirun -0 -H 00,0 -e NCCL_0", "shell")
+@example('NCCL_CROSS_NIC=\n""mpirun mpirun -0 -H 00,0', "shell")
 def test_what_was_mended_has_nothing_left_to_mend(text: str, form: Form) -> None:
     better = mended(forms.read("file", text, form), OPTIONS)
     assert fixable(forms.read("file", better, form)) == []
@@ -82,6 +84,15 @@ def test_the_patch_of_a_fixture_leaves_nothing_to_mend(
         )
         assert done.returncode == 0, done.stdout.decode()
     assert fixable(forms.read(str(path), copy.read_bytes().decode(), form)) == []
+
+
+@pytest.mark.parametrize("form", ["shell", "conf", "env", "dockerfile"])
+def test_a_text_that_comes_again_is_mended_everywhere(form: Form) -> None:
+    for path in FILES:
+        text = path.read_bytes().decode()
+        if forms.form_of(path.name, text) == form:
+            better = mended(forms.read(path.name, f"{text}\n" * 20, form), OPTIONS)
+            assert fixable(forms.read(path.name, better, form)) == [], path
 
 
 SCRIPTS = [path for path in FILES if path.suffix in {".sh", ".sbatch"}]
