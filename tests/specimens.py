@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from linear import assert_linear
 
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.parsers import discover
@@ -75,3 +76,15 @@ def _rows(section: Section, *, whole: bool) -> Iterator[dict[str, Any]]:
         row |= {"host": o.host} if o.host != section.host else {}
         fields = {name: value for name, value in o.fields.items() if name not in _POSITION}
         yield row | {"fields": msgspec.to_builtins(fields)}
+
+
+def assert_reads_in_linear_time(kind: str, start: str, piece: str) -> None:
+    """Fail unless the parser reads a long line, the piece again and again, in linear time."""
+    parser = discover()[kind]
+
+    def read_lines(lines: tuple[str, ...]) -> None:
+        parser.continues(lines[:1], lines[0])
+        parser.continues(lines, lines[0])
+        parser.parse(Section(kind=kind, source="x", first_line=1, lines=lines))
+
+    assert_linear(read_lines, lambda size: (start + piece * size + "\x00", "next"), 8192 // len(piece))
