@@ -131,7 +131,7 @@ def test_an_archive_of_odd_members_tells_of_them(tmp_path: Path) -> None:
 
 
 def test_the_fuzzer_sees_what_it_looks_for() -> None:
-    chance = random.Random(0)  # noqa: S311
+    chance = random.Random(0)
     log = campaign.HEALTHY[0] + b"n1:1:1 [0] NCCL INFO Bootstrap : Using veth5a3f1c2:172.29.0.14<0>\n"
     with pytest.raises(campaign.IllError):
         campaign.expect_silence(campaign.judged(log))
