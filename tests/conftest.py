@@ -83,7 +83,7 @@ def ncdiag(program: list[str]) -> Callable[..., subprocess.CompletedProcess[byte
     """``ncdiag("parse", path, input=b"...")``: run the installed program; bytes in and out."""
 
     def run(*arguments: str | Path, env: dict[str, str] | None = None, **options: Any) -> Any:  # noqa: ANN401
-        defaults: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 60}
+        defaults: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         if "input" not in options:
             defaults["stdin"] = subprocess.DEVNULL
         command = [*program, *map(str, arguments)]
