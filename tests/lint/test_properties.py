@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from examples import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 from linear import assert_linear
 
@@ -37,7 +38,6 @@ TEXTS = st.one_of(
     st.lists(st.sampled_from(LINES), max_size=30).map("\n".join),
     st.lists(st.one_of(st.sampled_from(LINES), st.sampled_from(PIECES)), max_size=30).map("".join),
 )
-CALM = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 OPTIONS = Options()
 
 
@@ -46,7 +46,7 @@ def fixable(document: Document) -> list[str]:
     return [found.message for found in result.findings if found.fixable]
 
 
-@CALM
+@examples(150)
 @given(TEXTS, st.sampled_from(FORMS))
 @example("NCCL_DEBUG=INFO\\", "shell")
 @example("env:\n- name: NCCL_DEBUG\n  value:", "kubernetes")
@@ -59,7 +59,7 @@ def test_no_text_is_too_strange(text: str, form: Form) -> None:
         assert all(0 <= edit.start <= edit.end <= len(text) for edit in found.edits)
 
 
-@CALM
+@examples(150)
 @given(TEXTS, st.sampled_from(("shell", "conf", "env", "dockerfile", "kubernetes", "compose")))
 @example("mpirun 0 NCCL_0= mpirun -0 -H 00,0 -e NCCL_0", "shell")
 @example('NCCL_CROSS_NIC=\n""mpirun mpirun -0 -H 00,0', "shell")
@@ -107,7 +107,7 @@ def test_a_mended_script_is_one_that_bash_reads(path: Path, need: Callable[[str,
     assert done.stderr == b""
 
 
-@CALM
+@examples(150)
 @given(TEXTS)
 def test_words_cover_the_text_in_order_and_never_overlap(text: str) -> None:
     last = 0
@@ -117,7 +117,7 @@ def test_words_cover_the_text_in_order_and_never_overlap(text: str) -> None:
             last = word.at.end
 
 
-@CALM
+@examples(150)
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_a_patch_tells_every_difference(before: str, after: str) -> None:
     difference = patch("file", before, after)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from specimens import FIXTURES, lines_of, shown, specimens
 
@@ -46,7 +47,7 @@ def test_every_folder_of_specimens_is_of_a_kind() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(data=st.data(), command=st.none() | lines_of_any | st.text(max_size=30))
 def test_garbage_never_raises(kind: str, data: st.DataObject, command: str | None) -> None:
     lines = data.draw(st.lists(lines_like(kind), max_size=14))

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from linear import assert_linear
 from specimens import lines_of, parsed, read, sections, specimens
@@ -97,7 +98,7 @@ garbage = st.one_of(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(lines=st.lists(garbage, min_size=1, max_size=20))
 def test_garbage_never_raises(kind: str, lines: list[str]) -> None:
     result = discover()[kind].parse(Section(kind=kind, source="x", first_line=1, lines=tuple(lines)))

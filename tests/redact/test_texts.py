@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 import pytest
 from cleaning import KEY, PASTE, clean
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from linear import assert_linear
 
@@ -18,7 +19,7 @@ from ncdiag.redact import cleaned
 from ncdiag.sources.files import TextSource, open_sources
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(text=st.text(max_size=200), hosts=st.lists(st.text(max_size=8), max_size=3))
 def test_any_text_keeps_its_lines(text: str, hosts: list[str]) -> None:
     assert clean(text, *hosts).count("\n") == text.count("\n")

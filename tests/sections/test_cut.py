@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from linear import assert_linear
 
@@ -317,7 +318,7 @@ def is_dressing(line: str) -> bool:
     )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(lines=st.lists(PIECES | st.text(max_size=30), max_size=30), skipped=st.sets(st.integers(1, 30), max_size=5))
 def test_every_line_has_one_place(lines: list[str], skipped: set[int]) -> None:
     """Also where lines of an NCCL log stood between (numbers that are left out)."""
@@ -337,7 +338,7 @@ def test_every_line_has_one_place(lines: list[str], skipped: set[int]) -> None:
             assert line.strip() in texts[section.number(i)]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(lines=st.lists(PIECES, max_size=20), at=st.integers(0, 20))
 def test_feeding_in_two_parts_changes_nothing(lines: list[str], at: int) -> None:
     numbered = list(enumerate(lines, 1))

@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from linear import assert_linear
 
@@ -126,14 +127,14 @@ pieces = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(pieces, max_size=60), st.integers(1, 9))
 def test_the_size_of_the_pieces_does_not_matter(parts: list[bytes], size: int) -> None:
     data = b"".join(parts)
     assert cleaned(data, size) == cleaned(data)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.binary(max_size=400))
 def test_any_bytes_become_clean_lines(data: bytes) -> None:
     result, _ = cleaned(data)
