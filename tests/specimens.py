@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import strategies as st
 from linear import assert_linear
 
 from ncdiag.facts.observe import Observation, Parsed
@@ -19,6 +20,11 @@ from ncdiag.spans import Section
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "sections"
 _POSITION = {"text", "order"}
 """Fields of events that repeat the line and its place."""
+
+
+def any_line(longest: int) -> st.SearchStrategy[str]:
+    """Any text that can be a line of a section: without the end of a line in it, which `Section` promises."""
+    return st.text(st.characters(codec="utf-8", exclude_characters="\n"), max_size=longest)
 
 
 def specimens(*kinds: str) -> list[Any]:

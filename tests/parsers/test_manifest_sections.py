@@ -10,7 +10,7 @@ from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from linear import assert_linear
-from specimens import lines_of, parsed, read, sections, specimens
+from specimens import any_line, lines_of, parsed, read, sections, specimens
 
 from ncdiag.bare.hide import hide_secrets
 from ncdiag.facts.merge import merge
@@ -87,12 +87,12 @@ def test_places_are_those_of_the_lines() -> None:
 
 garbage = st.one_of(
     st.sampled_from(LINES),
-    st.text(max_size=60),
+    any_line(60),
     st.builds(
         lambda line, at, text: line[:at] + text + line[at:],
         st.sampled_from(LINES),
         st.integers(0, 60),
-        st.text(max_size=5) | st.sampled_from(['"', "'", "{", "}", "[", "]", "- ", ": ", "|", "#", "9" * 20]),
+        any_line(5) | st.sampled_from(['"', "'", "{", "}", "[", "]", "- ", ": ", "|", "#", "9" * 20]),
     ),
 )
 
