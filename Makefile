@@ -6,7 +6,7 @@ ARGS ?=
 NCCL_VERSIONS ?= 2.18.3 2.21.5 2.27.7 2.32.3
 LAB_CASES ?= 1000
 
-.PHONY: demo test diff lint format types wheel bench fuzz lab pages clean
+.PHONY: demo test quick diff lint format types wheel bench fuzz lab pages clean
 
 # An exit code of 1 means that faults were found, 3 that there was nothing to judge: both are answers.
 answers = ( $(1); code=$$?; test $$code -eq 0 -o $$code -eq 1 -o $$code -eq 3 )
@@ -19,6 +19,13 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+
+# After a small change, in less than a minute: what is read and judged, rules and messages as data, the layout of the
+# tree. Left out are other processes, the cache, random and hostile inputs, and measurements of time.
+QUICK := tests/engine tests/facts tests/messages tests/rules tests/parsers tests/sections tests/test_layout.py
+quick: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -q -n 2 $(QUICK) --ignore=tests/engine/test_catalogue.py --ignore-glob='*/test_real_*' \
+	  --ignore-glob='*/test_simulated_*' -m "not hypothesis" -k "not linear" $(ARGS)
 
 wheel: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest tests/wheel $(ARGS)
@@ -46,7 +53,8 @@ pages: $(VENV)/.installed
 diff: $(VENV)/.installed-dev
 	$(BIN)/python tools/diff_findings.py $(or $(BASE),HEAD) $(ARGS)
 
-# Hostile inputs, for some minutes (ARGS="--minutes 30"); prints how many were tried.
+# Hostile inputs and random examples of the property tests, for some minutes (ARGS="--minutes 30"); prints how many
+# were tried.
 fuzz: $(VENV)/.installed-dev
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: atheris || \
 	  echo "atheris has no wheel for this Python and machine: its inputs are left out"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -32,6 +32,13 @@ def facts_of(seen: Node) -> dict[str, Any]:
     told["routes"] = sorted(_text(route) for route in told.get("routes", ()))
     told["settings"] = [(setting["name"], setting["text"]) for setting in job.get("settings", ())]
     return told
+
+
+def differing(told: dict[str, Any], looks: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What was told and none of the looks before and after saw: a machine changes while it is looked at."""
+    return {
+        name: told.get(name) for name in {*told, *looks[0]} if all(told.get(name) != look.get(name) for look in looks)
+    }
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401

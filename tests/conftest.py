@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import load_profile
 
+load_profile()
 PROJECT = Path(__file__).resolve().parent.parent
 
 
@@ -24,6 +28,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("lab"):
             item.add_marker(pytest.mark.xdist_group("lab"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """pytest-randomly varies the order of tests alone: their random numbers are the same in every run (below)."""
+    config.option.randomly_reset_seed = False
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Seed the random numbers of the test; leave a random search (fuzz/campaign.py) out when its time is over."""
+    random.seed(0)
+    until = os.environ.get("NCDIAG_FUZZ_UNTIL")
+    if until and item.get_closest_marker("hypothesis") and time.time() > float(until):
+        pytest.skip("the time of the search is over")
 
 
 def required(name: str) -> bool:
@@ -83,7 +100,7 @@ def ncdiag(program: list[str]) -> Callable[..., subprocess.CompletedProcess[byte
     """``ncdiag("parse", path, input=b"...")``: run the installed program; bytes in and out."""
 
     def run(*arguments: str | Path, env: dict[str, str] | None = None, **options: Any) -> Any:  # noqa: ANN401
-        defaults: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 60}
+        defaults: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         if "input" not in options:
             defaults["stdin"] = subprocess.DEVNULL
         command = [*program, *map(str, arguments)]

@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import strategies as st
+from linear import assert_linear
 
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.parsers import discover
@@ -18,6 +20,11 @@ from ncdiag.spans import Section
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "sections"
 _POSITION = {"text", "order"}
 """Fields of events that repeat the line and its place."""
+
+
+def any_line(longest: int) -> st.SearchStrategy[str]:
+    """Any text that can be a line of a section: without the end of a line in it, which `Section` promises."""
+    return st.text(st.characters(codec="utf-8", exclude_characters="\n"), max_size=longest)
 
 
 def specimens(*kinds: str) -> list[Any]:
@@ -75,3 +82,15 @@ def _rows(section: Section, *, whole: bool) -> Iterator[dict[str, Any]]:
         row |= {"host": o.host} if o.host != section.host else {}
         fields = {name: value for name, value in o.fields.items() if name not in _POSITION}
         yield row | {"fields": msgspec.to_builtins(fields)}
+
+
+def assert_reads_in_linear_time(kind: str, start: str, piece: str) -> None:
+    """Fail unless the parser reads a long line, the piece again and again, in linear time."""
+    parser = discover()[kind]
+
+    def read_lines(lines: tuple[str, ...]) -> None:
+        parser.continues(lines[:1], lines[0])
+        parser.continues(lines, lines[0])
+        parser.parse(Section(kind=kind, source="x", first_line=1, lines=lines))
+
+    assert_linear(read_lines, lambda size: (start + piece * size + "\x00", "next"), 8192 // len(piece))

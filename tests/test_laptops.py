@@ -69,7 +69,7 @@ def ran(project: Path, home: Path, bundle: Path, *, without: bool) -> dict[str, 
     commands = [[str(bundle) if word == "BUNDLE" else word for word in words] for words in COMMANDS.values()]
     code = RUN.format(modules=modules, lacking=lacking, commands=commands)
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, check=False, timeout=240, cwd=project,
+        [sys.executable, "-c", code], capture_output=True, check=False, cwd=project,
         env={**os.environ, "XDG_CACHE_HOME": str(home), "COLUMNS": "100"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

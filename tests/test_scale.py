@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from time import process_time
-
 import pytest
 from generate import large as generator
+from linear import assert_linear
 
 from ncdiag.diagnose import diagnose
 from ncdiag.report import renderer
+from ncdiag.report.model import Report
 from ncdiag.sources.files import TextSource
 
 RULES = {
@@ -48,14 +48,18 @@ def test_a_missing_rank_prints_nothing_and_nobody_completes() -> None:
     assert b"Init COMPLETE" not in log_of(job)
 
 
-def test_eight_times_the_ranks_is_no_more_than_twenty_times_the_work() -> None:
-    seconds, lines = [], []
-    for nodes in (16, 128):
-        data = log_of(generator.large("2.27.7", "roce", nodes, faults=generator.FAULTS))
-        diagnose([TextSource.of_bytes("job.log", data[: len(data) // 8])])
-        begin = process_time()
-        report = diagnose([TextSource.of_bytes("job.log", data)])
-        seconds.append(process_time() - begin)
-        lines.append(renderer("text")(report, width=100, colour=False).count("\n"))
-    assert seconds[1] < 20 * seconds[0]
-    assert lines[1] <= lines[0] + 15
+def faulty_log(nodes: int) -> bytes:
+    return log_of(generator.large("2.27.7", "roce", nodes, faults=generator.FAULTS))
+
+
+def judged(log: bytes) -> Report:
+    return diagnose([TextSource.of_bytes("job.log", log)])
+
+
+def test_the_work_grows_with_the_ranks() -> None:
+    assert_linear(judged, faulty_log, 16)
+
+
+def test_the_report_does_not_grow_with_the_ranks() -> None:
+    few, many = (renderer("text")(judged(faulty_log(nodes)), width=100, colour=False) for nodes in (16, 128))
+    assert many.count("\n") <= few.count("\n") + 15

@@ -94,9 +94,9 @@ class Started(msgspec.Struct, kw_only=True):
 class Document(msgspec.Struct, kw_only=True):
     """One file as lint reads it.
 
-    ``observations`` are launches, rank tables and whatever else the parsers made of it; ``places`` the stretch of
-    each launch by its line; ``images`` are names of containers, ``nccl`` the version that the file itself tells.
-    ``found`` are findings of the reader: things that only the syntax shows.
+    ``observations`` are launches, rank tables and whatever else the parsers made of it; ``images`` are names of
+    containers, ``nccl`` the version that the file itself tells. ``found`` are findings of the reader: things that only
+    the syntax shows.
     """
 
     source: str
@@ -109,6 +109,24 @@ class Document(msgspec.Struct, kw_only=True):
     found: list[Finding] = []
     nccl: VersionRange | None = None
     _starts: list[int] = []
+    _commands: dict[int, Started] = {}
+
+    def assign(self, observations: Sequence[Observation], commands: Sequence[Started]) -> None:
+        """Note which command each launch of a command line is; both stand from the outside in.
+
+        A line may start a program twice (``mpirun ... mpirun ...``), and the parser of launches may find one in words
+        that the reader of commands takes for arguments: a launch is the next command with its program.
+        """
+        position = 0
+        for observation in observations:
+            programs = [each.program for each in commands[position:]]
+            if observation.entity == "Launch" and observation.fields.get("program") in programs:
+                position += programs.index(observation.fields["program"]) + 1
+                self._commands[id(observation)] = commands[position - 1]
+
+    def command_of(self, launch: Observation) -> Started | None:
+        """The command that a launch is; None for a container of a manifest, or when only its line is known."""
+        return self._commands.get(id(launch))
 
     def line(self, offset: int) -> int:
         """The number of the line, from 1, in which an offset lies."""

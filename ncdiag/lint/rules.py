@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from ncdiag import diagnose as judging
 from ncdiag.engine.evaluate import applicable_fixes, holes_unknown, judge, render
 from ncdiag.engine.results import Finding as Fired
@@ -17,7 +19,7 @@ from ncdiag.facts.view import View
 from ncdiag.fixes.values import Values
 from ncdiag.lint.blocks import with_key
 from ncdiag.lint.edits import putting
-from ncdiag.lint.model import Document, Edit, Finding, Place, Setting, Severity
+from ncdiag.lint.model import Document, Edit, Finding, Place, Setting, Severity, Started
 from ncdiag.lint.relevance import concerns_nccl, is_told_whole
 from ncdiag.lint.surroundings import launch_place
 from ncdiag.read import job_of
@@ -46,14 +48,23 @@ def check(document: Document, version: VersionRange | None, rules: Iterable[Rule
             view = _at(view, version)
         values = Values(view)
         for verdict in judge(chosen, view, values):
-            for fired in verdict.findings:
-                if not _is_relevant(document, fired):
-                    continue
-                found = _converted(document, fired, view, values)
+            for found in (one for fired in verdict.findings for one in _placed(document, fired, view, values)):
                 key = found.code, found.place.start, found.message
                 if key not in told:
                     told.add(key)
                     yield found
+
+
+def _placed(document: Document, fired: Fired, view: View, values: Values) -> Iterator[Finding]:
+    """A finding for each launch and each place of a variable that a rule's finding is about: each has its own edits."""
+    first: dict[tuple[int, ...], Fired] = {}
+    for bound in fired.instances:
+        facts = tuple(id(fact) for fact in bound.values() if isinstance(fact, Launch | SettingFact))
+        first.setdefault(facts, msgspec.structs.replace(fired, instances=(bound,)))
+    for one in first.values() or (fired,):
+        if _is_relevant(document, one):
+            for setting in _meant(document, one) or (None,):
+                yield _converted(document, one, setting, view, values)
 
 
 def _is_relevant(document: Document, fired: Fired) -> bool:
@@ -66,14 +77,15 @@ def _is_relevant(document: Document, fired: Fired) -> bool:
 
 
 def _launch(fired: Fired) -> Launch | None:
-    bound = fired.instances[0].values() if fired.instances else ()
-    return next((fact for fact in bound if isinstance(fact, Launch)), None)
+    return next((fact for fact in _bound(fired) if isinstance(fact, Launch)), None)
+
+
+def _bound(fired: Fired) -> Iterable[object]:
+    return fired.instances[0].values() if fired.instances else ()
 
 
 def _at(view: View, version: VersionRange) -> View:
     """The view with the version on its hosts, of which there is one for settings without a name."""
-    import msgspec
-
     hosts = tuple(msgspec.structs.replace(host, nccl_version=version) for host in view.job.hosts)
     return judging.view_of(msgspec.structs.replace(view.job, hosts=hosts))
 
@@ -103,12 +115,11 @@ def _observed(document: Document, setting: Setting) -> Observation:
     )  # fmt: skip
 
 
-def _converted(document: Document, fired: Fired, view: View, values: Values) -> Finding:
+def _converted(document: Document, fired: Fired, setting: Setting | None, view: View, values: Values) -> Finding:
     rule = fired.rule
-    bound = list(fired.instances[0].values()) if fired.instances else []
-    setting = _meant(document, next((fact for fact in bound if isinstance(fact, SettingFact)), None), fired)
     launch = _launch(fired)
-    place = setting.name_at if setting is not None else _place(document, fired, launch)
+    observed = _observed_launch(document, fired, view)
+    place = setting.name_at if setting is not None else _place(document, fired, observed)
     severity: Severity = rule.severity if rule.severity != "error" or rule.strength == "certain" else "warning"
     fixes = [fix for fix, _ in applicable_fixes(fired, view)]
     edits: tuple[Edit, ...] = ()
@@ -117,7 +128,9 @@ def _converted(document: Document, fired: Fired, view: View, values: Values) -> 
         advice = spoken(render(fired, fix.text, view, values))
         edits, fixable = _edits(fix, fired, setting, view, values)
     if launch is not None and not edits:
-        edits, fixable = _launch_edits(document, rule.name, launch, place, view)
+        command = document.command_of(observed) if observed is not None else None
+        names = view.get(launch, "left_behind") if rule.name == _NOT_PASSED else ()
+        edits, fixable = _launch_edits(document, rule.name, place, command, names)
     return Finding(
         code=rule.code, name=rule.name, severity=severity, message=spoken(fired.title), place=place,
         reason=" ".join(fired.why.split()), versions=rule.applies.nccl or "", advice=advice, edits=edits,
@@ -125,22 +138,28 @@ def _converted(document: Document, fired: Fired, view: View, values: Values) -> 
     )  # fmt: skip
 
 
-def _meant(document: Document, fact: SettingFact | None, fired: Fired) -> Setting | None:
+def _meant(document: Document, fired: Fired) -> list[Setting]:
+    """The places where the variable that a finding binds is given that value; empty when it binds none."""
+    fact = next((each for each in _bound(fired) if isinstance(each, SettingFact)), None)
     if fact is None:
-        return None
-    lines = {piece.line for piece in fired.evidence}
-    same = [s for s in document.settings if s.name == fact.name and s.value == fact.text]
-    return next((s for s in same if document.line(s.name_at.start) in lines), same[0] if same else None)
+        return []
+    return [s for s in document.settings if s.name == fact.name and s.value == fact.text and s.reaches != "shell"]
 
 
-def _place(document: Document, fired: Fired, launch: Launch | None) -> Place:
-    lines = [piece.line for piece in fired.evidence if piece.source == document.source]
-    line = lines[0] if lines else 1
-    for observation in document.observations:
-        same = launch is None or observation.fields.get("program") == launch.program
-        if observation.entity == "Launch" and observation.span.line == line and same:
-            return launch_place(document, observation)
-    return document.line_place(line)
+def _observed_launch(document: Document, fired: Fired, view: View) -> Observation | None:
+    """The launch that a finding is about: the one it binds, else the first on a line of its evidence."""
+    launches = [each for each in document.observations if each.entity == "Launch"]
+    bound = _launch(fired)
+    if bound is not None:  # each fact is made of one observation, in the same order
+        return next((each for each, fact in zip(launches, view.job.launches, strict=False) if fact is bound), None)
+    lines = [piece.line for piece in fired.evidence if piece.source == document.source][:1]
+    return next((each for each in launches if each.span.line in lines), None)
+
+
+def _place(document: Document, fired: Fired, launch: Observation | None) -> Place:
+    if launch is not None:
+        return launch_place(document, launch)
+    return document.line_place(next((piece.line for piece in fired.evidence if piece.source == document.source), 1))
 
 
 def _edits(
@@ -160,9 +179,8 @@ def _edits(
 
 
 def _launch_edits(
-    document: Document, rule: str, launch: Launch, place: Place, view: View
+    document: Document, rule: str, place: Place, started: Started | None, left_behind: Iterable[str]
 ) -> tuple[tuple[Edit, ...], bool]:
-    started = next((s for s in document.launches if s.at == place), None)
     if rule == _NO_IPC_LOCK and document.form == "kubernetes":
         value = "{capabilities: {add: [IPC_LOCK]}}"
         return with_key(document, document.line(place.start), "securityContext", value), False
@@ -170,7 +188,7 @@ def _launch_edits(
         return (), False
     at = started.behind
     if rule == _NOT_PASSED and started.program != "mpiexec":
-        return (Edit(at, at, "".join(f" -x {name}" for name in view.get(launch, "left_behind"))),), True
+        return (Edit(at, at, "".join(f" -x {name}" for name in left_behind)),), True
     if rule == _SMALL_SHM:
         return (Edit(at, at, " --ipc=host"),), False
     return (), False

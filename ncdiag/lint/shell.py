@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from ncdiag.facts.observe import Observation
 from ncdiag.lint import pairs
 from ncdiag.lint.model import Document, Edit, Place, Quoting, Setting
 from ncdiag.lint.starts import Inherited, started, wraps_shell
@@ -129,14 +130,18 @@ def _start(state: _State, words: list[Word], prefix: Sequence[str], depth: int) 
         _add(state, setting, "all", words)
     own = tuple(setting.name for setting in everywhere)
     has = Inherited(state.assigned, tuple(state.exported), tuple(prefix))
+    before = len(state.document.launches)
+    launches: list[Observation] = []
     for each, observations in started(state.document, words, has, own):
         state.document.launches.append(each)
-        state.document.observations += observations
+        launches += observations
+    state.document.observations += launches
     if depth < _DEPTH:
         for word in words[1:]:
             if word.inner is not None and wraps_shell(words, word):
                 inner = _State(state.document, state.group, dict(state.exported), dict(state.assigned))
                 _read(inner, word.inner, depth + 1)
+    state.document.assign(launches, state.document.launches[before:])
 
 
 def _export(state: _State, words: list[Word], verb: str) -> None:

@@ -6,6 +6,7 @@ Sources: Open MPI mpirun(1) (-x), MPICH hydra (environment is handed on by defau
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -198,6 +199,7 @@ def _completed(document: Document, observation: Observation, has: Inherited) -> 
     return msgspec.structs.replace(observation, fields=fields)
 
 
+@functools.lru_cache(maxsize=1)  # asked for every launch of a script
 def is_batch(text: str) -> bool:
     """Whether a batch system runs the script: its launcher hands the environment to the other hosts itself."""
     return re.search(r"(?m)^#(?:SBATCH|PBS|BSUB|\$)\s|SLURM_|PBS_NODEFILE|LSB_", text) is not None

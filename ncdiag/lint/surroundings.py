@@ -51,18 +51,15 @@ def check(document: Document, version: VersionRange | None) -> Iterator[Finding]
 
 def launch_place(document: Document, observation: Observation) -> Place:
     """Where a launch stands: the word of its program when the reader saw it, else its line."""
-    line = observation.span.line
-    program = observation.fields.get("program")
-    for launch in document.launches:
-        if document.line(launch.at.start) == line and program == launch.program:
-            return launch.at
-    return document.line_place(line)
+    command = document.command_of(observation)
+    return command.at if command is not None else document.line_place(observation.span.line)
 
 
 def _launches(document: Document) -> Iterator[dict[str, Any]]:
     for observation in document.observations:
         if observation.entity == "Launch":
-            yield {**observation.fields, "_place": launch_place(document, observation)}
+            command = document.command_of(observation)
+            yield {**observation.fields, "_place": launch_place(document, observation), "_command": command}
 
 
 def _rendezvous(document: Document) -> Iterator[Finding]:
@@ -137,8 +134,7 @@ def _containers(document: Document) -> Iterator[Finding]:
             yield from _pod(document, launch, env)
         if program not in _DOCKERS or launch.get("privileged") or not is_told_whole(launch):
             continue
-        place = launch["_place"]
-        started = next((s for s in document.launches if s.at == place), None)
+        place, started = launch["_place"], launch["_command"]
         has = any("infiniband" in device for device in launch.get("devices", ()))
         wants = has or any(name in env for name in _RDMA)
         locks = launch.get("memlock") == "unlimited" or {"IPC_LOCK", "CAP_IPC_LOCK", "ALL"} & set(

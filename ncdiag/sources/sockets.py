@@ -6,6 +6,7 @@ psutil keeps that order within a family and puts IPv4 first too, so its order of
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import json
 import re
@@ -25,6 +26,8 @@ Addresses = Mapping[str, Sequence[Mapping[str, Any]]]
 
 _LEAF = re.compile(r"\s+(?:\+--|\|--) (?P<ip>[\d.]+)(?:/\d+ .*)?$")
 _LOCAL = re.compile(r"\s+/32 host LOCAL$")
+_NARROWNESS = {"40": 1, "20": 2, "10": 3}
+"""Scopes of /proc/net/if_inet6 but the global one: site, link, host (include/net/ipv6.h)."""
 
 
 def interfaces(tree: Tree) -> Iterator[Observation]:
@@ -101,8 +104,9 @@ def _prefix_len(netmask: str | None) -> int | None:
 def recorded_addresses(tree: Tree) -> Addresses | None:
     """Addresses from the kernel's tables, all that a recorded tree has; None without the tables.
 
-    IPv6 addresses come with their interface (/proc/net/if_inet6). An IPv4 address (/proc/net/fib_trie) belongs to the
-    one interface whose connected route (/proc/net/route) holds it; where several do, it is left out.
+    IPv6 addresses come with their interface (/proc/net/if_inet6), in no order: an interface has those of the widest
+    scope first (ipv6_link_dev_addr, net/ipv6/addrconf.c). An IPv4 address (/proc/net/fib_trie) belongs to the one
+    interface whose connected route (/proc/net/route) holds it; where several do, it is left out.
     """
     trie, table, six = (tree.lines(f"proc/net/{name}") for name in ("fib_trie", "route", "if_inet6"))
     if trie is None or table is None:
@@ -119,15 +123,19 @@ def recorded_addresses(tree: Tree) -> Addresses | None:
         names = {name for length, name in homes if length == longest}
         if len(names) == 1:
             found[names.pop()].append({"ip": ip, "prefix_len": longest})
-    for line in six or ():
+    for _, name, ip, length in sorted(_ipv6(six or ()), key=lambda row: row[0]):
+        found[name].append({"ip": ip, "prefix_len": length})
+    return found
+
+
+def _ipv6(table: Sequence[str]) -> Iterator[tuple[int, str, str, int]]:
+    """Narrowness of the scope (global is 0), interface, address and length of the prefix of each line."""
+    for line in table:
         words = line.split()
         if len(words) == 6:  # noqa: PLR2004  (address, ifindex, length, scope, flags, name)
-            try:
-                ip, length = str(ipaddress.IPv6Address(int(words[0], 16))), int(words[2], 16)
-            except ValueError:
-                continue
-            found[words[5]].append({"ip": ip, "prefix_len": length})
-    return found
+            with contextlib.suppress(ValueError):
+                ip = str(ipaddress.IPv6Address(int(words[0], 16)))
+                yield _NARROWNESS.get(words[3], 0), words[5], ip, int(words[2], 16)
 
 
 def _connected(table: Sequence[str]) -> Iterator[tuple[ipaddress.IPv4Network, str]]:

@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ncdiag.engine import clauses
@@ -269,7 +270,7 @@ PYTHON = {"none": lambda walk: not any(walk), "distinct": lambda walk: len(set(w
           "count": lambda walk: sum(item is not False for item in walk)}  # fmt: skip
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(conditions, host_fields, interface_fields, modules_fields)
 def test_python_agrees_where_everything_is_known(
     text: str, host: dict[str, Any], interface: dict[str, Any], modules: list[Any]
@@ -278,7 +279,7 @@ def test_python_agrees_where_everything_is_known(
     assert run(text, bound) is eval(text, PYTHON | bound)  # noqa: S307  (the oracle: the text is made above)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(conditions, host_fields, interface_fields, modules_fields, st.data())
 def test_learning_more_never_turns_a_result_round(
     text: str, host: dict[str, Any], interface: dict[str, Any], modules: list[Any], data: st.DataObject

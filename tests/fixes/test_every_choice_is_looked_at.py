@@ -12,6 +12,7 @@ from ncdiag.engine.causes import conclude
 from ncdiag.engine.evaluate import judge
 from ncdiag.engine.load import load_file, rule_files
 from ncdiag.engine.schema import Example, Rule
+from ncdiag.engine.scope import Names
 from ncdiag.facts.view import View
 from ncdiag.fixes.prove import simulated
 from ncdiag.fixes.values import Values
@@ -42,9 +43,14 @@ def test_there_are_such_rules() -> None:
     assert sum(fixes.search(path.read_text("utf-8")) is not None for path in FILES) > 5
 
 
+@pytest.fixture(scope="module")
+def names() -> Names:
+    return catalogue.names()
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_no_fix_is_offered_unproved(path: Path) -> None:
-    rule = load_file(path, catalogue.names())
+def test_no_fix_is_offered_unproved(path: Path, names: Names) -> None:
+    rule = load_file(path, names)
     for example in rule.examples:
         for finding in findings(rule, example):
             for fix in finding.fixes:

@@ -32,9 +32,7 @@ def environment() -> dict[str, str]:
 
 def seen(script: str, shell: str) -> list[dict[str, str]]:
     """The variables of each process that printed them."""
-    done = subprocess.run(
-        [shell, "-c", script], capture_output=True, text=True, check=False, timeout=120, env=environment()
-    )
+    done = subprocess.run([shell, "-c", script], capture_output=True, text=True, check=False, env=environment())
     assert done.returncode == 0, done.stderr
     return variables(done.stdout)
 
@@ -111,7 +109,7 @@ def test_srun_gives_the_values_to_every_task(need: Callable[[str, object, str], 
     script = f"{SLURM}\n{line.removesuffix('...')} -Q -n2 {SHOW}\n{trap}"
     shown = subprocess.run(
         ["unshare", "-n", "-u", "-p", "-f", "--mount-proc", "--kill-child", "sh", "-c", script], cwd=tmp_path,
-        capture_output=True, text=True, check=False, timeout=250,
+        capture_output=True, text=True, check=False,
         env={**environment(), "PATH": f"{os.environ['PATH']}:/usr/sbin"},
     )  # fmt: skip
     assert shown.returncode == 0, shown.stderr[-2000:]

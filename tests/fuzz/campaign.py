@@ -3,7 +3,8 @@
 The trials are functions of a seed, so that one that fails can be run again. The tests run some of them; as a program
 (``make fuzz``) it runs them in turn for some minutes and prints how many inputs were tried:
 ``python -m fuzz.campaign [--minutes N] [--seed N]`` in ``tests``, one of them again: ``... --only TRIAL --seed N``.
-Where atheris is installed, it makes inputs of its own for half that time more.
+Where atheris is installed, it makes inputs of its own for half that time more, and all property tests of the project
+run for half that time with random examples.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic, process_time
+from time import monotonic, process_time, time
 
 from fuzz import inputs
 
@@ -147,7 +148,7 @@ SHARES = (
 def run(name: str, seed: int) -> None:
     """One trial; what it raises is told with the line that runs it again."""
     try:
-        TRIALS[name](random.Random(seed))  # noqa: S311
+        TRIALS[name](random.Random(seed))
     except Exception as error:
         msg = f"{error!r}\nagain: python -m fuzz.campaign --only {name} --seed {seed}"
         raise IllError(msg) from error
@@ -214,6 +215,29 @@ def guided(minutes: float) -> bool:
     return tried is not None and not found
 
 
+def properties(minutes: float, seed: int) -> bool:
+    """Run all property tests with random examples, again and again for so many minutes; True when none failed.
+
+    A test that has begun is not cut short.
+    """
+    end, failed, tried = time() + 60 * minutes, 0, 0
+    environ = {**os.environ, "NCDIAG_FUZZ": "random", "NCDIAG_FUZZ_UNTIL": str(end)}
+    options = ["-q", "-n", "2", "-m", "hypothesis", "--timeout", "0", "--maxfail", "5"]
+    while time() < end and not failed:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *options, "--hypothesis-seed", str(seed)], cwd=inputs.PROJECT, env=environ,
+            capture_output=True, text=True, check=False, errors="replace",
+        )  # fmt: skip
+        counts = {word: int(count) for count, word in re.findall(r"(\d+) (passed|failed|error)", done.stdout[-300:])}
+        tried += counts.get("passed", 0) + counts.get("failed", 0)
+        failed += counts.get("failed", 0) + (done.returncode not in {0, 1})
+        if done.returncode:
+            print(f"properties, seed {seed}:\n{done.stdout}\n{done.stderr}", file=sys.stderr)
+        seed += 1
+    print(f"{'properties':20}{tried:10} tests {failed:6} failed")
+    return not failed
+
+
 def main() -> None:
     """Command line: see the module's docstring."""
     options = argparse.ArgumentParser(description=__doc__)
@@ -225,8 +249,9 @@ def main() -> None:
         run(given.only, given.seed)
         return
     print(f"seed {given.seed}")
-    well = campaign(given.minutes, given.seed)
-    sys.exit(not (guided(given.minutes / 2) and well))
+    half = given.minutes / 2
+    well = [campaign(given.minutes, given.seed), guided(half), properties(half, given.seed)]
+    sys.exit(not all(well))
 
 
 if __name__ == "__main__":

@@ -1,87 +1,75 @@
-"""Hostile inputs on the whole program. A short profile by default; ``NCDIAG_FUZZ=long`` tries many more."""
+"""Hostile inputs on the whole program: the same ones in every run; ``NCDIAG_FUZZ=random`` tries more and others."""
 
 from __future__ import annotations
 
 import io
-import os
 import random
 import tarfile
 from pathlib import Path
 
 import pytest
+from examples import examples
 from fuzz import campaign, inputs
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-LONG = os.environ.get("NCDIAG_FUZZ") == "long"
-
-
-def tries(short: int) -> settings:
-    """So many examples, the same ones each time; thirty times as many, and new ones, in the long profile."""
-    return settings(
-        max_examples=short * 30 if LONG else short,
-        derandomize=not LONG,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
-
+LONG = not settings().derandomize
 
 seeds = st.integers(0, 2**32)
 logs = st.sampled_from(campaign.HEALTHY)
 
 
 @given(seed=seeds)
-@tries(80)
+@examples(80)
 def test_a_damaged_healthy_log_stays_silent(seed: int) -> None:
     campaign.run("harmless", seed)
 
 
 @given(seed=seeds)
-@tries(30)
+@examples(30)
 def test_files_lost_or_cut_stay_silent(seed: int) -> None:
     campaign.run("files", seed)
 
 
 @given(log=logs, begin=st.floats(0, 1), length=st.floats(0, 1))
-@tries(60)
+@examples(60)
 def test_a_healthy_log_cut_at_any_two_bytes_stays_silent(log: bytes, begin: float, length: float) -> None:
     first = int(begin * len(log))
     campaign.expect_silence(campaign.judged(log[first : first + int(length * len(log))]))
 
 
 @given(seed=seeds)
-@tries(30)
+@examples(30)
 def test_output_of_tools_cut_between_lines_stays_silent(seed: int) -> None:
     campaign.run("capture_cut", seed)
 
 
 @given(seed=seeds)
-@tries(50)
+@examples(50)
 def test_changed_bytes_are_survived(seed: int) -> None:
     campaign.run("rough", seed)
 
 
 @given(seed=seeds)
-@tries(20)
+@examples(20)
 def test_several_texts_line_by_line_are_survived(seed: int) -> None:
     campaign.run("mixed", seed)
 
 
 @given(seed=seeds)
-@tries(15)
+@examples(15)
 def test_depth_and_length_are_survived(seed: int) -> None:
     campaign.run("deep", seed)
 
 
 @given(seed=seeds)
-@tries(25)
+@examples(25)
 def test_archives_are_survived(seed: int) -> None:
     campaign.run("packed", seed)
 
 
 @given(data=st.binary(max_size=3000))
-@tries(60)
+@examples(60)
 def test_any_bytes_are_survived(data: bytes) -> None:
     campaign.judged(data)
 
@@ -100,7 +88,7 @@ def test_any_bytes_are_survived(data: bytes) -> None:
         max_size=12,
     )
 )  # fmt: skip
-@tries(60)
+@examples(60)
 def test_known_beginnings_with_any_rest_are_survived(messages: list[tuple[str, str, str]]) -> None:
     campaign.judged("\n".join("".join(parts) for parts in messages).encode("utf-8", "surrogatepass"))
 
@@ -131,7 +119,7 @@ def test_an_archive_of_odd_members_tells_of_them(tmp_path: Path) -> None:
 
 
 def test_the_fuzzer_sees_what_it_looks_for() -> None:
-    chance = random.Random(0)  # noqa: S311
+    chance = random.Random(0)
     log = campaign.HEALTHY[0] + b"n1:1:1 [0] NCCL INFO Bootstrap : Using veth5a3f1c2:172.29.0.14<0>\n"
     with pytest.raises(campaign.IllError):
         campaign.expect_silence(campaign.judged(log))

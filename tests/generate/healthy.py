@@ -56,7 +56,7 @@ def healthy_job(release: str, fabric: Fabric) -> Job:
 
 def healthy_log(job: Job, seed: int = 0) -> str:
     """The log of all ranks of ``job``, interleaved as they would be on one console."""
-    chance = random.Random(seed)  # noqa: S311
+    chance = random.Random(seed)
     queues = [list(rank_lines(job, rank)) for rank in range(job.nranks)]
     lines = []
     while waiting := [queue for queue in queues if queue]:
@@ -274,7 +274,7 @@ def write_info_log(
 
     ``channel_share`` of its lines (0 to 1) are channel lines, ``call_share`` those of the collective trace.
     """
-    chance, wanted = random.Random(seed).random, int(megabytes * 1e6)  # noqa: S311
+    chance, wanted = random.Random(seed).random, int(megabytes * 1e6)
     job = Job("2.27.7", "ib", nodes=nodes, gpus=8)
     ranks = [_Bulk(job, rank) for rank in range(job.nranks)]
 

@@ -53,7 +53,7 @@ def large(
     seed: int = 0,
 ) -> Large:  # fmt: skip
     """A job with faults on hosts of their own, the same for the same seed; rank 0's host stays sound."""
-    chosen = random.Random(seed).sample(range(1, nodes), len(faults))  # noqa: S311
+    chosen = random.Random(seed).sample(range(1, nodes), len(faults))
     return Large(
         healthy.Job(release, fabric, nodes=nodes, gpus=gpus, channels=channels), dict(zip(faults, chosen, strict=True))
     )

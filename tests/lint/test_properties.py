@@ -9,8 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from examples import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
+from linear import assert_linear
 
 from ncdiag.lint import forms, output
 from ncdiag.lint.edits import applied, patch
@@ -36,7 +38,6 @@ TEXTS = st.one_of(
     st.lists(st.sampled_from(LINES), max_size=30).map("\n".join),
     st.lists(st.one_of(st.sampled_from(LINES), st.sampled_from(PIECES)), max_size=30).map("".join),
 )
-CALM = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 OPTIONS = Options()
 
 
@@ -45,7 +46,7 @@ def fixable(document: Document) -> list[str]:
     return [found.message for found in result.findings if found.fixable]
 
 
-@CALM
+@examples(150)
 @given(TEXTS, st.sampled_from(FORMS))
 @example("NCCL_DEBUG=INFO\\", "shell")
 @example("env:\n- name: NCCL_DEBUG\n  value:", "kubernetes")
@@ -58,8 +59,10 @@ def test_no_text_is_too_strange(text: str, form: Form) -> None:
         assert all(0 <= edit.start <= edit.end <= len(text) for edit in found.edits)
 
 
-@CALM
+@examples(150)
 @given(TEXTS, st.sampled_from(("shell", "conf", "env", "dockerfile", "kubernetes", "compose")))
+@example("mpirun 0 NCCL_0= mpirun -0 -H 00,0 -e NCCL_0", "shell")
+@example('NCCL_CROSS_NIC=\n""mpirun mpirun -0 -H 00,0', "shell")
 def test_what_was_mended_has_nothing_left_to_mend(text: str, form: Form) -> None:
     better = mended(forms.read("file", text, form), OPTIONS)
     assert fixable(forms.read("file", better, form)) == []
@@ -84,6 +87,15 @@ def test_the_patch_of_a_fixture_leaves_nothing_to_mend(
     assert fixable(forms.read(str(path), copy.read_bytes().decode(), form)) == []
 
 
+@pytest.mark.parametrize("form", ["shell", "conf", "env", "dockerfile"])
+def test_a_text_that_comes_again_is_mended_everywhere(form: Form) -> None:
+    for path in FILES:
+        text = path.read_bytes().decode()
+        if forms.form_of(path.name, text) == form:
+            better = mended(forms.read(path.name, f"{text}\n" * 20, form), OPTIONS)
+            assert fixable(forms.read(path.name, better, form)) == [], path
+
+
 SCRIPTS = [path for path in FILES if path.suffix in {".sh", ".sbatch"}]
 
 
@@ -95,7 +107,7 @@ def test_a_mended_script_is_one_that_bash_reads(path: Path, need: Callable[[str,
     assert done.stderr == b""
 
 
-@CALM
+@examples(150)
 @given(TEXTS)
 def test_words_cover_the_text_in_order_and_never_overlap(text: str) -> None:
     last = 0
@@ -105,7 +117,7 @@ def test_words_cover_the_text_in_order_and_never_overlap(text: str) -> None:
             last = word.at.end
 
 
-@CALM
+@examples(150)
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_a_patch_tells_every_difference(before: str, after: str) -> None:
     difference = patch("file", before, after)
@@ -119,8 +131,12 @@ def test_of_two_edits_that_overlap_the_first_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["$(", '"$(', "'", '"', "`", "\\\n", "NCCL_DEBUG=", "-x ", "{", "<<a\n", "export A=1;", "if "]
-)
-def test_long_hostile_text_is_read_in_linear_time(piece: str) -> None:
-    for form in ("shell", "dockerfile", "kubernetes"):
-        forms.read("file", piece * (200_000 // len(piece)), form)  # the time limit of the suite is the bound
+    "piece",
+    [
+        "$(", '"$(', "'", '"', "`", "\\\n", "NCCL_DEBUG=", "-x ", "{", "<<a\n", "export A=1;", "if ",
+        "mpirun -np 2 -H a,b true\n", "RUN mpirun -np 2 -H a,b true\n", "bash -c 'mpirun -np 2 true'\n",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("form", ["shell", "dockerfile", "kubernetes"])
+def test_long_hostile_text_is_read_in_linear_time(form: Form, piece: str) -> None:
+    assert_linear(lambda text: forms.read("file", text, form), lambda size: piece * size, 20_000 // len(piece))

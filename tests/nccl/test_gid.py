@@ -3,7 +3,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ncdiag.facts.model import Gid, GidType, LinkLayer, Port
@@ -112,7 +113,7 @@ _ROWS = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(_ROWS, st.sampled_from(["AF_INET", "AF_INET6"]), st.data())
 def test_an_answer_with_gaps_is_the_answer_of_the_whole_table(
     rows: list[tuple[str, GidType]], family: str, data: st.DataObject

@@ -205,7 +205,7 @@ def disagreement(choice: sockets.Choice, real: Answer) -> str:
 def test_the_library_agrees_in_every_case(
     namespace: Callable[[], Namespace], nccl_library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rng = random.Random(SEED)  # noqa: S311  (cases, no secrets)
+    rng = random.Random(SEED)
     seen: set[str] = set()
     wrong: list[str] = []
     errors = networks = 0

@@ -3,7 +3,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ncdiag.facts.model import Address, Interface
@@ -179,7 +180,7 @@ def _layouts(draw: st.DrawFn) -> tuple[Interface, ...]:
     return tuple(iface(name, *draw(_ADDRESSES), running=draw(st.booleans())) for name in names)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(_layouts(), st.sampled_from([None, "eth", "=eth0", "^lo", "lo", "ib"]), st.data())
 def test_an_answer_with_gaps_is_the_answer_of_every_way_to_fill_them(
     layout: tuple[Interface, ...], wanted: str | None, data: st.DataObject

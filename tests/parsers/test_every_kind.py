@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
-from specimens import FIXTURES, lines_of, shown, specimens
+from specimens import FIXTURES, any_line, lines_of, shown, specimens
 
 from ncdiag.facts.merge import merge
 from ncdiag.facts.observe import Parsed
@@ -26,11 +27,11 @@ def lines_like(kind: str) -> st.SearchStrategy[str]:
     """Lines of the kind's own fixtures, whole, cut or with something put in, and any text."""
     own = lines_of(kind) or LINES
     whole = st.sampled_from(own)
-    put_in = st.text(max_size=5) | st.sampled_from(KNOTS)
+    put_in = any_line(5) | st.sampled_from(KNOTS)
     return st.one_of(
         whole,
         lines_of_any,
-        st.text(max_size=60),
+        any_line(60),
         st.builds(lambda line, at, text: line[:at] + text + line[at:], whole, st.integers(0, 160), put_in),
         st.builds(lambda line, at: line[:at], whole, st.integers(0, 200)),
     )
@@ -46,7 +47,7 @@ def test_every_folder_of_specimens_is_of_a_kind() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(data=st.data(), command=st.none() | lines_of_any | st.text(max_size=30))
 def test_garbage_never_raises(kind: str, data: st.DataObject, command: str | None) -> None:
     lines = data.draw(st.lists(lines_like(kind), max_size=14))

@@ -46,7 +46,7 @@ def test_what_the_real_nft_and_iptables_print(need: Callable[[str, object, str],
     script = "nft -f - && iptables -P INPUT DROP && iptables -A INPUT -s 10.0.0.0/8 -j REJECT"
     tries = subprocess.run(
         ["unshare", "-n", "sh", "-c", f"{script} && nft list table inet t && iptables -S"],
-        input=RULES.replace("; }", ";\n}"), capture_output=True, text=True, check=False, timeout=60,
+        input=RULES.replace("; }", ";\n}"), capture_output=True, text=True, check=False,
     )  # fmt: skip
     need("nft", os.geteuid() == 0 and tries.returncode == 0, f"no packet filter of our own: {tries.stderr.strip()}")
     by_kind = {section.kind: section for section in sections(tries.stdout.split("\n"))}
@@ -63,7 +63,7 @@ def test_chains_of_a_service_mesh_in_what_the_real_tools_print(need: Callable[[s
     commands = ("iptables -t nat -S", "nft list ruleset")
     shown = " && ".join(f"echo 'root@w0:/# {command}' && {command}" for command in commands)
     tries = subprocess.run(
-        ["unshare", "-n", "sh", "-c", f"{script} && {shown}"], capture_output=True, text=True, check=False, timeout=60
+        ["unshare", "-n", "sh", "-c", f"{script} && {shown}"], capture_output=True, text=True, check=False
     )
     need("nft", os.geteuid() == 0 and tries.returncode == 0, f"no packet filter of our own: {tries.stderr.strip()}")
     found = {s.kind: discover()[s.kind].parse(s).observations[0].fields for s in sections(tries.stdout.split("\n"))}

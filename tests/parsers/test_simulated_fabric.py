@@ -62,7 +62,7 @@ def fabric(need: Callable[[str, object, str], None], tmp_path_factory: pytest.Te
     (folder / "net").write_text(NET)
     done = subprocess.run(
         ["unshare", "-n", "-p", "-f", "--kill-child", "sh", "-c", SCRIPT], cwd=folder, capture_output=True, text=True,
-        check=False, timeout=250, env={**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"},
+        check=False, env={**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"},
     )  # fmt: skip
     need("ibsim", done.returncode == 0, f"no simulated fabric here: {done.stderr.strip()[-300:]}")
     return folder

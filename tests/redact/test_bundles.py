@@ -12,11 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from cleaning import FIXTURES, shape
+from cleaning import FIXTURES, KEY, shape
 
 from ncdiag import node
 from ncdiag.read import job_of
-from ncdiag.redact import bundle_cleaned
+from ncdiag.redact import Redactor, bundle_cleaned
 from ncdiag.sources import bundle
 
 ROOT = FIXTURES / "roots" / "roce8"
@@ -24,7 +24,7 @@ ROOT = FIXTURES / "roots" / "roce8"
 
 def test_a_cleaned_bundle_tells_the_same(tmp_path: pathlib.Path) -> None:
     packed = node.pack(ROOT)
-    made = bundle_cleaned(packed)
+    made = bundle_cleaned(packed, Redactor((), KEY))
     paths = {name: tmp_path / f"{name}.tar.gz" for name in ("before", "after")}
     bundle.write(packed, paths["before"])
     bundle.write(made, paths["after"])

@@ -7,7 +7,8 @@ import re
 
 import pytest
 from cleaning import KEY, PASTE, clean
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ncdiag.redact import cleaned, hosts_in
@@ -46,7 +47,7 @@ ADDRESSES = st.one_of(
 PRIVATE = [ipaddress.ip_network(n) for n in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(one=ADDRESSES, two=ADDRESSES, length=st.integers(8, 24))
 def test_subnets_and_private_ranges_stay(one: str, two: str, length: int) -> None:
     made = clean(f"{one} {two}/{length}").replace(f"/{length}", "").split()
@@ -61,7 +62,7 @@ def test_subnets_and_private_ranges_stay(one: str, two: str, length: int) -> Non
         assert shared[0].bit_length() == shared[1].bit_length() or shared[0] >> 8 == shared[1] >> 8 == 0
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(number=st.integers(0x0A000100, 0x0AFFFEFE), length=st.integers(9, 24))
 def test_networks_stay_networks(number: int, length: int) -> None:
     network = ipaddress.ip_network((number >> (32 - length) << (32 - length), length))

@@ -46,7 +46,7 @@ def test_tokens_are_known_by_their_form(secret: str) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_planted_secrets_are_gone(seed: int) -> None:
-    chance = random.Random(seed)  # noqa: S311  (places, no secrets)
+    chance = random.Random(seed)
     texts = [*sorted((FIXTURES / "sections").rglob("*.txt")), *sorted((FIXTURES / "cases").rglob("*.txt"))]
     planted, left = 0, []
     for path in texts:

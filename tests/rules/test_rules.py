@@ -9,6 +9,7 @@ import pytest
 from ncdiag import catalogue
 from ncdiag.engine.load import check_unique, dangling, load_file, rule_files
 from ncdiag.engine.quality import problems
+from ncdiag.engine.scope import Names
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
 from ncdiag.nccl import environment
@@ -22,9 +23,14 @@ def view_of(job: Job) -> View:
     return View(job, environment.resolve_fields)
 
 
+@pytest.fixture(scope="module")
+def names() -> Names:
+    return catalogue.names()
+
+
 @pytest.mark.parametrize("path", rule_files(RULES), ids=lambda p: p.stem)
-def test_rule_proves_itself(path: pathlib.Path) -> None:
-    assert problems([load_file(path, catalogue.names())], facts_of, view_of, catalogue.rules()) == []
+def test_rule_proves_itself(path: pathlib.Path, names: Names) -> None:
+    assert problems([load_file(path, names)], facts_of, view_of, catalogue.rules()) == []
 
 
 def test_codes_and_names_are_unique() -> None:

@@ -6,12 +6,12 @@ Trees of files made here or recorded in fixtures/roots, the host they show, and 
 from __future__ import annotations
 
 import os
-import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from processes import left_running, running
 
 from ncdiag.facts.model import Host
 from ncdiag.facts.observe import Observation
@@ -97,38 +97,18 @@ def script_text() -> str:
 
 
 @pytest.fixture
-def hanging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], list[str]]]:
+def hanging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], list[int]]]:
     """Every program of the table hangs, deaf to signals, with a child; the value tells which of them are still there.
 
     All have a mark in their environment.
     """
-    folder, mark = tmp_path / "bin", uuid.uuid4().hex.encode()
+    folder, mark = tmp_path / "bin", uuid.uuid4().hex
     folder.mkdir()
     for name in {command.argv[0] for command in table()} - {"sh"}:
-        (folder / name).write_text("#!/bin/sh\ntrap '' TERM INT HUP\necho begun\nsleep 60 & wait\n")
+        (folder / name).write_text("#!/bin/sh\ntrap '' TERM INT HUP\necho begun\nsleep 600 & wait\n")
         (folder / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
-    monkeypatch.setenv("NCDIAG_TEST_MARK", mark.decode())
-    yield lambda: _alive(mark)
-    for pid in _with_mark(mark):  # a shell without `timeout` leaves the children of a stopped program
-        os.kill(int(pid), 9)
-
-
-def _alive(mark: bytes) -> list[str]:
-    """Processes that carry the mark, some time after they were ended."""
-    deadline = time.monotonic() + 30
-    while (found := _with_mark(mark)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return found
-
-
-def _with_mark(mark: bytes) -> list[str]:
-    found = (place.name for place in Path("/proc").glob("[0-9]*") if _is_marked(place, mark))
-    return [pid for pid in found if int(pid) != os.getpid()]
-
-
-def _is_marked(place: Path, mark: bytes) -> bool:
-    try:
-        return mark in (place / "environ").read_bytes()
-    except OSError:
-        return False
+    monkeypatch.setenv("NCDIAG_TEST_MARK", mark)
+    yield lambda: left_running(mark)
+    for pid in running(mark):  # a shell without `timeout` leaves the children of a stopped program
+        os.kill(pid, 9)

@@ -6,11 +6,10 @@ import os
 import re
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
-from bare_node import SECRET, SECRETS, Need, check_settings, facts_of
+from bare_node import SECRET, SECRETS, Need, check_settings, differing, facts_of
 
 from ncdiag import node
 
@@ -21,6 +20,7 @@ SHELLS = {"dash": ["dash"], "bash": ["bash", "--posix"], "busybox": ["busybox", 
 def test_with_every_shell(shell: str, script_text: str, tmp_path: Path, need: Need) -> None:
     need(shell, shutil.which(SHELLS[shell][0]), "no such shell here")
     environ = {**os.environ, **SECRETS, "NCCL_SOCKET_IFNAME": "^docker", "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    before = facts_of(node.look(ask_library=False))
     done = subprocess.run(
         [*SHELLS[shell], "-s"], input=script_text.encode(), capture_output=True, check=False, env=environ
     )
@@ -30,11 +30,11 @@ def test_with_every_shell(shell: str, script_text: str, tmp_path: Path, need: Ne
     (tmp_path / "x.txt").write_bytes(done.stdout)
     told = facts_of(node.unpack(tmp_path / "x.txt"))
     check_settings(told.pop("settings"))
-    here = facts_of(node.look(ask_library=False))
-    for name in ("settings", "clock_synchronized"):  # no file and no usual program tells the latter
-        here.pop(name)
-        told.pop(name, None)
-    assert told == here
+    looks = [before, facts_of(node.look(ask_library=False))]
+    for facts in (told, *looks):
+        for name in ("settings", "clock_synchronized"):  # no file and no usual program tells the latter
+            facts.pop(name, None)
+    assert differing(told, looks) == {}
 
 
 def test_with_nothing_but_busybox(script_text: str, tmp_path: Path, need: Need) -> None:
@@ -42,6 +42,7 @@ def test_with_nothing_but_busybox(script_text: str, tmp_path: Path, need: Need) 
     (tmp_path / "bin").mkdir()
     subprocess.run(["busybox", "--install", "-s", str(tmp_path / "bin")], check=True)
     (tmp_path / "look.sh").write_text(script_text)
+    before = facts_of(node.look(ask_library=False))
     environ = {"PATH": str(tmp_path / "bin"), "NCCL_DEBUG": "INFO", "NCCL_TOKEN": SECRET, "NCCL_IB_PKEY": "0x8001"}
     done = subprocess.run([tmp_path / "bin/sh", "look.sh"], capture_output=True, check=False, env=environ, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -49,9 +50,8 @@ def test_with_nothing_but_busybox(script_text: str, tmp_path: Path, need: Need) 
     (tmp_path / "x.txt").write_bytes(done.stdout)
     told = facts_of(node.unpack(tmp_path / "x.txt"))
     assert told["settings"] == [("NCCL_DEBUG", "INFO"), ("NCCL_IB_PKEY", "0x8001")]
-    here = facts_of(node.look(ask_library=False))
-    for name in ("interfaces", "routes", "pci", "sysctls", "kernel_command_line"):
-        assert told[name] == here[name], name
+    looks = [before, facts_of(node.look(ask_library=False))]
+    assert not differing(told, looks).keys() & {"interfaces", "routes", "pci", "sysctls", "kernel_command_line"}
 
 
 @pytest.mark.usefixtures("hanging")
@@ -59,9 +59,7 @@ def test_with_nothing_but_busybox(script_text: str, tmp_path: Path, need: Need) 
 def test_the_script_with_all_programs_hanging(with_timeout: bool, script_text: str, tmp_path: Path) -> None:
     text = re.sub(r"^(start \S+) [\d.]+", r"\1 1", script_text.replace("then start", "then\nstart"), flags=re.MULTILINE)
     text = text if with_timeout else text.replace("command -v timeout", "command -v no-such-program")
-    start = time.monotonic()
     done = subprocess.run(["sh", "-s"], input=text.encode(), capture_output=True, check=False)
-    assert time.monotonic() - start < 20
     assert done.returncode == 0
     (tmp_path / "x.txt").write_bytes(done.stdout)
     assert any("no answer in time" in phrase for phrase in node.unpack(tmp_path / "x.txt").not_seen())

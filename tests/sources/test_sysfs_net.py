@@ -114,6 +114,20 @@ def test_an_ipv4_address_that_two_interfaces_could_have_is_left_out(tmp_path: Pa
     assert sockets.recorded_addresses(write(tmp_path / "none", {"x": ""})) is None
 
 
+def test_ipv6_addresses_of_a_wider_scope_come_first(tmp_path: Path, write: Write) -> None:
+    table = (
+        "fe80000000000000020cfffffe000001 02 40 20 80 eth0\n"
+        "00000000000000000000000000000001 01 80 10 80 lo\n"
+        "20010db8000000000000000000000007 02 40 00 00 eth0\n"
+        "fec00000000000000000000000000001 02 40 40 00 eth0\n"
+    )
+    tree = write(tmp_path, {"proc/net/route": "", "proc/net/fib_trie": "", "proc/net/if_inet6": table})
+    found = sockets.recorded_addresses(tree)
+    assert found is not None
+    assert [item["ip"] for item in found["eth0"]] == ["2001:db8::7", "fec0::1", "fe80::20c:ffff:fe00:1"]
+    assert found["lo"] == [{"ip": "::1", "prefix_len": 128}]
+
+
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '[{"ifname": 3, "addr_info": [{"family": "inet"}]}]', "[" * 9999])
 def test_odd_output_of_ip_is_no_exception(text: str) -> None:
     assert not sockets.addresses_from_json(text)

@@ -19,9 +19,7 @@ Need = Callable[[str, object, str], None]
 def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run without anything of the calling environment that could lead back to the source tree."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "NCDIAG", "VIRTUAL_ENV"))}
-    return subprocess.run(
-        list(map(str, command)), cwd=cwd, env=env, capture_output=True, text=True, timeout=280, check=False
-    )
+    return subprocess.run(list(map(str, command)), cwd=cwd, env=env, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")

@@ -50,7 +50,7 @@ def test_cut_at_every_line(data: bytes) -> None:
 def test_cut_anywhere(release: str) -> None:
     lines = healthy.healthy_log(healthy.healthy_job(release, "roce")).encode().splitlines(keepends=True)
     whole = scanner(b"".join(lines)).finish()
-    chance = random.Random(release)  # noqa: S311
+    chance = random.Random(release)
     for count in (1, 2, 7):
         assert by_parts(lines, sorted(chance.sample(range(len(lines)), count))) == whole
 

@@ -1,0 +1,44 @@
+"""How property tests choose their examples.
+
+``make test`` tries the same ones in every run, on every machine and in any order of tests (the profile ``same``).
+``NCDIAG_FUZZ=random`` tries ten times as many, and new ones each time: ``make fuzz`` does, for some minutes.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+_SIZES = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much, HealthCheck.large_base_example)
+"""Judgements on the time and size of examples: a busy machine changes the first."""
+_USUAL = 100
+"""Examples of a property test that does not say how many; `examples` counts in shares of it."""
+
+
+def load_profile() -> None:
+    """Load the profile that NCDIAG_FUZZ names. Tests read it when they are imported: call it before."""
+    settings.register_profile(
+        "same", max_examples=_USUAL, derandomize=True, deadline=None, database=None, print_blob=True,
+        suppress_health_check=_SIZES,
+    )  # fmt: skip
+    settings.register_profile("random", settings.get_profile("same"), max_examples=10 * _USUAL, derandomize=False)
+    settings.load_profile(os.environ.get("NCDIAG_FUZZ") or "same")
+    if settings().derandomize:
+        _without_constants_of_modules()
+
+
+def _without_constants_of_modules() -> None:
+    """Hypothesis (6.131 and later) draws constants from our modules, of which each process has loaded others.
+
+    It has no setting for that. A random search gains by them and keeps them.
+    """
+    from hypothesis.internal.conjecture import providers
+
+    if hasattr(providers, "is_local_module_file"):
+        providers.is_local_module_file = lambda _: False
+
+
+def examples(number: int) -> settings:
+    """So many examples of a test in ``make test``; a profile that tries more of all tests tries more of this one."""
+    return settings(max_examples=number * settings().max_examples // _USUAL)
