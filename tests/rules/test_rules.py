@@ -15,6 +15,7 @@ from ncdiag.nccl import environment
 from ncdiag.read import facts_of
 
 RULES = catalogue.rules_dir()
+NAMES = catalogue.names()
 PLANNED = pathlib.Path(__file__).parent / "planned.txt"
 
 
@@ -24,7 +25,7 @@ def view_of(job: Job) -> View:
 
 @pytest.mark.parametrize("path", rule_files(RULES), ids=lambda p: p.stem)
 def test_rule_proves_itself(path: pathlib.Path) -> None:
-    assert problems([load_file(path, catalogue.names())], facts_of, view_of) == []
+    assert problems([load_file(path, NAMES)], facts_of, view_of) == []
 
 
 def test_codes_and_names_are_unique() -> None:
