@@ -22,7 +22,7 @@ _LAST_WINS = {"state", "operstate", "last_ops", "line_tag"}
 _COUNTED = {"transports", "sizes", "net_ways"}
 _SUMMED = {"calls", "bytes"}
 _KEYED = {"counters", "libfabric_providers", "lid_counters"}
-"""What several tools tell in parts, by name: the later reading of a name counts."""
+"""What several tools print in parts, by name: the later reading of a name counts."""
 _STRICTEST = {"input_policy", "input_drops"}
 """A packet has to pass every filter: the one that drops decides (``drop`` is also the greater word)."""
 

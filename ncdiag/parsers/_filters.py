@@ -6,11 +6,11 @@ import ipaddress
 
 ALL_IPV4 = "0.0.0.0/0"
 _EPHEMERAL = (32_768, 60_999)
-"""The local ports of Linux unless told otherwise (Documentation/networking/ip-sysctl.rst)."""
+"""The local ports of Linux unless set otherwise (Documentation/networking/ip-sysctl.rst)."""
 
 
 def network(text: str) -> str | None:
-    """``10.0.0.0/8`` of that or of one address in it; None for what is no network."""
+    """``10.0.0.0/8`` of that or of one address in it; None for anything else."""
     try:
         return str(ipaddress.ip_network(text, strict=False))
     except ValueError:

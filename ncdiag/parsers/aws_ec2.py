@@ -24,7 +24,7 @@ ANCHOR = (
 
 _GROUP = re.compile(r"\bsg-[0-9a-f]{8,17}\b")
 _INSTANCE = re.compile(r"\bi-[0-9a-f]{8,17}\b")
-_SUBNET = re.compile(r"\bsubnet-[0-9a-f]{8,17}\b")
+_NETWORK = re.compile(r"\bvpc-[0-9a-f]{8,17}\b")
 _ZONE = re.compile(r"\b[a-z]{2}(?:-[a-z]{2,9}){1,3}-\d[a-z]\b")
 _TEXT = re.compile(r"[A-Z]{4,40}(?:\t|\s*$)")
 _ALL = "-1"
@@ -42,7 +42,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """Security groups with what they let pass among their own members, and machines with their subnets."""
+    """Security groups with what they let pass among their own members, and machines with their places."""
     first = next((text for text in section.lines if text.strip()), "")
     if first.lstrip()[:1] in {"{", "[", '"'}:
         found = list(_of_json(section))
@@ -57,27 +57,29 @@ def parse(section: Section) -> Parsed:
 
 def _of_json(section: Section) -> Iterator[Observation]:
     text = section.text if section.text.lstrip().startswith("{") else "{" + section.text
-    document = next(iter(_json.listed(text)), {})
+    document, places = next(iter(_json.listed(text)), {}), _places(section)
     for group in _json.tables(document.get("SecurityGroups")):
         name = _json.text(group.get("GroupId"))
         if name:
             takes, sends = (_names_itself(group.get(way), name) for way in ("IpPermissions", "IpPermissionsEgress"))
-            place = _place(section, name)
-            yield observe(section, place, "SecurityGroup", (name,), takes_own=takes, sends_own=sends)
+            yield observe(section, places.get(name, 0), "SecurityGroup", (name,), takes_own=takes, sends_own=sends)
     for reservation in _json.tables(document.get("Reservations")):
         for instance in _json.tables(reservation.get("Instances")):
             name = _json.text(instance.get("InstanceId"))
             if name:
-                place, where = _place(section, name), _json.table(instance.get("Placement"))
-                yield observe(
-                    section, place, "CloudInstance", (name,), instance_type=_json.text(instance.get("InstanceType")),
-                    subnet=_json.text(instance.get("SubnetId")), zone=_json.text(where.get("AvailabilityZone")),
-                )  # fmt: skip
+                zone = _json.text(_json.table(instance.get("Placement")).get("AvailabilityZone"))
+                where: dict[str, Any] = {"vpc": _json.text(instance.get("VpcId")), "zone": zone}
+                yield observe(section, places.get(name, 0), "CloudInstance", (name,), **where)
 
 
-def _place(section: Section, name: str) -> int:
-    """The first line with the name; the first line of all where something broke it up."""
-    return next((index for index, line in enumerate(section.lines) if name in line), 0)
+def _places(section: Section) -> dict[str, int]:
+    """The first line of each id."""
+    found: dict[str, int] = {}
+    for index, line in enumerate(section.lines):
+        for pattern in (_GROUP, _INSTANCE):
+            for name in pattern.findall(line):
+                found.setdefault(name, index)
+    return found
 
 
 def _names_itself(rules: Any, name: str) -> bool | None:  # noqa: ANN401
@@ -113,8 +115,8 @@ def _of_text(section: Section) -> Iterator[Observation]:
 
 
 def _of_row(section: Section, index: int, line: str) -> Iterator[Observation]:
-    """What a query chose of an instance: its id, with a subnet or a zone."""
-    instance, subnet, zone = _INSTANCE.search(line), _SUBNET.search(line), _ZONE.search(line)
-    if instance and (subnet or zone):
-        told: dict[str, Any] = {"subnet": subnet[0] if subnet else None, "zone": zone[0] if zone else None}
-        yield observe(section, index, "CloudInstance", (instance[0],), **told)
+    """What a query chose of an instance: its id, with a zone or a network."""
+    instance, vpc, zone = _INSTANCE.search(line), _NETWORK.search(line), _ZONE.search(line)
+    if instance and (vpc or zone):
+        where: dict[str, Any] = {"vpc": vpc[0] if vpc else None, "zone": zone[0] if zone else None}
+        yield observe(section, index, "CloudInstance", (instance[0],), **where)

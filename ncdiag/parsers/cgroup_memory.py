@@ -28,7 +28,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """``oom_kills`` of the host, as the group that was looked at tells."""
+    """``oom_kills`` of the host, as its control group counts them."""
     found = []
     unread: list[int] = []
     for index, line in enumerate(section.lines):

@@ -15,7 +15,7 @@ from ncdiag.spans import Section
 
 KIND = "detect_virt"
 COMMANDS: tuple[str, ...] = ("systemd-detect-virt",)
-ANCHOR = r"(?!)"  # a single word: only its command tells what it is
+ANCHOR = r"(?!)"  # a single word: only its command says what it is
 
 _VM = frozenset({
     "kvm", "amazon", "qemu", "bochs", "xen", "uml", "vmware", "oracle", "microsoft", "zvm", "parallels", "bhyve", "qnx",
@@ -35,7 +35,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """``virtual_machine``, ``in_container`` and ``in_wsl`` as far as the word tells.
+    """``virtual_machine``, ``in_container`` and ``in_wsl`` as far as the word says.
 
     A container is named in place of the machine below it; where none is named there may still be one, which left no
     mark (Kubernetes).

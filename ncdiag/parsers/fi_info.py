@@ -39,7 +39,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 def parse(section: Section) -> Parsed:
     """``libfabric_providers`` of the host, and the adapters of the provider ``efa``.
 
-    That one is missing is told where it was asked for by name, or all were listed.
+    A provider is known to be missing where it was asked for by name, or all were listed.
     """
     asked = _ASKED.search(section.command or "")
     offered: dict[str, bool] = {}

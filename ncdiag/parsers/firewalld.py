@@ -20,7 +20,7 @@ _ZONES = (
     r"(?:public|work|home|internal|external|dmz|trusted|block|drop|nm-shared|docker|libvirt(?:-routed)?|kubernetes"
     r"|Fedora(?:Server|Workstation))"
 )
-"""The zones that come with firewalld and with programs that use it; without its command no other is told from prose."""
+"""The zones that come with firewalld and with programs that use it. Without the command others look like prose."""
 ANCHOR = rf"{_ZONES} \((?:default, )?active\)[ \t]*$|FirewallD is not running[ \t]*$"
 
 _ZONE = re.compile(r"(?P<name>[A-Za-z0-9][\w-]{0,30})(?P<active> \((?:default, )?active\)| \(default\))?\s*$")

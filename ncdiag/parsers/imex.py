@@ -30,7 +30,7 @@ _FRAME = re.compile(
     r"Connectivity Table Legend:|(?:[A-Z]|!\w!) - [A-Z]|\d{1,2}/\d{1,2}/\d{4} [\d:.]{5,16}\s*$|Nodes:\s*$"
     r"|\s?Nodes From\\To\s"
 )
-_LIMIT = 4000
+_LIMIT = 2000
 _READY, _CONNECTED = "READY", "C"
 
 

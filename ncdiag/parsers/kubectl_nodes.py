@@ -49,7 +49,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """An observation a node: its instance type, whether it is ready, and the resources of device plugins."""
+    """An observation for each node: its instance type, and the resources of device plugins."""
     first = next((text for text in section.lines if text.strip()), "")
     if _HEAD.match(first):
         return Parsed(observations=tuple(_rows(section)))
@@ -78,7 +78,6 @@ def _of_cells(cells: dict[str, str]) -> dict[str, Any]:
     efa = cells.get("EFA", "")
     return {
         "instance_type": kind if kind and kind != "<none>" else None,
-        "ready": cells["STATUS"].split(",")[0] == "Ready" if cells.get("STATUS") else None,
         "resources": {_EFA: int(efa)} if efa.isdecimal() and efa.isascii() and len(efa) < 6 else None,  # noqa: PLR2004
     }
 

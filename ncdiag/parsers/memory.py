@@ -16,7 +16,12 @@ from ncdiag.parsers._units import size_bytes
 from ncdiag.spans import Section
 
 KIND = "memory"
-COMMANDS: tuple[str, ...] = ("free", "cat /proc/meminfo", "head /proc/meminfo", "less /proc/meminfo")
+_UNITS = ("b", "k", "m", "g", "h", "w", "t", "hw", "wh", "ht", "th", "mt", "tm", "gt", "tg", "mw", "gw")
+COMMANDS: tuple[str, ...] = (
+    *(f"free -{unit}" for unit in _UNITS), "free --mega", "free --giga", "free --mebi", "free --gibi", "free --human",
+    "cat /proc/meminfo", "head /proc/meminfo", "less /proc/meminfo",
+)  # fmt: skip
+"""``free`` alone is a word of English: what stands behind it in a log need not be a table."""
 ANCHOR = r"[ \t]{6,20}total[ \t]{1,12}used[ \t]{1,12}free[ \t]{1,12}shared[ \t]|MemTotal:[ \t]{1,16}\d{1,15} kB[ \t]*$"
 
 _HEAD = re.compile(r"\s+total\s+used\s+free\s+shared\s")
@@ -41,7 +46,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """``memory_bytes`` and ``memory_available_bytes``; numbers of ``free`` in a unit that nothing tells say nothing."""
+    """``memory_bytes`` and ``memory_available_bytes``; numbers of ``free`` in an unknown unit are left out."""
     columns: list[str] = []
     found: dict[str, Any] = {}
     first, unread = None, []

@@ -18,7 +18,7 @@ COMMANDS: tuple[str, ...] = (
     'stat -c "%d" /dev/shm',
     "stat --format=%d /dev/shm",
 )
-ANCHOR = r"(?!)"  # a number alone: only its command tells what it is
+ANCHOR = r"(?!)"  # a number alone: only its command says what it is
 
 _NUMBER = re.compile(r"\d{1,18}\s*$")
 _SHM = "/dev/shm"  # noqa: S108  (it is the subject, no temporary file)

@@ -42,7 +42,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """Whether ufw is active; then ``input_policy``, ``input_drops`` and ``input_allows`` as far as they are told."""
+    """Whether ufw is active; then ``input_policy``, ``input_drops`` and ``input_allows``, each where it was printed."""
     fields: dict[str, Any] = {}
     drops, allows, active, first = 0, [], None, 0
     unread: list[int] = []

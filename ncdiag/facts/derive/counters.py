@@ -19,7 +19,7 @@ def _raised(counters: dict[str, int] | None, names: tuple[str, ...]) -> dict[str
 
 
 def _counters_of(port: Port, view: View) -> dict[str, int]:
-    """Those of the port, and those that a tool told of its LID."""
+    """Those of the port, and those that a tool printed for its LID."""
     host = view.host(port.host)
     by_lid = (host.lid_counters or {}).get(f"{port.lid}/{port.number}", {}) if host is not None else {}
     if by_lid and host is not None:

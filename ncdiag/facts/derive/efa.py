@@ -91,10 +91,11 @@ def security_group_fault(job: Job, view: View) -> str | None:
         if closed:
             view.note(group)
             return f" (security group {group.id} lets not all traffic {' and '.join(closed)} its own members)"
-    zones = sorted({instance.zone for instance in job.cloud_instances if instance.zone})
-    if len(zones) > 1:
-        view.note(job.cloud_instances[0])
-        return f" (the instances are in several zones: {', '.join(zones)})"
+    for what in ("zone", "vpc"):
+        places = sorted({place for instance in job.cloud_instances if (place := getattr(instance, what))})
+        if len(places) > 1:
+            view.note(job.cloud_instances[0])
+            return f" (the instances are in several {what}s: {', '.join(places)})"
     return "" if job.security_groups else None
 
 

@@ -50,7 +50,7 @@ def ended(event: Event, view: View) -> str:
 
 @derived_of("oom-kill", "container-oom-killed", "worker-killed", "worker-failed", "mpi-rank-signal", "mpi-signal")
 def is_out_of_memory(event: Event, view: View) -> bool:
-    """Did the kernel end the process for its memory?
+    """True if the kernel ended the process for its memory.
 
     By its own word, or by signal 9 where the control group counts such ends.
     """

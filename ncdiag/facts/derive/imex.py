@@ -19,7 +19,8 @@ def imex_fault(host: Host, view: View) -> str | None:
         lost = list(host.imex_lost or ())
         more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
         text = f": {', '.join(lost[:_SHOWN])}{more}" if lost else ""
-        return f"The IMEX domain of {host.name} is {host.imex_domain or 'not whole'}{text}"
+        nodes = f" ({host.imex_nodes} nodes)" if host.imex_nodes else ""
+        return f"The IMEX domain of {host.name}{nodes} is {host.imex_domain or 'not whole'}{text}"
     refused = view.events_on(host.name, _REFUSED)
     if refused and host.imex_channels is not None and not host.imex_channels:
         view.note(host, "imex_channels")
@@ -29,6 +30,6 @@ def imex_fault(host: Host, view: View) -> str | None:
 
 @derived
 def has_imex_fault(host: Host, view: View) -> bool | None:
-    """Is there such a fault?"""
+    """True if its nodes or channels have such a fault."""
     found = view.get(host, "imex_fault")
     return None if found is None else bool(found)

@@ -83,7 +83,7 @@ def infiniband_ports(host: Host, view: View) -> Iterator[Port]:
 
 
 def _is_infiniband(port: Port) -> bool:
-    """By the link layer; where nothing tells it, by keys that no Ethernet port has, whose table holds the default."""
+    """True if the link layer says so, or keys that no Ethernet port has: the table of one holds the default alone."""
     if port.link_layer is not None:
         return port.link_layer == "InfiniBand"
     return any(int(key, 16) not in {0, _DEFAULT} for key in port.pkeys or ())

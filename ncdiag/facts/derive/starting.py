@@ -29,7 +29,7 @@ _MISNUMBERED = {
 
 @derived
 def shares_hostid(launch: Launch, view: View) -> bool | None:
-    """Does the line give all its hosts one NCCL_HOSTID? None when nothing tells how many hosts there are."""
+    """True if the line gives all its hosts one NCCL_HOSTID; None when it is not known how many hosts there are."""
     value = launch.env.get("NCCL_HOSTID")
     if not value or "$" in value or "`" in value:
         return False
@@ -224,7 +224,7 @@ def rendezvous_problem(event: Event, view: View) -> str:
 
 
 def _tried(event: Event, view: View) -> str:
-    """What trying the port by hand told; a port that answers there and not to the job belongs to something else."""
+    """What trying the port by hand showed."""
     tried = [e for e in view.job.events if e.event == "port-tried"]
     port = event.fields.get("port")
     told = next((e for e in tried if port in {None, e.fields.get("port")}), None)

@@ -10,16 +10,14 @@ class ClusterNode(Fact, frozen=True, kw_only=True):
 
     name: str
     instance_type: str | None = None
-    ready: bool | None = None
     resources: dict[str, int] | None = None
 
 
 class CloudInstance(Fact, frozen=True, kw_only=True):
-    """A machine that a cloud rents out, in its ``subnet`` and ``zone``."""
+    """A machine that a cloud rents out, in its network ``vpc`` and in its ``zone``."""
 
     id: str
-    instance_type: str | None = None
-    subnet: str | None = None
+    vpc: str | None = None
     zone: str | None = None
 
 

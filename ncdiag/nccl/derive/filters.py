@@ -30,7 +30,7 @@ def socket_filter_matches_nothing(host: Host, view: View) -> bool | None:
 
 
 _LISTS_ALL = COLLECTION_KINDS["hcas"] | {"rdma_link", "ibv_devices", "infiniband_class"}
-"""Section kinds that name every RDMA device of a host, whatever else they tell of it."""
+"""Section kinds that name every RDMA device of a host, whatever else they print about it."""
 _LISTS_WITH_NETDEV = "ibdev2netdev"
 _BY_PLACE = re.compile(r"(?:roce|ib)[psoxd]\w+$")
 """A device that udev named by its place, as it then names all (rdma-core kernel-boot/rdma-persistent-naming.rules)."""
