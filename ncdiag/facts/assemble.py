@@ -19,6 +19,7 @@ _JOB_LISTS = {
     "TopoSystem": "topologies", "GraphDump": "graph_dumps", "RasReport": "ras_reports",
     "OperationProfile": "operation_profiles", "Fabric": "fabrics",
     "Throughput": "throughputs", "LinkTest": "link_tests", "StackDump": "stack_dumps", "Complaint": "complaints",
+    "ClusterNode": "cluster_nodes", "CloudInstance": "cloud_instances", "SecurityGroup": "security_groups",
 }  # fmt: skip
 
 

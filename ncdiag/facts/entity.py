@@ -16,11 +16,15 @@ from ncdiag.spans import Span
 _STANDING = {"process": 3, "live": 2, "conf": 1, "manifest": 0, "default": -1}
 _UNIONS = {
     "addresses", "slaves", "gids_used", "gdr", "ranks_started", "ranks_ready", "complete", "net_devices",
-    "absent_modules", "process_cpus",
+    "absent_modules", "process_cpus", "input_allows", "route_answers",
 }  # fmt: skip
 _LAST_WINS = {"state", "operstate", "last_ops", "line_tag"}
 _COUNTED = {"transports", "sizes", "net_ways"}
 _SUMMED = {"calls", "bytes"}
+_KEYED = {"counters", "libfabric_providers", "lid_counters"}
+"""What several tools print in parts, by name: the later reading of a name counts."""
+_STRICTEST = {"input_policy", "input_drops"}
+"""A packet has to pass every filter: the one that drops decides (``drop`` is also the greater word)."""
 
 
 _KEY_FIELDS: dict[str, tuple[str, ...]] = {
@@ -28,6 +32,7 @@ _KEY_FIELDS: dict[str, tuple[str, ...]] = {
     "Gid": ("hca", "port", "index"), "Npu": ("index",),
     "TopoLink": ("a", "b"), "PciDevice": ("bus_id",), "KernelModule": ("name",),
     "Mount": ("path",), "Limit": ("name",), "Service": ("name",), "Library": ("path",), "Setting": ("name", "pid"),
+    "ClusterNode": ("name",), "CloudInstance": ("id",), "SecurityGroup": ("id",),
     "Communicator": ("id",), "Rank": ("pid", "cuda_dev"),
     "CollectiveSum": ("communicator", "nranks", "function", "datatype"),
 }  # fmt: skip
@@ -65,6 +70,10 @@ class Entity:
                 self.values[name][word] = self.values[name].get(word, 0) + count
         elif name in _SUMMED:
             self.values[name] += value
+        elif name in _KEYED:
+            self.values[name] = {**self.values[name], **value}
+        elif name in _STRICTEST:
+            self._set(name, max(self.values[name], value), new if value > self.values[name] else old)
         elif self.values[name] != value:
             self._disagree(name, value, old, new, conflicts)
 

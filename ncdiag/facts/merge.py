@@ -21,7 +21,15 @@ _LISTS = {
     "Event", "Launch", "Benchmark", "Timeout", "RankTable", "FlightRecord", "TopoSystem", "GraphDump", "RasReport",
     "OperationProfile", "Fabric", "Throughput", "LinkTest", "StackDump", "Complaint",
 }  # fmt: skip
-_JOB_WIDE = (_LISTS - {"TopoSystem"}) | {"Communicator", "CollectiveSum", "Job", "Setting"}
+_JOB_WIDE = (_LISTS - {"TopoSystem"}) | {
+    "Communicator",
+    "CollectiveSum",
+    "ClusterNode",
+    "CloudInstance",
+    "SecurityGroup",
+    "Job",
+    "Setting",
+}
 
 
 def merge(observations: Iterable[Observation]) -> model.Job:

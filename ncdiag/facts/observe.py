@@ -21,7 +21,7 @@ ENTITIES = (
     "Host", "Interface", "Route", "Hca", "Port", "Gid", "Gpu", "Npu", "TopoLink", "PciDevice", "KernelModule", "Mount",
     "Limit", "Service", "Library", "Setting", "Event", "Rank", "Communicator", "CollectiveSum", "Launch", "Benchmark",
     "Timeout", "RankTable", "FlightRecord", "TopoSystem", "GraphDump", "RasReport", "OperationProfile", "Fabric",
-    "Throughput", "LinkTest", "StackDump", "Complaint", "Job",
+    "Throughput", "LinkTest", "StackDump", "Complaint", "ClusterNode", "CloudInstance", "SecurityGroup", "Job",
 )  # fmt: skip
 
 
@@ -32,7 +32,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True, gc=False):  # as a 
     index), Gpu (index or bus_id,), Npu (index,), TopoLink (a, b), PciDevice (bus_id,), KernelModule (name,),
     Mount (path,), Limit (name,), Service (name,), Library (path,), Setting (name,), Rank (pid, cuda_dev),
     Route (destination, interface), Host (). Communicator (id,), CollectiveSum (communicator, nranks, function,
-    datatype), Job () have no host.
+    datatype), ClusterNode (name,), CloudInstance (id,), SecurityGroup (id,), Job () have no host.
     Event, Launch, Benchmark, Timeout, RankTable, FlightRecord, TopoSystem, GraphDump, RasReport, OperationProfile,
     Fabric, Throughput, LinkTest, StackDump and Complaint are lists: their key is ().
 

@@ -170,3 +170,13 @@ def in_network(ip: str, network: str) -> bool | None:
     except ValueError:
         return None
     return None if address is None else address.version == net.version and address in net
+
+
+_RDMA_RESOURCE = re.compile(
+    r"rdma/|[\w.-]+/(?:\w*(?:hca|rdma|roce|sriov|mlnx|ib_|efa)\w*)|vpc\.amazonaws\.com/efa$", re.IGNORECASE
+)
+
+
+def is_rdma_resource(name: str) -> bool:
+    """True for a name under which a device plugin of Kubernetes offers RDMA devices (``rdma/hca``)."""
+    return _RDMA_RESOURCE.match(name) is not None

@@ -35,6 +35,7 @@ _FRAME = re.compile(
     r"# dmidecode|Getting SMBIOS|SMBIOS \d|\d+ structures|Table at |Invalid entry|End Of Table|\t\t\S"
     r"|Operating System: "
 )
+_VALUE = re.compile(r"[\w.,()/+ -]{1,60}$")
 _LIMIT = 5_000
 
 
@@ -44,19 +45,21 @@ def continues(lines: Sequence[str], line: str) -> bool:
         return bool(lines)
     if not any(text.strip() for text in lines):
         return True
+    if _VALUE.match(lines[0]) and _VALUE.match(line):  # of several files
+        return len(lines) < len(_FILES)
     known = any(pattern.match(line) for pattern in (_HANDLE, _PAIR, _FRAME))
     return len(lines) < _LIMIT and (known or (_TITLE.match(line) is not None and bool(_HANDLE.match(lines[-1]))))
 
 
 def parse(section: Section) -> Parsed:
     """One Host with its cloud, maker and instance type, as far as they are told."""
-    asked = _asked(section.command or "")
+    asked = iter(_asked(section.command or ""))
     found: dict[str, str] = {}
     unread: list[int] = []
     title, first = "", 0
     for index, line in enumerate(section.lines):
         pair = _PAIR.match(line)
-        told = _PLACES.get((title, pair["name"])) if pair else asked if line.strip() else None
+        told = _PLACES.get((title, pair["name"])) if pair else next(asked, None) if line.strip() else None
         if told and told not in found and (value := ((pair["value"] if pair else line) or "").strip()):
             found[told], first = value, first if found else index
         elif _TITLE.match(line) and index and _HANDLE.match(section.lines[index - 1]):
@@ -68,9 +71,8 @@ def parse(section: Section) -> Parsed:
     return Parsed(observations=(observe(section, first, "Host", **fields),) if known else (), unread=tuple(unread))
 
 
-def _asked(command: str) -> str | None:
-    """What a command prints that prints one value alone."""
+def _asked(command: str) -> list[str]:
+    """What a command prints that prints values alone, a line each."""
     words = command.split()
-    return next((_KEYWORDS[word] for word in words if word in _KEYWORDS), None) or next(
-        (_FILES[name] for word in words if "/dmi/id/" in word and (name := word.rpartition("/")[2]) in _FILES), None
-    )
+    files = [_FILES.get(word.rpartition("/")[2], "") for word in words if "/dmi/id/" in word]
+    return files or [_KEYWORDS[word] for word in words if word in _KEYWORDS][:1]

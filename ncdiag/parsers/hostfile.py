@@ -39,6 +39,8 @@ _STEM = 2
 def continues(lines: Sequence[str], line: str) -> bool:
     """Lines of the layout that began the list; comments."""
     first = next((text for text in lines if text.strip() and not _COMMENT.match(text)), line)
+    if first.startswith("-----"):
+        return False  # a key or a certificate, whose lines are no names
     if _COMMENT.match(line):
         return True
     if not line.strip():

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from ncdiag.facts.observe import Parsed, observe
+from ncdiag.parsers._filters import network
 from ncdiag.spans import Section
 
 KIND = "iptables"
@@ -25,6 +26,11 @@ ANCHOR = (
 _POLICY = re.compile(r"(?:-P INPUT |:INPUT )(ACCEPT|DROP)\b")
 _RULE = re.compile(r"(?:\[\d+:\d+\] )?-[AI] (?P<chain>\S{1,64})(?P<rest>\s.{0,4096})?$")
 _TARGET = re.compile(r"\s-[jg] (\S{1,64})")
+_LETS_IN = re.compile(
+    r"\s(?:-s (?P<source>[\d.]{7,15}(?:/\d{1,2})?)|-i (?P<interface>[\w.@-]{1,20}))"
+    r"(?: -p tcp)?(?: -m tcp)? -j ACCEPT\s*$"
+)
+"""All that comes from a network, or by an interface."""
 _OTHER = re.compile(r"-[PN] |:\S{1,64} (?:ACCEPT|DROP|-)|COMMIT\b|# (?:Generated|Completed|Warning)|\*\w+\s*$")
 _DROPS = frozenset({"DROP", "REJECT"})
 _NAT = re.compile(r"-P (?:PREROUTING|POSTROUTING) ")
@@ -39,11 +45,12 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """``input_policy`` and ``input_drops`` of the host, by the chain INPUT of the filter table and its jumps.
+    """``input_policy``, ``input_drops`` and ``input_allows`` of the host, by the filter table and the jumps from INPUT.
 
     ``mesh_chain`` is one by which a service mesh takes connections; it stands in the table nat.
     """
     targets: dict[str, list[str]] = defaultdict(list)
+    allows: dict[str, list[str]] = defaultdict(list)
     policy, first = None, 0
     mesh: tuple[str, int] | None = None
     table = "nat" if any(map(_NAT.match, section.lines)) and not section.lines[0].startswith(("*", "#")) else "filter"
@@ -62,24 +69,34 @@ def parse(section: Section) -> Parsed:
         elif rule:
             target = _TARGET.search(rule["rest"] or "")
             targets[rule["chain"]].append(target[1] if target else "")
+            allows[rule["chain"]] += _let_in(rule["rest"] or "")
         elif not _OTHER.match(line):
             unread.append(index)
     told = []
     if policy is not None:
-        told.append(observe(section, first, "Host", input_policy=policy, input_drops=_drops(targets)))
+        reached = _reached(targets)
+        drops = sum(target in _DROPS for chain in reached for target in targets[chain])
+        lets_in = [named for chain in reached for named in allows[chain]] or None
+        told.append(observe(section, first, "Host", input_policy=policy, input_drops=drops, input_allows=lets_in))
     if mesh is not None:
         told.append(observe(section, mesh[1], "Host", mesh_chain=mesh[0]))
     return Parsed(observations=tuple(told), unread=tuple(unread))
 
 
-def _drops(targets: Mapping[str, Sequence[str]]) -> int:
-    """Rules that drop or reject, in INPUT and the chains that it leads to."""
-    reached, waiting = {"INPUT"}, ["INPUT"]
-    count = 0
+def _let_in(rest: str) -> list[str]:
+    """The network or interface from which a rule lets in all; loopback goes nowhere."""
+    found = _LETS_IN.match(rest)
+    allowed = (network(found["source"]) if found["source"] else found["interface"]) if found else None
+    return [allowed] if allowed and allowed != "lo" else []
+
+
+def _reached(targets: Mapping[str, Sequence[str]]) -> list[str]:
+    """INPUT and the chains that it leads to."""
+    reached = {"INPUT": None}
+    waiting = ["INPUT"]
     while waiting:
         for target in targets.get(waiting.pop(), ()):
-            count += target in _DROPS
             if target in targets and target not in reached:
-                reached.add(target)
+                reached[target] = None
                 waiting.append(target)
-    return count
+    return list(reached)

@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.facts.scalars import is_rdma_resource
 from ncdiag.parsers import _k8s_place
 from ncdiag.parsers import env as env_parser
 from ncdiag.parsers import launch as launch_parser
@@ -33,9 +34,6 @@ _TOP = re.compile(r"(?:apiVersion|kind|metadata|spec|status|data|items|type):(?:
 _LIMIT = 20_000
 _NETWORKS = ("k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/default-network")
 _GPU = re.compile(r"(?:nvidia|amd)\.com/(?:gpu|mig-[\w.]+)$|huawei\.com/Ascend\w*$")
-_RDMA = re.compile(
-    r"rdma/|[\w.-]+/(?:\w*(?:hca|rdma|roce|sriov|mlnx|ib_|efa)\w*)|vpc\.amazonaws\.com/efa$", re.IGNORECASE
-)
 _EFA = "vpc.amazonaws.com/efa"
 _SIZE = re.compile(r"(?P<number>\d{1,15})(?P<unit>(?:[kMGTP]|[KMGTP]i)?)$")
 _UNITS = {"": 1, **{f"{letter}i": 1024**power for power, letter in enumerate("KMGTP", 1)},
@@ -164,7 +162,7 @@ def _container(section: Section, pod: _Pod, container: Node, fields: dict[str, A
         "network": "host" if pod.spec.text("hostNetwork") == "true" else "pod",
         "networks": list(_networks(pod.annotations)),
         "ipc": "host" if pod.spec.text("hostIPC") == "true" else None,
-        "rdma_resources": [name for name, number in resources.items() if _RDMA.match(name) and number != "0"],
+        "rdma_resources": [name for name, number in resources.items() if is_rdma_resource(name) and number != "0"],
         "efa_devices": _count_of(resources.get(_EFA)),
         "mesh": _k8s_place.mesh(pod.spec, pod.labels, pod.annotations),
         **_k8s_place.place(pod.spec),

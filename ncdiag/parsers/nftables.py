@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Parsed, observe
+from ncdiag.parsers._filters import network
 from ncdiag.parsers.iptables import MESH_CHAIN
 from ncdiag.spans import Section
 
@@ -24,6 +25,11 @@ _HOOK = re.compile(r"\s{0,40}type filter hook (\w+) (?:device\s.{1,200} )?priori
 _JUMP = re.compile(r"\b(?:jump|goto) (\S{1,128})")
 _DROPS = re.compile(r"\b(?:drop|reject)\b")
 _MESH = re.compile(MESH_CHAIN)
+_LETS_IN = re.compile(
+    r"(?:ip saddr (?P<source>[\d./]{7,18})|iifname (?P<interface>[\w.@-]{1,20}))"
+    r"(?: counter(?: packets \d{1,20} bytes \d{1,20})?)? accept\s*$"
+)
+"""All that comes from a network, or by an interface."""
 _LIMIT = 50_000
 
 _Chain = tuple[str, str]
@@ -36,7 +42,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """``input_policy`` and ``input_drops`` of the host, by the filters on the hook ``input`` and their jumps.
+    """``input_policy``, ``input_drops`` and ``input_allows`` of the host, by the hook ``input`` and its jumps.
 
     ``mesh_chain`` as iptables made it, where the whole rule set is listed.
     """
@@ -58,19 +64,29 @@ def parse(section: Section) -> Parsed:
         return Parsed(unread=tuple(i for i, line in enumerate(section.lines) if line.strip()))
     if not chains and "chain" in (section.command or ""):
         return Parsed()
+    passed = [rule for name in _reached(hooked, chains) for rule in chains[name]]
     fields: dict[str, Any] = {
         "input_policy": "drop" if "drop" in hooked.values() else "accept",
-        "input_drops": sum(bool(_DROPS.search(rule)) for name in _reached(hooked, chains) for rule in chains[name]),
+        "input_drops": sum(bool(_DROPS.search(rule)) for rule in passed),
+        "input_allows": [named for rule in passed for named in _let_in(rule)] or None,
     }
     if "ruleset" in (section.command or "") or any(_MESH.match(name) for _, name in chains):
         fields["mesh_chain"] = next((name for _, name in chains if _MESH.match(name)), "")
     return Parsed(observations=(observe(section, first, "Host", **fields),))
 
 
+def _let_in(rule: str) -> list[str]:
+    """The network or interface from which a rule lets in all; loopback goes nowhere."""
+    found = _LETS_IN.match(rule)
+    allowed = (network(found["source"]) if found["source"] else found["interface"]) if found else None
+    return [allowed] if allowed and allowed != "lo" else []
+
+
 def _read(chain: _Chain, line: str, rules: list[str], hooked: dict[_Chain, str]) -> None:
     hook = _HOOK.match(line)
     if hook is None:
-        rules.append(re.sub(r"\"[^\"]{0,256}\"|#.{0,4096}$", "", line))  # comments and names may say anything
+        named = re.sub(r"iifname \"([\w.@-]{1,20})\"", r"iifname \1", line)
+        rules.append(re.sub(r"\"[^\"]{0,256}\"|#.{0,4096}$", "", named))  # comments and names may say anything
     elif hook[1] == "input":
         hooked[chain] = hook[2] or "accept"
 

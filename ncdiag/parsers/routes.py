@@ -2,7 +2,7 @@
 
 Format: iproute2, ip/iproute.c (``print_route``: ``destination via gateway dev interface ... metric n``, nexthops of one
 route on lines below it); net-tools, lib/inet_gr.c (columns under ``Destination Gateway Genmask Flags``). Destinations
-become CIDR texts or ``default``. The answer to ``ip route get`` is no route of the table and is not read.
+become CIDR texts or ``default``. The answer to ``ip route get`` is no route of the table: `route_get` reads it.
 """
 
 from __future__ import annotations

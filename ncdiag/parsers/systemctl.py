@@ -41,7 +41,8 @@ _DETAIL = re.compile(
 _JOURNAL = re.compile(r"[A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d ")
 """What the unit wrote; the catalogue reads it."""
 _LINES = 400
-_ASKED = re.compile(r"(?:is-active|is-failed|status)\s+(?:-\S+\s+|--quiet\s+){0,3}(?P<unit>[\w@.-]+)")
+_ASKED = re.compile(r"(?:is-active|is-failed|status)(?P<units>(?:\s+[\w@.-]{1,80}){1,8})")
+_UNITS = 8
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
@@ -53,18 +54,21 @@ def continues(lines: Sequence[str], line: str) -> bool:
     if _UNIT.match(line):
         return bool(lines) and not any(_UNIT.match(text) for text in lines) and not _LISTED.match(lines[0])
     return any(pattern.match(line) for pattern in (_DETAIL, _JOURNAL, _LISTED, _MISSING, _VERSION)) or (
-        not lines and bool(_WORD.match(line))
+        _WORD.match(line) is not None and len(lines) < _UNITS and all(map(_WORD.match, lines))
     )
 
 
 def parse(section: Section) -> Parsed:
     """Services with ``active``; a unit that does not exist is not active."""
     asked = _ASKED.search(section.command or "")
-    unit = asked["unit"] if asked else None
+    units = [word for word in asked["units"].split() if not word.startswith("-")] if asked else []
+    unit = next(iter(units), None)
     found: list[Observation] = []
     unread: list[int] = []
     for index, line in enumerate(section.lines):
         said = _said(line, unit)
+        if said and _WORD.match(line):  # a word for each unit, in their order
+            unit = units[units.index(unit) + 1] if unit in units[:-1] else None
         if said:
             name, fields = said
             found.append(observe(section, index, "Service", (name.removesuffix(".service"),), **fields))

@@ -155,8 +155,8 @@ class Cutter:
 
     def _is_output(self, section: _Open, line: str) -> bool:
         """Behind an echoed command, the first line is its output unless it begins something else."""
-        if prompt.prompt(line):
-            return False
+        if prompt.prompt(line) and self._kinds.of_line(line) != section.kind:
+            return False  # what begins with # may as well be the output's first line
         if prompt.is_empty_prompt(line) and not self.parsers[section.kind].continues(("",), line):
             return False  # a lone # may as well be a comment in the output
         kind = self._kinds.of_line(line)

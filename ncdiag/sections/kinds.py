@@ -14,7 +14,7 @@ _WRAPPERS = 4
 _WRAPPER = re.compile(
     r"(?:(?:sudo|srun|timeout|pdsh|clush|pssh|parallel-ssh)\s+(?:-[CDegGhHlLNnptTuUwxX]\s+\S+\s+|-\S+\s+|\d+[smh]?\s+)*"
     r"|(?:time|exec|watch|nohup|command|stdbuf)\s+(?:-\S+\s+)*|ip\s+netns\s+exec\s+\S+\s+|chroot\s+\S+\s+"
-    r"|[A-Z_]+=\S*\s+)"
+    r"|[A-Z_][A-Z0-9_]*=\S*\s+)"
 )
 """What runs another command, which says what is printed."""
 

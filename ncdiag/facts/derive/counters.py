@@ -18,6 +18,15 @@ def _raised(counters: dict[str, int] | None, names: tuple[str, ...]) -> dict[str
     return {name: value for name in names if (value := (counters or {}).get(name, 0)) > 0}
 
 
+def _counters_of(port: Port, view: View) -> dict[str, int]:
+    """Those of the port, and those that a tool printed for its LID."""
+    host = view.host(port.host)
+    by_lid = (host.lid_counters or {}).get(f"{port.lid}/{port.number}", {}) if host is not None else {}
+    if by_lid and host is not None:
+        view.note(host, "lid_counters")
+    return {**by_lid, **(port.counters or {})}
+
+
 def _told(counters: dict[str, int]) -> str:
     return ", ".join(f"{name} {value}" for name, value in counters.items())
 
@@ -25,13 +34,17 @@ def _told(counters: dict[str, int]) -> str:
 @derived
 def loss_counters(port: Port, view: View) -> str:
     """``local_ack_timeout_err 9``: what counts lost or late packets, where not 0."""
-    return _told(_raised(port.counters, _LOSS))
+    return _told(_raised(_counters_of(port, view), _LOSS))
 
 
 @derived
 def link_counters(port: Port, view: View) -> str:
-    """``link_downed 3``: what counts faults of the link, where not 0."""
-    return _told(_raised(port.counters, _LINK_ERRORS))
+    """``link_downed 3``: what counts faults of the link, where not 0, and what mlxlink advises."""
+    raised = _told(_raised(_counters_of(port, view), _LINK_ERRORS))
+    if port.link_advice and view.get(port, "is_active") is not False:
+        view.note(port, "link_advice")
+        return ", ".join(filter(None, (raised, f"mlxlink: {port.link_advice}")))
+    return raised
 
 
 @derived

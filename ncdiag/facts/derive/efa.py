@@ -73,4 +73,40 @@ def efa_unused(host: Host, view: View) -> bool | None:
         if rank.net is not None:
             view.note(rank, "net")
             return rank.net == "Socket"
+    if (host.libfabric_providers or {}).get("efa") is False:  # whatever the job does, it finds no such provider
+        view.note(host, "libfabric_providers")
+        return True
     return None
+
+
+@derived
+def security_group_fault(job: Job, view: View) -> str | None:
+    """`` (security group sg-1 lets nothing out to its own members)``: why EFA may not pass.
+
+    Empty where nothing is wrong, None where no security group was shown.
+    """
+    for group in job.security_groups:
+        ways = {"in from": group.takes_own, "out to": group.sends_own}
+        closed = [way for way, passes in ways.items() if passes is False]
+        if closed:
+            view.note(group)
+            return f" (security group {group.id} lets not all traffic {' and '.join(closed)} its own members)"
+    for what in ("zone", "vpc"):
+        places = sorted({place for instance in job.cloud_instances if (place := getattr(instance, what))})
+        if len(places) > 1:
+            view.note(job.cloud_instances[0])
+            return f" (the instances are in several {what}s: {', '.join(places)})"
+    return "" if job.security_groups else None
+
+
+@derived
+def security_group_told(job: Job, view: View) -> str:
+    """The same, empty as well where nothing was shown."""
+    return view.get(job, "security_group_fault") or ""
+
+
+@derived
+def passes_efa(job: Job, view: View) -> bool:
+    """True if security groups were shown and each lets its own members through, in both directions."""
+    known = all(None not in {group.takes_own, group.sends_own} for group in job.security_groups)
+    return known and view.get(job, "security_group_fault") == ""

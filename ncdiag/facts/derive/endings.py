@@ -15,6 +15,8 @@ _BOX = 4
 """Lines within which the box of MPICH or Open MPI tells rank, host and exit code."""
 _SHELL = 128
 """What a shell adds to the number of the signal that ended a program."""
+_SIGKILL = 9  # which the signal module of Windows does not have
+_KILLED = frozenset({-_SIGKILL, _SHELL + _SIGKILL})
 _FAILURES = frozenset({"cause", "symptom"})
 _NO_MEMORY = "killed for lack of host memory"
 _ENDS = {
@@ -44,6 +46,25 @@ def first_end(event: Event, view: View) -> str:
 def ended(event: Event, view: View) -> str:
     """``Task 17 on node03``: the process of which the line tells, with what other lines tell of it."""
     return _whose(list(_same_process(event, view)))
+
+
+@derived_of("oom-kill", "container-oom-killed", "worker-killed", "worker-failed", "mpi-rank-signal", "mpi-signal")
+def is_out_of_memory(event: Event, view: View) -> bool:
+    """True if the kernel ended the process for its memory.
+
+    By its own word, or by signal 9 where the control group counts such ends.
+    """
+    if event.event in {"oom-kill", "container-oom-killed"}:
+        return True
+    killed = event.fields.get("signal") == _SIGKILL or event.fields.get("exit_code") in _KILLED
+    name = event.host or event.fields.get("on_host")
+    host = view.host(name if isinstance(name, str) else None)
+    if host is None and len(view.job.hosts) == 1:
+        host = view.job.hosts[0]
+    if not killed or host is None or not host.oom_kills:
+        return False
+    view.note(host, "oom_kills")
+    return True
 
 
 @derived_of("job-cancelled")

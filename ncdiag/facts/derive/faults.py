@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derive.hosts import SHM
 from ncdiag.facts.derive.rdma import ranks_of
 from ncdiag.facts.model import Event, Host, Job, Rank
 from ncdiag.facts.view import View, derived
@@ -79,6 +80,35 @@ def because(event: Event, view: View) -> str:
     """``: Bad address``, or nothing where the line gives no reason."""
     error = event.fields.get("error")
     return f": {error}" if error else ""
+
+
+_MANY_QUEUES = 100_000
+"""Queue pairs of one device; ConnectX cards have 131,072 or 262,144 as their driver is set up (log_max_qp)."""
+
+
+@derived
+def queues_held(event: Event, view: View) -> str:
+    """``; programs hold 261933 queue pairs of mlx5_0``: what leaves none for the job; empty where that is not seen."""
+    hosts = [host] if (host := view.host(event.host)) is not None else view.job.hosts
+    for hca in (hca for host in hosts for hca in host.hcas):
+        count = (hca.resources or {}).get("qp", 0)
+        if count >= _MANY_QUEUES:
+            view.note(hca, "resources")
+            return f"; programs hold {count} queue pairs of {hca.name}"
+    return ""
+
+
+@derived
+def separate_shm(event: Event, view: View) -> str:
+    """``; /dev/shm of c1 and c2 are two``: containers that were shown to share none, by its device number."""
+    first: dict[int, Host] = {}
+    for host in view.job.hosts:
+        mount = next((mount for mount in host.mounts if mount.path == SHM and mount.device is not None), None)
+        if mount is not None and mount.device is not None:
+            view.note(mount, "device")
+            first.setdefault(mount.device, host)
+    names = sorted(host.name for host in first.values())
+    return f"; /dev/shm of {' and '.join(names[:2])} are two" if len(names) > 1 else ""
 
 
 @derived

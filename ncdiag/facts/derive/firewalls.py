@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ncdiag.facts.model import Event, Host, Job
+from ncdiag.facts.scalars import in_network
 from ncdiag.facts.view import View, derived, derived_of
 
 _NO_ANSWER = frozenset({
@@ -38,8 +39,21 @@ def firewall(event: Event, view: View) -> str | None:
     if dropping is None:
         return None
     for host in dropping:
-        own = {address.ip for interface in host.interfaces for address in interface.addresses or ()}
-        if not own or view.get(event, "peer_ip") in own:
+        own = {address.ip: interface.name for interface in host.interfaces for address in interface.addresses or ()}
+        peer_ip = view.get(event, "peer_ip")
+        if (not own or peer_ip in own) and not _lets_in(host, own.get(peer_ip), event, view):
             view.note(host, "input_policy" if host.input_policy else "input_drops")
             return f"The packet filter of {host.name} drops connections that no rule names"
     return ""
+
+
+def _lets_in(host: Host, interface: str | None, event: Event, view: View) -> bool:
+    """True if the filter names the interface, or a network of the connecting host, as one that it leaves alone.
+
+    Where that host's addresses are not known, the network of the address that it aimed at stands for its own.
+    """
+    allowed = host.input_allows or ()
+    other = view.host(event.host)
+    theirs = {a.ip for i in (other.interfaces if other is not None else ()) for a in i.addresses or ()}
+    from_here = theirs or {str(view.get(event, "peer_ip"))}
+    return interface in allowed or any(in_network(ip, network) for ip in from_here for network in allowed)

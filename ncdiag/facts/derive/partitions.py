@@ -16,6 +16,8 @@ from ncdiag.facts.view import View, derived
 
 FULL = 0x8000
 _PARTITION = 0x7FFF
+_DEFAULT = 0xFFFF
+"""Full member of the default partition."""
 
 Keys = frozenset[int]
 
@@ -73,11 +75,18 @@ def has_partition_problem(job: Job, view: View) -> bool | None:
 
 
 def infiniband_ports(host: Host, view: View) -> Iterator[Port]:
-    """The ports of link layer InfiniBand that are active, or of unknown state."""
+    """The InfiniBand ports that are active, or of unknown state."""
     for hca in host.hcas:
         for port in hca.ports:
-            if port.link_layer == "InfiniBand" and view.get(port, "is_active") is not False:
+            if _is_infiniband(port) and view.get(port, "is_active") is not False:
                 yield port
+
+
+def _is_infiniband(port: Port) -> bool:
+    """True if the link layer says so, or keys that no Ethernet port has: the table of one holds the default alone."""
+    if port.link_layer is not None:
+        return port.link_layer == "InfiniBand"
+    return any(int(key, 16) not in {0, _DEFAULT} for key in port.pkeys or ())
 
 
 def key_at(port: Port, index: int) -> int:

@@ -38,12 +38,15 @@ def efa_nics_expected(host: Host, view: View) -> int | None:
 
 @derived
 def efa_nics_found(host: Host, view: View) -> int | None:
-    """How many the plugin found."""
+    """How many the plugin found, or libfabric lists."""
     for event in view.events_on(host.name, ["ofi-provider"]):
         nics = event.fields.get("nics")
         if isinstance(nics, int) and event.fields.get("provider") == "efa":
             view.note(event)
             return nics
+    if (host.libfabric_providers or {}).get("efa"):
+        view.note(host, "libfabric_providers")
+        return sum(hca.driver == "efa" for hca in host.hcas)
     return None
 
 

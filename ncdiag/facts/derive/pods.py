@@ -13,18 +13,29 @@ EFA = {
 
 
 @derived
+def runs_on(launch: Launch, view: View) -> str | None:
+    """The instance type that the pod asks for; without a word, the only one with EFA among the nodes of the cluster."""
+    if launch.instance_type is not None or launch.program != "kubernetes":
+        return launch.instance_type
+    nodes = [node for node in view.job.cluster_nodes if node.instance_type in EFA]
+    if len({node.instance_type for node in nodes}) != 1:
+        return None
+    view.note(nodes[0])
+    return nodes[0].instance_type
+
+
+@derived
 def efa_available(launch: Launch, view: View) -> int | None:
-    """How many EFA devices the instance type has that the pod asks for."""
-    return EFA[launch.instance_type][0] if launch.instance_type in EFA else None
+    """How many EFA devices that instance type has."""
+    found = EFA.get(view.get(launch, "runs_on"))
+    return found[0] if found else None
 
 
 @derived
 def takes_whole_instance(launch: Launch, view: View) -> bool | None:
     """Does the pod take all GPUs of that instance type?"""
-    if launch.instance_type not in EFA:
-        return None
-    count = view.get(launch, "gpu_count")
-    return None if count is None else count == EFA[launch.instance_type][1]
+    found, count = EFA.get(view.get(launch, "runs_on")), view.get(launch, "gpu_count")
+    return None if found is None or count is None else count == found[1]
 
 
 @derived

@@ -7,6 +7,7 @@ from typing import Literal
 
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Event, GdrVerdict, GidUse, Host, Job, Rank
+from ncdiag.facts.scalars import is_rdma_resource
 from ncdiag.facts.view import View, derived, derived_of
 
 FAST_GBPS = 25.0
@@ -46,7 +47,7 @@ def has_rdma_hardware(host: Host, view: View) -> bool | None:
     if any(name.startswith("uverbs") for name in host.infiniband_devices or ()):
         view.note(host, "infiniband_devices")
         return True
-    seen = host.complete & {"ibstat", "ibstatus", "ibv_devinfo", "sysfs_infiniband"}
+    seen = host.complete & {"ibstat", "ibstatus", "ibv_devinfo", "sysfs_infiniband", "infiniband_class"}
     return False if seen else None
 
 
@@ -71,6 +72,10 @@ def expects_rdma(job: Job, view: View) -> bool | None:
             view.note(setting)
             return True
     if any(launch.rdma_resources or any("infiniband" in d for d in launch.devices) for launch in job.launches):
+        return True
+    offering = next((node for node in job.cluster_nodes if any(map(is_rdma_resource, node.resources or ()))), None)
+    if offering is not None:
+        view.note(offering, "resources")
         return True
     lacks: bool | None = view.get(job, "lacks_rdma")
     return None if lacks is None else not lacks

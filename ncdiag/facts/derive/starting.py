@@ -29,12 +29,16 @@ _MISNUMBERED = {
 
 @derived
 def shares_hostid(launch: Launch, view: View) -> bool | None:
-    """Does the line give all its hosts one NCCL_HOSTID? None when it does not say how many hosts there are."""
+    """True if the line gives all its hosts one NCCL_HOSTID; None when it is not known how many hosts there are."""
     value = launch.env.get("NCCL_HOSTID")
     if not value or "$" in value or "`" in value:
         return False
     several: bool | None = view.get(launch, "is_multi_host")
-    return several
+    listed = next((other for other in view.job.launches if other.program == "hostfile"), None)
+    if several is not None or listed is None or not launch.hostfile:
+        return several
+    view.note(listed)
+    return len({host.name for host in listed.hosts}) > 1
 
 
 @derived
@@ -215,4 +219,18 @@ def rendezvous_problem(event: Event, view: View) -> str:
     if joined is not None and expected is not None:
         return f"Only {joined} of {expected} processes came to the rendezvous in time"
     place = event.fields.get("peer_host")
-    return f"A process cannot reach the rendezvous at {place}" if place else "A process cannot reach the rendezvous"
+    text = f"A process cannot reach the rendezvous at {place}" if place else "A process cannot reach the rendezvous"
+    return text + _tried(event, view)
+
+
+def _tried(event: Event, view: View) -> str:
+    """What trying the port by hand showed."""
+    tried = [e for e in view.job.events if e.event == "port-tried"]
+    port = event.fields.get("port")
+    told = next((e for e in tried if port in {None, e.fields.get("port")}), None)
+    if told is None:
+        return ""
+    view.note(told)
+    fields = told.fields
+    who = f"from {told.host} " if told.host else ""
+    return f" ({who}port {fields.get('port')} of {fields.get('address')} gave: {fields.get('answer')})"

@@ -12,6 +12,8 @@ _SMALL_READ = 512
 _LINK_XIDS = frozenset(range(144, 151))
 """Xids of the NVLinks of Blackwell (NVIDIA's Xid catalogue); up to Hopper it was 74, after which a GPU is lost."""
 _CARDS = ("ConnectX", "BlueField", "Infiniband controller")
+_LEFT_AT_LEAST = 0.02
+"""Share of the memory that programs can still have, below which it is used up."""
 _MARKED = 0.01
 """Share of received packets with a congestion mark from which the fabric is busy."""
 _PROVIDERS = {
@@ -177,10 +179,22 @@ def uses_nvls(job: Job, view: View) -> bool | None:
 
 @derived_of("host-memory-exhausted", "efa-fork-unsafe")
 def is_failed_fork(event: Event, view: View) -> bool:
-    """Did a program of a job over libfabric fork, and its provider forbade it or memory was wanting (errno 12)?"""
+    """Did a program of a job over libfabric fork, and its provider forbade it or memory was wanting (errno 12)?
+
+    Memory is wanting for another reason where the host has none left, or its kernel killed for it.
+    """
     if event.event == "efa-fork-unsafe":
         return True
-    return "[Errno 12]" in event.text and bool(view.get(view.job, "uses_ofi"))
+    if "[Errno 12]" not in event.text or not view.get(view.job, "uses_ofi"):
+        return False
+    hosts = [host] if (host := view.host(event.host)) is not None else view.job.hosts
+    return not any(map(_has_no_memory, hosts)) and not view.events_on(event.host, ["oom-kill"])
+
+
+def _has_no_memory(host: Host) -> bool:
+    if host.memory_bytes is None or host.memory_available_bytes is None:
+        return False
+    return host.memory_available_bytes < host.memory_bytes * _LEFT_AT_LEAST
 
 
 @derived

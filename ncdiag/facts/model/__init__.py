@@ -9,6 +9,7 @@ alike.
 from __future__ import annotations
 
 from ncdiag.facts.model.base import Fact, GidType, HostName, InterfaceKind, Level, LinkLayer, Origin, PortState
+from ncdiag.facts.model.cluster import CloudInstance, ClusterNode, SecurityGroup
 from ncdiag.facts.model.fabric import Fabric, FabricLink, FabricNode
 from ncdiag.facts.model.hardware import Gpu, Npu, PciDevice, TopoLink
 from ncdiag.facts.model.job import (
@@ -32,7 +33,7 @@ from ncdiag.facts.model.monitoring import (
     RasReport,
     RasShare,
 )
-from ncdiag.facts.model.network import Address, Gid, Hca, Interface, Port, Route
+from ncdiag.facts.model.network import Address, Gid, Hca, Interface, Port, Route, RouteAnswer
 from ncdiag.facts.model.processes import (
     CollectiveSum,
     Communicator,
@@ -82,6 +83,8 @@ __all__ = [
     "Advertised",
     "Benchmark",
     "BenchmarkRow",
+    "CloudInstance",
+    "ClusterNode",
     "CollectiveSum",
     "Communicator",
     "ComparedChoice",
@@ -143,7 +146,9 @@ __all__ = [
     "RasReport",
     "RasShare",
     "Route",
+    "RouteAnswer",
     "Scaling",
+    "SecurityGroup",
     "Service",
     "Setting",
     "StackDump",

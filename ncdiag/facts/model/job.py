@@ -7,10 +7,11 @@ from typing import Literal
 import msgspec
 
 from ncdiag.facts.model.base import Fact, HostName, InterfaceKind
+from ncdiag.facts.model.cluster import CloudInstance, ClusterNode, SecurityGroup
 from ncdiag.facts.model.fabric import Fabric
 from ncdiag.facts.model.hardware import Gpu, Npu, PciDevice, TopoLink
 from ncdiag.facts.model.monitoring import OperationProfile, RasReport
-from ncdiag.facts.model.network import Hca, Interface, Route
+from ncdiag.facts.model.network import Hca, Interface, Route, RouteAnswer
 from ncdiag.facts.model.processes import CollectiveSum, Communicator, Event, Parameter, Rank, Setting
 from ncdiag.facts.model.records import (
     Benchmark,
@@ -44,11 +45,14 @@ class Host(Fact, frozen=True, kw_only=True):
     two and a half), ``own_namespaces`` the kinds of namespace (``pid``, ``ipc``) that are not the machine's own.
     ``clock_synchronized``: a daemon keeps the clock to a reference; ``clock_offset_seconds``: it is so far ahead of it.
     ``verbs_providers`` are the adapters that rdma-core has drivers for; ``imex_channels`` those of NVIDIA's IMEX that
-    programs may open, ``imex_nodes`` the nodes of its domain. ``input_policy`` is what the packet filter does with what
-    no rule names, ``input_drops`` how many of its rules drop or reject what comes in; ``mesh_chain`` is the chain by
-    which a service mesh's proxy takes the host's connections, empty for none. ``nccl_parameters`` is the registry of
+    programs may open, ``imex_nodes`` the nodes of its domain, ``imex_domain`` the domain's state (``UP``) and
+    ``imex_lost`` those of its nodes that are not ready or not connected. ``input_policy`` is what the packet filter
+    does with what no rule names, ``input_drops`` how many of its rules drop or reject what comes in,
+    ``input_allows`` the networks from which, and the interfaces by which, it lets in all; ``mesh_chain`` is the chain
+    by which a service mesh's proxy takes the host's connections, empty for none. ``nccl_parameters`` is the registry of
     the NCCL library there. ``process_cpus`` are the processors of those processes that were
-    asked about, ``idle_states`` those in which the processors sleep.
+    asked about, ``idle_states`` those in which the processors sleep. ``libfabric_providers`` says by name whether
+    libfabric offers them. ``lid_counters`` are the counters of ports that are known by LID and number alone (``17/1``).
     """
 
     name: str
@@ -109,8 +113,16 @@ class Host(Fact, frozen=True, kw_only=True):
     verbs_providers: tuple[str, ...] | None = None
     imex_channels: tuple[str, ...] | None = None
     imex_nodes: int | None = None
+    imex_domain: str | None = None
+    imex_lost: tuple[str, ...] | None = None
     input_policy: Literal["accept", "drop"] | None = None
     input_drops: int | None = None
+    input_allows: tuple[str, ...] | None = None
+    route_answers: tuple[RouteAnswer, ...] | None = None
+    libfabric_providers: dict[str, bool] | None = None
+    memory_bytes: int | None = None
+    memory_available_bytes: int | None = None
+    lid_counters: dict[str, dict[str, int]] | None = None
     mesh_chain: str | None = None
     nccl_parameters: tuple[Parameter, ...] | None = None
 
@@ -224,6 +236,9 @@ class Job(Fact, frozen=True, kw_only=True):
     link_tests: tuple[LinkTest, ...] = ()
     stack_dumps: tuple[StackDump, ...] = ()
     complaints: tuple[Complaint, ...] = ()
+    cluster_nodes: tuple[ClusterNode, ...] = ()
+    cloud_instances: tuple[CloudInstance, ...] = ()
+    security_groups: tuple[SecurityGroup, ...] = ()
     nranks: int | None = None
     nhosts: int | None = None
     conflicts: tuple[Conflict, ...] = ()

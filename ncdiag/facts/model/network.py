@@ -64,6 +64,17 @@ class Route(Fact, frozen=True, kw_only=True):
     metric: int | None = None
 
 
+class RouteAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How the kernel would send to ``address`` (``ip route get``).
+
+    ``interface`` is None where it would not: it has no route, or one that refuses.
+    """
+
+    address: str
+    interface: str | None = None
+    gateway: str | None = None
+
+
 class Gid(Fact, frozen=True, kw_only=True):
     """One entry of a port's GID table. ``ip`` is the IPv4 address of a mapped GID; ``type`` None where unreadable."""
 
@@ -81,9 +92,10 @@ class Port(Fact, frozen=True, kw_only=True):
     """A port of an RDMA device. ``rate_gbps`` in Gbit/s; ``active_mtu`` in bytes; ``lid`` 0 means none.
 
     ``physical_state`` in ibstat's words (``LinkUp``, ``Polling``, ``Disabled``); ``rate_text``, ``active_width`` and
-    ``active_speed`` (of one lane) as printed. ``counter_deltas`` is what was counted in ``sampled_seconds``.
-    ``pkeys`` is the table of partition keys by index (``0xffff``: full member of the default partition, ``0x0000``: an
-    empty entry), as far as its last entry that is set.
+    ``active_speed`` (of one lane) as printed. ``counter_deltas`` is what was counted in ``sampled_seconds``;
+    ``link_advice`` is what mlxlink says of the link, empty where it sees no fault. ``pkeys`` is the table of partition
+    keys by index (``0xffff``: full member of the default partition, ``0x0000``: an empty entry), as far as its last
+    entry that is set.
     """
 
     host: HostName
@@ -106,6 +118,7 @@ class Port(Fact, frozen=True, kw_only=True):
     counters: dict[str, int] | None = None
     counter_deltas: dict[str, int] | None = None
     sampled_seconds: float | None = None
+    link_advice: str | None = None
     pkeys: tuple[str, ...] | None = None
 
 
@@ -113,7 +126,8 @@ class Hca(Fact, frozen=True, kw_only=True):
     """An RDMA device such as ``mlx5_0``.
 
     ``board`` is the CA type (``MT4129``), ``board_id`` the PSID, ``vendor_id``
-    the PCI vendor (``0x02c9``) and ``part_id`` the PCI device number, each as printed.
+    the PCI vendor (``0x02c9``) and ``part_id`` the PCI device number, each as printed. ``resources`` counts what
+    programs hold of it now, in the words of ``rdma resource`` (``qp``, ``cq``, ``mr``).
     """
 
     host: HostName
@@ -127,4 +141,5 @@ class Hca(Fact, frozen=True, kw_only=True):
     vendor_id: str | None = None
     part_id: str | None = None
     node_guid: str | None = None
+    resources: dict[str, int] | None = None
     driver: str | None = None

@@ -18,12 +18,13 @@ class KernelModule(Fact, frozen=True, kw_only=True):
 
 
 class Mount(Fact, frozen=True, kw_only=True):
-    """A mounted file system; sizes in bytes."""
+    """A mounted file system; sizes in bytes. ``device`` is its device number: two mounts that share it are one."""
 
     host: HostName
     path: str
     filesystem: str | None = None
     fstype: str | None = None
+    device: int | None = None
     size_bytes: int | None = None
     used_bytes: int | None = None
     available_bytes: int | None = None

@@ -49,22 +49,41 @@ def _is_local(choice: sockets.Choice) -> bool:
 def unrouted_peers(host: Host, view: View) -> tuple[str, ...] | None:
     """Bootstrap addresses of other hosts for which this host has neither a network nor a route.
 
-    Where its interfaces with their prefix lengths, or its routes, were not shown: those that it failed to reach from an
-    interface of another name in another network; None when there are none.
+    What the kernel answered to ``ip route get`` decides where it was asked. Where its interfaces with their prefix
+    lengths, or its routes, were not shown: those that it failed to reach from an interface of another name in another
+    network; None when there are none.
     """
+    asked = {ip: sends for ip, sends in _kernel_answers(host).items() if ip in _wanted(host, view)}
+    if asked:
+        view.note(host, "route_answers")
+    if asked and (refused := tuple(ip for ip, sends in asked.items() if not sends)):
+        return refused
     own = [f"{a.ip}/{a.prefix_len}" for i in host.interfaces for a in i.addresses or () if a.prefix_len is not None]
     if not own or "routes" not in host.complete:
-        return _unreached(host, view) or None
+        unreached = tuple(ip for ip in _unreached(host, view) if ip not in asked)
+        return unreached or (() if asked.keys() >= _wanted(host, view) else None)
     known = [*own, *(route.destination for route in host.routes)]
     if "default" in known:
         return ()
     peers = {ip: rank for ip, rank in view.get(view.job, "bootstrap_ranks").items() if rank.host != host.name}
-    lost = [ip for ip in peers if not any(_is_inside(ip, network) for network in known)]
+    lost = [ip for ip in peers if ip not in asked and not any(_is_inside(ip, network) for network in known)]
     for ip in lost:
         view.note(peers[ip], "bootstrap_interface")
     for route in host.routes[:1] if lost else ():
         view.note(route)
     return tuple(lost) if peers else None
+
+
+def _kernel_answers(host: Host) -> dict[str, bool]:
+    """By address, whether the kernel of the host would send to it."""
+    return {answer.address: answer.interface is not None for answer in host.route_answers or ()}
+
+
+def _wanted(host: Host, view: View) -> set[str]:
+    """The addresses that the host has to reach: its peers' for the bootstrap, and those that it failed to reach."""
+    ranks = view.get(view.job, "bootstrap_ranks")
+    failed = {view.get(event, "peer_ip") for event in view.events_on(host.name, CONNECT_FAILURES)}
+    return {ip for ip, rank in ranks.items() if rank.host != host.name} | (failed - {None})
 
 
 _OF_ITS_OWN = ("is_virtual", "is_loopback", "is_link_local")
@@ -107,7 +126,8 @@ def _are_apart(one: tuple[str, Rank], other: tuple[str, Rank], view: View) -> bo
 def separation_text(host: Host, view: View) -> str:
     """What keeps the host from its peers, in words."""
     lost = ", ".join(view.get(host, "unrouted_peers") or ())
-    if "routes" in host.complete:
+    refused = {ip for ip, sends in _kernel_answers(host).items() if not sends}
+    if "routes" in host.complete or refused.intersection(view.get(host, "unrouted_peers") or ()):
         return f"{host.name} has no route to {lost}, where its peers wait"
     own = view.get(view.job, "bootstrap_addresses").get(host.name)
     rank = view.get(view.job, "bootstrap_ranks").get(own)

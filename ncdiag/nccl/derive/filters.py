@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Host, Job, Port, Setting
+import re
+
+from ncdiag.facts.model import COLLECTION_KINDS, Host, Job, Port, Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View, derived
 from ncdiag.nccl import environment
@@ -27,6 +29,13 @@ def socket_filter_matches_nothing(host: Host, view: View) -> bool | None:
     return choice.error is not None if choice.known else None
 
 
+_LISTS_ALL = COLLECTION_KINDS["hcas"] | {"rdma_link", "ibv_devices", "infiniband_class"}
+"""Section kinds that name every RDMA device of a host, whatever else they print about it."""
+_LISTS_WITH_NETDEV = "ibdev2netdev"
+_BY_PLACE = re.compile(r"(?:roce|ib)[psoxd]\w+$")
+"""A device that udev named by its place, as it then names all (rdma-core kernel-boot/rdma-persistent-naming.rules)."""
+_BY_NUMBER = re.compile(r"=?(?:mlx[45]|bnxt_re|irdma|hns)_?\d")
+"""One with the kernel's own name."""
 _DRIVERS = frozenset(
     {"mlx", "mlx5", "mlx4", "bnxt_re", "irdma", "ionic", "erdma", "hns", "efa", "rdmap", "rocep", "ibp"}
 )
@@ -61,6 +70,10 @@ def hca_filter_matches_nothing(host: Host, view: View) -> bool | None:
         return None
     if any(r.net_devices for r in view.ranks_on(host.name)):
         return False
+    if _names_none_of(host, wanted):
+        for hca in host.hcas:
+            view.note(hca)
+        return True
     ports = [p for d in host.hcas for p in d.ports]
     active = [p for p in ports if p.state == "active"]
     for port in active:
@@ -70,6 +83,21 @@ def hca_filter_matches_nothing(host: Host, view: View) -> bool | None:
     if ports and all(p.state is not None for p in ports):
         return False
     return _found_nothing(host, ports, wanted, view)
+
+
+def _names_none_of(host: Host, wanted: NameList) -> bool:
+    """True if the list admits no device of the host, all of which were named.
+
+    ``ibdev2netdev`` leaves out those without an interface. Where udev names devices by their place, none of them can
+    have the kernel's own name all the same.
+    """
+    names = [hca.name for hca in host.hcas]
+    if not names or any(wanted.admits(name) for name in names):
+        return False
+    if host.complete & _LISTS_ALL:
+        return True
+    by_place = _LISTS_WITH_NETDEV in host.complete and any(map(_BY_PLACE.match, names))
+    return by_place and not wanted.exclude and all(_BY_NUMBER.match(item.name) for item in wanted.items)
 
 
 def _found_nothing(host: Host, ports: list[Port], wanted: NameList, view: View) -> bool | None:
@@ -112,7 +140,10 @@ def should_be_used(port: Port, view: View) -> bool | None:
         return False  # the other port of the same card carries the link
     if not active:
         return None if any(p.state is None for p in others) else True
-    return any(p.rate_gbps == port.rate_gbps and p.link_layer == port.link_layer for p in active if p.rate_gbps)
+    alike = [p for p in active if p.link_layer == port.link_layer]
+    if any(p.rate_gbps == port.rate_gbps for p in alike if p.rate_gbps):
+        return True
+    return None if any(None in {p.rate_gbps, port.rate_gbps} for p in alike) else False
 
 
 @derived

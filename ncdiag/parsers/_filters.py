@@ -1,0 +1,25 @@
+"""What packet filters have in common: the networks that they name, and the ports that NCCL may listen on."""
+
+from __future__ import annotations
+
+import ipaddress
+
+ALL_IPV4 = "0.0.0.0/0"
+_EPHEMERAL = (32_768, 60_999)
+"""The local ports of Linux unless set otherwise (Documentation/networking/ip-sysctl.rst)."""
+
+
+def network(text: str) -> str | None:
+    """``10.0.0.0/8`` of that or of one address in it; None for anything else."""
+    try:
+        return str(ipaddress.ip_network(text, strict=False))
+    except ValueError:
+        return None
+
+
+def holds_ephemeral(ports: str) -> bool:
+    """True if ``1024-65535`` (or ``1024:65535``) holds all ports that the kernel hands out by default."""
+    low, _, high = ports.replace(":", "-").partition("-")
+    if not (low.isascii() and low.isdecimal() and high.isascii() and high.isdecimal()) or len(low + high) > 10:  # noqa: PLR2004
+        return False
+    return int(low) <= _EPHEMERAL[0] and int(high) >= _EPHEMERAL[1]

@@ -1,0 +1,122 @@
+"""``aws ec2 describe-security-groups`` and ``describe-instances``: what the cloud lets through between its machines.
+
+Source of the formats: Amazon EC2 API reference (SecurityGroup, IpPermission, Instance) as JSON; AWS CLI awscli/text.py
+(``--output text``: tables as lines that begin with their name in capitals). EFA passes where a rule for all traffic
+names the group itself, in both directions: a network such as 0.0.0.0/0 does not do (EC2 user guide, EFA set-up).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers import _json
+from ncdiag.spans import Section
+
+KIND = "aws_ec2"
+COMMANDS: tuple[str, ...] = ("aws ec2 describe-security-groups", "aws ec2 describe-instances")
+ANCHOR = (
+    r' {4}"(?:SecurityGroups|Reservations)": \[[ \t]*$|SECURITYGROUPS\t.{0,600}\bsg-[0-9a-f]{8,17}\t'
+    r"|INSTANCES\t.{0,600}\bi-[0-9a-f]{8,17}\t"
+)
+
+_GROUP = re.compile(r"\bsg-[0-9a-f]{8,17}\b")
+_INSTANCE = re.compile(r"\bi-[0-9a-f]{8,17}\b")
+_NETWORK = re.compile(r"\bvpc-[0-9a-f]{8,17}\b")
+_ZONE = re.compile(r"\b[a-z]{2}(?:-[a-z]{2,9}){1,3}-\d[a-z]\b")
+_TEXT = re.compile(r"[A-Z]{4,40}(?:\t|\s*$)")
+_ALL = "-1"
+_LIMIT = 50_000
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """JSON to its last brace, tables of ``--output text``, or rows with an id."""
+    if len(lines) > _LIMIT or not line.strip():
+        return False
+    first = next((text for text in lines if text.strip()), line)
+    if first.lstrip()[:1] in {"{", "[", '"'}:
+        return _json.is_line(line) and not (len(lines) > 1 and lines[-1].rstrip() in {"}", "]"})
+    return _TEXT.match(line) is not None or any(p.search(line) for p in (_GROUP, _INSTANCE))
+
+
+def parse(section: Section) -> Parsed:
+    """Security groups with what they let pass among their own members, and machines with their places."""
+    first = next((text for text in section.lines if text.strip()), "")
+    if first.lstrip()[:1] in {"{", "[", '"'}:
+        found = list(_of_json(section))
+    elif any(line.startswith(("SECURITYGROUPS\t", "IPPERMISSIONS")) for line in section.lines):
+        found = list(_of_text(section))
+    else:
+        found = [o for index, line in enumerate(section.lines) for o in _of_row(section, index, line)]
+    if not found:
+        return Parsed(unread=tuple(index for index, line in enumerate(section.lines) if line.strip()))
+    return Parsed(observations=tuple(found))
+
+
+def _of_json(section: Section) -> Iterator[Observation]:
+    text = section.text if section.text.lstrip().startswith("{") else "{" + section.text
+    document, places = next(iter(_json.listed(text)), {}), _places(section)
+    for group in _json.tables(document.get("SecurityGroups")):
+        name = _json.text(group.get("GroupId"))
+        if name:
+            takes, sends = (_names_itself(group.get(way), name) for way in ("IpPermissions", "IpPermissionsEgress"))
+            yield observe(section, places.get(name, 0), "SecurityGroup", (name,), takes_own=takes, sends_own=sends)
+    for reservation in _json.tables(document.get("Reservations")):
+        for instance in _json.tables(reservation.get("Instances")):
+            name = _json.text(instance.get("InstanceId"))
+            if name:
+                zone = _json.text(_json.table(instance.get("Placement")).get("AvailabilityZone"))
+                where: dict[str, Any] = {"vpc": _json.text(instance.get("VpcId")), "zone": zone}
+                yield observe(section, places.get(name, 0), "CloudInstance", (name,), **where)
+
+
+def _places(section: Section) -> dict[str, int]:
+    """The first line of each id."""
+    found: dict[str, int] = {}
+    for index, line in enumerate(section.lines):
+        for pattern in (_GROUP, _INSTANCE):
+            for name in pattern.findall(line):
+                found.setdefault(name, index)
+    return found
+
+
+def _names_itself(rules: Any, name: str) -> bool | None:  # noqa: ANN401
+    """True if a rule for all traffic names the group; None where the rules were left out of the answer."""
+    if not isinstance(rules, list):
+        return None
+    pairs = (
+        pair
+        for rule in _json.tables(rules)
+        if rule.get("IpProtocol") == _ALL
+        for pair in _json.tables(rule.get("UserIdGroupPairs"))
+    )
+    return any(pair.get("GroupId") == name for pair in pairs)
+
+
+def _of_text(section: Section) -> Iterator[Observation]:
+    """A rule's peers stand on the lines below it."""
+    groups: dict[str, tuple[int, dict[str, Any]]] = {}
+    name, way, every = "", "", False
+    for index, line in enumerate(section.lines):
+        word, _, rest = line.partition("\t")
+        named = _GROUP.search(rest)
+        if word == "SECURITYGROUPS" and named:
+            name, way = named[0], ""
+            groups[name] = index, {"takes_own": False, "sends_own": False}
+        elif word in {"IPPERMISSIONS", "IPPERMISSIONSEGRESS"}:
+            way = "takes_own" if word == "IPPERMISSIONS" else "sends_own"
+            every = rest.strip() == _ALL
+        elif word == "USERIDGROUPPAIRS" and every and way and name and _GROUP.findall(rest)[:1] == [name]:
+            groups[name][1][way] = True
+    for group, (index, fields) in groups.items():
+        yield observe(section, index, "SecurityGroup", (group,), **fields)
+
+
+def _of_row(section: Section, index: int, line: str) -> Iterator[Observation]:
+    """What a query chose of an instance: its id, with a zone or a network."""
+    instance, vpc, zone = _INSTANCE.search(line), _NETWORK.search(line), _ZONE.search(line)
+    if instance and (vpc or zone):
+        where: dict[str, Any] = {"vpc": vpc[0] if vpc else None, "zone": zone[0] if zone else None}
+        yield observe(section, index, "CloudInstance", (instance[0],), **where)

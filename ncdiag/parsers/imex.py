@@ -1,0 +1,113 @@
+r"""``nvidia-imex-ctl -N`` (and ``-q``): the nodes of an IMEX domain, which share GPU memory over NVLink.
+
+Source of the format: NVIDIA IMEX service for NVLink networks, nvidia-imex-ctl: a legend, ``Node #0   - 10.0.0.1   -
+READY   - Version: ...``, the table ``Nodes From\To`` and ``Domain State: UP``; with ``-j`` the same as JSON
+(``nodes``, each with ``status``, ``host`` and ``connections``, and the ``status`` of the domain).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ncdiag.facts.observe import Parsed, observe
+from ncdiag.parsers import _json
+from ncdiag.spans import Section
+
+KIND = "imex"
+COMMANDS: tuple[str, ...] = ("nvidia-imex-ctl",)
+ANCHOR = r"Connectivity Table Legend:|Node #\d{1,4} {1,8}- \S{1,64} {1,40}- [A-Z]{4,20}\b"
+
+_NODE = re.compile(
+    r"Node #(?P<number>\d{1,4})\s{1,8}(?:\*\s{0,4})?-\s(?P<address>\S{1,64})\s{1,64}(?:\*\s{0,4})?-\s"
+    r"(?P<state>[A-Z][A-Z_ ]{1,30}?)\s*(?:\*\s*)?(?:-\sVersion:|$)"
+)
+_NAME = re.compile(r"\s-\sHostname: (?P<name>[\w.-]{1,64})")
+_ROW = re.compile(r"\s{1,16}\d{1,4}\s{1,16}(?:[INRDACVM!]{1,4}\s*){1,600}$")
+_DOMAIN = re.compile(r"Domain State: (?P<state>[A-Z]{2,20})\s*$")
+_FRAME = re.compile(
+    r"Connectivity Table Legend:|(?:[A-Z]|!\w!) - [A-Z]|\d{1,2}/\d{1,2}/\d{4} [\d:.]{5,16}\s*$|Nodes:\s*$"
+    r"|\s?Nodes From\\To\s"
+)
+_LIMIT = 2000
+_READY, _CONNECTED = "READY", "C"
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """The legend, the nodes, the table and the state, with blank lines between them; or JSON."""
+    first = next((text for text in lines if text.strip()), line)
+    if first.lstrip().startswith("{"):
+        return _json.is_line(line) and not (len(lines) > 1 and _json.closed(lines[-1], line))
+    if len(lines) > _LIMIT or _DOMAIN.match(lines[-1] if lines else ""):
+        return False
+    return not line.strip() or any(pattern.match(line) for pattern in (_NODE, _ROW, _DOMAIN, _FRAME))
+
+
+def parse(section: Section) -> Parsed:
+    """``imex_domain``, ``imex_nodes`` and ``imex_lost`` of the host that was asked."""
+    if section.lines and section.lines[0].lstrip().startswith("{"):
+        return _of_json(section)
+    nodes: dict[int, tuple[str, str]] = {}
+    rows: dict[int, list[str]] = {}
+    state, last = None, 0
+    unread: list[int] = []
+    for index, line in enumerate(section.lines):
+        node, domain = _NODE.match(line), _DOMAIN.match(line)
+        if node:
+            name = _NAME.search(line)
+            nodes[int(node["number"])] = (name["name"] if name else node["address"]), node["state"]
+        elif domain:
+            state, last = domain["state"], index
+        elif _ROW.match(line):
+            number, *cells = line.split()
+            rows[int(number)] = cells
+        elif line.strip() and not _FRAME.match(line):
+            unread.append(index)
+    if not nodes and state is None:
+        return Parsed(unread=tuple(unread))
+    lost = [f"{name} ({word})" for name, word in nodes.values() if word != _READY]
+    lost += _unconnected(nodes, rows)
+    told = observe(
+        section, last, "Host", imex_domain=state, imex_nodes=len(nodes) or None, imex_lost=lost if nodes else None
+    )
+    return Parsed(observations=(told,), unread=tuple(unread))
+
+
+def _unconnected(nodes: Mapping[int, tuple[str, str]], rows: Mapping[int, list[str]]) -> list[str]:
+    """Pairs of ready nodes that are not connected."""
+    ready = [number for number, (_, state) in nodes.items() if state == _READY]
+    pairs = [(a, b) for a in ready for b in ready if b < len(rows.get(a, ())) and rows[a][b] != _CONNECTED]
+    return [f"{nodes[a][0]} to {nodes[b][0]} ({rows[a][b]})" for a, b in pairs[:_MOST]]
+
+
+_MOST = 8
+
+
+def _of_json(section: Section) -> Parsed:
+    document = next(iter(_json.listed(section.text)), {})
+    nodes = [node for node in _json.table(document.get("nodes")).values() if isinstance(node, dict)]
+    state = _json.text(document.get("status"))
+    if not nodes or state is None:
+        return Parsed(unread=tuple(index for index, line in enumerate(section.lines) if line.strip()))
+    lost = [f"{_named(node)} ({node.get('status')})" for node in nodes if node.get("status") != _READY]
+    lost += [
+        f"{_named(node)} to {link.get('host')} ({link.get('status')})"
+        for node in nodes
+        for link in _json.table(node.get("connections")).values()
+        if isinstance(link, dict)
+        and node.get("status") == _READY
+        and link.get("status") != "CONNECTED"
+        and _is_ready(link.get("host"), nodes)
+    ][:_MOST]
+    place = max((index for index, line in enumerate(section.lines) if '"status"' in line), default=0)
+    told = observe(section, place, "Host", imex_domain=state, imex_nodes=len(nodes), imex_lost=lost)
+    return Parsed(observations=(told,))
+
+
+def _named(node: Mapping[str, Any]) -> str:
+    return _json.text(node.get("hostName")) or _json.text(node.get("host")) or "?"
+
+
+def _is_ready(host: object, nodes: Sequence[Mapping[str, Any]]) -> bool:
+    return any(node.get("host") == host and node.get("status") == _READY for node in nodes)
