@@ -21,6 +21,11 @@ _UNIONS = {
 _LAST_WINS = {"state", "operstate", "last_ops", "line_tag"}
 _COUNTED = {"transports", "sizes", "net_ways"}
 _SUMMED = {"calls", "bytes"}
+_LOWEST = {
+    "peer_gb_per_s", "staged_gb_per_s", "peer_both_gb_per_s", "local_gb_per_s", "from_host_gb_per_s",
+    "to_host_gb_per_s",
+}  # fmt: skip
+"""What several tests measured alike: the weakest result counts."""
 
 
 _KEY_FIELDS: dict[str, tuple[str, ...]] = {
@@ -65,6 +70,9 @@ class Entity:
                 self.values[name][word] = self.values[name].get(word, 0) + count
         elif name in _SUMMED:
             self.values[name] += value
+        elif name in _LOWEST:
+            if value < self.values[name]:
+                self._set(name, value, new)
         elif self.values[name] != value:
             self._disagree(name, value, old, new, conflicts)
 

@@ -19,9 +19,9 @@ from ncdiag.facts.scalars import VersionRange, ip_address
 
 _LISTS = {
     "Event", "Launch", "Benchmark", "Timeout", "RankTable", "FlightRecord", "TopoSystem", "GraphDump", "RasReport",
-    "OperationProfile", "Fabric", "Throughput", "LinkTest", "StackDump",
+    "OperationProfile", "Fabric", "Throughput", "LinkTest", "StackDump", "HealthCheck",
 }  # fmt: skip
-_JOB_WIDE = (_LISTS - {"TopoSystem"}) | {"Communicator", "CollectiveSum", "Job", "Setting"}
+_JOB_WIDE = (_LISTS - {"TopoSystem", "HealthCheck"}) | {"Communicator", "CollectiveSum", "Job", "Setting"}
 
 
 def merge(observations: Iterable[Observation]) -> model.Job:

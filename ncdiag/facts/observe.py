@@ -21,7 +21,7 @@ ENTITIES = (
     "Host", "Interface", "Route", "Hca", "Port", "Gid", "Gpu", "Npu", "TopoLink", "PciDevice", "KernelModule", "Mount",
     "Limit", "Service", "Library", "Setting", "Event", "Rank", "Communicator", "CollectiveSum", "Launch", "Benchmark",
     "Timeout", "RankTable", "FlightRecord", "TopoSystem", "GraphDump", "RasReport", "OperationProfile", "Fabric",
-    "Throughput", "LinkTest", "StackDump", "Job",
+    "Throughput", "LinkTest", "StackDump", "HealthCheck", "Job",
 )  # fmt: skip
 
 
@@ -34,7 +34,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True, gc=False):  # as a 
     Route (destination, interface), Host (). Communicator (id,), CollectiveSum (communicator, nranks, function,
     datatype), Job () have no host.
     Event, Launch, Benchmark, Timeout, RankTable, FlightRecord, TopoSystem, GraphDump, RasReport, OperationProfile,
-    Fabric, Throughput, LinkTest and StackDump are lists: their key is ().
+    Fabric, Throughput, LinkTest, StackDump and HealthCheck are lists: their key is ().
 
     ``host`` None means: the host of the section, else the merger decides. ``complete`` on an entity Host names section
     kinds that were seen whole.

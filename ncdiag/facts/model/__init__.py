@@ -22,6 +22,7 @@ from ncdiag.facts.model.job import (
     Scaling,
 )
 from ncdiag.facts.model.monitoring import (
+    HealthCheck,
     OperationProfile,
     OperationSummary,
     RasComm,
@@ -103,6 +104,7 @@ __all__ = [
     "GraphDump",
     "GraphPlan",
     "Hca",
+    "HealthCheck",
     "Host",
     "HostName",
     "IdleState",

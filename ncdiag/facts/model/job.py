@@ -9,7 +9,7 @@ import msgspec
 from ncdiag.facts.model.base import Fact, HostName, InterfaceKind
 from ncdiag.facts.model.fabric import Fabric
 from ncdiag.facts.model.hardware import Gpu, Npu, PciDevice, TopoLink
-from ncdiag.facts.model.monitoring import OperationProfile, RasReport
+from ncdiag.facts.model.monitoring import HealthCheck, OperationProfile, RasReport
 from ncdiag.facts.model.network import Hca, Interface, Route
 from ncdiag.facts.model.processes import CollectiveSum, Communicator, Event, Parameter, Rank, Setting
 from ncdiag.facts.model.records import Benchmark, FlightRecord, Launch, LinkTest, RankTable, Throughput, Timeout
@@ -104,6 +104,7 @@ class Host(Fact, frozen=True, kw_only=True):
     input_drops: int | None = None
     mesh_chain: str | None = None
     nccl_parameters: tuple[Parameter, ...] | None = None
+    checks: tuple[HealthCheck, ...] = ()
 
 
 class Conflict(msgspec.Struct, frozen=True):
