@@ -2,7 +2,8 @@
 
 Source of the format: nvidia-smi (CUDA driver package, seen from release 384 to 580): index, name, persistence mode, bus
 id and ECC errors in the first row, power, memory, load and compute mode in the second, MIG in a third (since 450). Long
-names end in ``...`` up to release 470.
+names end in ``...`` up to release 470. What cannot be read is ``ERR!``: of a fan alone when the fan is at fault, of all
+values when the driver lost the GPU.
 """
 
 from __future__ import annotations
@@ -36,10 +37,12 @@ _LOAD = re.compile(
     r"\s*\|[^|]{1,60}?\s(?P<power>\d{1,4}|N/A|ERR!)W?\s*/\s*(?P<limit>\d{1,4}|N/A|ERR!)W?\s*"
     r"\|\s+(?P<used>\d{1,7})MiB\s*/\s*(?P<total>\d{1,7})MiB\s*\|\s+(?P<load>\d{1,3}%|N/A|ERR!)\s+(?P<mode>[^|]{1,20}?)\s*\|"
 )
+_BROKEN = re.compile(r"\s*\|\s{0,3}ERR!\s{1,4}ERR!\s{1,4}ERR!\s")
+"""The second row of a GPU whose fan, temperature and performance state cannot be read."""
 _MIG = re.compile(r"\s*\|\s+\|\s+\|\s+(?P<mig>Enabled|Disabled|N/A)\*?\s*\|")
 _COMPUTE_MODES = {"Default": "Default", "E. Process": "Exclusive_Process", "Prohibited": "Prohibited"}
 """The names that ``nvidia-smi -q`` prints in full."""
-_CUT = "..."
+_CUT, _ERROR = "...", "ERR!"
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
@@ -61,8 +64,9 @@ def parse(section: Section) -> Parsed:
                 found.append(observe(section, index, "Host", in_wsl=True))
         elif gpu:
             gpus.append((index, int(gpu["index"]), _identity(gpu)))
-        elif load and gpus:
-            gpus[-1][2].update(_load(load))
+        elif gpus and (load or _BROKEN.match(line)):
+            gpus[-1][2].update(_load(load) if load else {})
+            gpus[-1][2].update({"unreadable": _ERROR} if _BROKEN.match(line) else {})
         elif mig and gpus:
             gpus[-1][2].setdefault("mig", {"Enabled": True, "Disabled": False}.get(mig["mig"]))
         elif line.strip()[:1] not in {"", "|", "+"}:
@@ -79,7 +83,8 @@ def _identity(row: re.Match[str]) -> dict[str, Any]:
     """
     model, ecc = row["model"].strip(), row["ecc"]
     return {
-        "model": None if model.endswith(_CUT) else model,
+        "model": None if model.endswith(_CUT) or model == _ERROR else model,
+        "unreadable": _ERROR if model == _ERROR else None,
         "bus_id": bus_id(row["bus"]),
         "ecc_uncorrected": int(ecc) if ecc.isdecimal() and len(ecc) < 16 else None,  # noqa: PLR2004  (no real count)
     }
