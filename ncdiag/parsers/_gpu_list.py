@@ -29,6 +29,18 @@ _NONE = re.compile(r"\s*(?:NVML: )?Unable to retrieve NVLink (?:information|erro
 _ONE_OFF = re.compile(r"\s*(?:NVML: )?Unable to retrieve NVLink (?:information|errors) for link \d{1,2} - in[aA]ctive")
 
 
+NO_GPU = re.compile(r"No devices (?:were )?found\b")
+"""What all commands of nvidia-smi print on a host whose driver has no GPU."""
+
+
+def none_found(section: Section) -> list[Observation]:
+    """That there is no GPU, where an echoed nvidia-smi says so: the words alone may be of any program."""
+    hits = [index for index, line in enumerate(section.lines) if NO_GPU.match(line.strip())]
+    if not hits or "nvidia-smi" not in (section.command or ""):
+        return []
+    return [observe(section, hits[0], "Host", gpus_attached=0)]
+
+
 def belongs(line: str) -> bool:
     """Whether it is a line of one of these outputs."""
     return (
@@ -81,7 +93,7 @@ def read(section: Section, program: str) -> Parsed:
             continue
         elif is_elision(line):
             elided = True
-        elif line.strip():
+        elif line.strip() and not NO_GPU.match(line.strip()):
             unread.append(index)
     found: list[Observation] = []
     for (index, number, fields), rates in zip(gpus, links, strict=True):
@@ -97,4 +109,4 @@ def read(section: Section, program: str) -> Parsed:
         section.command is None
         or (unfiltered(section.command, program, ("-L", "nvlink", "-s", "--status", "-e", "--errorcounters")))
     )
-    return Parsed(observations=tuple(found), unread=tuple(unread), complete=complete)
+    return Parsed(observations=(*found, *none_found(section)), unread=tuple(unread), complete=complete)

@@ -14,6 +14,7 @@ from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
+from ncdiag.parsers import _gpu_list, _shared
 from ncdiag.spans import Section
 
 KIND = "nvidia_smi"
@@ -21,7 +22,8 @@ COMMANDS: tuple[str, ...] = ("nvidia-smi",)
 _HEAD = r"[ \t]{0,8}(?:\|[ \t]{0,4})?NVIDIA-SMI \d{3}\.[\d.]{2,12}\s+Driver Version: \d"
 _BUS = r"[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d"
 _ROW = rf"\|\s{{1,4}}\d{{1,3}}\s{{1,4}}\S[^|]{{1,60}}?\s(?:On|Off|N/A|ERR!)\s*\|\s+{_BUS}\s"
-ANCHOR = rf"{_HEAD}|[ \t]*{_ROW}"
+_NO_NVML = r"Failed to initialize NVML: (?!Driver/library)"  # two versions of the driver are the catalogue's
+ANCHOR = rf"{_HEAD}|[ \t]*{_ROW}|{_NO_NVML}"
 
 _SMI = re.compile(
     r"[ \t]{0,8}(?:\|[ \t]{0,4})?NVIDIA-SMI (?P<tool>\d{3}\.[\d.]{2,12})"
@@ -42,6 +44,9 @@ _BROKEN = re.compile(r"\s*\|\s{0,3}ERR!\s{1,4}ERR!\s{1,4}ERR!\s")
 _MIG = re.compile(r"\s*\|\s+\|\s+\|\s+(?P<mig>Enabled|Disabled|N/A)\*?\s*\|")
 _COMPUTE_MODES = {"Default": "Default", "E. Process": "Exclusive_Process", "Prohibited": "Prohibited"}
 """The names that ``nvidia-smi -q`` prints in full."""
+_PROCESSES = re.compile(r"\s*\|\s+Processes:")
+"""The table below that of the GPUs, behind which none is cut off."""
+_NVML = re.compile(rf"{_NO_NVML}(?P<error>\w.{{2,80}}?)\s*$")
 _CUT, _ERROR = "...", "ERR!"
 
 
@@ -69,11 +74,21 @@ def parse(section: Section) -> Parsed:
             gpus[-1][2].update({"unreadable": _ERROR} if _BROKEN.match(line) else {})
         elif mig and gpus:
             gpus[-1][2].setdefault("mig", {"Enabled": True, "Disabled": False}.get(mig["mig"]))
-        elif line.strip()[:1] not in {"", "|", "+"}:
+        elif refusal := _NVML.match(line):
+            found.append(observe(section, index, "Host", nvml_error=refusal["error"]))
+        elif line.strip()[:1] not in {"", "|", "+"} and not _gpu_list.NO_GPU.match(line):
             unread.append(index)
     cuda = next((told[1] for line in section.lines[:2] if (told := _CUDA.search(line))), None)
     found += [observe(section, i, "Gpu", (number,), cuda=cuda, **fields) for i, number, fields in gpus]
-    return Parsed(observations=tuple(found), unread=tuple(unread))
+    found += _gpu_list.none_found(section)
+    return Parsed(observations=tuple(found), unread=tuple(unread), complete=_is_whole(section, [n for _, n, _ in gpus]))
+
+
+def _is_whole(section: Section, numbers: Sequence[int]) -> bool:
+    """True if the box shows all GPUs: from its head to the table of processes, without a gap or an option."""
+    begins, ends = any(map(_SMI.match, section.lines[:3])), any(map(_PROCESSES.match, section.lines))
+    plain = _shared.unfiltered(section.command, "nvidia-smi")
+    return bool(numbers) and numbers == list(range(len(numbers))) and begins and ends and plain
 
 
 def _identity(row: re.Match[str]) -> dict[str, Any]:

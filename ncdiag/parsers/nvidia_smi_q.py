@@ -14,7 +14,7 @@ from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
-from ncdiag.parsers import _shared
+from ncdiag.parsers import _gpu_list, _shared
 from ncdiag.spans import Section
 
 KIND = "nvidia_smi_q"
@@ -52,7 +52,9 @@ def parse(section: Section) -> Parsed:
     """GPUs by index where all are listed, else by bus id; what is told of the host above them."""
     reader = _Reader(section)
     unread = [i for i, line in enumerate(section.lines) if line.strip() and not reader.take(i, line)]
-    return reader.parsed(tuple(unread))
+    none = _gpu_list.none_found(section)
+    parsed = reader.parsed(tuple(unread))
+    return Parsed(observations=tuple(none), unread=()) if none else parsed
 
 
 class _Reader:

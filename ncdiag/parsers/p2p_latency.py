@@ -18,6 +18,7 @@ KIND = "p2p_latency"
 COMMANDS: tuple[str, ...] = ("p2pBandwidthLatencyTest",)
 ANCHOR = (
     r"\[P2P \(Peer-to-Peer\) GPU Bandwidth Latency Test\]|P2P Connectivity Matrix[ \t]*$"
+    r"|Device=\d{1,4} CAN(?:NOT)? Access Peer Device=\d"
     r"|(?:(?:Uni|Bi)directional )?P2P=(?:Dis|En)abled (?:Latency|Bandwidth) [^\n]{0,40}Matrix"
 )
 

@@ -39,7 +39,7 @@ class Host(Fact, frozen=True, kw_only=True):
     no rule names, ``input_drops`` how many of its rules drop or reject what comes in; ``mesh_chain`` is the chain by
     which a service mesh's proxy takes the host's connections, empty for none. ``nccl_parameters`` is the registry of
     the NCCL library there. ``process_cpus`` are the processors of those processes that were
-    asked about, ``idle_states`` those in which the processors sleep.
+    asked about, ``idle_states`` those in which the processors sleep. ``nvml_error`` is why nvidia-smi could not begin.
     """
 
     name: str
@@ -105,6 +105,7 @@ class Host(Fact, frozen=True, kw_only=True):
     mesh_chain: str | None = None
     nccl_parameters: tuple[Parameter, ...] | None = None
     checks: tuple[HealthCheck, ...] = ()
+    nvml_error: str | None = None
 
 
 class Conflict(msgspec.Struct, frozen=True):
@@ -221,7 +222,7 @@ class Job(Fact, frozen=True, kw_only=True):
 
 
 COLLECTION_KINDS = {
-    "gpus": frozenset({"nvidia_smi_L", "nvidia_smi_q", "topo_m", "nvml"}),
+    "gpus": frozenset({"nvidia_smi", "nvidia_smi_L", "nvidia_smi_q", "topo_m", "nvml"}),
     "hcas": frozenset({"ibstat", "ibstatus", "ibv_devinfo", "show_gids", "sysfs_infiniband"}),
     "interfaces": frozenset({"interfaces"}),
     "routes": frozenset({"routes"}),
