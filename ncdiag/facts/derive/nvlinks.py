@@ -69,7 +69,7 @@ def active_nvlinks(gpu: Gpu, view: View) -> int | None:
 
 @derived
 def expected_nvlinks(gpu: Gpu, view: View) -> int | None:
-    """The NVLinks that it should have: those of its siblings, all that are listed of a module, or all of its model.
+    """The NVLinks that it should have: as its siblings have, or that are listed of a module, or of its model.
 
     A GPU without any, beside others that have few, is one without a bridge: nothing is expected of it.
     """
@@ -77,13 +77,15 @@ def expected_nvlinks(gpu: Gpu, view: View) -> int | None:
     active: int | None = view.get(gpu, "active_nvlinks")
     if host is None or active is None:
         return None
-    module = module_of(gpu)
-    if module is not None and active:
-        return max(active + (gpu.nvlinks_inactive or 0), 0 if gpu.nvlinks is not None else module.links)
     alike: list[int] = [view.get(other, "active_nvlinks") or 0 for other in host.gpus if other.model == gpu.model]
     most = max(alike)
     usual = most >= _FEW_LINKS and alike.count(most) > len(host.gpus) / 2
-    return most if active or usual else 0
+    expected = most if active or usual else 0
+    module = module_of(gpu)
+    if module is None or not active:
+        return expected
+    listed = active + (gpu.nvlinks_inactive or 0) if gpu.nvlinks is not None else module.links
+    return max(expected, listed)
 
 
 @derived
