@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
+from ncdiag.parsers import _context, _events
 from ncdiag.parsers._peer_rates import Rates
 from ncdiag.spans import Section
 
@@ -34,6 +35,8 @@ _RATE = re.compile(
 )
 _CHECKED = re.compile(r"Enabling peer access between GPU(?P<one>\d{1,3}) and GPU(?P<other>\d{1,3})")
 _WRONG = re.compile(r"Verification error @ element \d")
+_ERROR = re.compile(r"-> (?P<error>[a-zA-Z].{3,120}?)\s*$")
+"""The words of the CUDA error whose number stands in the line above."""
 _DEVICE = re.compile(r"\s?Device (?P<gpu>\d{1,3}): \"?(?P<model>[^\"\n]{3,80}?)\"?\s*$")
 _PLACE = re.compile(
     r"\s+Device PCI Domain ID / Bus ID / location ID:\s+(?P<domain>\d{1,6}) / (?P<bus>\d{1,3}) / (?P<slot>\d{1,2})"
@@ -43,7 +46,8 @@ _UNIT = re.compile(r"\s+Transfer Size \(Bytes\)\s+Bandwidth\((?P<unit>[GM])B/s\)
 _SIZE = re.compile(r"\s+(?P<size>\d{1,12})\s+(?P<rate>\d{1,7}\.\d)\s*$")
 _OTHER = re.compile(
     r"\s*$|\[[^\]]{1,200}\] - |> |Checking |CUDA-capable device count|Enabling |Disabling |Allocating |Creating "
-    r"|Preparing |Run kernel |Copy data |Shutting |Running on\.\.\.|deviceQuery, CUDA|Result = PASS|NOTE: The CUDA"
+    r"|Preparing |Run kernel |Copy data |Shutting |Running on\.\.\."
+    r"|cudaGet\w{1,40} returned \d|Result = FAIL|deviceQuery, CUDA|Result = PASS|NOTE: The CUDA"
     r"|Test passed|Two or more GPUs with Peer|Peer to Peer access is|Waiving test|Detected \d"
     r"|\S{1,200}deviceQuery Starting"
     r"|\s{1,6}(?:\(\d{1,4}\) Multiprocessors|[A-Z][^:]{2,60}:(?:\s|$)|< |CUDA |[A-Z][\w (),/.#-]{3,60}\s\s\S)"
@@ -61,7 +65,7 @@ _LINES = 4000
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """What these samples print; anything else ends the section."""
-    patterns = (_ACCESS, _RATE, _WRONG, _DEVICE, _WAY, _UNIT, _SIZE, _OTHER)
+    patterns = (_ACCESS, _RATE, _WRONG, _ERROR, _DEVICE, _WAY, _UNIT, _SIZE, _OTHER)
     return len(lines) < _LINES and (any(p.match(line) for p in patterns) or line.startswith("Test failed!"))
 
 
@@ -69,7 +73,8 @@ def parse(section: Section) -> Parsed:
     """GPUs with their models, links with peer access and GB/s, and whether the data of a copy was right."""
     reader = _Reader(section)
     unread = [i for i, line in enumerate(section.lines) if not reader.take(i, line) and not _OTHER.match(line)]
-    return Parsed(observations=(*reader.rates.observations(), *reader.checks()), unread=tuple(unread))
+    found = (*reader.rates.observations(), *reader.checks(), *reader.errors.observations())
+    return Parsed(observations=found, unread=tuple(unread))
 
 
 class _Reader:
@@ -78,6 +83,7 @@ class _Reader:
     def __init__(self, section: Section) -> None:
         self._section = section
         self.rates = Rates(section)
+        self.errors = _events.Collector(section)
         self._gpu: int | None = None
         self._field, self._scale = "", 1.0
         self._pair: tuple[int, ...] = ()
@@ -96,6 +102,9 @@ class _Reader:
             self._wrong = self._wrong or (index, line.strip())
         elif line.startswith("Test passed"):
             self._passed = index
+        elif found := _ERROR.match(line):
+            for event in _events.find(f"CUDA error: {found['error']}"):
+                self.errors.add(index, event, _context.Context(), found["error"])
         elif not line.startswith("Test failed!"):
             return self._of_gpu(index, line) or self._of_copy(index, line)
         return True
