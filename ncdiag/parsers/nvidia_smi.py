@@ -22,7 +22,11 @@ COMMANDS: tuple[str, ...] = ("nvidia-smi",)
 _HEAD = r"[ \t]{0,8}(?:\|[ \t]{0,4})?NVIDIA-SMI \d{3}\.[\d.]{2,12}\s+Driver Version: \d"
 _BUS = r"[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d"
 _ROW = rf"\|\s{{1,4}}\d{{1,3}}\s{{1,4}}\S[^|]{{1,60}}?\s(?:On|Off|N/A|ERR!)\s*\|\s+{_BUS}\s"
-_NO_NVML = r"Failed to initialize NVML: (?!Driver/library)"  # two versions of the driver are the catalogue's
+_NO_NVML = (
+    r"Failed to initialize NVML: (?:Unknown Error|Insufficient Permissions|Driver Not Loaded|Function Not Found|Timeout"
+    r"|GPU is lost|GPU access blocked by the operating system)"
+)
+"""Errors of NVML that mean the driver cannot be reached; two versions of the driver are the catalogue's."""
 ANCHOR = rf"{_HEAD}|[ \t]*{_ROW}|{_NO_NVML}"
 
 _SMI = re.compile(
@@ -46,7 +50,7 @@ _COMPUTE_MODES = {"Default": "Default", "E. Process": "Exclusive_Process", "Proh
 """The names that ``nvidia-smi -q`` prints in full."""
 _PROCESSES = re.compile(r"\s*\|\s+Processes:")
 """The table below that of the GPUs, behind which none is cut off."""
-_NVML = re.compile(rf"{_NO_NVML}(?P<error>\w.{{2,80}}?)\s*$")
+_NVML = re.compile(rf"(?={_NO_NVML}\s*$)Failed to initialize NVML: (?P<error>.{{2,80}}?)\s*$")
 _CUT, _ERROR = "...", "ERR!"
 
 
