@@ -21,6 +21,7 @@ from ncdiag.parsers.nccl_log import Repeats, Scanner
 from ncdiag.sections.cut import TEXT_LIMIT, Cutter
 from ncdiag.sections.undress import joined, undressed
 from ncdiag.sections.unwrap import rejoined, unfolded
+from ncdiag.sources import bug_report
 from ncdiag.sources.text import Cleaner
 from ncdiag.spans import Section, Span
 
@@ -66,7 +67,7 @@ def read_source(source: Readable, tick: Callable[[int], None] = lambda _: None) 
     seen: list[bytes | None] = []
 
     def buffers() -> Iterator[bytes]:
-        for buffer in map(undressed, joined(source.buffers())):
+        for buffer in map(undressed, joined(bug_report.prompted(source.buffers()))):
             seen.append(None if seen else unfolded(buffer))
             yield rejoined(buffer)
             tick(len(buffer))

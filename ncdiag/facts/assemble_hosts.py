@@ -24,6 +24,7 @@ RANK_INTERFACES = ("bootstrap_interface", "oob_interface")
 _HOST_LISTS = {
     "Interface": "interfaces", "Route": "routes", "Gpu": "gpus", "Npu": "npus", "TopoLink": "links", "PciDevice": "pci",
     "KernelModule": "modules", "Mount": "mounts", "Limit": "limits", "Service": "services", "Library": "libraries",
+    "HealthCheck": "checks",
 }  # fmt: skip
 _JOB_PARTS = ("Launch", "Setting", "Event", "Benchmark", "Timeout")
 _SYSTEM_CONF = "/etc/nccl.conf"

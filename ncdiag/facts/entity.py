@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -23,8 +23,13 @@ _COUNTED = {"transports", "sizes", "net_ways"}
 _SUMMED = {"calls", "bytes"}
 _KEYED = {"counters", "libfabric_providers", "lid_counters"}
 """What several tools print in parts, by name: the later reading of a name counts."""
-_STRICTEST = {"input_policy", "input_drops"}
-"""A packet has to pass every filter: the one that drops decides (``drop`` is also the greater word)."""
+_EXTREME: dict[str, Callable[[Any, Any], Any]] = {
+    **dict.fromkeys(("input_policy", "input_drops"), max),
+    **dict.fromkeys(("peer_gb_per_s", "staged_gb_per_s", "peer_both_gb_per_s"), min),
+    **dict.fromkeys(("local_gb_per_s", "from_host_gb_per_s", "to_host_gb_per_s"), min),
+}
+"""A packet has to pass every filter: the one that drops decides (``drop`` is also the greater word). Of what several
+tests measured alike, the weakest result counts."""
 
 
 _KEY_FIELDS: dict[str, tuple[str, ...]] = {
@@ -72,8 +77,9 @@ class Entity:
             self.values[name] += value
         elif name in _KEYED:
             self.values[name] = {**self.values[name], **value}
-        elif name in _STRICTEST:
-            self._set(name, max(self.values[name], value), new if value > self.values[name] else old)
+        elif name in _EXTREME:
+            kept = _EXTREME[name](self.values[name], value)
+            self._set(name, kept, old if kept == self.values[name] else new)
         elif self.values[name] != value:
             self._disagree(name, value, old, new, conflicts)
 

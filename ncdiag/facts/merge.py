@@ -19,17 +19,11 @@ from ncdiag.facts.scalars import VersionRange, ip_address
 
 _LISTS = {
     "Event", "Launch", "Benchmark", "Timeout", "RankTable", "FlightRecord", "TopoSystem", "GraphDump", "RasReport",
-    "OperationProfile", "Fabric", "Throughput", "LinkTest", "StackDump", "Complaint",
+    "OperationProfile", "Fabric", "Throughput", "LinkTest", "StackDump", "Complaint", "HealthCheck",
 }  # fmt: skip
-_JOB_WIDE = (_LISTS - {"TopoSystem"}) | {
-    "Communicator",
-    "CollectiveSum",
-    "ClusterNode",
-    "CloudInstance",
-    "SecurityGroup",
-    "Job",
-    "Setting",
-}
+_JOB_WIDE = (_LISTS - {"TopoSystem", "HealthCheck"}) | {
+    "Communicator", "CollectiveSum", "ClusterNode", "CloudInstance", "SecurityGroup", "Job", "Setting",
+}  # fmt: skip
 
 
 def merge(observations: Iterable[Observation]) -> model.Job:

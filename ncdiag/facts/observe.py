@@ -21,7 +21,8 @@ ENTITIES = (
     "Host", "Interface", "Route", "Hca", "Port", "Gid", "Gpu", "Npu", "TopoLink", "PciDevice", "KernelModule", "Mount",
     "Limit", "Service", "Library", "Setting", "Event", "Rank", "Communicator", "CollectiveSum", "Launch", "Benchmark",
     "Timeout", "RankTable", "FlightRecord", "TopoSystem", "GraphDump", "RasReport", "OperationProfile", "Fabric",
-    "Throughput", "LinkTest", "StackDump", "Complaint", "ClusterNode", "CloudInstance", "SecurityGroup", "Job",
+    "Throughput", "LinkTest", "StackDump", "Complaint", "HealthCheck", "ClusterNode", "CloudInstance",
+    "SecurityGroup", "Job",
 )  # fmt: skip
 
 
@@ -34,7 +35,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True, gc=False):  # as a 
     Route (destination, interface), Host (). Communicator (id,), CollectiveSum (communicator, nranks, function,
     datatype), ClusterNode (name,), CloudInstance (id,), SecurityGroup (id,), Job () have no host.
     Event, Launch, Benchmark, Timeout, RankTable, FlightRecord, TopoSystem, GraphDump, RasReport, OperationProfile,
-    Fabric, Throughput, LinkTest, StackDump and Complaint are lists: their key is ().
+    Fabric, Throughput, LinkTest, StackDump, Complaint and HealthCheck are lists: their key is ().
 
     ``host`` None means: the host of the section, else the merger decides. ``complete`` on an entity Host names section
     kinds that were seen whole.

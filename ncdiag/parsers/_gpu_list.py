@@ -16,28 +16,64 @@ _MIG = re.compile(r"\s*MIG \S+\s+Device\s+\d+: \(UUID: ")
 _LINK = re.compile(
     r"\s*Link (?P<link>\d{1,2}): (?:(?P<rate>\d{1,4}(?:\.\d{1,4})?) GB/s|<?(?P<off>inactive|Inactive)>?)\s*$"
 )
-_ERROR = re.compile(r"\s*Link \d{1,2}: (?P<kind>[A-Z][A-Za-z ]{1,20}?) Errors: (?P<count>\d{1,18})\s*$")
-_NONE = re.compile(r"\s*(?:NVML: )?Unable to retrieve NVLink information as all links are in[aA]ctive")
+_COUNTER = re.compile(
+    r"\s*Link \d{1,2}: (?P<name>[A-Z][A-Za-z ]{1,60}?)(?P<part> Lane \d| - \d{1,2}| Total)?"
+    r": (?P<value>\d{1,20}(?:e-?\d{1,3})?|N/A)\s*$"
+)
+_ERRORS = re.compile(r"(?!Raw )(?P<kind>.{1,60}) Errors$")
+"""Counters of errors. Those of the raw lanes and of the FEC, before correction, rise on every healthy link."""
+_RECOVERIES = {
+    "Link recovery successful events": "recovery_events", "Link recovery failed events": "failed_recovery_events",
+}  # fmt: skip
+_NONE = re.compile(r"\s*(?:NVML: )?Unable to retrieve NVLink (?:information|errors) as all links are in[aA]ctive")
+_ONE_OFF = re.compile(r"\s*(?:NVML: )?Unable to retrieve NVLink (?:information|errors) for link \d{1,2} - in[aA]ctive")
+
+
+NO_GPU = re.compile(r"No devices (?:were )?found\b")
+"""What all commands of nvidia-smi print on a host whose driver has no GPU."""
+
+
+def none_found(section: Section) -> list[Observation]:
+    """That there is no GPU, where an echoed nvidia-smi says so: the words alone may be of any program."""
+    hits = [index for index, line in enumerate(section.lines) if NO_GPU.match(line.strip())]
+    if not hits or "nvidia-smi" not in (section.command or ""):
+        return []
+    return [observe(section, hits[0], "Host", gpus_attached=0)]
 
 
 def belongs(line: str) -> bool:
     """Whether it is a line of one of these outputs."""
-    return not line.strip() or is_elision(line) or any(p.match(line) for p in (_GPU, _MIG, _LINK, _NONE, _ERROR))
+    return (
+        not line.strip()
+        or is_elision(line)
+        or any(p.match(line) for p in (_GPU, _MIG, _LINK, _NONE, _ONE_OFF, _COUNTER))
+    )
 
 
 def _detail(line: str, fields: dict[str, Any]) -> bool:
     """Take what a line tells of the GPU above it, but its links; errors are added up over the links by kind."""
-    error = _ERROR.match(line)
-    if error:
-        counts, kind = fields.setdefault("nvlink_errors", {}), error["kind"].lower().replace(" ", "_")
-        counts[kind] = counts.get(kind, 0) + int(error["count"])
+    if counter := _COUNTER.match(line):
+        kind = _kind(counter)
+        if kind and counter["value"].isdecimal():
+            counts = fields.setdefault("nvlink_errors", {})
+            counts[kind] = counts.get(kind, 0) + int(counter["value"])
     elif _NONE.match(line):
         fields["nvlinks"] = 0
+    elif _ONE_OFF.match(line):
+        fields["nvlinks_inactive"] = fields.get("nvlinks_inactive", 0) + 1
     elif _MIG.match(line):
         fields["mig"] = True
     else:
         return False
     return True
+
+
+def _kind(counter: re.Match[str]) -> str | None:
+    """The name of a counter of errors in a GPU's facts; None for one that counts something else."""
+    if counter["part"]:
+        return None
+    error = _ERRORS.match(counter["name"])
+    return error["kind"].lower().replace(" ", "_") if error else _RECOVERIES.get(counter["name"])
 
 
 def read(section: Section, program: str) -> Parsed:
@@ -57,7 +93,7 @@ def read(section: Section, program: str) -> Parsed:
             continue
         elif is_elision(line):
             elided = True
-        elif line.strip():
+        elif line.strip() and not NO_GPU.match(line.strip()):
             unread.append(index)
     found: list[Observation] = []
     for (index, number, fields), rates in zip(gpus, links, strict=True):
@@ -69,5 +105,8 @@ def read(section: Section, program: str) -> Parsed:
         found.append(observe(section, index, "Gpu", (number,), **fields))
     numbers = [number for _, number, _ in gpus]
     whole = bool(gpus) and not unread and not elided and numbers == list(range(len(gpus)))
-    complete = whole and (section.command is None or (unfiltered(section.command, program, ("-L", "nvlink", "-s"))))
-    return Parsed(observations=tuple(found), unread=tuple(unread), complete=complete)
+    complete = whole and (
+        section.command is None
+        or (unfiltered(section.command, program, ("-L", "nvlink", "-s", "--status", "-e", "--errorcounters")))
+    )
+    return Parsed(observations=(*found, *none_found(section)), unread=tuple(unread), complete=complete)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 _LINE = re.compile(r"\s*(?:[\[\]{}\",]|-?\d|true|false|null)")
@@ -47,6 +48,19 @@ def listed(value: str) -> list[dict[str, Any]]:
         found.append(item)
         position = value.find("{", end)
     return found
+
+
+def opened(lines: Sequence[str]) -> dict[str, Any]:
+    """The object of these lines, whose own brace may stand on a line before them; empty when it is cut off."""
+    import json
+
+    value = "\n".join(lines).strip()
+    value = value if value.startswith("{") else "{" + value
+    try:
+        item, _ = json.JSONDecoder().raw_decode(value[:_SIZE_LIMIT])
+    except (ValueError, RecursionError):
+        return {}
+    return table(item)
 
 
 def tables(value: Any) -> list[dict[str, Any]]:  # noqa: ANN401

@@ -2,7 +2,8 @@
 
 Source of the format: nvidia-smi (CUDA driver package, seen from release 384 to 580): index, name, persistence mode, bus
 id and ECC errors in the first row, power, memory, load and compute mode in the second, MIG in a third (since 450). Long
-names end in ``...`` up to release 470.
+names end in ``...`` up to release 470. What cannot be read is ``ERR!``: of a fan alone when the fan is at fault, of all
+values when the driver lost the GPU.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
+from ncdiag.parsers import _gpu_list, _shared
 from ncdiag.spans import Section
 
 KIND = "nvidia_smi"
@@ -20,7 +22,12 @@ COMMANDS: tuple[str, ...] = ("nvidia-smi",)
 _HEAD = r"[ \t]{0,8}(?:\|[ \t]{0,4})?NVIDIA-SMI \d{3}\.[\d.]{2,12}\s+Driver Version: \d"
 _BUS = r"[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d"
 _ROW = rf"\|\s{{1,4}}\d{{1,3}}\s{{1,4}}\S[^|]{{1,60}}?\s(?:On|Off|N/A|ERR!)\s*\|\s+{_BUS}\s"
-ANCHOR = rf"{_HEAD}|[ \t]*{_ROW}"
+_NO_NVML = (
+    r"Failed to initialize NVML: (?:Unknown Error|Insufficient Permissions|Driver Not Loaded|Function Not Found|Timeout"
+    r"|GPU is lost|GPU access blocked by the operating system)"
+)
+"""Errors of NVML that mean the driver cannot be reached; two versions of the driver are the catalogue's."""
+ANCHOR = rf"{_HEAD}|[ \t]*{_ROW}|{_NO_NVML}"
 
 _SMI = re.compile(
     r"[ \t]{0,8}(?:\|[ \t]{0,4})?NVIDIA-SMI (?P<tool>\d{3}\.[\d.]{2,12})"
@@ -36,10 +43,15 @@ _LOAD = re.compile(
     r"\s*\|[^|]{1,60}?\s(?P<power>\d{1,4}|N/A|ERR!)W?\s*/\s*(?P<limit>\d{1,4}|N/A|ERR!)W?\s*"
     r"\|\s+(?P<used>\d{1,7})MiB\s*/\s*(?P<total>\d{1,7})MiB\s*\|\s+(?P<load>\d{1,3}%|N/A|ERR!)\s+(?P<mode>[^|]{1,20}?)\s*\|"
 )
+_BROKEN = re.compile(r"\s*\|\s{0,3}ERR!\s{1,4}ERR!\s{1,4}ERR!\s")
+"""The second row of a GPU whose fan, temperature and performance state cannot be read."""
 _MIG = re.compile(r"\s*\|\s+\|\s+\|\s+(?P<mig>Enabled|Disabled|N/A)\*?\s*\|")
 _COMPUTE_MODES = {"Default": "Default", "E. Process": "Exclusive_Process", "Prohibited": "Prohibited"}
 """The names that ``nvidia-smi -q`` prints in full."""
-_CUT = "..."
+_PROCESSES = re.compile(r"\s*\|\s+Processes:")
+"""The table below that of the GPUs, behind which none is cut off."""
+_NVML = re.compile(rf"(?={_NO_NVML}\s*$)Failed to initialize NVML: (?P<error>.{{2,80}}?)\s*$")
+_CUT, _ERROR = "...", "ERR!"
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
@@ -61,15 +73,26 @@ def parse(section: Section) -> Parsed:
                 found.append(observe(section, index, "Host", in_wsl=True))
         elif gpu:
             gpus.append((index, int(gpu["index"]), _identity(gpu)))
-        elif load and gpus:
-            gpus[-1][2].update(_load(load))
+        elif gpus and (load or _BROKEN.match(line)):
+            gpus[-1][2].update(_load(load) if load else {})
+            gpus[-1][2].update({"unreadable": _ERROR} if _BROKEN.match(line) else {})
         elif mig and gpus:
             gpus[-1][2].setdefault("mig", {"Enabled": True, "Disabled": False}.get(mig["mig"]))
-        elif line.strip()[:1] not in {"", "|", "+"}:
+        elif refusal := _NVML.match(line):
+            found.append(observe(section, index, "Host", nvml_error=refusal["error"]))
+        elif line.strip()[:1] not in {"", "|", "+"} and not _gpu_list.NO_GPU.match(line):
             unread.append(index)
     cuda = next((told[1] for line in section.lines[:2] if (told := _CUDA.search(line))), None)
     found += [observe(section, i, "Gpu", (number,), cuda=cuda, **fields) for i, number, fields in gpus]
-    return Parsed(observations=tuple(found), unread=tuple(unread))
+    found += _gpu_list.none_found(section)
+    return Parsed(observations=tuple(found), unread=tuple(unread), complete=_is_whole(section, [n for _, n, _ in gpus]))
+
+
+def _is_whole(section: Section, numbers: Sequence[int]) -> bool:
+    """True if the box shows all GPUs: from its head to the table of processes, without a gap or an option."""
+    begins, ends = any(map(_SMI.match, section.lines[:3])), any(map(_PROCESSES.match, section.lines))
+    plain = _shared.unfiltered(section.command, "nvidia-smi")
+    return bool(numbers) and numbers == list(range(len(numbers))) and begins and ends and plain
 
 
 def _identity(row: re.Match[str]) -> dict[str, Any]:
@@ -79,7 +102,8 @@ def _identity(row: re.Match[str]) -> dict[str, Any]:
     """
     model, ecc = row["model"].strip(), row["ecc"]
     return {
-        "model": None if model.endswith(_CUT) else model,
+        "model": None if model.endswith(_CUT) or model == _ERROR else model,
+        "unreadable": _ERROR if model == _ERROR else None,
         "bus_id": bus_id(row["bus"]),
         "ecc_uncorrected": int(ecc) if ecc.isdecimal() and len(ecc) < 16 else None,  # noqa: PLR2004  (no real count)
     }

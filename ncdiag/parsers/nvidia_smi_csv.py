@@ -1,4 +1,4 @@
-"""``nvidia-smi --query-gpu=... --format=csv``: a heading with the names asked for, a line a GPU.
+"""``nvidia-smi --query-gpu=...`` and ``--query-remapped-rows=... --format=csv``: a heading, then a line for each GPU.
 
 Source of the format: ``nvidia-smi --help-query-gpu`` (CUDA driver package): names joined by dots, units in brackets
 behind them. Without a heading (``noheader``) the names are those of the echoed command.
@@ -7,11 +7,12 @@ behind them. Without a heading (``noheader``) the names are those of the echoed 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
+from ncdiag.parsers._shared import number
 from ncdiag.spans import Section
 
 KIND = "nvidia_smi_csv"
@@ -19,6 +20,7 @@ COMMANDS: tuple[str, ...] = ()  # told by the heading: the option carries its va
 _NAME = r"[a-z][a-z0-9_.]{1,60}(?: \[[\w%/]{1,10}\])?"
 _OWN = (
     r"(?:pci\.bus_id|gpu_bus_id|pcie\.link\.\w|driver_version|mig\.mode|compute_mode|compute_cap|persistence_mode"
+    r"|clocks_(?:throttle|event)_reasons\.\w|remapped_rows\.\w|retired_pages\.\w|fabric\.\w|gpu_recovery_action"
     r"|memory\.(?:total|used|free)|utilization\.\w|power\.(?:draw|limit)|clocks\.\w|ecc\.\w|temperature\.gpu|gpu_uuid)"
 )
 ANCHOR = rf"[ \t]*(?=(?:[^,\s][^,\n]{{0,69}},[ ]?){{0,40}}{_OWN}){_NAME}(?:,[ ]?{_NAME}){{1,40}}[ \t]*$"
@@ -27,7 +29,7 @@ _LONGEST = 2000
 
 
 def _text(value: str) -> str | None:
-    return None if value in {"", "N/A", "[N/A]", "[Not Supported]", "[Unknown Error]"} else value
+    return None if value in {"", "N/A", "[N/A]"} or value.startswith("[") else value
 
 
 def _count(value: str) -> int | None:
@@ -37,6 +39,12 @@ def _count(value: str) -> int | None:
 
 def _enabled(value: str) -> bool | None:
     return {"Enabled": True, "Disabled": False}.get(value)
+
+
+def _some(value: str) -> bool | None:
+    """``Yes`` and ``No``, or how many there are."""
+    count = _count(value)
+    return {"Yes": True, "No": False}.get(value, None if count is None else count > 0)
 
 
 _READ: dict[str, tuple[str, Callable[[str], Any]]] = {
@@ -55,8 +63,29 @@ _READ: dict[str, tuple[str, Callable[[str], Any]]] = {
     "ecc.errors.uncorrected.aggregate.total": ("ecc_uncorrected_ever", _count),
     "clocks.current.sm": ("sm_clock_mhz", _count), "clocks.sm": ("sm_clock_mhz", _count),
     "clocks.max.sm": ("sm_clock_max_mhz", _count),
+    "fabric.state": ("fabric_state", _text), "fabric.status": ("fabric_status", _text),
+    "gpu_recovery_action": ("recovery_action", _text),
+    "remapped_rows.correctable": ("remapped_correctable", _count),
+    "remapped_rows.uncorrectable": ("remapped_uncorrectable", _count),
+    "remapped_rows.pending": ("remapping_pending", _some), "remapped_rows.failure": ("remapping_failed", _some),
+    "retired_pages.pending": ("retirement_pending", _some),
 }  # fmt: skip
 """Field of a Gpu and how its value is read, by the name that is asked for."""
+
+_REASONS = re.compile(r"clocks_(?:throttle|event)_reasons\.(?P<reason>\w{1,40})$")
+_SLOWDOWNS = {
+    "sw_power_cap": "SW Power Cap", "hw_slowdown": "HW Slowdown", "sw_thermal_slowdown": "SW Thermal Slowdown",
+    "hw_thermal_slowdown": "HW Thermal Slowdown", "hw_power_brake_slowdown": "HW Power Brake Slowdown",
+}  # fmt: skip
+"""Reasons as ``nvidia-smi -q`` calls them."""
+_BITS = {
+    0x04: "SW Power Cap", 0x08: "HW Slowdown", 0x20: "SW Thermal Slowdown", 0x40: "HW Thermal Slowdown",
+    0x80: "HW Power Brake Slowdown",
+}  # fmt: skip
+"""The same in the mask ``.active`` (nvml.h, nvmlClocksEventReason*)."""
+_LOST = frozenset({"[GPU is lost]", "[GPU requires reset]"})
+_UNKNOWN, _SHARE = "[Unknown Error]", 3
+"""The error of a value, and the share of them (one in so many) from which on it is the GPU that cannot be read."""
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
@@ -72,9 +101,29 @@ def parse(section: Section) -> Parsed:
     for index, line in enumerate(section.lines[1:], 1):
         told = dict(zip(names, (value.strip() for value in line.split(",")), strict=False))
         fields = {field: read(told[name]) for name, (field, read) in _READ.items() if name in told}
-        number = _count(told.get("index", str(index - 1)))
-        if number is None or all(value is None for value in fields.values()):
+        fields |= {"slowdowns": _slowdowns(told), "unreadable": _unreadable(told)}
+        place = _count(told.get("index", str(index - 1)))
+        if place is None or all(value is None for value in fields.values()):
             unread.append(index)
         else:
-            found.append(observe(section, index, "Gpu", (number,), **fields))
+            found.append(observe(section, index, "Gpu", (place,), **fields))
     return Parsed(observations=tuple(found), unread=tuple(unread))
+
+
+def _slowdowns(told: Mapping[str, str]) -> list[str] | None:
+    """What holds the clocks down, by the columns of the reasons or by their mask; None where no column tells."""
+    columns = {found["reason"]: value for name, value in told.items() if (found := _REASONS.match(name))}
+    mask = number(columns.get("active", ""))
+    if mask is not None:
+        return [reason for bit, reason in _BITS.items() if mask & bit]
+    known = [(reason, columns[name]) for name, reason in _SLOWDOWNS.items() if name in columns]
+    answers = [(reason, value) for reason, value in known if value in {"Active", "Not Active"}]
+    return [reason for reason, value in answers if value == "Active"] if answers else None
+
+
+def _unreadable(told: Mapping[str, str]) -> str | None:
+    """The error that stands in place of the values of a GPU that the driver lost; None when they can be read."""
+    lost = next((value for value in told.values() if value in _LOST), None)
+    errors = sum(value == _UNKNOWN for value in told.values())
+    found = lost or (_UNKNOWN if errors > 1 and errors * _SHARE >= len(told) else None)
+    return found.strip("[]") if found else None

@@ -2,7 +2,8 @@
 
 Source of the format: nvidia-smi (CUDA driver package, seen from release 384 to 580): blocks by indentation, ``name :
 value``. Groups and names came over the years (Retired Pages before Ampere, Remapped Rows since; Clocks Throttle Reasons
-became Clocks Event Reasons); what a release lacks stays unknown.
+became Clocks Event Reasons, GPU Recovery Action came in 570); what a release lacks stays unknown. Of a GPU that the
+driver lost, values are the text of an NVML error (nvmlErrorString).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
-from ncdiag.parsers import _shared
+from ncdiag.parsers import _gpu_list, _shared
 from ncdiag.spans import Section
 
 KIND = "nvidia_smi_q"
@@ -33,7 +34,7 @@ _NOTHING = frozenset({"N/A", "None", "", "Not Found", "Unknown", "Unknown Error"
 _SLOWDOWNS = ("Clocks Event Reasons", "Clocks Throttle Reasons")
 _IDLE = frozenset({"Idle", "Applications Clocks Setting", "Sync Boost"})
 """Reasons that hold nothing back that somebody would miss."""
-_DEPTH = 12
+_DEPTH, _OF_GPU = 12, 4
 
 _Path = tuple[str, ...]
 
@@ -51,7 +52,9 @@ def parse(section: Section) -> Parsed:
     """GPUs by index where all are listed, else by bus id; what is told of the host above them."""
     reader = _Reader(section)
     unread = [i for i, line in enumerate(section.lines) if line.strip() and not reader.take(i, line)]
-    return reader.parsed(tuple(unread))
+    none = _gpu_list.none_found(section)
+    parsed = reader.parsed(tuple(unread))
+    return Parsed(observations=tuple(none), unread=()) if none else parsed
 
 
 class _Reader:
@@ -72,6 +75,7 @@ class _Reader:
             self._gpus.append((index, bus_id(gpu[1][4:]) or gpu[1][4:], {}))
             self._groups = []
         elif value:
+            self._alone(index, value)
             self._value(value)
         elif group := _GROUP.match(line):
             self._nest(len(group["indent"]))
@@ -104,6 +108,12 @@ class _Reader:
             self._gpus[-1][2].setdefault((*(group for _, group in self._groups), name), value)
         else:
             self._common.setdefault(name, value)
+
+    def _alone(self, index: int, found: re.Match[str]) -> None:
+        """A value of a GPU that a filter left alone (``nvidia-smi -q | grep Recovery``): one for each GPU."""
+        of_gpu = len(found["indent"] or "") == _OF_GPU and not self._groups and not self._common
+        if of_gpu and not any(address for _, address, _ in self._gpus):
+            self._part(index, found["name"])
 
     def parsed(self, unread: tuple[int, ...]) -> Parsed:
         """All observations; the list of GPUs is whole when as many as are attached were read."""
@@ -138,6 +148,11 @@ def _count(value: str) -> int | None:
     return int(found[1]) if found else None
 
 
+def _action(value: str) -> str | None:
+    """What is to be done, of which ``None`` is an answer."""
+    return value if value == "None" else _text(value)
+
+
 def _enabled(value: str) -> bool | None:
     return {"Enabled": True, "Disabled": False, "Yes": True, "No": False}.get(value)
 
@@ -151,6 +166,8 @@ _READ: tuple[tuple[str, _Path, Callable[[str], Any]], ...] = (
     ("pcie_width", ("PCI", "GPU Link Info", "Link Width", "Current"), _count),
     ("pcie_width_max", ("PCI", "GPU Link Info", "Link Width", "Max"), _count),
     ("numa_node", ("GPU Numa Node ID",), _count), ("numa_node", ("PCI", "GPU Numa Node ID"), _count),
+    ("recovery_action", ("GPU Recovery Action",), _action),
+    ("sram_threshold_exceeded", ("ECC Errors", "Aggregate", "SRAM Threshold Exceeded"), _enabled),
     ("fabric_state", ("Fabric", "State"), _text), ("fabric_status", ("Fabric", "Status"), _text),
     ("ecc_enabled", ("ECC Mode", "Current"), _enabled), ("ecc_enabled", ("Ecc Mode", "Current"), _enabled),
     ("retired_single_bit", ("Retired Pages", "Single Bit ECC"), _count),
@@ -164,6 +181,12 @@ _READ: tuple[tuple[str, _Path, Callable[[str], Any]], ...] = (
 )  # fmt: skip
 """Field, path below the GPU, how its value is read; the first path of a field that is there counts."""
 
+_FABRIC_HEALTH, _OWN = ("Fabric", "Health"), "Partition Assigned"
+"""The fabric's health, and its line that tells of a choice of the administrator."""
+_WELL = frozenset({"Healthy", "Full", "False", "Not Supported", *_NOTHING})
+_LOST = frozenset({"GPU is lost", "GPU requires reset"})
+_FEW = 5
+"""Values that are errors from which on it is the GPU that cannot be read, and not one sensor."""
 _UNCORRECTABLE = re.compile(r"[SD]RAM Uncorrectable(?: (?:Parity|SEC-DED))?$")
 _ECC = frozenset({"ECC Errors", "Ecc Errors"})
 
@@ -174,12 +197,40 @@ def _fields(told: Mapping[_Path, str]) -> dict[str, Any]:
     for field, path, convert in _READ:
         if path in told and fields.get(field) is None:
             fields[field] = convert(told[path])
+    fields["reset_required"] = _reset_required(told)
+    fields["unreadable"] = _unreadable(told)
+    fields["fabric_problems"] = _fabric_problems(told)
     fields["ecc_uncorrected"] = _uncorrected(told, "Volatile")
     fields["ecc_uncorrected_ever"] = _uncorrected(told, "Aggregate")
     reasons = {path[-1]: value for path, value in told.items() if path[0] in _SLOWDOWNS}
     if reasons:
         fields["slowdowns"] = [name for name, value in reasons.items() if value == "Active" and name not in _IDLE]
     return fields
+
+
+def _reset_required(told: Mapping[_Path, str]) -> bool | None:
+    """True if the driver wants the GPU to be reset (up to 565; later releases say so as the recovery action)."""
+    answers = [_enabled(value) for path, value in told.items() if path[0] == "GPU Reset Status"]
+    known = [answer for answer in answers if answer is not None]
+    return any(known) if known else None
+
+
+def _fabric_problems(told: Mapping[_Path, str]) -> list[str] | None:
+    """The lines of the fabric's health that are not well (``Bandwidth: Degraded``); None when none has a value."""
+    lines = {
+        path[-1]: value
+        for path, value in told.items()
+        if path[:2] == _FABRIC_HEALTH and path[-1] != _OWN and value != "N/A"
+    }
+    return [f"{name}: {value}" for name, value in lines.items() if value not in _WELL] if lines else None
+
+
+def _unreadable(told: Mapping[_Path, str]) -> str | None:
+    """The error that stands in place of the GPU's values; None when they can be read."""
+    lost = next((value for value in told.values() if value in _LOST), None)
+    told_values = [value for value in told.values() if value != "N/A"]
+    errors = sum(value == "Unknown Error" for value in told_values)
+    return lost or ("Unknown Error" if errors >= _FEW and errors * 2 >= len(told_values) else None)
 
 
 def _uncorrected(told: Mapping[_Path, str], period: str) -> int | None:

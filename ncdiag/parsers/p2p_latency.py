@@ -1,82 +1,87 @@
-"""``p2pBandwidthLatencyTest`` of the CUDA samples: how long a copy from one GPU to another takes, with peer access.
+"""``p2pBandwidthLatencyTest`` of the CUDA samples: peer access, bandwidth and latency between each two GPUs.
 
 Source of the format: NVIDIA/cuda-samples Samples/5_Domain_Specific/p2pBandwidthLatencyTest/p2pBandwidthLatencyTest.cu
-(main, outputLatencyMatrix, outputBandwidthMatrix). Of the latencies only the GPU's own clock is kept.
+(main, checkP2Paccess, outputLatencyMatrix, outputBandwidthMatrix). Of the latencies only the GPU's own clock is kept;
+numbers of GPUs are CUDA's, which are nvidia-smi's where all GPUs are of one model and none is hidden.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
-from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.facts.observe import Parsed
+from ncdiag.parsers._peer_rates import LARGEST, Rates
 from ncdiag.spans import Section
 
 KIND = "p2p_latency"
 COMMANDS: tuple[str, ...] = ("p2pBandwidthLatencyTest",)
 ANCHOR = (
     r"\[P2P \(Peer-to-Peer\) GPU Bandwidth Latency Test\]|P2P Connectivity Matrix[ \t]*$"
+    r"|Device=\d{1,4} CAN(?:NOT)? Access Peer Device=\d"
     r"|(?:(?:Uni|Bi)directional )?P2P=(?:Dis|En)abled (?:Latency|Bandwidth) [^\n]{0,40}Matrix"
 )
 
-_TITLE = re.compile(r"(?P<way>(?:Uni|Bi)directional )?P2P=(?P<peer>Dis|En)abled (?P<what>Latency|Bandwidth)")
+_TITLE = re.compile(
+    r"(?P<matrix>P2P Connectivity) Matrix|(?:(?P<way>Uni|Bi)directional )?P2P=(?P<peer>Dis|En)abled "
+    r"(?P<what>Latency|Bandwidth)"
+)
 _HEAD = re.compile(r"\s*(?P<clock>GPU|CPU|D\\D)(?:\s+\d{1,4})+\s*$")
 _ROW = re.compile(r"\s*(?P<gpu>\d{1,4})(?P<cells>(?:\s+\d{1,9}(?:\.\d{1,4})?)+)\s*$")
-_OTHER = re.compile(
-    r"\[P2P |Device: \d|Device=\d|P2P Connectivity|So you can see|\*\*\*NOTE|NOTE: The CUDA Samples|\s*$"
-)
+_DEVICE = re.compile(r"Device: (?P<gpu>\d{1,4}), (?P<model>[^,]{1,80}), pciBusID: ")
+_ACCESS = re.compile(r"Device=(?P<one>\d{1,4}) (?P<can>CAN|CANNOT) Access Peer Device=(?P<other>\d{1,4})\s*$")
+_OTHER = re.compile(r"\[P2P |Device: \d|So you can see|\*\*\*NOTE|NOTE: The CUDA Samples|\s*$")
 _FIELDS = {
     ("Latency", "En"): "peer_latency_us", ("Latency", "Dis"): "staged_latency_us",
     ("Bandwidth", "En"): "peer_gb_per_s", ("Bandwidth", "Dis"): "staged_gb_per_s",
 }  # fmt: skip
-_CLOCKS = {"Latency": "GPU", "Bandwidth": "D\\D"}
-"""What heads the columns of the matrices that are kept."""
-_LARGEST = 1024
-"""GPUs of a matrix; a wider one is something else."""
+_ACCESS_FIELD, _BOTH_FIELD, _STAGED = "peer_access", "peer_both_gb_per_s", "staged_gb_per_s"
+_CLOCKS = {"Latency": "GPU"}
+"""What heads the columns of the latencies that are kept; that of all others is ``D\\D``."""
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
-    """Titles, heads and rows of the matrices, what the test says before and behind them."""
-    return any(pattern.match(line) for pattern in (_TITLE, _HEAD, _ROW, _OTHER))
+    """Titles, heads and rows of the matrices, and what the test prints before and after them."""
+    return any(pattern.match(line) for pattern in (_TITLE, _HEAD, _ROW, _ACCESS, _OTHER))
 
 
 def parse(section: Section) -> Parsed:
-    """A link for each pair with the slower of its two directions, in microseconds and GB/s."""
-    found: dict[tuple[str, str, str], tuple[int, float]] = {}
+    """A link for each pair, in microseconds and GB/s; the models of the GPUs and the bandwidth of their own memory."""
+    rates = Rates(section)
     unread: list[int] = []
-    what, field, gpus = "", "", False
+    field, clock, columns = "", "", 0
     for index, line in enumerate(section.lines):
-        title, head, row = _TITLE.match(line), _HEAD.match(line), _ROW.match(line)
+        title, head, row, access = _TITLE.match(line), _HEAD.match(line), _ROW.match(line), _ACCESS.match(line)
         if title:
-            what, field, gpus = title["what"], _FIELDS[title["what"], title["peer"]], False
+            field, clock, columns = _field(title), _CLOCKS.get(title["what"], "D\\D"), 0
         elif head:
-            gpus = head["clock"] == _CLOCKS.get(what)
+            columns = len(line.split()) - 1 if head["clock"] == clock else 0
         elif row:
-            if field and gpus:
-                _take(found, field, index, row)
+            if field and len(row["cells"].split()) == columns <= LARGEST:  # a row that lost its number is none
+                _take(rates, field, index, row)
+        elif access:
+            rates.pair(index, _ACCESS_FIELD, int(access["one"]), int(access["other"]), access["can"] == "CAN")
+        elif device := _DEVICE.match(line):
+            rates.gpu(index, int(device["gpu"]), model=device["model"].strip())
         elif not _OTHER.match(line):
             unread.append(index)
-    links = tuple(_link(section, place, index, latency) for place, (index, latency) in found.items())
-    return Parsed(observations=links, unread=tuple(unread))
+    return Parsed(observations=tuple(rates.observations()), unread=tuple(unread))
 
 
-def _link(section: Section, place: tuple[str, str, str], index: int, latency: float) -> Observation:
-    fields: dict[str, Any] = {place[2]: latency}
-    return observe(section, index, "TopoLink", place[:2], **fields)
+def _field(title: re.Match[str]) -> str:
+    """The field that the cells of a matrix go into; empty for one that adds nothing."""
+    if title["matrix"]:
+        return _ACCESS_FIELD
+    if title["way"] == "Bi":
+        return _BOTH_FIELD if title["peer"] == "En" else ""
+    return _FIELDS[title["what"], title["peer"]]
 
 
-def _take(found: dict[tuple[str, str, str], tuple[int, float]], field: str, index: int, row: re.Match[str]) -> None:
-    """Take the cells of a row: from one GPU to each other; the worse of two directions stays."""
-    gpu, cells = int(row["gpu"]), row["cells"].split()
-    if len(cells) > _LARGEST:
-        return
-    for other, cell in enumerate(cells):
+def _take(rates: Rates, field: str, index: int, row: re.Match[str]) -> None:
+    """Take the cells of a row: from one GPU to each other; the diagonal is a copy inside one memory."""
+    gpu = int(row["gpu"])
+    for other, cell in enumerate(row["cells"].split()):
         if other != gpu:
-            key = f"GPU{min(gpu, other)}", f"GPU{max(gpu, other)}", field
-            if key not in found or _is_worse(field, float(cell), found[key][1]):
-                found[key] = index, float(cell)
-
-
-def _is_worse(field: str, value: float, other: float) -> bool:
-    return value > other if field.endswith("_us") else value < other
+            rates.pair(index, field, gpu, other, float(cell) > 0 if field == _ACCESS_FIELD else float(cell))
+        elif field == _STAGED:
+            rates.gpu(index, gpu, local_gb_per_s=float(cell))

@@ -1,7 +1,8 @@
 """``nvidia-smi topo -p2p r|w|n|a|p``: which pairs of GPUs can read, write, use NVLink or atomics with each other.
 
 Source of the format: nvidia-smi (CUDA driver package); the legend names OK, CNS (chipset), GNS (GPU), TNS (topology),
-NS, U.
+NS (not supported), U (unknown); DR, which only newer legends name, is a pair that a registry key of the driver disabled
+(NVML nvmlGpuP2PStatus, NVML_P2P_STATUS_DISABLED_BY_REGKEY).
 """
 
 from __future__ import annotations

@@ -43,6 +43,7 @@ _LAYOUTS = (
 )
 _TABBED, _ALIGNED, _, _GREP, _NAMED = _LAYOUTS
 _GREP_BREAK = b"--"
+_ROW_ZERO = re.compile(rb" {0,8}0[ \t]")
 _OTHER = re.compile(rb" ?\Z| \S|[0-9a-fA-F]{2}[:.]")
 """What stands behind a rank's label, an interface's index or in a PCI address, in place of behind a line number."""
 
@@ -113,6 +114,8 @@ def _numbered(layout: re.Pattern[bytes]) -> Callable[[Sequence[bytes], int], tup
                 rest.append(b"")
             else:
                 break
+        if start and _ROW_ZERO.match(lines[start - 1]):
+            return start + len(rest), []  # the rows of a matrix of GPUs, which count from 0
         if counted < _enough(layout, first) or (layout is _GREP and all(map(_OTHER.match, rest))):
             return start, []
         return start + len(rest), _dedented(layout, rest)

@@ -63,3 +63,9 @@ def test_every_specimen_in_every_dress(path: Path) -> None:
     plain = told(text)
     for name, dress in DRESSES.items():
         assert told(dress(text)) == plain, name
+
+
+@pytest.mark.parametrize("name", ["p2p_latency/six-gpus", "nvbandwidth/six-gpus"])
+def test_the_rows_of_a_matrix_of_gpus_are_no_line_numbers(name: str) -> None:
+    links = [json.loads(line)[1] for line in told((FIXTURES / f"{name}.txt").read_text()) if "peer_gb_per_s" in line]
+    assert sorted(links) == [[f"GPU{one}", f"GPU{other}"] for one in range(6) for other in range(one + 1, 6)]

@@ -38,9 +38,6 @@ _LOSS = "socket-closed-by-peer"
 OPEN_FAILURES = {"ib-open-device-failed", "verbs-open-failed"}
 """Events in which a listed RDMA device could not be opened."""
 
-NVSWITCH_LINKS = 12
-"""NVLinks between two GPUs from which on they are joined by NVSwitches (A100 and later)."""
-
 MAY_DIFFER = (
     "NCCL_SOCKET_IFNAME", "NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_HOSTID", "NCCL_COMM_ID", "NCCL_CONF_FILE",
     "NCCL_TOPO_FILE", "NCCL_GRAPH_FILE", "NCCL_TOPO_DUMP_FILE", "NCCL_GRAPH_DUMP_FILE",
@@ -178,17 +175,26 @@ def has_near_gpus(host: Host, view: View) -> bool | None:
 
 @derived
 def fabric_manager_down(host: Host, view: View) -> bool | None:
-    """Does CUDA wait for Fabric Manager, or is the service down on a machine whose GPUs are joined by NVSwitch?"""
-    for event in view.events_on(host.name, ["cuda-fabric-not-ready", "fabric-manager-failed"]):
+    """True if CUDA waits for Fabric Manager, or the service is down on a machine with NVSwitches.
+
+    Where it finds no switch although there are some, the NVLink subnet manager does not run (HGX B200 and later).
+    """
+    for event in view.events_on(host.name, ["cuda-fabric-not-ready"]):
+        view.note(event)
+        return True
+    has_switch: bool | None = view.get(host, "has_nvswitch")
+    if has_switch is False:
+        return False
+    idle = view.events_on(host.name, ["fabric-manager-not-needed"])
+    failed = view.events_on(host.name, ["fabric-manager-failed"])
+    for event in (*idle, *failed) if has_switch or not idle else ():
         view.note(event)
         return True
     service = next((s for s in host.services if s.name.removesuffix(".service") == "nvidia-fabricmanager"), None)
     if service is None or service.active is None:
         return None
     view.note(service)
-    if service.active:
-        return False
-    return any((link.nvlink_count or 0) >= NVSWITCH_LINKS for link in host.links) or None
+    return False if service.active else has_switch
 
 
 _MISSING = re.compile(r"(?:^|[ /])([\w.+-]{1,200}\.so[\w.]{0,40}): cannot open shared object file")

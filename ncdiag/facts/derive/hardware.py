@@ -11,8 +11,10 @@ from ncdiag.facts.view import View, derived
 _FAST_CARDS = ("ConnectX-5", "ConnectX-6", "ConnectX-7", "ConnectX-8", "BlueField", "Infiniband controller", "Thor")
 _SLOW_BY_DESIGN = ("ConnectX-6 Lx", "Virtual Function")
 _HARD = ("HW Slowdown", "HW Thermal Slowdown", "HW Power Brake Slowdown", "SW Thermal Slowdown")
-_NO_PEER_ACCESS = frozenset({"CNS", "GNS", "TNS", "NS"})
-"""Not supported by the chipset, the GPU, the topology, or at all, in the words of ``nvidia-smi topo -p2p``."""
+_DISABLED = "DR"
+_NO_PEER_ACCESS = frozenset({"CNS", "GNS", "TNS", "NS", _DISABLED})
+"""Not supported by the chipset, the GPU, the topology, or at all, or disabled by a registry key of the driver, in the
+words of ``nvidia-smi topo -p2p``."""
 _SAID_BY_CUDA = re.compile(r"(?:[Ee]rror|[Ff]ailure|cudaError).{0,80}peer access is not supported")
 _PEER_REFUSALS = ("cuda-peer-unsupported", "accelerate-p2p-refused")
 _PEER_MODULES = frozenset({"nv_peer_mem", "nvidia_peermem"})
@@ -97,29 +99,6 @@ def is_slower_than_siblings(port: Port, view: View) -> bool | None:
 
 
 @derived
-def lacks_nvlinks(gpu: Gpu, view: View) -> bool | None:
-    """Has it fewer active NVLinks than other GPUs of its host?
-
-    A GPU without any, beside others that have few, is one without a bridge and no fault.
-    """
-    host = view.host(gpu.host)
-    if host is None or gpu.nvlinks is None:
-        return None
-    most = max((g.nvlinks or 0 for g in host.gpus if g.model == gpu.model), default=0)
-    if gpu.nvlinks >= most:
-        return False
-    view.note(gpu)
-    return gpu.nvlinks > 0 or (most >= _SIBLINGS and sum(g.nvlinks == most for g in host.gpus) > len(host.gpus) / 2)
-
-
-@derived
-def nvlinks_of_siblings(gpu: Gpu, view: View) -> int:
-    """The largest number of active NVLinks of a GPU of its host."""
-    host = view.host(gpu.host)
-    return max((g.nvlinks or 0 for g in host.gpus), default=0) if host is not None else 0
-
-
-@derived
 def is_held_down(gpu: Gpu, view: View) -> bool | None:
     """Does heat, power or the board hold its clocks down? Its power limit under full load is no such reason."""
     return None if gpu.slowdowns is None else any(word in _HARD for word in gpu.slowdowns)
@@ -128,6 +107,8 @@ def is_held_down(gpu: Gpu, view: View) -> bool | None:
 @derived
 def has_nvls_hardware(host: Host, view: View) -> bool | None:
     """Are its GPUs of a generation that has multicast, joined by NVSwitch?"""
+    if any(view.get(gpu, "is_module") is False for gpu in host.gpus):
+        return False
     counts = [link.nvlink_count for link in host.links if link.nvlink_count is not None]
     return any(count >= _NVLS_LINKS for count in counts) if counts else None
 
@@ -156,8 +137,23 @@ def nvls_refused(host: Host, view: View) -> bool | None:
 @derived
 def lacks_peer_access(link: TopoLink, view: View) -> bool | None:
     """Does the driver offer no peer access between two GPUs?"""
-    told = {link.p2p_read, link.p2p_write, link.p2p_status} - {None}
-    return bool(told & _NO_PEER_ACCESS) if told else None
+    told = _p2p_words(link)
+    if link.peer_access is not None and not told & _NO_PEER_ACCESS:
+        return not link.peer_access
+    return bool(told & _NO_PEER_ACCESS) if told - {"U"} else None
+
+
+def _p2p_words(link: TopoLink) -> set[str]:
+    return {word for word in (link.p2p_read, link.p2p_write, link.p2p_status) if word is not None}
+
+
+@derived
+def is_disabled_by_key(link: TopoLink, view: View) -> bool | None:
+    """True if a registry key of the driver keeps two GPUs from peer access."""
+    told = _p2p_words(link)
+    if _DISABLED in told:
+        view.note(link)
+    return _DISABLED in told if told else None
 
 
 @derived
@@ -169,7 +165,7 @@ def peer_refusal(job: Job, view: View) -> str | None:
         return f"GPUs have no peer access: {told.text}"
     answers = [(link, view.get(link, "lacks_peer_access")) for host in job.hosts for link in host.links]
     for link, lacks in answers:
-        if lacks:
+        if lacks and not view.get(link, "is_disabled_by_key"):
             view.note(link)
             return f"The driver offers no peer access between GPUs of {link.host}"
     return "" if any(lacks is False for _, lacks in answers) else None

@@ -26,7 +26,9 @@ _SHORT_LIST = 5
 """Sizes from which a table has a shape."""
 _DIP = 0.5
 _FEW_ITERATIONS = 5
-_HOST_RINGS = frozenset({"all_reduce_perf", "all_gather_perf", "reduce_scatter_perf", "broadcast_perf", "reduce_perf"})
+_HOST_RINGS = frozenset({
+    "all_reduce_perf", "all_gather_perf", "reduce_scatter_perf", "broadcast_perf", "reduce_perf", "all_reduce_bench",
+})  # fmt: skip
 _TESTS = re.compile(
     r"\b((?:all_|reduce_)?(?:reduce|gather|scatter|toall|alltoall|broadcast|sendrecv|hypercube)_perf)\b"
 )

@@ -3,42 +3,27 @@
 from __future__ import annotations
 
 from ncdiag.facts.assemble_hosts import UNNAMED
+from ncdiag.facts.derive.nvlinks import gpu_pairs
 from ncdiag.facts.model import Host, Job, Rank, TopoLink
 from ncdiag.facts.view import View, derived
 
-_SWITCH_LINKS = 12
-"""NVLinks between two GPUs from which an NVSwitch joins them (A100 and later)."""
 _DATA_DIRECT = "_dma"
 """Ending of the name under which NCCL lists a ConnectX-8 that reaches memory by Data Direct (2.27 and later)."""
-
-
-def _gpu_pairs(host: Host) -> list[TopoLink]:
-    return [link for link in host.links if link.a.startswith("GPU") and link.b.startswith("GPU") and link.level]
 
 
 @derived
 def has_nvlink(host: Host, view: View) -> bool | None:
     """Does NVLink join some GPUs? None when their links were not shown."""
-    pairs = _gpu_pairs(host)
+    pairs = gpu_pairs(host)
     for link in pairs[:1]:
         view.note(link)
     return any((link.level or "").startswith("NV") for link in pairs) if pairs else None
 
 
 @derived
-def has_nvswitch(host: Host, view: View) -> bool | None:
-    """Does an NVSwitch join the GPUs: so many links between two of them, or the switch on the PCI bus?"""
-    if any((link.nvlink_count or 0) >= _SWITCH_LINKS for link in host.links):
-        return True
-    if any("NVSwitch" in (device.description or "") for device in host.pci):
-        return True
-    return False if _gpu_pairs(host) or "lspci" in host.complete else None
-
-
-@derived
 def crosses_sockets(host: Host, view: View) -> bool | None:
     """Does NVLink leave GPUs apart that sit on both sides of the link between the CPU sockets (level SYS)?"""
-    pairs = _gpu_pairs(host)
+    pairs = gpu_pairs(host)
     if not pairs:
         return None
     across = [link for link in pairs if link.level == "SYS"]

@@ -23,6 +23,7 @@ from ncdiag.facts.model.job import (
     Scaling,
 )
 from ncdiag.facts.model.monitoring import (
+    HealthCheck,
     OperationProfile,
     OperationSummary,
     RasComm,
@@ -108,6 +109,7 @@ __all__ = [
     "GraphDump",
     "GraphPlan",
     "Hca",
+    "HealthCheck",
     "Host",
     "HostName",
     "IdleState",

@@ -16,6 +16,11 @@ class Gpu(Fact, frozen=True, kw_only=True):
     ``sm_clock_mhz`` is the clock of its processors now and at most; ``nvlink_errors`` counts by kind (``replay``,
     ``recovery``, ``crc_flit``, ``crc_data``, ``ecc_data``) over all links since the driver was loaded. ``load_percent``
     is the share of time in which a kernel ran on it, ``power_watts`` what it draws now.
+    ``fabric_problems`` are the lines of nvidia-smi's fabric health that are not well. ``unreadable`` is the error that
+    nvidia-smi prints in place of the values (``ERR!``, ``GPU is lost``), ``recovery_action`` what it says has to be
+    done (``Reset``, ``None``). ``sram_threshold_exceeded``: more SRAM errors than NVIDIA lets a GPU have.
+    ``local_gb_per_s`` is what a copy inside its memory reaches, ``from_host_gb_per_s`` and ``to_host_gb_per_s`` what
+    one between it and the memory of the host does (CUDA samples, nvbandwidth).
     """
 
     host: HostName
@@ -59,6 +64,14 @@ class Gpu(Fact, frozen=True, kw_only=True):
     load_percent: int | None = None
     power_watts: int | None = None
     power_limit_watts: int | None = None
+    fabric_problems: tuple[str, ...] | None = None
+    unreadable: str | None = None
+    recovery_action: str | None = None
+    reset_required: bool | None = None
+    sram_threshold_exceeded: bool | None = None
+    local_gb_per_s: float | None = None
+    from_host_gb_per_s: float | None = None
+    to_host_gb_per_s: float | None = None
 
 
 class TopoLink(Fact, frozen=True, kw_only=True):
@@ -68,7 +81,8 @@ class TopoLink(Fact, frozen=True, kw_only=True):
     (OK, CNS, NS ...), ``p2p_status`` where the capability was not named. ``nvlink_count`` 0: known to have none.
     ``link_type`` is the word of AMD's and Huawei's tools (``XGMI``, ``PCIE``, ``HCCS``), ``hops`` what they count.
     ``peer_latency_us``, ``staged_latency_us``: what a small copy between two GPUs takes with and without peer access;
-    ``peer_gb_per_s``, ``staged_gb_per_s``: what a large one reaches.
+    ``peer_gb_per_s``, ``staged_gb_per_s``: what a large one reaches, ``peer_both_gb_per_s``: in both directions at
+    once. ``peer_access``: CUDA offers it.
     """
 
     host: HostName
@@ -89,6 +103,8 @@ class TopoLink(Fact, frozen=True, kw_only=True):
     staged_latency_us: float | None = None
     peer_gb_per_s: float | None = None
     staged_gb_per_s: float | None = None
+    peer_both_gb_per_s: float | None = None
+    peer_access: bool | None = None
 
 
 class Npu(Fact, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from ncdiag.facts.model.base import Fact, HostName, InterfaceKind
 from ncdiag.facts.model.cluster import CloudInstance, ClusterNode, SecurityGroup
 from ncdiag.facts.model.fabric import Fabric
 from ncdiag.facts.model.hardware import Gpu, Npu, PciDevice, TopoLink
-from ncdiag.facts.model.monitoring import OperationProfile, RasReport
+from ncdiag.facts.model.monitoring import HealthCheck, OperationProfile, RasReport
 from ncdiag.facts.model.network import Hca, Interface, Route, RouteAnswer
 from ncdiag.facts.model.processes import CollectiveSum, Communicator, Event, Parameter, Rank, Setting
 from ncdiag.facts.model.records import (
@@ -53,6 +53,7 @@ class Host(Fact, frozen=True, kw_only=True):
     the NCCL library there. ``process_cpus`` are the processors of those processes that were
     asked about, ``idle_states`` those in which the processors sleep. ``libfabric_providers`` says by name whether
     libfabric offers them. ``lid_counters`` are the counters of ports that are known by LID and number alone (``17/1``).
+    ``nvml_error`` is why nvidia-smi could not begin.
     """
 
     name: str
@@ -125,6 +126,8 @@ class Host(Fact, frozen=True, kw_only=True):
     lid_counters: dict[str, dict[str, int]] | None = None
     mesh_chain: str | None = None
     nccl_parameters: tuple[Parameter, ...] | None = None
+    checks: tuple[HealthCheck, ...] = ()
+    nvml_error: str | None = None
 
 
 class Conflict(msgspec.Struct, frozen=True):
@@ -245,7 +248,7 @@ class Job(Fact, frozen=True, kw_only=True):
 
 
 COLLECTION_KINDS = {
-    "gpus": frozenset({"nvidia_smi_L", "nvidia_smi_q", "topo_m", "nvml"}),
+    "gpus": frozenset({"nvidia_smi", "nvidia_smi_L", "nvidia_smi_q", "topo_m", "nvml"}),
     "hcas": frozenset({"ibstat", "ibstatus", "ibv_devinfo", "show_gids", "sysfs_infiniband"}),
     "interfaces": frozenset({"interfaces"}),
     "routes": frozenset({"routes"}),

@@ -1,4 +1,4 @@
-"""What NCCL's own watchers say of a running job: the reports of its RAS threads and the inspector's measurements."""
+"""What watchers say: the reports of NCCL's RAS threads, the inspector's measurements, the checks of DCGM."""
 
 from __future__ import annotations
 
@@ -150,3 +150,20 @@ class OperationProfile(Fact, frozen=True, kw_only=True):
     nnodes: int | None = None
     format_version: str | None = None
     operations: tuple[OperationSummary, ...] = ()
+
+
+class HealthCheck(Fact, frozen=True, kw_only=True):
+    """A verdict of a test program: of ``dcgmi diag`` and ``dcgmi health``, of nvbandwidth or a CUDA sample.
+
+    ``name`` is the test (``GPU Memory``) or the watched system. ``gpus`` are the numbers of the GPUs concerned (DCGM
+    and CUDA count as nvidia-smi does where all GPUs are of one model and none is hidden); empty: it is of all of them.
+    ``part`` names what is no GPU (``NvSwitch 1``). ``message`` is what the program says about it.
+    """
+
+    host: HostName
+    program: str
+    name: str
+    result: Literal["pass", "skip", "warn", "fail"]
+    gpus: tuple[int, ...] = ()
+    part: str | None = None
+    message: str | None = None

@@ -1,0 +1,135 @@
+"""What the driver and DCGM say is wrong with a GPU or its place in the NVLink fabric.
+
+Words of the fabric: NVML nvmlGpuFabricInfo_t (the status counts only once the state is ``Completed``); of the recovery
+action: NVIDIA GPU memory error management, Error Recovery and Response Flags.
+"""
+
+from __future__ import annotations
+
+from ncdiag.facts.derive.gpu_models import listed
+from ncdiag.facts.model import Gpu, HealthCheck, Host
+from ncdiag.facts.view import View, derived
+
+_UNDER_WAY = frozenset({"Not Started", "In Progress"})
+_DONE, _WELL, _NOTHING = "Completed", "success", "None"
+_SET_UP = frozenset({"persistence mode", "graphics processes", "environment variables", "permissions and os blocks"})
+"""Tests of ``dcgmi diag`` that look at settings of the host, not at its hardware."""
+_FAILED_RECOVERIES = "failed_recovery_events"
+_DATA_TESTS = frozenset({"nvbandwidth", "simpleP2P"})
+
+
+@derived
+def fabric_problem(gpu: Gpu, view: View) -> str | None:
+    """What keeps it out of the NVLink fabric, or is wrong in there; empty for nothing, None when nothing tells.
+
+    A GPU alone in its machine may have been given none of its links.
+    """
+    state, status = gpu.fabric_state, gpu.fabric_status
+    if state is None and gpu.fabric_problems is None:
+        return None
+    view.note(gpu, "fabric_status" if state == _DONE and status else "fabric_state")
+    if state in _UNDER_WAY:
+        host = view.host(gpu.host)
+        alone = host is not None and len(listed(host) or (1, 2)) == 1
+        return None if alone else f"its registration is {(state or '').lower()}"
+    if state == _DONE and status is not None and status.lower() != _WELL:
+        return f"its registration ended with: {status}"
+    view.note(gpu, "fabric_problems")
+    return "; ".join(gpu.fabric_problems or ())
+
+
+@derived
+def has_fabric_problem(gpu: Gpu, view: View) -> bool | None:
+    """True if it is not in the NVLink fabric, or not well in there."""
+    found = view.get(gpu, "fabric_problem")
+    return None if found is None else bool(found)
+
+
+@derived
+def needed_recovery(gpu: Gpu, view: View) -> str | None:
+    """What the driver wants to be done: ``Reset``; empty for nothing, None when it was not asked."""
+    if gpu.recovery_action is not None:
+        view.note(gpu, "recovery_action")
+        return "" if gpu.recovery_action == _NOTHING else gpu.recovery_action
+    if gpu.reset_required is not None:
+        view.note(gpu, "reset_required")
+        return "Reset" if gpu.reset_required else ""
+    return None
+
+
+@derived
+def needs_recovery(gpu: Gpu, view: View) -> bool | None:
+    """True if the driver wants something to be done before it is used again."""
+    found = view.get(gpu, "needed_recovery")
+    return None if found is None else bool(found)
+
+
+@derived
+def is_unreadable(gpu: Gpu, view: View) -> bool:
+    """True if nvidia-smi prints an error in place of its values."""
+    if gpu.unreadable:
+        view.note(gpu, "unreadable")
+    return bool(gpu.unreadable)
+
+
+@derived
+def failed_recoveries(gpu: Gpu, view: View) -> int | None:
+    """How often one of its NVLinks could not be brought back; None where no counter tells (before Blackwell)."""
+    view.note(gpu, "nvlink_errors")
+    return (gpu.nvlink_errors or {}).get(_FAILED_RECOVERIES)
+
+
+@derived
+def sees_no_gpu(host: Host, view: View) -> bool | None:
+    """True if nvidia-smi finds no GPU at all."""
+    return None if host.gpus_attached is None else host.gpus_attached == 0
+
+
+@derived
+def refuses_nvml(host: Host, view: View) -> bool | None:
+    """True if nvidia-smi could not begin; None where none of its output was shown."""
+    if host.nvml_error is not None:
+        view.note(host, "nvml_error")
+        return True
+    return False if host.gpus else None
+
+
+@derived
+def is_hardware_failure(check: HealthCheck, view: View) -> bool:
+    """True if a test of hardware failed; those that look at the host's settings, and at data, are left out."""
+    is_of_hardware = check.program not in _DATA_TESTS and check.name.lower() not in _SET_UP
+    return _noted(check, view, is_hit=check.result == "fail" and is_of_hardware)
+
+
+@derived
+def is_wrong_data(check: HealthCheck, view: View) -> bool:
+    """True if a copy between GPUs arrived with other data."""
+    return _noted(check, view, is_hit=check.result == "fail" and check.program in _DATA_TESTS)
+
+
+@derived
+def is_warning(check: HealthCheck, view: View) -> bool:
+    """True if a test warned, or one of the host's settings failed."""
+    is_setting = check.result == "fail" and check.name.lower() in _SET_UP
+    return _noted(check, view, is_hit=check.result == "warn" or is_setting)
+
+
+def _noted(check: HealthCheck, view: View, *, is_hit: bool) -> bool:
+    if is_hit:
+        view.note(check)
+    return is_hit
+
+
+@derived
+def whose(check: HealthCheck, view: View) -> str:
+    """``GPU 3 of n1``, ``NvSwitch 1 of n1``, or the host where the result is of all its GPUs."""
+    if check.part:
+        return f"{check.part} of {check.host}"
+    numbers = ", ".join(map(str, check.gpus))
+    return f"{'GPU' if len(check.gpus) == 1 else 'GPUs'} {numbers} of {check.host}" if numbers else check.host
+
+
+@derived
+def reason(check: HealthCheck, view: View) -> str:
+    """``: GPU 3's NvLink link 7 is currently down``, or nothing."""
+    return f": {check.message}" if check.message else ""

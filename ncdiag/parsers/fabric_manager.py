@@ -1,0 +1,69 @@
+"""``/var/log/fabricmanager.log``: what NVIDIA's Fabric Manager logged since it last set up the NVSwitches.
+
+Source of the format: NVIDIA Fabric Manager user guide (LOG_FILE_NAME, LOG_LEVEL); lines as in the test data of
+leptonai/gpud components/accelerator/nvidia/fabric-manager. The file outlives restarts: errors above the line that all
+switches were configured belong to an earlier start.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, timezone
+
+from ncdiag.facts.observe import Parsed
+from ncdiag.parsers import _context, _events
+from ncdiag.spans import Section
+
+KIND = "fabric_manager"
+COMMANDS: tuple[str, ...] = ("cat /var/log/fabricmanager.log", "tail /var/log/fabricmanager.log")
+ANCHOR = r"\[[A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d\] \[[A-Z]{4,8}\s{0,4}\] \[tid \d{1,9}\] "
+EVENTS = {"fabric-manager-error": {"error": "str"}}
+
+_LINE = re.compile(
+    r"\[(?P<time>[A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d)\] \[(?P<level>[A-Z]{4,8})\s{0,4}\] \[tid \d{1,9}\]"
+    r" (?P<text>.*)$"
+)
+_READY = "Successfully configured all the available"
+_BAD = frozenset({"ERROR", "CRITICAL", "FATAL"})
+_SXID = re.compile(
+    r"detected NVSwitch (?P<kind>fatal|non-fatal) error (?P<sxid>\d{1,6}) on .{0,40}pci bus id"
+    r" (?P<pci>[0-9A-Fa-f:.]{7,16})"
+    r"(?P<where>.{0,80})"
+)
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Lines with the log's head; what stands between them is the rest of a long message and of no matter."""
+    return _LINE.match(line) is not None or not line.strip()
+
+
+def parse(section: Section) -> Parsed:
+    """Its errors as events: those that the catalogue knows, SXids of switches, and all others by their text."""
+    lines = [_LINE.match(line) for line in section.lines]
+    ready = max((i for i, found in enumerate(lines) if found and found["text"].startswith(_READY)), default=-1)
+    collector = _events.Collector(section)
+    for index, found in enumerate(lines):
+        if found and index > ready and found["level"] in _BAD:
+            context = _context.Context(time=_seconds(found["time"]))
+            for event in _event(found["text"].strip()):
+                collector.add(index, event, context, found["text"].strip())
+    unread = tuple(i for i, line in enumerate(section.lines) if line.strip() and lines[i] is None)
+    return Parsed(observations=collector.observations(), unread=unread)
+
+
+def _event(text: str) -> list[_events.Found]:
+    """What an error says; a switch's error has the words of the kernel's own line about it."""
+    if found := _SXID.match(text):
+        detail = f"{found['kind'].capitalize()},{found['where']}"
+        fields = {"sxid": int(found["sxid"]), "pci": found["pci"], "detail": detail}
+        return [_events.Found("nvswitch-sxid", "kernel", "symptom", fields)]
+    return _events.find(text) or [_events.Found("fabric-manager-error", "cuda", "cause", {"error": text[:400]})]
+
+
+def _seconds(text: str) -> float | None:
+    """Seconds since the epoch of the log's time, which has no zone."""
+    try:
+        return datetime.strptime(text, "%b %d %Y %H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
+    except ValueError:
+        return None
