@@ -155,7 +155,8 @@ class Cutter:
 
     def _is_output(self, section: _Open, line: str) -> bool:
         """Behind an echoed command, the first line is its output unless it begins something else."""
-        if prompt.prompt(line):
+        echo = prompt.prompt(line)
+        if echo and (echo.certain or not self._is_comment(section, line, echo)):
             return False
         if prompt.is_empty_prompt(line) and not self.parsers[section.kind].continues(("",), line):
             return False  # a lone # may as well be a comment in the output
@@ -163,6 +164,11 @@ class Cutter:
         if kind is None:
             return self._kinds.tag(line, section.kind) is None
         return kind == section.kind or self.parsers[section.kind].continues(("",), line)
+
+    def _is_comment(self, section: _Open, line: str, echo: prompt.Echo) -> bool:
+        """Is this no prompt of root, but a comment in what the command printed?"""
+        known = self._kinds.of_command(echo.command) or self._kinds.of_line(echo.command)
+        return line.startswith("#") and known is None and self.parsers[section.kind].continues(("",), line)
 
     def _is_tagged(self, section: _Open, number: int, line: str) -> bool:
         """The output of a command that ran elsewhere may have the host before each line."""
