@@ -19,7 +19,8 @@ _LINK = re.compile(
 _ERROR = re.compile(r"\s*Link \d{1,2}: (?P<kind>[A-Z][A-Za-z ]{1,20}?) Errors: (?P<count>\d{1,18})\s*$")
 _OTHER = re.compile(
     r"\s*Link \d{1,2}(?:, [A-Z][\w ]{2,50}: (?:true|false)"
-    r"|: (?:Remote Device )?[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d(?:: Link \d{1,2})?|: (?:Data|Raw) [RT]x\d?: \d{1,20} KiB)\s*$"
+    r"|: (?:Remote Device )?[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d(?:: Link \d{1,2})?"
+    r"|: (?:Data|Raw) [RT]x\d?: \d{1,20} KiB)\s*$"
 )
 """What ``nvlink -c``, ``-p``, ``-R`` and ``-gt`` say of a link; not kept."""
 _TROUBLE = re.compile(

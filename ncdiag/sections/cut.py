@@ -197,7 +197,7 @@ class Cutter:
         if begun is None or begun.text.strip() in {section.prefix.text.strip(), *self._parked}:
             return False
         self._park(section, None)
-        self._begin(section.kind, number, begun.removed(line) or "", begun.host, None, begun)
+        self._begin(section.kind, number, begun.removed(line) or "", begun.host, section.command, begun)
         return True
 
     def _park(self, section: _Open, instead: _Open | None) -> None:

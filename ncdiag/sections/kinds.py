@@ -11,7 +11,7 @@ from ncdiag.sections import prompt
 
 _COMMAND_LENGTH, _COMMAND_WORDS = 4096, 4
 _WRAPPERS = 4
-_SYSTEM = ("/etc", "/proc", "/sys", "/dev")
+_SYSTEM = "/etc"
 _WRAPPER = re.compile(
     r"(?:(?:sudo|srun|timeout|pdsh|clush|pssh|parallel-ssh)\s+(?:-[CDegGhHlLNnptTuUwxX]\s+\S+\s+|-\S+\s+|\d+[smh]?\s+)*"
     r"|(?:ba|da|k|z)?sh\s+-[a-z]{0,3}c\s+[\"']?|[\"']"
@@ -45,7 +45,7 @@ class Kinds:
         """The kind whose command this is.
 
         The longest declared command that the line begins with (``sudo`` and paths aside). A command that ends in a
-        folder stands for every file in it, one that ends in a file for this file in any folder of a user.
+        folder stands for every file in it, one that ends in a file for this file in any other folder than /etc.
         """
         command = command[:_COMMAND_LENGTH].strip()
         for _ in range(_WRAPPERS):
@@ -59,7 +59,7 @@ class Kinds:
             start = " ".join(words[:length])
             folder, _, file = words[length - 1].rpartition("/")
             names = [start, " ".join([*words[: length - 1], folder])] if folder else [start]
-            if folder and not folder.startswith(_SYSTEM):
+            if folder and folder != _SYSTEM:
                 names.append(" ".join([*words[: length - 1], file]))
             kind = next((self._commands[name] for name in names if name in self._commands), None)
             if kind:

@@ -83,7 +83,8 @@ class Port(Fact, frozen=True, kw_only=True):
     ``physical_state`` in ibstat's words (``LinkUp``, ``Polling``, ``Disabled``); ``rate_text``, ``active_width`` and
     ``active_speed`` (of one lane) as printed. ``counter_deltas`` is what was counted in ``sampled_seconds``.
     ``pkeys`` is the table of partition keys by index (``0xffff``: full member of the default partition, ``0x0000``: an
-    empty entry), as far as its last entry that is set.
+    empty entry), as far as its last entry that is set. ``traffic_class`` is the one that the driver gives to all
+    traffic of the port, whatever programs ask for.
     """
 
     host: HostName
@@ -107,13 +108,15 @@ class Port(Fact, frozen=True, kw_only=True):
     counter_deltas: dict[str, int] | None = None
     sampled_seconds: float | None = None
     pkeys: tuple[str, ...] | None = None
+    traffic_class: int | None = None
 
 
 class Hca(Fact, frozen=True, kw_only=True):
     """An RDMA device such as ``mlx5_0``.
 
     ``board`` is the CA type (``MT4129``), ``board_id`` the PSID, ``vendor_id``
-    the PCI vendor (``0x02c9``) and ``part_id`` the PCI device number, each as printed.
+    the PCI vendor (``0x02c9``) and ``part_id`` the PCI device number, each as printed. ``nports`` is how many
+    ports it says it has, ``reads_per_qp`` how many RDMA reads one queue pair may have under way.
     """
 
     host: HostName
@@ -126,5 +129,7 @@ class Hca(Fact, frozen=True, kw_only=True):
     board_id: str | None = None
     vendor_id: str | None = None
     part_id: str | None = None
+    nports: int | None = None
+    reads_per_qp: int | None = None
     node_guid: str | None = None
     driver: str | None = None
