@@ -26,11 +26,12 @@ _PREFIX = re.compile(
     | \[default\d{1,4}\]:?
     | \[?(?P<date>\d{4}-\d\d-\d\d)[T\ ](?P<clock>\d\d:\d\d:\d\d)(?P<fraction>[.,]\d{1,9})?(?P<zone>Z|[+-]\d\d:?\d\d)?
       (?:\ [A-Z]{2,3}\d{1,6}){0,4}\]?(?:\ (?P<iso_host>[\w.-]{1,100})\ kernel:)?
-    | \[(?P<ctime>[A-Z][a-z]{2}\ [A-Z][a-z]{2}\ [\ \d]\d\ \d\d:\d\d:\d\d\ \d{4})\]
+    | \[(?P<ctime>[A-Z][a-z]{2}\ [A-Z][a-z]{2}\ [\ \d]\d\ \d\d:\d\d:\d\d\ \d{4})(?:\ <[\s\d.]{1,24}>)?\]
     | (?:kern|user|mail|daemon|auth|syslog|lpr|news|authpriv|local\d)\s{0,6}:
       (?:emerg|alert|crit|err|warn|notice|info|debug)\s{0,4}:
     | <\d{1,3}>
-    | \[\s{0,8}\d{1,9}\.\d{3,9}\]
+    | \[\s{0,8}\+?\d{1,9}\.\d{3,9}(?:\ <[\s\d.]{1,24}>)?\]
+    | \[[A-Z][a-z]{2}\s{0,2}\d{1,2}\ \d\d:\d\d\]
     | [A-Z][a-z]{2}\s{1,2}\d{1,2}\ \d\d:\d\d:\d\d(?:\.\d{1,9})?\ (?P<log_host>[\w.-]{1,100})\ (?:kernel:)?
     | \[?[IWEF](?:\d{3,4}\ \d\d:\d\d:\d\d[.\d]{0,12})?\ (?:\d{1,9}\ )?[\w./-]{1,128}:\d{1,6}\]
     | (?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\ \d\d-\d\d\ \d\d:\d\d:\d\d\ \[[\w./-]{1,128}:\d{1,6}\]
