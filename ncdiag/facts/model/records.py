@@ -232,7 +232,8 @@ class RankTableDevice(msgspec.Struct, frozen=True, omit_defaults=True):
 class RankTable(Fact, frozen=True, kw_only=True):
     """An HCCL rank table; ``problems`` are sentences about what breaks HCCL's own rules for it.
 
-    ``server_count`` is what the table declares, ``servers`` how many it lists.
+    ``server_count`` is what the table declares, ``servers`` how many it lists. ``layout`` is the name of the list that
+    holds them, ``groups`` how many groups they are in, where the layout has groups.
     """
 
     version: str | None = None
@@ -240,5 +241,7 @@ class RankTable(Fact, frozen=True, kw_only=True):
     valid_json: bool | None = None
     server_count: int | None = None
     servers: int | None = None
+    layout: str | None = None
+    groups: int | None = None
     devices: tuple[RankTableDevice, ...] = ()
     problems: tuple[str, ...] = ()
