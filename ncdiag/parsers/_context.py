@@ -49,9 +49,13 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 class Context(msgspec.Struct):
-    """What the prefixes of one line told. ``time`` is seconds since the epoch, UTC where no zone was printed."""
+    """What the prefixes of one line told. ``time`` is seconds since the epoch, UTC where no zone was printed.
+
+    ``group_rank`` is the rank's number in the process group that the line is about, where ``rank`` stands before it.
+    """
 
     rank: int | None = None
+    group_rank: int | None = None
     pid: int | None = None
     host: str | None = None
     time: float | None = None
@@ -86,6 +90,8 @@ def _take(context: Context, found: re.Match[str]) -> None:
     rank = found["rank"] or found["group_rank"] or found["mpi_rank"]
     if rank and context.rank is None:
         context.rank = int(rank)
+    elif rank:
+        context.group_rank = int(rank)
     if found["pid"]:
         context.pid = int(found["pid"])
         worker = _WORKER_RANK.search(found["worker"])

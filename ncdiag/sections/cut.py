@@ -167,8 +167,9 @@ class Cutter:
 
     def _is_comment(self, section: _Open, line: str, echo: prompt.Echo) -> bool:
         """Is this no prompt of root, but a comment in what the command printed?"""
-        known = self._kinds.of_command(echo.command) or self._kinds.of_line(echo.command)
-        return line.startswith("#") and known is None and self.parsers[section.kind].continues(("",), line)
+        command, kind = self._kinds.of_command(echo.command), self._kinds.of_line(echo.command)
+        told = command is None and kind in {None, section.kind}
+        return line.startswith("#") and told and self.parsers[section.kind].continues(("",), line)
 
     def _is_tagged(self, section: _Open, number: int, line: str) -> bool:
         """The output of a command that ran elsewhere may have the host before each line."""

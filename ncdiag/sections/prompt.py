@@ -75,7 +75,7 @@ _TIME = re.compile(
 )
 """A time, and a level, before each line: ``kubectl logs --timestamps``, ``docker logs -t``, the files of the container
 runtime (CRI), Python's logging of a tool's output."""
-_HOST_PREFIX = re.compile(rf"(?P<host>{_HOSTNAME}): ")
+_HOST_PREFIX = re.compile(rf"(?!\d+: )(?P<host>{_HOSTNAME}): ")
 _RANK_LABEL = re.compile(r"\s{0,4}\d{1,6}: ")
 _FILE_PREFIX = re.compile(r"(?:/[\w.@-]{1,64}){2,12}:")
 """What ``grep`` puts before the lines of several files."""

@@ -14,7 +14,9 @@ _LISTED = 12
 
 def truths(job: Job) -> dict[str, Any]:
     """The modules with size and use count, and whether a peer memory module is loaded and registered with ib_core."""
-    host = job.hosts[0]
+    host = next((host for host in job.hosts if host.modules or host.absent_modules is not None), None)
+    if host is None:
+        return {}
     ordered = sorted(host.modules, key=lambda m: m.provenance[""].line)
     return {
         "nmodules": len(host.modules),

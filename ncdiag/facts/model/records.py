@@ -95,9 +95,11 @@ class Benchmark(Fact, frozen=True, kw_only=True):
 
     ``out_of_bounds`` counts wrong results; ``*_ok`` is the verdict printed behind a number (OK, FAILED). ``columns``
     are the names in the head of the table; ``unreadable_rows`` counts rows whose numbers were blanked out.
+    ``nccl_version`` is the library's.
     """
 
     program: str | None = None
+    nccl_version: VersionRange | None = None
     nranks: int | None = None
     nhosts: int | None = None
     nthreads: int | None = None
@@ -172,10 +174,12 @@ class Throughput(Fact, frozen=True, kw_only=True):
 class Timeout(Fact, frozen=True, kw_only=True):
     """A collective that a watchdog gave up (PyTorch). Times in milliseconds.
 
+    ``group_rank`` is the rank's number in the process group of the collective.
     ``only_stack``: nothing but the stack of the check was seen.
     """
 
     rank: int | None = None
+    group_rank: int | None = None
     sequence: int | None = None
     operation: str | None = None
     numel_in: int | None = None
