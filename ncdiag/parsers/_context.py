@@ -25,10 +25,11 @@ _PREFIX = re.compile(
     | \((?P<worker>[^()]{0,100})\bpid=(?P<pid>\d{1,9})[^()]{0,100}\)
     | \[default\d{1,4}\]:?
     | \[?(?P<date>\d{4}-\d\d-\d\d)[T\ ](?P<clock>\d\d:\d\d:\d\d)(?P<fraction>[.,]\d{1,9})?(?P<zone>Z|[+-]\d\d:?\d\d)?
-      (?:\ [A-Z]{2,3}\d{1,6}){0,4}\]?(?:\ (?P<iso_host>[\w.-]{1,100})\ kernel:)?
+      (?:\ [A-Z]{2,3}\d{1,6}){0,4}\]?:?(?:\ (?P<iso_host>[\w.-]{1,100})\ kernel:)?
     | \[(?P<ctime>[A-Z][a-z]{2}\ [A-Z][a-z]{2}\ [\ \d]\d\ \d\d:\d\d:\d\d\ \d{4})(?:\ <[\s\d.]{1,24}>)?\]
     | (?:kern|user|mail|daemon|auth|syslog|lpr|news|authpriv|local\d)\s{0,6}:
       (?:emerg|alert|crit|err|warn|notice|info|debug)\s{0,4}:
+    | kern:\s{1,8}(?:emergency|alert|critical|error|warning|notice|info|debug):\ (?=\[\d{4}-)
     | <\d{1,3}>
     | \[\s{0,8}\+?\d{1,9}\.\d{3,9}(?:\ <[\s\d.]{1,24}>)?\]
     | \[[A-Z][a-z]{2}\s{0,2}\d{1,2}\ \d\d:\d\d\]

@@ -1,6 +1,7 @@
 """The kernel's log: ``dmesg`` (plain, -T, -d, -e, --decode, --time-format iso), ``journalctl -k``, kern.log and syslog.
 
-Prefix formats: util-linux sys-utils/dmesg.c; systemd's short and short-iso output; RFC 3164 heads of rsyslog.
+Prefix formats: util-linux sys-utils/dmesg.c; systemd's short and short-iso output; RFC 3164 heads of rsyslog; Talos'
+``talosctl dmesg``.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ ANCHOR = (
     r"|(?:kern|user|daemon|auth|syslog|authpriv)\s{0,6}:(?:emerg|alert|crit|err|warn|notice|info|debug)\s{0,4}: "
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:,\d{6}[+-]\d\d:\d\d "
     r"|[.,]?\d{0,9}[+-]\d\d:?\d\d [\w.-]{1,64} [\w.-]{1,48}(?:\[\d{1,9}\])?: )"
+    r"|kern:\s{1,8}(?:emergency|alert|critical|error|warning|notice|info|debug): \[\d{4}-\d\d-\d\dT[\d:.]{8,20}Z\]: "
     r"|[A-Z][a-z]{2}\s{1,2}\d{1,2} \d\d:\d\d:\d\d [\w.-]{1,64} [\w./@-]{1,64}(?:\[\d{1,9}\])?: "
 )
 

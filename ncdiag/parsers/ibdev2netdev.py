@@ -2,7 +2,7 @@
 
 Format: the script of NVIDIA's OFED: ``mlx5_0 port 1 ==> eth0 (Up)``; ``-v`` puts the PCI address in front, and the
 board, the firmware and the state of the port between. The word at the end is the state of the net device, which may
-be missing.
+be missing. Old releases draw the arrow as ``<===>`` and leave the state out.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ncdiag.spans import Section
 KIND = "ibdev2netdev"
 COMMANDS = ("ibdev2netdev",)
 _HEAD = r"(?:[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] )?[A-Za-z][\w.-]{0,63} "
-ANCHOR = _HEAD + r"(?:\([^)]{0,80}\) [^>]{0,160})?port \d{1,3} (?:\([A-Z]+ *\) )?==> {1,2}\S"
+ANCHOR = _HEAD + r"(?:\([^)]{0,80}\) [^>]{0,160})?port \d{1,3} (?:\([A-Z]+ *\) )?(?:==>|<===>) {1,2}\S"
 _ROW = re.compile(
-    r"\s*(?:(?P<bus>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) )?(?P<dev>[A-Za-z][\w.-]{0,63}) (?:[^=]{0,250} )?"
-    r"port (?P<port>\d{1,3}) (?:\((?P<port_state>[A-Z]+) *\) )?==> *(?P<netdev>[\w.:@-]{1,64})? *"
+    r"\s*(?:(?P<bus>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) )?(?P<dev>[A-Za-z][\w.-]{0,63}) (?:[^=<]{0,250} )?"
+    r"port (?P<port>\d{1,3}) (?:\((?P<port_state>[A-Z]+) *\) )?(?:==>|<===>) *(?P<netdev>[\w.:@-]{1,64})? *"
     r"(?:\((?P<state>\w+)\))?\s*$"
 )
 

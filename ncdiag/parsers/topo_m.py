@@ -22,7 +22,7 @@ ANCHOR = (
     r"(?:GPU|NVIDIA) Topology:[ \t]*$"
     r"|\s{0,40}(?:\x1b?\[\d{1,2}m)?GPU\d+[ \t].{0,4000}CPU Affinity"
     rf"|\s{{0,40}}GPU\d+[ \t]+{_CELL}[ \t]+{_CELL}(?:[ \t]|$)"
-    r"|\s{0,8}\|[ \t]*\|[ \t]*GPU0[ \t]*\|"
+    r"|\s{0,8}\|[ \t]*(?:\|[ \t]*)?GPU0[ \t]*\|[ \t]*(?:GPU|NIC|CPU|mlx)"
 )
 
 _ROW = re.compile(rf"\s*(?P<label>[A-Za-z][\w.:-]{{0,40}})(?P<cells>[ \t]+{_CELL}(?:[ \t].*)?)$")

@@ -57,7 +57,7 @@ _ALONE = re.compile(
 )
 """A value, behind the host or the number of the task where a launcher wrote it there."""
 _HEADER = re.compile(r"\s*(?:Limit\s+Soft Limit|RESOURCE\s+DESCRIPTION)")
-_ASKED = re.compile(r"ulimit\s+(?P<first>-[HS]\s+)?-(?P<hard>[HS]?)(?P<letter>[a-zA-Z])[\s\"']*$")
+_ASKED = re.compile(r"ulimit\s+(?P<first>-[HS]\s+)?-(?P<hard>[HS]?)(?P<letter>[a-zA-Z])(?P<last>\s+-[HS])?[\s\"']*$")
 
 _LETTERS = {
     "c": "core", "d": "data", "e": "nice", "f": "fsize", "i": "sigpending", "l": "memlock", "m": "rss", "n": "nofile",
@@ -165,7 +165,7 @@ def _alone(line: str, command: str | None) -> tuple[str, Mapping[str, Any]] | No
     if found is None or letter not in _LETTERS:
         return None
     factor = 1024 if letter in _IN_KIB else 1
-    if asked and "H" in (asked["first"] or "") + asked["hard"]:
+    if asked and any("H" in (part or "") for part in (asked["first"], asked["hard"], asked["last"])):
         value = found["value"]
         return _LETTERS[letter], _hard(value if value == "unlimited" else str(int(value) * factor))
     return _LETTERS[letter], _fields(found["value"], factor)

@@ -29,6 +29,7 @@ class _Open:
 
     def __init__(self, kind: str, host: str | None, command: str | None, prefix: prompt.Prefix) -> None:
         self.kind, self.host, self.command, self.prefix = kind, host, command, prefix
+        self.title: str | None = None
         self.lines: list[str] = []
         self.numbers: list[int] = []
 
@@ -278,6 +279,7 @@ class Cutter:
         if kind is None:
             return False
         self._open = _Open(kind, self._host, None, prefix)
+        self._open.title = name
         return True
 
     def _at_host(self, host: str | None) -> None:
@@ -316,7 +318,7 @@ class Cutter:
                 first_line=numbers[0],
                 lines=tuple(section.lines),
                 host=section.host,
-                command=section.command,
+                command=section.command or section.title,
                 prefix=section.prefix.text,
                 numbers=() if consecutive else tuple(numbers),
             )
