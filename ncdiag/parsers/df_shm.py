@@ -56,8 +56,8 @@ def continues(lines: Sequence[str], line: str) -> bool:
         return True
     if _HEADER.match(line):
         return all(_NOISE.match(text) or not text.strip() for text in lines)
-    alone = line.split()
-    if _row(alone) is not None or (_chosen(lines[0].split()) and _cells(_chosen(lines[0].split()), alone)):
+    alone, chosen = line.split(), _chosen(lines[0].split())
+    if _row(alone) is not None or (chosen and _cells(chosen, alone)):
         return True
     return len(alone) == 1 and len(line) > 20 and alone[0].startswith("/")  # noqa: PLR2004  (df wraps behind 20 columns)
 

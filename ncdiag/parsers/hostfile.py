@@ -67,7 +67,7 @@ def parse(section: Section) -> Parsed:
             first = index if first is None else first
         elif line.strip() and not _COMMENT.match(line):
             unread.append(index)
-    sure = section.command is not None or any("slots" in host for host in hosts)
+    sure = (section.command is not None and not unread) or any("slots" in host for host in hosts)
     if first is None or not (sure or _alike([str(host["name"]) for host in hosts])):
         return Parsed(unread=tuple(i for i, line in enumerate(section.lines) if line.strip()))
     return Parsed(

@@ -25,7 +25,7 @@ _NO_PREFIX = prompt.Prefix("")
 
 
 class _Open:
-    """The section being read."""
+    """The section being read; ``title`` is a heading that is its command, which counts once output follows it."""
 
     def __init__(self, kind: str, host: str | None, command: str | None, prefix: prompt.Prefix) -> None:
         self.kind, self.host, self.command, self.prefix = kind, host, command, prefix
