@@ -25,12 +25,14 @@ _PREFIX = re.compile(
     | \((?P<worker>[^()]{0,100})\bpid=(?P<pid>\d{1,9})[^()]{0,100}\)
     | \[default\d{1,4}\]:?
     | \[?(?P<date>\d{4}-\d\d-\d\d)[T\ ](?P<clock>\d\d:\d\d:\d\d)(?P<fraction>[.,]\d{1,9})?(?P<zone>Z|[+-]\d\d:?\d\d)?
-      (?:\ [A-Z]{2,3}\d{1,6}){0,4}\]?(?:\ (?P<iso_host>[\w.-]{1,100})\ kernel:)?
-    | \[(?P<ctime>[A-Z][a-z]{2}\ [A-Z][a-z]{2}\ [\ \d]\d\ \d\d:\d\d:\d\d\ \d{4})\]
+      (?:\ [A-Z]{2,3}\d{1,6}){0,4}\]?:?(?:\ (?P<iso_host>[\w.-]{1,100})\ kernel:)?
+    | \[(?P<ctime>[A-Z][a-z]{2}\ [A-Z][a-z]{2}\ [\ \d]\d\ \d\d:\d\d:\d\d\ \d{4})(?:\ <[\s\d.]{1,24}>)?\]
     | (?:kern|user|mail|daemon|auth|syslog|lpr|news|authpriv|local\d)\s{0,6}:
       (?:emerg|alert|crit|err|warn|notice|info|debug)\s{0,4}:
+    | kern:\s{1,8}(?:emergency|alert|critical|error|warning|notice|info|debug):\ (?=\[\d{4}-)
     | <\d{1,3}>
-    | \[\s{0,8}\d{1,9}\.\d{3,9}\]
+    | \[\s{0,8}\+?\d{1,9}\.\d{3,9}(?:\ <[\s\d.]{1,24}>)?\]
+    | \[[A-Z][a-z]{2}\s{0,2}\d{1,2}\ \d\d:\d\d\]
     | [A-Z][a-z]{2}\s{1,2}\d{1,2}\ \d\d:\d\d:\d\d(?:\.\d{1,9})?\ (?P<log_host>[\w.-]{1,100})\ (?:kernel:)?
     | \[?(?P<glog>[IWEF])(?:\d{3,4}\ \d\d:\d\d:\d\d[.\d]{0,12})?\ (?:\d{1,9}\ )?[\w./-]{1,128}:\d{1,6}\]
     | (?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL)\ \d\d-\d\d\ \d\d:\d\d:\d\d\ \[[\w./-]{1,128}:\d{1,6}\]
@@ -51,9 +53,11 @@ class Context(msgspec.Struct):
     """What the prefixes of one line told. ``time`` is seconds since the epoch, UTC where no zone was printed.
 
     ``level`` is the first letter of the level that a logger printed (``E`` of glog, of ``ERROR``).
+    ``group_rank`` is the rank's number in the process group that the line is about, where ``rank`` stands before it.
     """
 
     rank: int | None = None
+    group_rank: int | None = None
     pid: int | None = None
     host: str | None = None
     time: float | None = None
@@ -89,6 +93,8 @@ def _take(context: Context, found: re.Match[str]) -> None:
     rank = found["rank"] or found["group_rank"] or found["mpi_rank"]
     if rank and context.rank is None:
         context.rank = int(rank)
+    elif rank:
+        context.group_rank = int(rank)
     if found["pid"]:
         context.pid = int(found["pid"])
         worker = _WORKER_RANK.search(found["worker"])

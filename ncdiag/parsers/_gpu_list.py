@@ -9,9 +9,9 @@ from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.parsers._shared import is_elision, unfiltered
 from ncdiag.spans import Section
 
-GPU = r"GPU \d{1,3}: [^(]{1,100}\(UUID: "
+GPU = r"GPU \d{1,3}: .{1,100}?\(UUID: "
 
-_GPU = re.compile(r"\s*GPU (?P<index>\d{1,3}): (?P<model>[^(]{1,100}?)\s*\(UUID: (?P<uuid>[\w*-]{1,60})")
+_GPU = re.compile(r"\s*GPU (?P<index>\d{1,3}): (?P<model>.{1,100}?)\s*\(UUID: (?P<uuid>[\w*-]{1,60})")
 _MIG = re.compile(r"\s*MIG \S+\s+Device\s+\d+: \(UUID: ")
 _LINK = re.compile(
     r"\s*Link (?P<link>\d{1,2}): (?:(?P<rate>\d{1,4}(?:\.\d{1,4})?) GB/s|<?(?P<off>inactive|Inactive)>?)\s*$"
@@ -27,7 +27,17 @@ _RECOVERIES = {
 }  # fmt: skip
 _NONE = re.compile(r"\s*(?:NVML: )?Unable to retrieve NVLink (?:information|errors) as all links are in[aA]ctive")
 _ONE_OFF = re.compile(r"\s*(?:NVML: )?Unable to retrieve NVLink (?:information|errors) for link \d{1,2} - in[aA]ctive")
-
+_OTHER = re.compile(
+    r"\s*Link \d{1,2}(?:, [A-Z][\w ]{2,50}: (?:true|false)"
+    r"|: (?:Remote Device )?[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d(?:: Link \d{1,2})?"
+    r"|: (?:Data|Raw) [RT]x\d?: \d{1,20} KiB)\s*$"
+)
+"""What ``nvlink -c``, ``-p``, ``-R`` and ``-gt`` say of a link; not kept."""
+_TROUBLE = re.compile(
+    r"\s*(?:Unable to determine the device handle for|Failed to initialize NVML|NVML library version:)"
+)
+"""Why a GPU is not listed: left to the catalogue of messages."""
+_ASKED = re.compile(r"\s(?:-i|--id)[ =]?(\d{1,3})\b")
 
 NO_GPU = re.compile(r"No devices (?:were )?found\b")
 """What all commands of nvidia-smi print on a host whose driver has no GPU."""
@@ -46,7 +56,7 @@ def belongs(line: str) -> bool:
     return (
         not line.strip()
         or is_elision(line)
-        or any(p.match(line) for p in (_GPU, _MIG, _LINK, _NONE, _ONE_OFF, _COUNTER))
+        or any(p.match(line) for p in (_GPU, _MIG, _LINK, _NONE, _ONE_OFF, _COUNTER, _OTHER, _TROUBLE))
     )
 
 
@@ -64,7 +74,7 @@ def _detail(line: str, fields: dict[str, Any]) -> bool:
     elif _MIG.match(line):
         fields["mig"] = True
     else:
-        return False
+        return _OTHER.match(line) is not None
     return True
 
 
@@ -91,6 +101,9 @@ def read(section: Section, program: str) -> Parsed:
             links[-1].append(float(link["rate"]) if link["rate"] else None)
         elif gpus and _detail(line, gpus[-1][2]):
             continue
+        elif _NONE.match(line) and (asked := _ASKED.search(section.command or "")):
+            gpus.append((index, int(asked[1]), {"nvlinks": 0}))
+            links.append([])
         elif is_elision(line):
             elided = True
         elif line.strip() and not NO_GPU.match(line.strip()):

@@ -1,9 +1,9 @@
 """``ifconfig`` of net-tools, in the layout of today and of 1.60, and of BSD and macOS.
 
-Format: net-tools lib/interface.c (``ife_print_long``) and its translations (po/de_DE, fr_FR, es_ES,
-it_IT). Today: ``eth0: flags=4163<UP,...>  mtu 1500`` with indented
-``inet``, ``inet6``, ``ether`` lines. Up to 1.60: ``eth0      Link encap:Ethernet  HWaddr ...`` with ``inet addr:`` and
-a line of flags.
+Format: net-tools lib/interface.c (``ife_print_long``) and its translations (po/de_DE, fr_FR, es_ES, it_IT). Today:
+``eth0: flags=4163<UP,...>  mtu 1500`` with indented ``inet``, ``inet6``, ``ether`` lines. Up to 1.60: ``eth0      Link
+encap:Ethernet  HWaddr ...`` with ``inet addr:`` and a line of flags. ``ifconfig -s`` and ``netstat -i`` print a row an
+interface (``print_iface_table``): name, MTU, counters and letters for the flags.
 """
 
 from __future__ import annotations
@@ -13,7 +13,12 @@ import re
 from ncdiag.parsers._interface import Draft, prefix_length
 from ncdiag.parsers._shared import number
 
-ANCHOR = r"[\w.@:-]{1,64}: flags=\w+<[\w,]*>\s|[\w.@:-]{1,64}\s+Link encap:\S"
+ANCHOR = r"[\w.@:-]{1,64}: flags=\w+<[\w,]*>\s|[\w.@:-]{1,64}\s+Link encap:\S|Kernel Interface table\s*$|Iface\s+MTU\s"
+TABLE_HEADER = re.compile(r"\s*(?:Kernel Interface table\s*$|Iface\s+MTU\s)")
+TABLE_ROW = re.compile(
+    r"\s*(?P<name>[\w.@:-]{1,64})\s+(?P<mtu>\d{2,6})(?:\s+\d{1,20}){8,9}\s+(?P<flags>[A-Za-z]{1,12})\s*$"
+)
+"""Letters as in lib/interface.c (``ife_print_short``): U up, R running, L loopback, m master, P point to point."""
 HEADER = re.compile(r"\s*(?P<name>[\w.@:-]{1,64}): flags=\w+<(?P<flags>[\w,]{0,300})>(?P<rest>.*)$")
 OLD_HEADER = re.compile(r"\s*(?P<name>[\w.@:-]{1,64})\s+Link encap:(?P<rest>\S.*)$")
 BODY = re.compile(
@@ -63,6 +68,18 @@ def old_header(line: int, found: re.Match[str]) -> Draft:
         found["rest"],
     )
     draft.set("mac", mac[1].lower() if mac else None)
+    return draft
+
+
+def table_row(line: int, found: re.Match[str]) -> Draft:
+    """An interface from a row of the table."""
+    draft = Draft(line, found["name"], body=1)
+    letters = found["flags"]
+    draft.set("mtu", number(found["mtu"]))
+    draft.set("up", "U" in letters)
+    draft.set("running", "R" in letters)
+    draft.set("kind", "loopback" if "L" in letters else None)
+    draft.set("_link_only", value=True)
     return draft
 
 

@@ -19,6 +19,10 @@ ONE_LINE = re.compile(rf"\s*(?P<index>\d{{1,9}}): {_NAME}\s+(?P<rest>inet6? [0-9
 _STATE = "UP|DOWN|UNKNOWN|LOWERLAYERDOWN|DORMANT|NOTPRESENT|TESTING"
 BRIEF = re.compile(rf"\s*{_NAME}\s+(?P<state>{_STATE})(?:\s(?P<rest>.*))?$")
 _BRIEF_TAIL = re.compile(r"\s*(?P<mac>[0-9a-f]{2}(?::[0-9a-f]{2}){5,19}) <(?P<flags>[\w,-]{0,300})>\s*$")
+LABELLED = re.compile(
+    r"\s+inet \S{7,40} .{0,120}\bscope \w{1,16}(?: \w{1,16}){0,4} (?P<name>[A-Za-z][\w.@-]{0,31}?)(?::\w{1,16})?\s*$"
+)
+"""An IPv4 address by itself (``ip a | grep inet``): its label at the end is the name of the interface."""
 BODY = re.compile(r"\s*\**(?:link/\S|inet6? |valid_lft |altname |RX[: ]|TX[: ]|vf \d|promiscuity |alias )")
 NOISE = re.compile(r"\s*(?:Message truncated|Dump was interrupted)")
 _UP = {"UP": True, "UNKNOWN": True, "DORMANT": True, "LOWERLAYERDOWN": True}
@@ -73,13 +77,13 @@ def body(draft: Draft, text: str) -> bool:
     if first.startswith("link/"):
         draft.set("kind", LINK_TYPES.get(first[5:]))
         draft.set("mac", words[1] if first in {"link/ether", "link/infiniband"} and len(words) > 1 else None)
-        _bus(draft, words)
     elif first in {"inet", "inet6"}:
         _address(draft, words)
     elif first in KINDS and text[:1].isspace():
         draft.fields["kind"] = draft.fields["kind"] if draft.fields.get("kind") == "ipoib" else KINDS[first]
     elif not BODY.match(text) and not first.endswith("_slave") and not all(word.isdigit() for word in words):
         return False
+    _bus(draft, words)
     draft.body += 1
     return True
 

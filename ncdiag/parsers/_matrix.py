@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import msgspec
 
 ROW_LIMIT = 512
+_PIECES = 6
+"""Lines at most that one row may take on a narrow terminal."""
 _ESCAPE = re.compile(r"\x1b?\[\d{0,2}(?:;\d{1,2})?m")
 _LABEL = re.compile(r"[A-Za-z][\w.:-]{0,40}$")
 _HEAD = re.compile(r"\s*GPU\d+(?:\s|$)")
@@ -33,8 +35,11 @@ class Table(msgspec.Struct):
 
 
 def clean(line: str) -> str:
-    """The line without colour escapes, also those that lost their ESC byte."""
-    return _ESCAPE.sub("", line) if "[" in line else line
+    """The line without colour escapes (also those that lost their ESC byte) and without the bars of Markdown."""
+    line = _ESCAPE.sub("", line) if "[" in line else line
+    if line.lstrip().startswith("|"):
+        return "\t".join(cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|"))
+    return line
 
 
 def table_line(lines: Sequence[str], line: str, row: re.Pattern[str], cell: re.Pattern[str]) -> bool:
@@ -48,7 +53,17 @@ def table_line(lines: Sequence[str], line: str, row: re.Pattern[str], cell: re.P
     started = any(_row(text, row, cell) or _HEAD.match(text) for text in plain)
     if _HEAD.match(line):
         return not started and _head_labels(line) is not None
-    return started and _is_wrap(plain[-1], line, _columns(plain), row, cell)
+    return started and _is_wrap(_last(plain, row, cell), line, _columns(plain), row, cell)
+
+
+def _last(plain: Sequence[str], row: re.Pattern[str], cell: re.Pattern[str]) -> str:
+    """The last row or header with the pieces of it that a narrow terminal put on lines of their own."""
+    pieces: list[str] = []
+    for text in reversed(plain[-_PIECES:]):
+        pieces.append(text.strip() if pieces or not _row(text, row, cell) else text)
+        if _row(text, row, cell) or _HEAD.match(text):
+            return " ".join(reversed(pieces))
+    return plain[-1]
 
 
 def read_table(lines: Sequence[str], row: re.Pattern[str], cell: re.Pattern[str], extras: Sequence[str]) -> Table:
@@ -101,10 +116,12 @@ def _head_labels(line: str) -> list[str] | None:
 
 def _columns(plain: Sequence[str]) -> int | None:
     """Columns of the matrix by its header; None when no header was seen."""
-    for text in plain[:3]:
+    for position, text in enumerate(plain[:3]):
         if _HEAD.match(text):
             labels = _head_labels(text)
-            return len(labels) if labels else None
+            more = plain[position + 1 : position + 2] if "Affinity" not in text else []
+            wrapped = [piece for piece in more if not _HEAD.match(piece) and "Affinity" in piece]
+            return len(labels) + sum(len(_head_labels(piece) or ()) for piece in wrapped) if labels else None
     return None
 
 

@@ -154,4 +154,7 @@ class _Timeouts:
         """One Timeout for each watchdog line, in order; one for a stack where no such line is."""
         if self._stack is not None and not self._found:
             self._found.append((*self._stack, {"only_stack": True}))
-        return [observe(self._section, i, "Timeout", rank=context.rank, **fields) for i, context, fields in self._found]
+        return [
+            observe(self._section, i, "Timeout", rank=context.rank, group_rank=context.group_rank, **fields)
+            for i, context, fields in self._found
+        ]

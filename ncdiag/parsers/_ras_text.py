@@ -64,13 +64,13 @@ _SHARE = re.compile(
 _CHATTER = re.compile(
     r"[=-]{3,80}$|Job summary$|(?:Errors|Warnings)$|#\s+in group\s|\(total\)\s|per node\s|per process\s*$"
     rf"|Nodes\s+Processes|Processes\s+GPUs$|{_TABLE}$|The (?:outlier nodes?|missing process(?:es)?|affected conn\w*):$"
-    r"|Node \S{1,128} running process(?:es)? [\d,]{1,4000}$"
     r"|\[could not find information on \d{1,9} process|No (?:communicator|connection) data collected!$"
     r"|Gathering data about the |obtained a result in |Warning: (?:encountered|missing data from|negative travel) "
     r"|Collected data about \d{1,9} unidirectional|Travel times \(valid only|Minimum -?\d.{1,80}, average "
     r"|indicating that the system clocks|Ordering of events based on local|From node \S{1,128} process \d{1,10} to "
     r"|RAS Monitor Mode - |Monitoring stopped by user|Connection closed by the NCCL job|SERVER PROTOCOL \d{1,4}$|OK$"
 )
+_NODE = re.compile(r"Node (\S{1,128}) running process(?:es)? [\d,]{1,4000}$")
 _LONGEST = 5000
 
 
@@ -260,6 +260,10 @@ class _Reader:
         process = {"pid": int(found["pid"]), "node": found["node"], "gpus": _numbers(found["gpus"])}
         self._processes.append({**process, "state": "dead" if self._kind == "DEAD" else "missing"})
 
+    def _outlier(self, found: re.Match[str]) -> None:
+        """A node with another number of processes than most."""
+        self._fields.setdefault("outlier_nodes", []).append(found[1])
+
     def _timeouts(self, found: re.Match[str]) -> None:
         self._fields["timeouts"] = int(found[1])
 
@@ -267,7 +271,7 @@ class _Reader:
         (_RANK, _rank), (_PROCESS, _process), (_SHARE, _share), (_BLOCK, _open_block), (_ROW, _group),
         (_KIND, _open_kind), (_VERSION, _version), (_CUDA, _cuda), (_SECONDS, _seconds), (_TIMEOUTS, _timeouts),
         (_MISSING, _missing), (_MISSING_RANKS, _missing_ranks), (_DIFFER, _differ), (_FAILED, _failed),
-        (_JOB_ROW, _job_row), (_TOTALS, _totals),
+        (_JOB_ROW, _job_row), (_TOTALS, _totals), (_NODE, _outlier),
     )  # fmt: skip
 
 

@@ -25,7 +25,8 @@ _PHYSICAL = {
     "linkerrorrecovery": "LinkErrorRecovery", "phytest": "PhyTest",
     # as devinfo.c and rdma/link.c spell them
     "portconfigurationtrainning": "PortConfigurationTraining", "linkerrorrecover": "LinkErrorRecovery",
-    "opaoffline": "Offline", "offline": "Offline", "opatest": "Test",
+    "opaoffline": "Offline", "offline": "Offline", "opatest": "Test", "nop": "NoChange",
+    "armed": "PortConfigurationTraining",
 }  # fmt: skip
 _LAYERS = {"infiniband": "InfiniBand", "ib": "InfiniBand", "ethernet": "Ethernet"}
 _GUID = re.compile(r"(?:0x)?([0-9a-f]{4}):?([0-9a-f]{4}):?([0-9a-f]{4}):?([0-9a-f]{4})$", re.IGNORECASE)

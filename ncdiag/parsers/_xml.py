@@ -94,7 +94,7 @@ def read(section: Section) -> Document:
                     break
             continue
         attributes = {key: _value(a or b) for key, a, b in _ATTRIBUTE.findall(found["attributes"])}
-        elements.append(Element(name, attributes, stack[-1][0] if stack else None, line))
+        elements.append(Element(name, attributes, stack[-1][0] if stack else None, min(line, len(section.lines) - 1)))
         if not found["attributes"].rstrip().endswith("/"):
             stack.append((len(elements) - 1, name))
             inside[name] += 1

@@ -1,8 +1,9 @@
 """``/proc/net/bonding/<bond>``: mode, members and their links.
 
 Format: Linux, drivers/net/bonding/bond_procfs.c. The file does not name its own bond: the name comes from the command
-that printed it (``cat /proc/net/bonding/bond0``), else the bond is called after its first member. MII status ``up`` is
-a live link; a member's permanent address is not the one that it uses, so it is not read.
+that printed it (``cat /proc/net/bonding/bond0``) or from what ``grep`` put before the lines, else the bond is called
+after its first member. MII status ``up`` is a live link; a member's permanent address is not the one that it uses, so
+it is not read.
 """
 
 from __future__ import annotations
@@ -17,15 +18,16 @@ from ncdiag.parsers._rdma import UNNAMED
 from ncdiag.spans import Section
 
 KIND = "bonding"
-COMMANDS = ("cat /proc/net/bonding", *(f"cat /proc/net/bonding/bond{number}" for number in range(10)))
-ANCHOR = r"Ethernet Channel Bonding Driver: v\d|Bonding Mode: \S"
-_VALUE = re.compile(r"\s*([A-Za-z0-9][\w ()/.]{1,48}?):(?:\s(.*))?$")
+COMMANDS = ("cat /proc/net/bonding",)
+ANCHOR = r"Ethernet Channel Bonding Driver: v\d|Bonding Mode: \S|Slave Interface: \S"
+_VALUE = re.compile(r"\s*([A-Za-z0-9][\w ()/.:]{1,48}?):(?:\s(.*))?$")
 _TITLE = re.compile(r"\s*(?:802\.3ad info|details (?:actor|partner) lacp pdu:|bond \S+ has no active aggregator)")
-_NAME = re.compile(r"/proc/net/bonding/([\w.:-]{1,64})")
+_NAME = re.compile(r"/proc/net/bonding/([\w.-]{1,64})")
 _KNOWN = frozenset({
     "Bonding Mode", "Primary Slave", "Currently Active Slave", "Transmit Hash Policy", "MII Status", "Up Delay (ms)",
     "MII Polling Interval (ms)", "Down Delay (ms)", "Peer Notification Delay (ms)", "ARP Polling Interval (ms)",
-    "ARP IP target/s (n.n.n.n form)", "ARP Missed Max", "LACP rate", "LACP active", "Min links", "System priority",
+    "ARP IP target/s (n.n.n.n form)", "NS IPv6 target/s (xx::xx form)", "ARP Missed Max", "LACP rate",
+    "LACP active", "Min links", "System priority",
     "Aggregator selection policy (ad_select)", "System MAC address", "Active Aggregator Info", "Aggregator ID",
     "Number of ports", "Actor Key", "Partner Key", "Partner Mac Address", "Slave Interface", "Speed", "Duplex",
     "Link Failure Count", "Permanent HW addr", "Slave queue ID", "Actor Churn State", "Partner Churn State",
@@ -47,7 +49,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 def parse(section: Section) -> Parsed:
     """An observation of the bond and one a member."""
-    named = _NAME.search(section.command or "")
+    named = _NAME.search(section.command or section.prefix)
     bond: dict[str, Any] = {}
     members: list[tuple[int, str, dict[str, Any]]] = []
     unread: list[int] = []

@@ -1,13 +1,14 @@
 """``df`` with any unit: mounted file systems with their sizes; /dev/shm is the one NCCL depends on.
 
 Source of the format: GNU coreutils src/df.c, BusyBox coreutils/df.c. Without a header and suffix the unit is df's
-own, 1 KiB.
+own, 1 KiB. Under ``--output`` the header says which columns there are; suffixes are powers of 1000 under ``-H``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.parsers._shared import arguments, is_elision
@@ -36,6 +37,14 @@ _BLOCK = re.compile(r"(\d{0,6}[KMG]?i?B?)-(?:blocks|Bl\u00f6cke|\u5757|\u30d6\u3
 _BLOCKS_OF = re.compile(r"[Bb]lo(?:cs|ques) de 1K\b")
 _PERCENT = re.compile(r"(?:\d{1,3}%|-)$")
 _OPTION = re.compile(r"-[hHkmPTal]+$")
+_SI = re.compile(r"\s(?:-[a-zA-Z]{0,6}H|--si)\b")
+_COLUMNS = {
+    "Filesystem": "filesystem", "Type": "fstype", "Size": "size_bytes", "Used": "used_bytes",
+    "Avail": "available_bytes", "Available": "available_bytes", "Use%": "", "Capacity": "", "Inodes": "", "IUsed": "",
+    "IFree": "", "IUse%": "", "Mounted": "path", "File": "",
+}  # fmt: skip
+"""Fields of Mount by the names of columns (df.c, field_data); empty for what is not kept."""
+_USUAL = ["size_bytes", "used_bytes", "available_bytes", "", "path"]
 _NOISE = re.compile(r".{0,40}\bdf: ")
 _MOUNT = 4
 """Words before the mount point at least: three sizes and the share, behind the file system's name."""
@@ -47,9 +56,9 @@ def continues(lines: Sequence[str], line: str) -> bool:
         return True
     if _HEADER.match(line):
         return all(_NOISE.match(text) or not text.strip() for text in lines)
-    if _row(line.split()) is not None:
+    alone, chosen = line.split(), _chosen(lines[0].split())
+    if _row(alone) is not None or (chosen and _cells(chosen, alone)):
         return True
-    alone = line.split()
     return len(alone) == 1 and len(line) > 20 and alone[0].startswith("/")  # noqa: PLR2004  (df wraps behind 20 columns)
 
 
@@ -60,12 +69,20 @@ def parse(section: Section) -> Parsed:
     unit: int | None = 1024
     typed = header = False
     device = ""
+    chosen: list[str] = []
+    step = 1000 if _SI.search(section.command or "") else 1024
     for index, line in enumerate(section.lines):
         words = line.split()
-        if _HEADER.match(line):
-            header, unit, typed = True, _unit(words), "Type" in words
+        if _HEADER.match(line) or (index == 0 and _chosen(words)):
+            header, unit, typed, chosen = True, _unit(words), "Type" in words, _chosen(words)
         elif not words or _NOISE.match(line) or is_elision(line):
             continue
+        elif chosen:
+            cells = _cells(chosen, words)
+            if cells is None or unit is None:
+                unread.append(index)
+            else:
+                found.append(_observed(section, index, cells, unit, step))
         elif len(words) == 1 and words[0].startswith("/"):
             device = words[0]
         else:
@@ -74,7 +91,7 @@ def parse(section: Section) -> Parsed:
             if place is None or unit is None:
                 unread.append(index)
                 continue
-            found.append(_mount(section, index, words, place, unit, typed=typed))
+            found.append(_observed(section, index, _usual(words, place, typed=typed), unit, step))
     asked = arguments(section.command, "df") if section.command else []
     plain = asked is not None and all(_OPTION.match(word) for word in asked)
     complete = header and not unread and len(found) > 2 and plain  # noqa: PLR2004  (a machine has more than two)
@@ -104,14 +121,43 @@ def _row(words: Sequence[str]) -> int | None:
     return None
 
 
-def _mount(  # noqa: PLR0913  (a row, its place and what the header said)
-    section: Section, index: int, words: Sequence[str], place: int, unit: int, *, typed: bool
-) -> Observation:  # fmt: skip
-    """Rows without a device name begin with the sizes; the type of the file system stands before them under -T."""
-    size, used, available = (None if text == "-" else size_bytes(text, unit) for text in words[place - 4 : place - 1])
+def _usual(words: Sequence[str], place: int, *, typed: bool) -> dict[str, str]:
+    """A row's texts by field.
+
+    Rows without a device name begin with the sizes; the type of the file system stands before them under -T.
+    """
+    size, used, available = words[place - 4 : place - 1]
     before = words[: place - 4]
-    return observe(
-        section, index, "Mount", (" ".join(words[place:]),), size_bytes=size, used_bytes=used,
-        available_bytes=available,
-        filesystem=" ".join(before[:-1] if typed else before) or None, fstype=before[-1] if typed and before else None,
-    )  # fmt: skip
+    return {
+        "path": " ".join(words[place:]), "size_bytes": size, "used_bytes": used, "available_bytes": available,
+        "filesystem": " ".join(before[:-1] if typed else before), "fstype": before[-1] if typed and before else "",
+    }  # fmt: skip
+
+
+def _chosen(heading: Sequence[str]) -> list[str]:
+    """Fields of the columns that ``--output`` chose; empty where the heading is the usual one or not in English."""
+    words = [word for word in heading if word != "on"]
+    fields = [_COLUMNS.get(word, "size_bytes" if _BLOCK.match(word) else None) for word in words]
+    known = [field for field in fields if field is not None]
+    usual = known[-5:] == _USUAL
+    return known if len(known) == len(fields) and "path" in known and not usual else []
+
+
+def _cells(fields: Sequence[str], words: Sequence[str]) -> dict[str, str] | None:
+    """A row's texts by chosen field; None when it has other columns. A path at the end may have blanks."""
+    last = len(fields) - 1
+    texts = [*words[:last], " ".join(words[last:])] if fields[-1] == "path" else list(words)
+    cells = dict(zip(fields, texts, strict=False))
+    sizes = [text for name, text in cells.items() if name.endswith("_bytes")]
+    shaped = len(texts) == len(fields) and cells["path"].startswith("/")
+    return cells if shaped and all(text == "-" or size_bytes(text) is not None for text in sizes) else None
+
+
+def _observed(section: Section, index: int, cells: Mapping[str, str], unit: int, step: int) -> Observation:
+    """The mount of a row; a dash stands for a size that there is not."""
+    fields: dict[str, Any] = {
+        name: (size_bytes(text, unit, step) if name.endswith("_bytes") else text) if text not in {"", "-"} else None
+        for name, text in cells.items()
+        if name not in {"", "path"}
+    }
+    return observe(section, index, "Mount", (cells["path"],), **fields)

@@ -1,6 +1,7 @@
 """``ethtool -S``: the counters that a driver keeps for an interface.
 
-Source of the format: ethtool.c (do_gstats: ``NIC statistics:``, then five blanks, name, value).
+Source of the format: ethtool.c (do_gstats: ``NIC statistics:``, then five blanks, name, value) and netlink/stats.c
+(``Standard stats for eth0:`` and its groups). Some drivers pad the names.
 """  # noqa: N999  (named after the tool's option, as the section kind is)
 
 from __future__ import annotations
@@ -14,15 +15,18 @@ from ncdiag.spans import Section
 
 KIND = "ethtool_S"
 COMMANDS: tuple[str, ...] = ("ethtool -S", "ethtool --statistics")
-ANCHOR = r"NIC statistics:[ \t]*$"
+ANCHOR = (
+    r"NIC statistics:[ \t]*$|Standard stats for [\w.:-]{1,32}:[ \t]*$|[ \t]{4,16}[rt]x\d{0,3}_[a-z]\w{2,60}: \d{1,20}$"
+)
 
-_COUNTER = re.compile(r"\s{0,16}(?P<name>[A-Za-z0-9_\[\]()][\w .,:()\[\]/-]{0,79}?)\s?: (?P<value>\d{1,20})\s*$")
-_HEADING = re.compile(r"NIC statistics:\s*$|no stats available\s*$")
+_COUNTER = re.compile(r"\s{0,16}(?P<name>[A-Za-z0-9_\[\]()][\w .,:()\[\]/#-]{0,79}?)\s{0,31}: (?P<value>\d{1,20})\s*$")
+_HEADING = re.compile(r"NIC statistics:\s*$|Standard stats for (?P<name>[\w.:-]{1,32}):\s*$")
+_NONE = re.compile(r"no stats available\s*$|Cannot get stats strings information: .{1,60}$")
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Indented names with a number."""
-    if _HEADING.match(line):
+    if _HEADING.match(line) or _NONE.match(line):
         return False
     return not line.strip() or _COUNTER.match(line) is not None or _shared.is_elision(line)
 
@@ -32,16 +36,18 @@ def parse(section: Section) -> Parsed:
     counters: dict[str, int] = {}
     unread: list[int] = []
     first: int | None = None
+    name = interface(section.command)
     for index, line in enumerate(section.lines):
         found = _COUNTER.match(line)
         if found:
             counters.setdefault(found["name"], int(found["value"]))
             first = index if first is None else first
-        elif line.strip() and not _HEADING.match(line) and not _shared.is_elision(line):
+        elif heading := _HEADING.match(line):
+            name = name or heading["name"]
+        elif line.strip() and not _NONE.match(line) and not _shared.is_elision(line):
             unread.append(index)
     if first is None:
         return Parsed(unread=tuple(unread))
-    name = interface(section.command)
     if name is None:
         seen = observe(section, first, "Host", unnamed_nic_counters=counters)
     else:

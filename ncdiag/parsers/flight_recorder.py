@@ -18,7 +18,8 @@ KIND = "flight_recorder"
 COMMANDS: tuple[str, ...] = ()
 ANCHOR = (
     r"\s{0,8}\{?\s{0,8}[\"'](?:version[\"']\s?:\s?[\"']2\.\d{1,3}[\"']|pg_config[\"']\s?:|pg_status[\"']\s?:"
-    r"|entries[\"']\s?:\s?\[(?:\s*\{\s*[\"'](?:frames|record_id|collective_seq_id|pg_id)[\"']|\s*$))"
+    r"|entries[\"']\s?:\s?\[(?:\s*\{\s*[\"'](?:frames|record_id|collective_seq_id|pg_id)[\"']|\s*$)"
+    r"|(?:rank|host_name)[\"']\s?:[^{}\[\]]{1,120}[\"'](?:version[\"']\s?:\s?[\"']2\.\d|pg_config[\"']|pg_status[\"']))"
 )
 
 _LIKE_JSON = re.compile(r'\s|[{}\[\]()",/\']|-?\d|true|false|null|$')

@@ -16,7 +16,13 @@ from ncdiag.spans import Section
 KIND = "fr_trace"
 COMMANDS: tuple[str, ...] = ("torchfrtrace", "fr_trace.py")
 EVENTS = {
-    "torch-ranks-missing": {"late_ranks": "str", "sequence": "int", "operation": "str", "process_group": "str"},
+    "torch-ranks-missing": {
+        "late_ranks": "str",
+        "sequence": "int",
+        "operation": "str",
+        "process_group": "str",
+        "world_size": "int",
+    },
     "torch-collective-mismatch": {"sequence": "int", "operation": "str", "process_group": "str"},
 }
 _MISSING = r"Not all ranks joining collective(?:, sequence number: \d{1,12}| \d{1,12} at entry \d{1,12})"
@@ -71,6 +77,7 @@ def _event(section: Section, head: tuple[int, re.Match[str]] | None, values: dic
     }  # fmt: skip
     told = f"{values.get('collective') or 'a collective'} number {fields['sequence']}"
     if start["missing"]:
+        fields["world_size"] = _shared.number(values.get("world size", ""))
         fields["late_ranks"] = values.get("missing ranks", "").strip("{}[] ")
         event, text = "torch-ranks-missing", section.lines[index].strip()
     else:

@@ -28,7 +28,7 @@ ANCHOR = (
 _LIKE_JSON = re.compile(r'\s|[{}\[\]",/]|-?\d|true|false|null|$')
 _VERSIONS = frozenset({"1.0", "1.1", "1.2"})
 _SAID = re.compile(r'"(status|version|server_count)"\s{0,8}:\s{0,8}"?([\w.-]{1,40})')
-_LISTS = frozenset({"server_list", "server_group_list", "group_list"})
+_LISTS = ("server_list", "server_group_list", "group_list")
 _Device = dict[str, str]
 
 
@@ -53,11 +53,14 @@ def parse(section: Section) -> Parsed:
     devices = [_device(server, item) for server in servers for item in _json.tables(server.get("device"))]
     fields["servers"], fields["devices"] = len(servers), devices
     problems = [*_format_problems(read, fields)]
-    if read.valid and _LISTS & table.keys():
+    if read.valid and any(name in table for name in _LISTS):
         if any(item.get("super_device_id") == "" for server in servers for item in _json.tables(server.get("device"))):
             problems.append("A super_device_id is empty.")
         problems += [*_server_problems(servers, devices, fields["server_count"]), *_address_problems(servers, devices)]
     fields["problems"] = problems
+    fields["layout"] = next((name for name in _LISTS if name in table), None)
+    groups = _json.tables(table.get("group_list")) or _json.tables(table.get("server_group_list"))
+    fields["groups"] = len(groups) or _number(table.get("group_count"))
     return Parsed(observations=(observe(section, 0, "RankTable", **fields),) if section.lines else ())
 
 

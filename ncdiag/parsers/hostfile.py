@@ -14,9 +14,11 @@ from ncdiag.facts.observe import Parsed, observe
 from ncdiag.spans import Section
 
 KIND = "hostfile"
-COMMANDS: tuple[str, ...] = ("cat hostfile", "cat hosts", "cat /job/hostfile", "cat ./hostfile", "cat machinefile",
-"cat hostfile.txt",
-                             "cat /etc/mpi/hostfile", "hostfile", "machinefile")  # fmt: skip
+COMMANDS: tuple[str, ...] = (
+    "cat hostfile", "cat hosts", "cat machinefile", "cat hostfile.txt", "cat hosts.txt", "cat /etc/mpi/hostfile",
+    "hostfile", "machinefile",
+)  # fmt: skip
+_USER = r"(?:[a-z_][\w.-]{0,31}@)?"
 _HOST = r"[A-Za-z0-9][\w.-]{0,80}"
 _DEVICES = (
     r"(?:(?:eth|ib|br|lo|sd|v|tun|tap|team|bond|rank|step|epoch|cuda|gpu|nic|py|cp|sm|layer|torch|xid|part)[-_.]?\d"
@@ -24,12 +26,12 @@ _DEVICES = (
 )
 _BARE = rf"(?!(?i:{_DEVICES}))[A-Za-z][A-Za-z0-9-]{{1,60}}\d[A-Za-z0-9.-]{{0,60}}"
 _IP = r"(?:\d{1,3}\.){3}\d{1,3}"
-ANCHOR = rf"{_IP}[ \t]*$|{_HOST}[ \t]+(?:slots|max_slots|max-slots)[ \t]?=[ \t]?\d{{1,4}}\b|{_BARE}[ \t]*$"
+ANCHOR = rf"{_IP}[ \t]*$|{_USER}{_HOST}[ \t]+(?:slots|max_slots|max-slots)[ \t]?=[ \t]?\d{{1,4}}\b|{_BARE}[ \t]*$"
 
 _SLOTS = re.compile(
-    rf"\s*(?P<name>{_HOST})(?:\s+(?:[a-z_-]+\s?=\s?\S+\s*)?(?:slots\s?=\s?(?P<slots>\d{{1,4}})).*|\s+\S+=.*)$"
+    rf"\s*{_USER}(?P<name>{_HOST})(?:\s+(?:[a-z_-]+\s?=\s?\S+\s*)?(?:slots\s?=\s?(?P<slots>\d{{1,4}})).*|\s+\S+=.*)$"
 )
-_COLON = re.compile(rf"\s*(?P<name>{_HOST})(?::(?P<slots>\d{{1,4}}))?\s*$")
+_COLON = re.compile(rf"\s*{_USER}(?P<name>{_HOST})(?::(?P<slots>\d{{1,4}}))?\s*$")
 _ALONE = re.compile(rf"(?:{_BARE}|{_IP})\s*$")
 _COMMENT = re.compile(r"\s*#")
 _ALIKE = 3
@@ -67,7 +69,7 @@ def parse(section: Section) -> Parsed:
             first = index if first is None else first
         elif line.strip() and not _COMMENT.match(line):
             unread.append(index)
-    sure = section.command is not None or any("slots" in host for host in hosts)
+    sure = (section.command is not None and not unread) or any("slots" in host for host in hosts)
     if first is None or not (sure or _alike([str(host["name"]) for host in hosts])):
         return Parsed(unread=tuple(i for i, line in enumerate(section.lines) if line.strip()))
     return Parsed(

@@ -1,7 +1,8 @@
 """``ibdev2netdev``: which net device belongs to which port of an RDMA device.
 
-Format: the script of NVIDIA's OFED: ``mlx5_0 port 1 ==> eth0 (Up)``; ``-v`` puts the PCI address in front and the board
-and firmware between. The word in parentheses is the state of the net device.
+Format: the script of NVIDIA's OFED: ``mlx5_0 port 1 ==> eth0 (Up)``; ``-v`` puts the PCI address in front, and the
+board, the firmware and the state of the port between. The word at the end is the state of the net device, which may
+be missing. Old releases draw the arrow as ``<===>`` and leave the state out.
 """
 
 from __future__ import annotations
@@ -11,16 +12,17 @@ from collections.abc import Sequence
 
 from ncdiag.facts import scalars
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _shared
+from ncdiag.parsers import _rdma, _shared
 from ncdiag.spans import Section
 
 KIND = "ibdev2netdev"
 COMMANDS = ("ibdev2netdev",)
 _HEAD = r"(?:[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] )?[A-Za-z][\w.-]{0,63} "
-ANCHOR = _HEAD + r"(?:\([^)]{0,80}\) [^>]{0,160})?port \d{1,3} (?:\([A-Z]+ *\) )?==> \S"
+ANCHOR = _HEAD + r"(?:\([^)]{0,80}\) [^>]{0,160})?port \d{1,3} (?:\([A-Z]+ *\) )?(?:==>|<===>) {1,2}\S"
 _ROW = re.compile(
-    r"\s*(?:(?P<bus>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) )?(?P<dev>[A-Za-z][\w.-]{0,63}) (?:[^=]{0,250} )?"
-    r"port (?P<port>\d{1,3}) (?:\([A-Z]+ *\) )?==> (?P<netdev>[\w.:@-]{1,64}) *(?:\((?P<state>\w+)\))?\s*$"
+    r"\s*(?:(?P<bus>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) )?(?P<dev>[A-Za-z][\w.-]{0,63}) (?:[^=<]{0,250} )?"
+    r"port (?P<port>\d{1,3}) (?:\((?P<port_state>[A-Z]+) *\) )?(?:==>|<===>) *(?P<netdev>[\w.:@-]{1,64})? *"
+    r"(?:\((?P<state>\w+)\))?\s*$"
 )
 
 
@@ -38,10 +40,11 @@ def parse(section: Section) -> Parsed:
         if row:
             if row["bus"]:
                 found.append(observe(section, index, "Hca", (row["dev"],), bus_id=scalars.bus_id(row["bus"])))
-            state = row["state"].lower() if row["state"] else None
-            running = {"up": True, "down": False}.get(state or "")
-            found.append(observe(section, index, "Port", (row["dev"], int(row["port"])), netdev=row["netdev"]))
-            found.append(observe(section, index, "Interface", (row["netdev"],), hca=row["dev"], running=running))
+            state, key = _rdma.port_state(row["port_state"] or ""), (row["dev"], int(row["port"]))
+            found.append(observe(section, index, "Port", key, netdev=row["netdev"], state=state))
+            if row["netdev"]:
+                running = {"up": True, "down": False}.get((row["state"] or "").lower())
+                found.append(observe(section, index, "Interface", (row["netdev"],), hca=row["dev"], running=running))
         elif line.strip():
             unread.append(index)
     whole = bool(found) and not unread and _shared.unfiltered(section.command, "ibdev2netdev", ("-v",))

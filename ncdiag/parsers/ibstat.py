@@ -24,6 +24,8 @@ ANCHOR = (
     rf"{_NODE}:? '[^']{{1,64}}'\s*$"
     r"|(?:(?:CA|iWARP RNIC) type: |Number of ports: \d|Node GUID: 0x|System image GUID: 0x)\S*\s*$"
     r"|Port \d{1,3}:\s*$"
+    r"|[ \t]{1,40}(?:State: (?:Active|Down|Initializing|Armed)|Physical state: [A-Z][A-Za-z]{2,30}"
+    r"|Port GUID: 0x[0-9a-f]{16})\s*$"
 )
 _DEVICE = re.compile(rf"\s*{_NODE}:? '([^']{{1,64}})'\s*$")
 _PORT = re.compile(r"\s*Port (\d{1,3}):\s*$")
@@ -34,6 +36,7 @@ _VALUE = re.compile(
 )
 _NOISE = re.compile(r"ib(?:warn|panic|error|debug): ")
 _LIST = re.compile(r"\bibstat\s+(?:-l|--list_of_cas)\b")
+_GUID = re.compile(r"0x[0-9a-f]{16}\s*$")
 _NAME = re.compile(r"\s*([A-Za-z][\w.-]{0,63})\s*$")
 
 
@@ -43,6 +46,8 @@ def continues(lines: Sequence[str], line: str) -> bool:
         return line != lines[0]
     if len(lines) and _NAME.match(lines[0]) and _NAME.match(line):
         return True  # names alone, behind -l
+    if _GUID.match(line) and (not lines[0] or _GUID.match(lines[0])):
+        return True  # GUIDs of ports alone, behind -p
     known = _VALUE.match(line) or _PORT.match(line) or _NOISE.match(line)
     return not line.strip() or known is not None or _shared.is_elision(line)
 
@@ -100,13 +105,15 @@ class _Reader:
             self.values.setdefault(value[1], value[2].strip())
         elif _NOISE.match(line):
             self._complaint(index, line)
-        elif line.strip():
+        elif line.strip() and not _GUID.match(line):
             self.unread.append(index)
             self.whole = self.whole and not _shared.is_elision(line)
 
     def _unheaded(self) -> bool:
         """Does a port begin whose header a filter took (``ibstat | grep State``)? They are printed from 1 upward."""
-        return self.device != _rdma.UNNAMED and (self.port is None or "State" in self.values)
+        if self.device == _rdma.UNNAMED:
+            return self.port is None and not self.values
+        return self.port is None or "State" in self.values
 
     def result(self) -> Parsed:
         self._close()
@@ -145,6 +152,7 @@ class _Reader:
                 (self.device,),
                 board=(get("CA type") or get("RNIC type") or get("type") or None),
                 firmware=get("Firmware version"),
+                nports=_shared.number(get("Number of ports", "")),
                 node_guid=_rdma.guid(get("Node GUID", "")),
             )
         )

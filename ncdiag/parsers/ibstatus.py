@@ -1,7 +1,8 @@
 """``ibstatus``: the ports of the RDMA devices as /sys/class/infiniband has them.
 
 Format: rdma-core, infiniband-diags/scripts/ibstatus: a header a port, then ``name:`` and what the file of /sys holds.
-The default gid is entry 0 of the GID table. ``Fatal error:  No devices`` is the whole answer where /sys has none.
+The default gid is entry 0 of the GID table. Text that begins inside a block is port 1 of `UNNAMED`. ``Fatal error:  No
+devices`` is the whole answer where /sys has none.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ncdiag.spans import Section
 
 KIND = "ibstatus"
 COMMANDS = ("ibstatus",)
-ANCHOR = r"Infiniband device '[^']{1,64}' port \d{1,3} status:"
+ANCHOR = r"Infiniband device '[^']{1,64}' port \d{1,3} status:|[ \t]{1,8}(?:default gid:[ \t]|phys state:[ \t]+\d: )"
 _HEADER = re.compile(r"\s*Infiniband device '([^']{1,64})' port (\d{1,3}) status:")
 _NONE = re.compile(r"\s*Fatal error:\s{1,4}No devices")
 _VALUE = re.compile(r"\s*(default gid|base lid|sm lid|state|phys state|rate|link_layer):(.*)$")
@@ -35,24 +36,25 @@ def parse(section: Section) -> Parsed:
     whole = _shared.unfiltered(section.command, "ibstatus")
     if whole and any(_NONE.match(line) for line in section.lines):
         return Parsed(complete=True)
-    start, place, values = 0, ("", 0), dict[str, str]()
+    start, place, values = 0, (_rdma.UNNAMED, 1), dict[str, str]()
     for index, line in enumerate(section.lines):
         header, value = _HEADER.match(line), _VALUE.match(line)
         if header:
             found += _port(section, start, place, values)
-            whole = whole and (not place[0] or "rate" in values)
+            whole = whole and (not index or "rate" in values)
             start, place, values = index, (header[1], int(header[2])), {}
-        elif value and place[0]:
+        elif value:
             values.setdefault(value[1], value[2].strip())
         elif line.strip():
             unread.append(index)
             whole = False
     found += _port(section, start, place, values)
-    return Parsed(observations=tuple(found), unread=tuple(unread), complete=whole and "rate" in values)
+    whole = whole and "rate" in values and bool(_HEADER.match(section.lines[0]))
+    return Parsed(observations=tuple(found), unread=tuple(unread), complete=whole)
 
 
 def _port(section: Section, index: int, place: tuple[str, int], values: dict[str, str]) -> list[Observation]:
-    if not place[0]:
+    if place[0] == _rdma.UNNAMED and not values:
         return []
     get = values.get
     port = observe(

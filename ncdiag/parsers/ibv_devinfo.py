@@ -1,9 +1,10 @@
 """``ibv_devinfo`` and ``ibv_devinfo -v``: devices, ports, MTU, and with -v the lane rate and the GID table.
 
 Format: rdma-core, libibverbs/examples/devinfo.c: ``hca_id:``, the device's values one tab deeper, ``port:`` two tabs,
-its values three. With -v a list of capabilities follows (not read) and ``GID[  n]:``, with ``, RoCE v1`` or
-``, RoCE v2`` behind the address in newer releases. Text that begins inside a block belongs to the device `UNNAMED`;
-values of a port whose ``port:`` line is missing are not read.
+its values three. With -v a list of capabilities follows (of which the reads that a queue pair may have under way are
+read) and ``GID[  n]:``, with ``, RoCE v1`` or ``, RoCE v2`` behind the address in newer releases. Text that begins
+inside a block belongs to the device of ``-d``, else to `UNNAMED`; where a filter took the ``port:`` lines, ports count
+from 1. ``ibv_devices`` (device_list.c) prints names and node GUIDs alone.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from ncdiag.parsers import _rdma, _shared
 from ncdiag.spans import Section
 
 KIND = "ibv_devinfo"
-COMMANDS = ("ibv_devinfo",)
+COMMANDS = ("ibv_devinfo", "ibv_devices")
 ANCHOR = (
     r"\d{1,3} HCAs? found:\s*$|hca_id:\s+\S+\s*$|vendor_part_id:\s+\d+\s*$|phys_port_cnt:\s+\d+\s*$|port:\s+\d{1,3}\s*$"
+    r"|[ \t]{0,40}state:[ \t]+PORT_[A-Z_]{2,16} \(\d\)\s*$|[ \t]{0,40}GID\[[ \d]{1,5}\]:[ \t]"
+    r"|[ \t]{1,8}device[ \t]{1,20}node GUID[ \t]*$"
 )
 _DEVICE = re.compile(r"\s*hca_id:\s+(\S{1,64})\s*$")
 _PORT = re.compile(r"\s*port:\s+(\d{1,3})\s*$")
@@ -28,6 +31,10 @@ _BEHIND_BLANK = re.compile(
     r"\s+(?:cq moderation caps:|maximum available device memory:|num_comp_vectors:|tag matching|tm_caps:|port:\s)"
 )
 _COUNT = re.compile(r"\s*(\d{1,3}) HCAs? found:\s*$")
+_NAMED = re.compile(r"\s+([A-Za-z][\w.-]{0,63})\s+([0-9a-f]{16})\s*$")
+_HEAD = re.compile(r"\s+(?:device\s+node GUID|-{4,}\s+-{8,})\s*$")
+_WARNING = re.compile(r"libibverbs: Warning: ")
+_ASKED = re.compile(r"\s(?:-d\s?|--ib-dev[= ])([A-Za-z][\w.-]{0,63})")
 _LISTED = re.compile(r"\s+([A-Za-z][\w.-]{0,63})\s*$")
 _NO_DEVICES = re.compile(r"\s*No IB devices found")
 _DEVICE_VALUES = frozenset(
@@ -41,6 +48,7 @@ _DEVICE_VALUES = frozenset(
         "hw_ver",
         "board_id",
         "phys_port_cnt",
+        "max_qp_rd_atom",
     }
 )
 _PORT_VALUES = frozenset(
@@ -63,7 +71,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
     """Indented lines and, where the indentation is lost, known values; behind a blank line what -v prints there."""
     if _DEVICE.match(line):
         return line != lines[0]
-    if not line.strip():
+    if not line.strip() or _NO_DEVICES.match(line) or _WARNING.match(line):
         return True
     value = _VALUE.match(line)
     known = value is not None and value[1] in _DEVICE_VALUES | _PORT_VALUES
@@ -84,10 +92,24 @@ def parse(section: Section) -> Parsed:
         names = [(i, found[1]) for i, line in enumerate(section.lines) if (found := _LISTED.match(line))]
         devices = tuple(observe(section, index, "Hca", (name,)) for index, name in names)
         return Parsed(observations=devices, complete=int(count[1]) == len(names))
+    if section.lines and (_HEAD.match(section.lines[0]) or _NAMED.match(section.lines[0])):
+        return _devices(section)
     reader = _Reader(section)
     for index, line in enumerate(section.lines):
         reader.take(index, line)
     return reader.result()
+
+
+def _devices(section: Section) -> Parsed:
+    """What ``ibv_devices`` prints: names and node GUIDs."""
+    rows = [(index, found) for index, line in enumerate(section.lines) if (found := _NAMED.match(line))]
+    devices = (observe(section, index, "Hca", (row[1],), node_guid=_rdma.guid(row[2])) for index, row in rows)
+    named = {index for index, _ in rows}
+    lines = [(i, line) for i, line in enumerate(section.lines) if line.strip() and i not in named]
+    unread = tuple(index for index, line in lines if not _HEAD.match(line))
+    headed = any(_HEAD.match(line) for _, line in lines)
+    whole = headed and not unread and _shared.unfiltered(section.command, "ibv_devices")
+    return Parsed(observations=tuple(devices), unread=unread, complete=whole)
 
 
 class _Reader:
@@ -97,8 +119,11 @@ class _Reader:
         self.section = section
         self.found: list[Observation] = []
         self.unread: list[int] = []
+        asked = _ASKED.search(section.command or "")
+        self.asked = asked[1] if asked else None
         self.device: str | None = None
         self.port: int | None = None
+        self.headed = False
         self.start = 0
         self.values: dict[str, str] = {}
         self.gids: list[tuple[int, int, str, str | None]] = []
@@ -114,7 +139,8 @@ class _Reader:
             if device:
                 self.device, self.port = device[1], None
             elif port:
-                self.device, self.port = self.device or _rdma.UNNAMED, int(port[1])
+                self.device, self.port = self.device or self.asked or _rdma.UNNAMED, int(port[1])
+            self.headed = port is not None
         elif gid:
             self._gid(index, gid)
         else:
@@ -122,24 +148,42 @@ class _Reader:
 
     def _value(self, index: int, line: str) -> None:
         value = _VALUE.match(line)
+        if value and value[1] in _PORT_VALUES and (self.port is None or (value[1] == "state" and self._is_next())):
+            self._begin_port(index)
         wanted = _DEVICE_VALUES if self.port is None else _PORT_VALUES
         if value and value[1] in wanted:
             if self.device is None:
-                self.device, self.start = _rdma.UNNAMED, index
+                self.device, self.start = self.asked or _rdma.UNNAMED, index
             self.values.setdefault(value[1], value[2].strip(" \t*"))
         elif _NO_DEVICES.match(line):
             self.empty = True
+        elif _WARNING.match(line):
+            self.unread.append(index)
         elif _shared.is_elision(line):
             self.whole = False
         elif line.strip() and (self.device is None or not line[0].isspace()):
             self.unread.append(index)
 
     def _gid(self, index: int, gid: re.Match[str]) -> None:
-        address = _rdma.gid(gid[2])
-        if address is None or self.port is None:
-            self.unread.append(index)
+        address, number = _rdma.gid(gid[2]), int(gid[1])
+        again = bool(self.gids) and number <= self.gids[-1][1]
+        if address is not None and (self.port is None or (again and self._is_next())):
+            self._begin_port(index)
+            again = False
+        if address is None or again:
+            self.unread.append(index)  # another port, nobody knows of which device
         else:
-            self.gids.append((index, int(gid[1]), address, gid[3]))
+            self.gids.append((index, number, address, gid[3]))
+
+    def _is_next(self) -> bool:
+        """Does a value that was seen before belong to the next port, whose header a filter took?"""
+        return not self.headed and self.device != _rdma.UNNAMED
+
+    def _begin_port(self, index: int) -> None:
+        """A port without its header."""
+        self._close(last=False)
+        self.device, self.port = self.device or self.asked or _rdma.UNNAMED, (self.port or 0) + 1
+        self.start, self.values, self.gids = index, {}, []
 
     def result(self) -> Parsed:
         self._close(last=True)
@@ -169,6 +213,8 @@ class _Reader:
                 vendor_id=get("vendor_id"),
                 part_id=get("vendor_part_id"),
                 node_guid=_rdma.guid(get("node_guid", "")),
+                nports=_shared.number(get("phys_port_cnt", "")),
+                reads_per_qp=_shared.number(get("max_qp_rd_atom", "")),
             )
         )
 
@@ -176,6 +222,7 @@ class _Reader:
         get = self.values.get
         layer = _rdma.link_layer(get("link_layer", ""))
         self.read += "port_lmc" in self.values
+        self.whole = self.whole and device != _rdma.UNNAMED
         width, speed = (re.sub(r"\s*\(\d+\)$", "", get(name, "")) or None for name in ("active_width", "active_speed"))
         self.found.append(
             observe(
@@ -193,7 +240,7 @@ class _Reader:
                 max_mtu=_mtu(get("max_mtu", "")),
                 active_width=width,
                 active_speed=speed,
-                gids_complete=True if self.gids and not last else None,
+                gids_complete=True if self.gids and self.headed and not last else None,
             )
         )
         for index, number, address, said in self.gids:

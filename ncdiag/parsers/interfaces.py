@@ -1,6 +1,7 @@
 """Network interfaces and their addresses, as ``ip addr``, ``ip link`` or ``ifconfig`` show them, in all their layouts.
 
-One module a layout does the reading: `_ip_text`, `_ip_json`, `_ifconfig`. The list is complete when it holds the
+One module a layout does the reading: `_ip_text`, `_ip_json`, `_ifconfig` (with the table of ``ifconfig -s`` and
+``netstat -i``). The list is complete when it holds the
 loopback interface, which every network namespace has, and the command was not asked for less: a plain ``ifconfig``
 leaves out what is down, so that it is complete only with ``-a``, or when something that is down shows that ``-a`` was
 given.
@@ -21,7 +22,12 @@ KIND = "interfaces"
 _OPTIONS = ("-br", "-brief", "-c", "-4", "-6", "-o", "-d", "-s", "-j", "-p")
 _OBJECTS = ("addr", "address", "a", "link", "l")
 _OPTION_LISTS = [options for length in range(3) for options in itertools.permutations(_OPTIONS, length)]
-COMMANDS = ("ifconfig", *(" ".join(("ip", *options, what)) for options in _OPTION_LISTS for what in _OBJECTS))
+COMMANDS = (
+    "ifconfig",
+    "netstat -i",
+    "netstat -ie",
+    *(" ".join(("ip", *options, what)) for options in _OPTION_LISTS for what in _OBJECTS),
+)
 _IPV4 = r"\d{1,3}(?:\.\d{1,3}){3}"
 ANCHOR = (
     r"\d{1,9}: [^\s:@<]{1,64}(?:@[^\s:@<]{1,64})?: <[\w,-]{0,300}>"
@@ -37,7 +43,13 @@ _HEADERS: tuple[tuple[re.Pattern[str], _Start, _Body], ...] = (
     (_ifconfig.HEADER, _ifconfig.header, _ifconfig.body),
     (_ifconfig.OLD_HEADER, _ifconfig.old_header, _ifconfig.body),
     (_ip_text.BRIEF, _ip_text.brief, lambda _draft, _line: False),
+    (_ifconfig.TABLE_ROW, _ifconfig.table_row, lambda _draft, line: _ifconfig.TABLE_HEADER.match(line) is not None),
 )
+_ROWS = (
+    (_ip_text.BRIEF, (_ip_text.BRIEF,)),
+    (_ifconfig.TABLE_HEADER, (_ifconfig.TABLE_HEADER, _ifconfig.TABLE_ROW)),
+)
+"""Layouts of a row an interface: the first line, and what may follow it."""
 _LONG_HEADERS = (_ip_text.HEADER, _ip_text.ONE_LINE, _ifconfig.HEADER, _ifconfig.OLD_HEADER)
 _FIRST = re.compile(r"\s*1: lo: <")
 _LINE_LIMIT = 4096
@@ -54,8 +66,9 @@ def continues(lines: Sequence[str], line: str) -> bool:
         return True
     if len(line) > _LINE_LIMIT or line == lines[0]:
         return False
-    if _ip_text.BRIEF.match(lines[0]):
-        return _ip_text.BRIEF.match(line) is not None
+    for first, patterns in _ROWS:
+        if first.match(lines[0]):
+            return any(pattern.match(line) for pattern in patterns)
     if _FIRST.match(line):
         return _ip_text.NOISE.match(last) is not None
     return _long(line, after_blank=not last.strip(), old=_ifconfig.OLD_HEADER.match(lines[0]) is not None)
@@ -117,6 +130,14 @@ def _read(section: Section) -> tuple[list[Draft], list[int], bool]:
                 draft.set("ifindex", _shared.number(single["index"]))
                 drafts.append(draft)
             _ip_text.body(draft, single["rest"].split("\\", 1)[0])
+        elif (loose := _ip_text.LABELLED.match(line)) and len(by_name) == len(drafts):
+            draft = by_name.get(loose["name"])
+            if draft is None:
+                draft = by_name[loose["name"]] = Draft(index, loose["name"])
+                drafts.append(draft)
+            _ip_text.body(draft, line)
+        elif _ifconfig.TABLE_HEADER.match(line):
+            continue
         elif line.strip() and not (drafts and body(drafts[-1], line)):
             missed.append(index)
             elided = elided or _shared.is_elision(line) or _ip_text.NOISE.match(line) is not None
@@ -148,6 +169,6 @@ def _all_asked(section: Section, drafts: Sequence[Draft]) -> bool:
     if _ifconfig.HEADER.match(first) or _ifconfig.OLD_HEADER.match(first):
         words = _shared.arguments(command, "ifconfig") if command else []
         return words == ["-a"] or (words == [] and any(draft.fields.get("up") is False for draft in drafts))
-    if _ip_text.ONE_LINE.match(first):
-        return False  # interfaces without an address are not in it
+    if _ip_text.ONE_LINE.match(first) or _ifconfig.TABLE_ROW.match(first):
+        return False  # interfaces without an address, or those that are down, are not in it
     return _shared.unfiltered(command, "ip", _UNFILTERED)

@@ -1,7 +1,8 @@
 """``lsmod``, ``cat /proc/modules`` and both behind grep: loaded kernel modules, and those known to be absent.
 
-Source of the format: kmod tools/lsmod.c (``Module  Size  Used by``) and kernel/module/procfs.c (name, size, users,
-state, address). An empty answer to ``lsmod | grep NAME`` is a fact: no module with that text in its line is loaded.
+Source of the format: kmod tools/lsmod.c (``Module  Size  Used by``), BusyBox modutils/lsmod.c (which adds whether the
+kernel is tainted) and kernel/module/procfs.c (name, size, users, state, address). An empty answer to ``lsmod | grep
+NAME`` is a fact: no module with that text in its line is loaded.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ _KNOWN = (
     r"|cxi)\w*"
 )
 ANCHOR = (
-    r"\s{0,8}Module[ \t]+Size[ \t]+Used by"
+    r"\s{0,8}Module[ \t]+Size[ \t]+Used[ \t]{1,8}by"
     rf"|\s{{0,8}}{_KNOWN}[ \t]+\d{{4,9}}[ \t]+-?\d{{1,5}}(?:[ \t]|$)(?:[ \t]*[\w,\[\]-]+)?"
     r"(?:[ \t]+Live .{0,80})?[ \t]*$"
 )
 
-_HEADER = re.compile(r"\s*Module\s+Size\s+Used by\s*$")
+_HEADER = re.compile(r"\s*Module\s+Size\s+Used\s{1,8}by(?:\s+(?:Not tainted|Tainted: [A-Z ]{1,30}))?\s*$")
 _ROW = re.compile(
     r"\s*(?P<name>[A-Za-z0-9_]{1,64})\s+(?P<size>\d{3,10})\s+(?P<used>-?\d{1,6})(?:\s+(?P<by>[\w,\[\]-]*))?(?:\s+Live\s.*)?\s*$"
 )
@@ -61,6 +62,8 @@ def parse(section: Section) -> Parsed:
         row = _ROW.match(line)
         if row:
             fields: dict[str, Any] = {"size": int(row["size"]), "used_by": max(int(row["used"]), 0)}
+            users = [name for name in (row["by"] or "").split(",") if name not in {"", "-", "[permanent]"}]
+            fields |= {"users": users} if users and not line.rstrip().endswith(",") else {}
             found.append(observe(section, index, "KernelModule", (row["name"],), **fields))
         elif _HEADER.match(line):
             header = True

@@ -1,7 +1,9 @@
 """``lspci`` with any number of ``-v``: devices, link width and speed now and at most, ACS controls.
 
 Source of the format: pciutils lspci.c, ls-caps.c (cap_express: ``LnkCap:``, ``LnkSta:``), ls-ecaps.c (cap_acs:
-``ACSCtl:``). Without root the capabilities read ``<access denied>``, so that link and ACS stay unknown.
+``ACSCtl:``). Without root the capabilities read ``<access denied>``, so that link and ACS stay unknown. ``-mm`` prints
+a row of quoted words, ``-vmm`` a block of ``Slot:``, ``Class:``, ``Vendor:`` and so on (lspci.c, show_machine); ``-n``
+prints numbers of classes (pci.ids). The tree of ``-t`` is not read.
 """
 
 from __future__ import annotations
@@ -21,9 +23,22 @@ _BDF = r"(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]"
 ANCHOR = (
     rf"{_BDF} (?:\"|(?:Class )?[A-Za-z0-9][\w ,/&.()-]{{1,60}}(?: \[[0-9a-f]{{4}}\])?: \S)"
     r"|[ \t]{0,40}ACSCtl:[ \t]+SrcValid[+-][ \t]"
+    rf"|Slot:\t(?:{_BDF})[ \t]*$|-\[[0-9a-f]{{4}}:[0-9a-f]{{2}}(?:-[0-9a-f]{{2}})?\]-[+-]"
 )
 
 _DEVICE = re.compile(rf"(?P<bdf>{_BDF})\s+(?P<text>(?P<class>[^:\"]{{2,70}}?)(?: \[[0-9a-f]{{4}}\])?: \S.*)$")
+_ROW = re.compile(rf"(?P<bdf>{_BDF}) (?P<rest>\"[^\"]{{1,80}}\" \".{{1,400}})$")
+_WORD = re.compile(r"\"([^\"]{0,160})\"|-r([0-9a-f]{2})\b|-p[0-9a-f]{2}\b")
+_FIELD = re.compile(
+    r"(Slot|Class|Vendor|Device|SVendor|SDevice|Rev|ProgIf|PhySlot|Driver|Module|NUMANode|IOMMUGroup):\t(.{0,200})$"
+)
+_TREE = re.compile(r"[ |]{0,80}[-+\\][-+]?[\[0-9a-f]|[ |]{2,80}$")
+_CLASSES = {
+    "0300": "VGA compatible controller", "0302": "3D controller", "0200": "Ethernet controller",
+    "0207": "Infiniband controller", "0604": "PCI bridge", "0600": "Host bridge", "0680": "Bridge",
+    "1200": "Processing accelerators", "0380": "Display controller",
+}  # fmt: skip
+"""Names of the classes that matter here, for ``lspci -n``."""
 _LINK = re.compile(r"\s*Lnk(?P<what>Cap|Sta):\s")
 _SPEED = re.compile(r"Speed (\d{1,3}(?:\.\d)?)GT/s")
 _WIDTH = re.compile(r"Width x(\d{1,2})\b")
@@ -51,8 +66,10 @@ def continues(lines: Sequence[str], line: str) -> bool:
     """Device lines, the details below them (also where a paste lost the indentation), blank lines between devices."""
     if not line.strip():
         return bool(lines) and bool(lines[-1].strip())
-    if _DEVICE.match(line) or _DETAIL.match(line) or is_elision(line):
+    if any(p.match(line) for p in (_DEVICE, _DETAIL, _ROW, _FIELD)) or is_elision(line):
         return True
+    if _TREE.match(lines[0] or line):
+        return _TREE.match(line) is not None
     flat = len(lines) > 1 and _DETAIL.match(lines[1]) is not None and not lines[1][:1].isspace()
     return flat and _FLAT.match(line) is not None
 
@@ -64,26 +81,61 @@ def parse(section: Section) -> Parsed:
     unread: list[int] = []
     elided = False
     for index, line in enumerate(section.lines):
-        device = _DEVICE.match(line)
-        address = bus_id(device["bdf"]) if device else None
-        if device and address:
-            kind = device["class"].strip()
-            fields = {"description": device["text"].strip(), "device_class": kind, "is_bridge": kind.endswith("bridge")}
-            devices.append((index, address, fields))
+        device = _device(line)
+        if device:
+            devices.append((index, *device))
+        elif _TREE.match(line):
+            unread.append(index)
         elif devices:
             _detail(line, devices[-1][2])
-        else:
-            acs = _ACS.match(line)
-            if acs:
-                loose.append((index, _redirects(acs["controls"])))
-            elif line.strip() and not _DETAIL.match(line):
-                unread.append(index)
+        elif acs := _ACS.match(line):
+            loose.append((index, _redirects(acs["controls"])))
+        elif line.strip() and not _DETAIL.match(line):
+            unread.append(index)
         elided = elided or is_elision(line)
     found = [observe(section, index, "PciDevice", (address,), **fields) for index, address, fields in devices]
     if loose:
         found.append(_of_host(section, loose))
     whole = bool(devices) and devices[0][1].endswith(":00:00.0") and not elided and not unread
     return Parsed(observations=tuple(found), unread=tuple(unread), complete=whole and _all_devices(section.command))
+
+
+def _device(line: str) -> tuple[str, dict[str, Any]] | None:
+    """Bus id and fields of the device that a line begins, in any of the layouts."""
+    plain, row, field = _DEVICE.match(line), _ROW.match(line), _FIELD.match(line)
+    if plain:
+        address, fields = bus_id(plain["bdf"]), _described(plain["class"].strip(), plain["text"].strip())
+    elif row:
+        address, fields = bus_id(row["bdf"]), _quoted(row["rest"])
+    else:
+        address, fields = bus_id(field[2].strip()) if field and field[1] == "Slot" else None, {}
+    return (address, fields) if address else None
+
+
+def _described(kind: str, text: str) -> dict[str, Any]:
+    kind = _CLASSES.get(kind, kind)
+    return {"description": text, "device_class": kind, "is_bridge": kind.endswith("bridge")}
+
+
+def _quoted(rest: str) -> dict[str, Any]:
+    """A row of ``-mm``: class, vendor and device in quotes, then options and the subsystem."""
+    words = [found[1] for found in _WORD.finditer(rest) if found[1] is not None]
+    revision = next((f" (rev {found[2]})" for found in _WORD.finditer(rest) if found[2]), "")
+    return _described(words[0], f"{words[0]}: {' '.join(words[1:3])}{revision}")
+
+
+def _field(name: str, value: str, fields: dict[str, Any]) -> None:
+    """A line of ``-vmm``; the description is put together from its parts."""
+    if name == "Class":
+        fields.update(_described(value, f"{value}:"))
+    elif name in {"Vendor", "Device"} and "description" in fields:
+        fields["description"] += f" {value}"
+    elif name == "Rev" and "description" in fields:
+        fields["description"] += f" (rev {value})"
+    elif name == "Driver":
+        fields["driver"] = value
+    elif name in {"NUMANode", "IOMMUGroup"} and value.isdigit() and len(value) < 6:  # noqa: PLR2004  (a small number)
+        fields["numa_node" if name == "NUMANode" else "iommu_group"] = int(value)
 
 
 def _of_host(section: Section, loose: Sequence[tuple[int, bool]]) -> Observation:
@@ -98,7 +150,10 @@ def _all_devices(command: str | None) -> bool:
 
 def _detail(line: str, fields: dict[str, Any]) -> None:
     """Take what an indented line tells of the device above it; the first of its kind counts."""
-    link = _LINK.match(line)
+    link, field = _LINK.match(line), _FIELD.match(line)
+    if field:
+        _field(field[1], field[2].strip(), fields)
+        return
     if link:
         end = "_max" if link["what"] == "Cap" else ""
         speed, width = _SPEED.search(line), _WIDTH.search(line)

@@ -26,14 +26,14 @@ _FILES = (
 )
 COMMANDS: tuple[str, ...] = tuple(f"{tool} {name}" for name in _FILES for tool in ("cat", "more", "less")) + _FILES
 _PATH = r"(?:/etc/nccl\.conf|(?:~|\$HOME|/root|/home/[\w.-]{1,40})/\.nccl\.conf|\$NCCL_CONF_FILE)"
-ANCHOR = rf"(?:#[ \t]*)?(?:cat[ \t]+)?{_PATH}[ \t]*:?[ \t]*(?:$|[A-Z_]{{3,60}}=)"
+ANCHOR = rf"(?:#[ \t]*)?(?:cat[ \t]+)?{_PATH}[ \t]*:?[ \t]*(?:$|[A-Z][A-Z0-9_]{{2,60}}=)"
 
 _HEADING = re.compile(rf"(?:#\s*)?(?:cat\s+)?{_PATH}\s*:?\s*")
 _SETTING = re.compile(r"(?P<name>[A-Za-z_]\w{0,100})=(?P<value>.*)$")
 _HOME_PATH = re.compile(r"/(?:root|home/[\w.-]{1,64})/\.nccl\.conf$")
 _CONF_PATH = re.compile(r"(?:[/~]|\$HOME)[\w./$-]{0,200}\.conf(?![\w.])")
 _VALUE_LIMIT = 1023
-_IN_VAIN = re.compile(r"\s*(?:export\s+)?[A-Z_]{3,60}\s*=")
+_IN_VAIN = re.compile(r"\s*(?:export\s+)?[A-Z][A-Z0-9_]{2,60}\s*=")
 """Lines that people write and NCCL does not understand; they stay unread."""
 _ABSENT = re.compile(r"cat: \S*nccl\.conf'?: No such file or directory")
 

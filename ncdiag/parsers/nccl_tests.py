@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.facts.scalars import bus_id
+from ncdiag.facts.scalars import Version, bus_id
 from ncdiag.parsers import _nccl_tests_json, _program, _shared
 from ncdiag.spans import Section
 
@@ -27,7 +27,8 @@ COMMANDS = tuple(
 INTERLEAVED = True  # NCCL writes its own lines between the head and the rows
 _TYPES = r"(?:u?int(?:8|32|64)|float|double|half|bfloat16|char|f(?:p)?8e[45]m[23]|fp8_e[45]m[23])"
 ANCHOR = (
-    r"#?\s*nThread \d+ nGpus \d+ |#? ?Collective test starting: |# +Using devices"
+    r"#?\s*nThread \d+ nGpus \d+ |#?\s*nccl-tests version \S+ nccl-headers=\d"
+    r"|#? ?Collective test starting: |# +Using devices"
     r"|#?\s*Rank\s+\d+ +(?:Group\s+\d+ +)?Pid\s+\d+ on "
     rf"|{_nccl_tests_json.ANCHOR}"
     rf"|#?\s*size\s+count\s+type\s|#?\s*out-of-place\s+in-place|\s{{0,20}}\d{{1,14}}\s+\d{{1,14}}\s+{_TYPES}\s"
@@ -44,6 +45,7 @@ _RANK = re.compile(
     r"#?\s*Rank\s+(?P<rank>\d{1,7})\s+(?:Group\s+\d{1,7}\s+)?Pid\s+(?P<pid>\d{1,9})\s+on\s+(?P<host>[\w.-]{1,128})\s+"
     r"device\s+(?P<device>\d{1,4})\s+\[(?P<bus>[\w:.]{1,20})\](?:\s+(?P<model>\S.{0,100}))?"
 )
+_LIBRARY = re.compile(r"#?\s*nccl-tests version \S{1,40} nccl-headers=\d{1,9} nccl-library=(?P<code>\d{4,6})\b")
 _COLUMNS = re.compile(r"#?\s*(size\s+count\s+type\s.*)")
 _OUT_OF_BOUNDS = re.compile(r"#?\s*Out of bounds values\s*:\s*(\d{1,15})\s*(OK|FAILED)?")
 _AVERAGE = re.compile(r"#?\s*Avg bus bandwidth\s*:\s*([\d.]{1,20}|\S+)\s*(OK|FAILED)?")
@@ -70,6 +72,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
     return (
         line.lstrip().startswith("#") or not line.strip() or _shared.is_elision(line) or _ROW.match(line) is not None
         or _RANK.match(line) is not None or _SHORT_HEADER.match(line) is not None or _CHATTER.match(line) is not None
+        or _LIBRARY.match(line) is not None
     )  # fmt: skip
 
 
@@ -111,6 +114,7 @@ class _Runs:
         self._devices: list[Observation] = []
         program = _PROGRAM.search(section.command or "")
         self._program = program[1] if program else None
+        self._library: str | None = None
 
     def observations(self) -> tuple[Observation, ...]:
         """Benchmarks first."""
@@ -132,6 +136,8 @@ class _Runs:
             self._put(index, out_of_bounds=int(bounds[1]), out_of_bounds_ok=_verdict(bounds[2]))
         elif average := _AVERAGE.match(line):
             self._put(index, average_busbw=_float(average[1]), average_ok=_verdict(average[2]))
+        elif library := _LIBRARY.match(line):
+            self._library = str(Version.from_code(int(library["code"])))
         elif "Collective test starting" in line:
             found = _PROGRAM.search(line)
             self._program = found[1] if found else self._program
@@ -143,6 +149,8 @@ class _Runs:
         run = _Run(index)
         if self._program:
             run.fields["program"] = self._program
+        if self._library:
+            run.fields["nccl_version"] = self._library
         self._runs.append(run)
         return run
 

@@ -3,7 +3,8 @@
 Source of the format: nvidia-smi (CUDA driver package, seen from release 384 to 580): blocks by indentation, ``name :
 value``. Groups and names came over the years (Retired Pages before Ampere, Remapped Rows since; Clocks Throttle Reasons
 became Clocks Event Reasons, GPU Recovery Action came in 570); what a release lacks stays unknown. Of a GPU that the
-driver lost, values are the text of an NVML error (nvmlErrorString).
+driver lost, values are the text of an NVML error (nvmlErrorString). The XML form (``-x``) says the same in other words
+(`_smi_xml`).
 """
 
 from __future__ import annotations
@@ -14,14 +15,18 @@ from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
-from ncdiag.parsers import _gpu_list, _shared
+from ncdiag.parsers import _gpu_list, _shared, _smi_xml
 from ncdiag.spans import Section
 
 KIND = "nvidia_smi_q"
 COMMANDS: tuple[str, ...] = ("nvidia-smi -q", "nvidia-smi --query")
 _GPU_LINE = r"GPU [0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]"
 ANCHOR = rf"={{4,40}}NVSMI LOG={{4,40}}[ \t]*$|{_GPU_LINE}[ \t]*$"
+ANCHOR += r"|<!DOCTYPE nvidia_smi_log |<nvidia_smi_log>[ \t]*$"
 
+_TROUBLE = re.compile(r"\s*Unable to determine the device handle for ")
+"""In place of what is told of a GPU: left to the catalogue of messages."""
+_XML = re.compile(r"\s*<(?:\?xml |!DOCTYPE nvidia_smi_log |nvidia_smi_log>)")
 _TITLE = re.compile(r"=+NVSMI LOG=+\s*$")
 _BETWEEN = re.compile(r"--\s*$")
 """What grep prints between the parts that it shows (``nvidia-smi -q | grep -A3 Fabric``)."""
@@ -34,7 +39,9 @@ _NOTHING = frozenset({"N/A", "None", "", "Not Found", "Unknown", "Unknown Error"
 _SLOWDOWNS = ("Clocks Event Reasons", "Clocks Throttle Reasons")
 _IDLE = frozenset({"Idle", "Applications Clocks Setting", "Sync Boost"})
 """Reasons that hold nothing back that somebody would miss."""
-_DEPTH, _OF_GPU = 12, 4
+_DEPTH = 12
+_INDENT = 4
+"""Blanks before what is told of a GPU; none stand before what is told of the host."""
 
 _Path = tuple[str, ...]
 
@@ -45,13 +52,18 @@ def continues(lines: Sequence[str], line: str) -> bool:
         return True
     if _TITLE.match(line):
         return False
+    if _XML.match(lines[0] or line):
+        return _smi_xml.ELEMENT.match(line) is not None or _shared.is_elision(line)
     return any(p.match(line) for p in (_GPU, _VALUE, _GROUP, _BETWEEN)) or _shared.is_elision(line)
 
 
 def parse(section: Section) -> Parsed:
     """GPUs by index where all are listed, else by bus id; what is told of the host above them."""
     reader = _Reader(section)
-    unread = [i for i, line in enumerate(section.lines) if line.strip() and not reader.take(i, line)]
+    reader = _Reader(section)
+    xml = bool(section.lines) and _XML.match(section.lines[0]) is not None
+    take = reader.take_xml if xml else reader.take
+    unread = [i for i, line in enumerate(section.lines) if line.strip() and not take(i, line)]
     none = _gpu_list.none_found(section)
     parsed = reader.parsed(tuple(unread))
     return Parsed(observations=tuple(none), unread=()) if none else parsed
@@ -72,11 +84,11 @@ class _Reader:
         """Read one line; False when it is none of the output."""
         gpu, value = _GPU.match(line), _VALUE.match(line)
         if gpu:
-            self._gpus.append((index, bus_id(gpu[1][4:]) or gpu[1][4:], {}))
-            self._groups = []
+            self._begin(index, gpu[1][4:])
+        elif _TROUBLE.match(line):
+            return False
         elif value:
-            self._alone(index, value)
-            self._value(value)
+            self._value(index, value)
         elif group := _GROUP.match(line):
             self._nest(len(group["indent"]))
             self._part(index, group["name"].strip())
@@ -88,9 +100,39 @@ class _Reader:
             return _TITLE.match(line) is not None or _BETWEEN.match(line) is not None
         return True
 
+    def take_xml(self, index: int, line: str) -> bool:
+        """Read one line of the XML form; False when it is none of it."""
+        element = _smi_xml.ELEMENT.match(line)
+        if element is None:
+            self._elided = self._elided or _shared.is_elision(line)
+            return self._elided
+        group, name = element["group"], element["name"]
+        if name:
+            self._put(_smi_xml.word(name), element["value"].strip())
+        elif group and line.lstrip().startswith("</"):
+            self._groups = self._groups[:-1]
+        elif group == "gpu" and element["id"]:
+            self._begin(index, element["id"])
+        elif group and not line.rstrip().endswith("/>") and self._gpus and len(self._groups) < _DEPTH:
+            self._groups.append((0, _smi_xml.word(group)))
+        return True
+
+    def _begin(self, index: int, address: str) -> None:
+        self._gpus.append((index, bus_id(address) or address, {}))
+        self._groups = []
+
+    def _put(self, name: str, value: str) -> None:
+        path = (*(group for _, group in self._groups), name)
+        if not self._gpus:
+            self._common.setdefault(name, value)
+        elif path[-1] == "retired_count":
+            self._gpus[-1][2].setdefault(path[:-1], value)
+        else:
+            self._gpus[-1][2].setdefault(path, value)
+
     def _part(self, index: int, name: str) -> None:
         """Parts that a filter left, without the lines that name the GPUs: one for each GPU, in their order."""
-        if self._groups or self._common or any(address for _, address, _ in self._gpus):
+        if self._groups or any(address for _, address, _ in self._gpus):
             return
         if not self._gpus or name in {path[0] for path in self._gpus[-1][2]}:
             self._gpus.append((index, None, {}))
@@ -99,21 +141,13 @@ class _Reader:
         while self._groups and self._groups[-1][0] >= indent:
             self._groups.pop()
 
-    def _value(self, found: re.Match[str]) -> None:
+    def _value(self, index: int, found: re.Match[str]) -> None:
         if found["name"] is None:
             return
         self._nest(len(found["indent"]))
-        name, value = found["name"], found["value"].strip()
-        if self._gpus:
-            self._gpus[-1][2].setdefault((*(group for _, group in self._groups), name), value)
-        else:
-            self._common.setdefault(name, value)
-
-    def _alone(self, index: int, found: re.Match[str]) -> None:
-        """A value of a GPU that a filter left alone (``nvidia-smi -q | grep Recovery``): one for each GPU."""
-        of_gpu = len(found["indent"] or "") == _OF_GPU and not self._groups and not self._common
-        if of_gpu and not any(address for _, address, _ in self._gpus):
+        if len(found["indent"]) == _INDENT:
             self._part(index, found["name"])
+        self._put(found["name"], found["value"].strip())
 
     def parsed(self, unread: tuple[int, ...]) -> Parsed:
         """All observations; the list of GPUs is whole when as many as are attached were read."""
@@ -128,7 +162,9 @@ class _Reader:
             found.append(
                 observe(self._section, 0, "Host", gpus_attached=attached, gpus_queried=stamp, driver=driver)
             )  # fmt: skip
-        complete = whole and _shared.unfiltered(self._section.command, "nvidia-smi", ("-q", "--query"))
+        complete = whole and _shared.unfiltered(
+            self._section.command, "nvidia-smi", ("-q", "--query", "-x", "--xml-format")
+        )
         return Parsed(observations=tuple(found), unread=unread, complete=complete)
 
     def _gpu(self, key: int | str, index: int, address: str | None, told: Mapping[_Path, str]) -> Observation:

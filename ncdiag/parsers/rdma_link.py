@@ -35,7 +35,9 @@ def parse(section: Section) -> Parsed:
     """An observation a port, and the device of its net device."""
     if section.lines and _json.begins(section.lines[0]):
         ports = [item for item in _json.listed(section.text) if isinstance(item.get("port"), int) and "ifname" in item]
-        read = [o for item in ports for o in _port(section, 0, str(item["ifname"]), item["port"], item)]
+        read = [
+            o for item in ports for o in _port(section, 0, str(item["ifname"]).partition("/")[0], item["port"], item)
+        ]
         return Parsed(observations=tuple(read), unread=() if ports else tuple(range(len(section.lines))))
     found: list[Observation] = []
     unread: list[int] = []

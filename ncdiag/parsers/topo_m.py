@@ -22,6 +22,7 @@ ANCHOR = (
     r"(?:GPU|NVIDIA) Topology:[ \t]*$"
     r"|\s{0,40}(?:\x1b?\[\d{1,2}m)?GPU\d+[ \t].{0,4000}CPU Affinity"
     rf"|\s{{0,40}}GPU\d+[ \t]+{_CELL}[ \t]+{_CELL}(?:[ \t]|$)"
+    r"|\s{0,8}\|[ \t]*(?:\|[ \t]*)?GPU0[ \t]*\|[ \t]*(?:GPU|NIC|CPU|mlx)"
 )
 
 _ROW = re.compile(rf"\s*(?P<label>[A-Za-z][\w.:-]{{0,40}})(?P<cells>[ \t]+{_CELL}(?:[ \t].*)?)$")
@@ -29,12 +30,13 @@ _CELLS = re.compile(rf"{_CELL}$")
 _LEGEND = re.compile(r"\s*(?:(?:NIC )?Legend:\s*$|(?:X|SYS|NODE|PHB|PXB|PIX|SOC|NV#|NV\d{1,2})\s+= )")
 _NIC = re.compile(r"\s*(?P<label>NIC\d{1,3})\s*:\s*(?P<hca>[A-Za-z][\w.-]{0,40})\s*$")
 _GPU = re.compile(r"GPU(\d{1,4})$")
-_HEADING = re.compile(r"\s*(?:GPU|NVIDIA) Topology:\s*$")
+_HEADING = re.compile(r"\s*(?:GPU|NVIDIA) Topology:\s*$|\s*\|[|: -]{3,4000}$")
+"""A title, or the rule below the header of a table in Markdown."""
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Blank lines, one header, rows (also wrapped ones) and the two legends belong to the matrix."""
-    if not line.strip() or _LEGEND.match(line) or _NIC.match(line) or is_elision(line):
+    if not line.strip() or is_elision(line) or any(p.match(line) for p in (_LEGEND, _NIC, _HEADING)):
         return True
     return table_line(lines, line, _ROW, _CELLS)
 
@@ -75,12 +77,15 @@ def _gpus(section: Section, table: Table) -> Iterator[Observation]:
 
 
 def _nics(section: Section, table: Table, legend: dict[str, tuple[str, int]]) -> Iterator[Observation]:
-    """Labels of the NICs in the order of their columns, each with its HCA, None where nothing tells it."""
+    """Labels of the NICs in the order of their columns, each with its HCA, None where nothing tells it.
+
+    A header without any says that there are none.
+    """
     labels: dict[str, str | None] = {}
     for label in table.labels:
         if label and not _GPU.match(label):
             labels[label] = legend[label][0] if label in legend else None if re.match(r"NIC\d+$", label) else label
-    if labels:
+    if labels or table.header is not None:
         yield observe(
             section, table.header if table.header is not None else table.rows[0].line, "Host", nic_labels=labels
         )

@@ -1,8 +1,9 @@
 """Resource limits: ``ulimit -a`` of bash, dash and zsh, ``ulimit -l`` alone, ``/proc/PID/limits``, ``prlimit``.
 
 Sources of the formats: bash builtins/ulimit.def, dash src/miscbltin.c, BusyBox shell/shell_common.c, fish
-src/builtins/ulimit, tcsh sh.func.c (``limit``), zsh Src/Builtins/rlimits.c, Linux fs/proc/base.c
-(proc_pid_limits), util-linux sys-utils/prlimit.c. Names are those of setrlimit(2) in lower case; sizes become bytes.
+src/builtins/ulimit, tcsh sh.func.c (``limit``), zsh Src/Builtins/rlimits.c, ksh93 src/cmd/ksh93/data/limits.c, mksh
+funcs.c (c_ulimit), Linux fs/proc/base.c (proc_pid_limits), util-linux sys-utils/prlimit.c. Names are those of
+setrlimit(2) in lower case; sizes become bytes.
 """
 
 from __future__ import annotations
@@ -20,23 +21,26 @@ COMMANDS: tuple[str, ...] = ("ulimit", "limit", "prlimit", "cat /proc/self/limit
 ANCHOR = (
     r"[ \t]*(?:core file size|real-time non-blocking time|max locked memory|open files|data seg size|stack size"
     r"|max user processes)[ \t]+\((?:[a-z0-9 -]+, )?-[a-zA-Z]\)"
-    r"|(?:core file size|(?:max )?locked memory|open files|stack size)(?: \([a-z]+\))?[ \t]+\(-[a-zA-Z]\)[ \t]"
+    r"|(?:core file size|(?:max )?locked memory|open files|stack size|(?:locked )?address space(?: limit)?"
+    r"|nofile|nproc)"
+    r"(?: \([A-Za-z]+\))?[ \t]+\(-[a-zA-Z]\)[ \t]"
+    r"|time\(cpu-seconds\)[ \t]+\S+[ \t]*$|lockedmem\(KiB\)[ \t]+\S+[ \t]*$"
     r"|Maximum (?:size|number|amount) [a-zA-Z ]{5,60}[ \t]+\((?:kB, |seconds, )?-[a-zA-Z]\)[ \t]"
     r"|(?:memorylocked|cputime|descriptors|memoryuse)[ \t]+(?:\d|unlimited)"
     r"|time\(seconds\)[ \t]+\S+[ \t]*$|locked memory\(kbytes\)[ \t]+\S+[ \t]*$"
     r"|-[a-z]: [a-z -]{3,30}(?:\([a-z0-9 -]+\))?[ \t]+(?:\d+|unlimited)[ \t]*$"
-    r"|Limit[ \t]+Soft Limit[ \t]+Hard Limit|Max locked memory[ \t]+(?:\d+|unlimited)[ \t]"
+    r"|Limit[ \t]+Soft Limit[ \t]+Hard Limit|Max (?:locked memory|processes|open files)[ \t]+(?:\d+|unlimited)[ \t]"
     r"|RESOURCE[ \t]+DESCRIPTION[ \t]+SOFT[ \t]+HARD"
     r"|ulimit -[a-zA-Z][ \t]*[:=][ \t]*(?:\d+|unlimited)[ \t]*$"
 )
 
-_VALUE = r"(?P<value>\d{1,20}|unlimited)"
+_VALUE = r"(?P<value>\d{1,20}|unlimited|not supported)"
 _BASH = re.compile(
-    r"\s*(?P<label>[a-zA-Z][a-zA-Z -]{2,60}?)\s*(?:\((?P<before>[a-z0-9-]{1,20})\)\s+)?"
+    r"\s*(?P<label>[a-zA-Z][a-zA-Z -]{2,60}?)\s*(?:\((?P<before>[A-Za-z0-9-]{1,20})\)\s+)?"
     r"\((?:(?P<unit>[a-zA-Z0-9 -]{1,20}), )?-(?P<letter>[a-zA-Z])\)"
     rf"\s+{_VALUE}\s*$"
 )
-_DASH = re.compile(rf"\s*(?P<label>[a-z]+(?: memory)?)(?:\((?P<unit>[a-z0-9]+)\))?\s+{_VALUE}\s*$")
+_DASH = re.compile(rf"\s*(?P<label>[a-z-]{{1,20}}(?: memory)?)(?:\((?P<unit>[A-Za-z0-9-]{{1,20}})\))?\s+{_VALUE}\s*$")
 _ZSH = re.compile(
     rf"\s*-(?P<letter>[a-zA-Z]): (?P<label>[a-z -]{{3,40}}?)\s*(?:\((?P<unit>[a-z0-9 -]{{1,20}})\))?\s+{_VALUE}\s*$"
 )
@@ -48,19 +52,25 @@ _PRLIMIT = re.compile(
     r"(?:\s+(?P<unit>[a-z]+))?\s*$"
 )
 _CSH = re.compile(rf"\s*(?P<label>[a-z]{{5,16}})\s+{_VALUE}(?:\s+(?P<unit>kbytes|seconds))?\s*$")
-_ALONE = re.compile(rf"\s*(?:ulimit -(?P<letter>[a-zA-Z])\s*[:=]\s*)?{_VALUE}\s*$")
+_ALONE = re.compile(
+    rf"\s*(?:(?P<host>[\w.-]{{1,64}}):\s{{1,8}})?(?:ulimit -(?P<letter>[a-zA-Z])\s*[:=]\s*)?{_VALUE}\s*$"
+)
+"""A value, behind the host or the number of the task where a launcher wrote it there."""
 _HEADER = re.compile(r"\s*(?:Limit\s+Soft Limit|RESOURCE\s+DESCRIPTION)")
-_ASKED = re.compile(r"ulimit\s+(?P<first>-[HS]\s+)?-(?P<hard>[HS]?)(?P<letter>[a-zA-Z])\s*$")
+_ASKED = re.compile(r"ulimit\s+(?P<first>-[HS]\s+)?-(?P<hard>[HS]?)(?P<letter>[a-zA-Z])(?P<last>\s+-[HS])?[\s\"']*$")
 
 _LETTERS = {
     "c": "core", "d": "data", "e": "nice", "f": "fsize", "i": "sigpending", "l": "memlock", "m": "rss", "n": "nofile",
     "p": "pipe",
     "q": "msgqueue", "r": "rtprio", "R": "rttime", "s": "stack", "t": "cpu", "u": "nproc", "v": "as", "x": "locks",
+    "b": "sbsize", "k": "kqueues", "M": "as", "P": "npts", "T": "threads", "w": "swap",
 }  # fmt: skip
 _DASH_NAMES = {
     "time": "cpu", "file": "fsize", "data": "data", "stack": "stack", "coredump": "core", "memory": "rss",
-    "locked memory": "memlock",
-    "process": "nproc", "nofiles": "nofile", "vmemory": "as", "locks": "locks", "rtprio": "rtprio",
+    "locked memory": "memlock", "lockedmem": "memlock", "flocks": "locks", "sigpending": "sigpending",
+    "process": "nproc", "processes": "nproc", "nofiles": "nofile", "vmemory": "as", "locks": "locks",
+    "rtprio": "rtprio", "maxrtprio": "rtprio", "maxnice": "nice", "msgqueue": "msgqueue", "resident-set": "rss",
+    "address-space": "as",
 }  # fmt: skip
 _CSH_NAMES = {
     "memorylocked": "memlock", "descriptors": "nofile", "openfiles": "nofile", "stacksize": "stack", "maxproc": "nproc",
@@ -79,6 +89,8 @@ _FACTORS = {
     "kbytes": 1024,
     "kb": 1024,
     "kB": 1024,
+    "KiB": 1024,
+    "Kibytes": 1024,
     "kilobytes": 1024,
     "512 bytes": 512,
     "mb": 1 << 20,
@@ -93,8 +105,9 @@ def continues(lines: Sequence[str], line: str) -> bool:
     if is_elision(line) or (not lines and _ALONE.match(line)):
         return True
     first = next((text for text in lines if text.strip()), line)
-    if _ALONE.match(first):
-        return False
+    if (alone := _ALONE.match(first)) and not _DASH.match(first):
+        told = _ALONE.match(line)
+        return alone["host"] is not None and told is not None and told["host"] is not None
     if _HEADER.match(first) or _PROC.match(first) or _PRLIMIT.match(first):
         return bool(_PROC.match(line) or _PRLIMIT.match(line))
     if (word := _CSH.match(first)) and word["label"] in _CSH_NAMES:
@@ -110,9 +123,12 @@ def parse(section: Section) -> Parsed:
         read = _read(line, section.command)
         if read:
             name, fields = read
-            found.append(observe(section, index, "Limit", (name,), **fields))
+            alone = _ALONE.match(line)
+            host = alone["host"] if alone and alone["host"] and not alone["host"].isdigit() else None
+            found.append(observe(section, index, "Limit", (name,), host=host, **fields))
         elif line.strip() and not _HEADER.match(line) and not is_elision(line):
             unread.append(index)
+    found = [o for o in found if o.fields]
     names = {o.key[0] for o in found}
     complete = not unread and "memlock" in names and len(names) >= 10  # noqa: PLR2004  (the shortest table has twelve)
     return Parsed(observations=tuple(found), unread=tuple(unread), complete=complete)
@@ -149,7 +165,7 @@ def _alone(line: str, command: str | None) -> tuple[str, Mapping[str, Any]] | No
     if found is None or letter not in _LETTERS:
         return None
     factor = 1024 if letter in _IN_KIB else 1
-    if asked and "H" in (asked["first"] or "") + asked["hard"]:
+    if asked and any("H" in (part or "") for part in (asked["first"], asked["hard"], asked["last"])):
         value = found["value"]
         return _LETTERS[letter], _hard(value if value == "unlimited" else str(int(value) * factor))
     return _LETTERS[letter], _fields(found["value"], factor)
@@ -162,6 +178,8 @@ def _factor(unit: str | None, layout: str) -> int:
 
 
 def _fields(value: str, factor: int) -> dict[str, Any]:
+    if value == "not supported":
+        return {}
     if value == "unlimited":
         return {"unlimited": True}
     return {"soft": int(value) * factor, "unlimited": False}

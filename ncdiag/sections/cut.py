@@ -25,10 +25,11 @@ _NO_PREFIX = prompt.Prefix("")
 
 
 class _Open:
-    """The section being read."""
+    """The section being read; ``title`` is a heading that is its command, which counts once output follows it."""
 
     def __init__(self, kind: str, host: str | None, command: str | None, prefix: prompt.Prefix) -> None:
         self.kind, self.host, self.command, self.prefix = kind, host, command, prefix
+        self.title: str | None = None
         self.lines: list[str] = []
         self.numbers: list[int] = []
 
@@ -155,14 +156,22 @@ class Cutter:
 
     def _is_output(self, section: _Open, line: str) -> bool:
         """Behind an echoed command, the first line is its output unless it begins something else."""
-        if prompt.prompt(line) and self._kinds.of_line(line) != section.kind:
-            return False  # what begins with # may as well be the output's first line
+        echo = prompt.prompt(line)
+        own = self._kinds.of_line(line) == section.kind  # what begins with # may as well be the output's first line
+        if echo and not own and (echo.certain or not self._is_comment(section, line, echo)):
+            return False
         if prompt.is_empty_prompt(line) and not self.parsers[section.kind].continues(("",), line):
             return False  # a lone # may as well be a comment in the output
         kind = self._kinds.of_line(line)
         if kind is None:
             return self._kinds.tag(line, section.kind) is None
         return kind == section.kind or self.parsers[section.kind].continues(("",), line)
+
+    def _is_comment(self, section: _Open, line: str, echo: prompt.Echo) -> bool:
+        """Is this no prompt of root, but a comment in what the command printed?"""
+        command, kind = self._kinds.of_command(echo.command), self._kinds.of_line(echo.command)
+        told = command is None and kind in {None, section.kind}
+        return line.startswith("#") and told and self.parsers[section.kind].continues(("",), line)
 
     def _is_tagged(self, section: _Open, number: int, line: str) -> bool:
         """The output of a command that ran elsewhere may have the host before each line."""
@@ -191,7 +200,7 @@ class Cutter:
         if begun is None or begun.text.strip() in {section.prefix.text.strip(), *self._parked}:
             return False
         self._park(section, None)
-        self._begin(section.kind, number, begun.removed(line) or "", begun.host, None, begun)
+        self._begin(section.kind, number, begun.removed(line) or "", begun.host, section.command, begun)
         return True
 
     def _park(self, section: _Open, instead: _Open | None) -> None:
@@ -271,6 +280,7 @@ class Cutter:
         if kind is None:
             return False
         self._open = _Open(kind, self._host, None, prefix)
+        self._open.title = name
         return True
 
     def _at_host(self, host: str | None) -> None:
@@ -309,7 +319,7 @@ class Cutter:
                 first_line=numbers[0],
                 lines=tuple(section.lines),
                 host=section.host,
-                command=section.command,
+                command=section.command or section.title,
                 prefix=section.prefix.text,
                 numbers=() if consecutive else tuple(numbers),
             )

@@ -11,8 +11,10 @@ from ncdiag.sections import prompt
 
 _COMMAND_LENGTH, _COMMAND_WORDS = 4096, 4
 _WRAPPERS = 4
+_SYSTEM = "/etc"
 _WRAPPER = re.compile(
     r"(?:(?:sudo|srun|timeout|pdsh|clush|pssh|parallel-ssh)\s+(?:-[CDegGhHlLNnptTuUwxX]\s+\S+\s+|-\S+\s+|\d+[smh]?\s+)*"
+    r"|(?:ba|da|k|z)?sh\s+-[a-z]{0,3}c\s+[\"']?|[\"']"
     r"|(?:time|exec|watch|nohup|command|stdbuf)\s+(?:-\S+\s+)*|ip\s+netns\s+exec\s+\S+\s+|chroot\s+\S+\s+"
     r"|[A-Z_][A-Z0-9_]*=\S*\s+)"
 )
@@ -42,7 +44,8 @@ class Kinds:
     def of_command(self, command: str) -> str | None:
         """The kind whose command this is.
 
-        The longest declared command that the line begins with (``sudo`` and paths aside).
+        The longest declared command that the line begins with (``sudo`` and paths aside). A command that ends in a
+        folder stands for every file in it, one that ends in a file for this file in any other folder than /etc.
         """
         command = command[:_COMMAND_LENGTH].strip()
         for _ in range(_WRAPPERS):
@@ -53,7 +56,12 @@ class Kinds:
             return None
         words[0] = words[0].rsplit("/", 1)[-1]
         for length in range(min(len(words), _COMMAND_WORDS), 0, -1):
-            kind = self._commands.get(" ".join(words[:length]))
+            start = " ".join(words[:length])
+            folder, _, file = words[length - 1].rpartition("/")
+            names = [start, " ".join([*words[: length - 1], folder])] if folder else [start]
+            if folder and folder != _SYSTEM:
+                names.append(" ".join([*words[: length - 1], file]))
+            kind = next((self._commands[name] for name in names if name in self._commands), None)
             if kind:
                 return kind
         return None

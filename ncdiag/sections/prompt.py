@@ -16,7 +16,10 @@ _USER = (
     rf"|(?P<only>{_HOSTNAME})(?=:[~/]\S{{0,200}}\s?[$#>%](?:\s|$)))[^\]$#>%]*"
 )
 _DIRECTORY = r"(?:~\S{0,100}\s+|[\w.-]{1,64}\s+(?=git:))?(?:git:\([^)]{0,64}\)\s+)?(?:[\u2717\u2718\u2714]\s+)?"
-_BARE = rf"(?P<bare>[$#%+\u276f]\s+|\u279c\s+{_DIRECTORY}|[\u2514\u2570]\u2500+[$#%>\u276f\u27a4]?\s+|\$(?=[a-z]))"
+_BARE = (
+    rf"(?P<bare>[$#%+\u276f]\s+|[~/][\w./-]{{0,100}}\s[$#]\s+|\u279c\s+{_DIRECTORY}"
+    r"|[\u2514\u2570]\u2500+[$#%>\u276f\u27a4]?\s+|\$(?=[a-z]))"
+)
 _NAMED = rf"\[?(?P<named>(?=[\w.-]*[A-Za-z]){_HOSTNAME})\]?:?\s?[$#]\s{{1,4}}"
 """A host alone, as people shorten their prompts: only a known command behind it tells it from prose."""
 _PROMPT = re.compile(
@@ -25,7 +28,7 @@ _PROMPT = re.compile(
     r"(?P<command>[^\s$#%>].*)$"
 )
 _EMPTY_PROMPT = re.compile(rf"{_CLOCK}(?:\([\w.-]+\)\s*)?\[?{_USER}\]?\s*[$#%>]\s*$")
-_BARE_ENDS = ("$", "#")
+_BARE_END = re.compile(r"(?:[~/][\w./-]{0,100}\s)?[$#]$")
 _PROMPT_ABOVE = re.compile(rf"[\u250c\u256d]\u2500{{0,4}}[(\[]?[\w.-]{{1,64}}[@\u327f](?P<host>{_HOSTNAME})")
 """The first line of a prompt of two."""
 _HEADER = re.compile(
@@ -72,8 +75,10 @@ _TIME = re.compile(
 )
 """A time, and a level, before each line: ``kubectl logs --timestamps``, ``docker logs -t``, the files of the container
 runtime (CRI), Python's logging of a tool's output."""
-_HOST_PREFIX = re.compile(rf"(?P<host>{_HOSTNAME}): ")
+_HOST_PREFIX = re.compile(rf"(?!\d+: )(?P<host>{_HOSTNAME}): ")
 _RANK_LABEL = re.compile(r"\s{0,4}\d{1,6}: ")
+_FILE_PREFIX = re.compile(r"(?:/[\w.@-]{1,64}){2,12}:")
+"""What ``grep`` puts before the lines of several files."""
 _RULE = re.compile(r"[-=*#~_]{8,}\s*$")
 _BANNER_NAME = re.compile(rf"(?P<name>{_HOSTNAME})\s*$")
 _BANNER_SET = re.compile(r"[A-Za-z0-9][\w.\[\],-]{0,200}(?:\s\(\d{1,6}\))?\s*$")
@@ -110,7 +115,7 @@ def prompt_above(line: str) -> str | None:
 
 def is_empty_prompt(line: str) -> bool:
     """A prompt at which nothing was typed ends the output above it."""
-    return line.strip() in _BARE_ENDS or (len(line) < 300 and _EMPTY_PROMPT.match(line) is not None)  # noqa: PLR2004
+    return _BARE_END.match(line.strip()) is not None or (len(line) < 300 and _EMPTY_PROMPT.match(line) is not None)  # noqa: PLR2004
 
 
 def is_fence(line: str) -> bool:
@@ -169,8 +174,9 @@ def header(line: str) -> tuple[str | None, str | None] | None:
         return (host, None) if host else None
     if found["path"]:
         parts = found["path"].split("/")
-        named = len(parts) > 1 and parts[:2] not in _SYSTEM
-        return (short_host(parts[-2]) if named else None), parts[-1].rsplit(".", 1)[0]
+        if parts[:2] in _SYSTEM:
+            return None, f"cat {found['path']}"
+        return (short_host(parts[-2]) if len(parts) > 1 else None), parts[-1].rsplit(".", 1)[0]
     name = found["name"] or found["said"]
     if found["said"] is None and name.strip("-_").isupper() and name.strip("-_").isalpha():
         return None, found["what"] or name  # a heading such as ---TOPO---: a word, no machine
@@ -242,11 +248,13 @@ def prefixes(line: str) -> list[Prefix]:
     if launcher:
         found.append(Prefix(launcher[0], timed=time is not None))
     else:
-        labelled, number = _HOST_PREFIX.match(rest), _RANK_LABEL.match(rest)
+        labelled, number, path = _HOST_PREFIX.match(rest), _RANK_LABEL.match(rest), _FILE_PREFIX.match(rest)
         if labelled:
             found.append(Prefix(labelled[0], short_host(labelled["host"]), timed=time is not None))
         if number:
             found.append(Prefix(number[0], timed=time is not None))
+        if path:
+            found.append(Prefix(path[0], timed=time is not None))
     result = []
     for prefix in [*([] if time else [Prefix("")]), *found]:
         behind = prefix.removed(line) or ""

@@ -24,6 +24,7 @@ def truths(job: Job) -> dict[str, Any]:
         ],
         "lost_carrier": dict(Counter(str(e.fields["interface"]) for e in _all(job, "carrier-lost"))),
         "gained_carrier": dict(Counter(str(e.fields["interface"]) for e in _all(job, "carrier-gained"))),
+        "driver": next((e.fields["driver"] for e in _all(job, "nvidia-driver-loaded")), None),
         "cause": PEERMEM_CAUSE if any(_all(job, "peermem-symbol")) else None,
     }
 

@@ -15,6 +15,9 @@ def truths(job: Job) -> dict[str, Any]:
     named = [hca for hca in hcas if hca.name != UNNAMED]
     found: dict[str, Any] = {"ncas": len(named), "cas": [_ca(hca) for hca in named]}
     found["ports"] = [_port(port) for hca in hcas if hca.name == UNNAMED for port in hca.ports]
+    all_ports = [port for hca in hcas for port in hca.ports]
+    found["sm_lid_equals_own_lid"] = any(port.lid and port.lid == port.sm_lid for port in all_ports)
+    found["finding"] = next((f"port {p.number} is {p.state}" for p in all_ports if p.state != "active"), None)
     found["error_line"] = next((event.text for event in job.events if event.event == "ibstat-failed"), None)
     return found
 

@@ -8,13 +8,32 @@ from ncdiag.facts.model import Gid, Hca, Job, Port
 from ncdiag.facts.view import View
 
 UNNAMED = "?"
-PHYSICAL = {"LinkUp": "LINK_UP", "Polling": "POLLING", "Disabled": "DISABLED"}
+PHYSICAL = {
+    "Sleep": "SLEEP", "Polling": "POLLING", "Disabled": "DISABLED", "LinkUp": "LINK_UP",
+    "PortConfigurationTraining": "PORT_CONFIGURATION TRAINNING", "LinkErrorRecovery": "LINK_ERROR_RECOVERY",
+    "PhyTest": "PHY TEST",
+}  # fmt: skip
+_EFA_WITH_READ = 0xEFA1
+"""The second generation of EFA, and those after it, read remote memory."""
 VERSIONS = {"RoCE v1": "v1", "RoCE v2": "v2"}
 
 
 def truths(job: Job) -> dict[str, Any]:
     view = View(job)
-    return {"devices": [_device(hca, view) for host in job.hosts for hca in host.hcas]}
+    hcas = [hca for host in job.hosts for hca in host.hcas]
+    first = hcas[0] if hcas else None
+    return {
+        "devices": [_device(hca, view) for hca in hcas],
+        "device": first.name if first and first.name != UNNAMED else None,
+        "gids": [_gid(gid) for hca in hcas for port in hca.ports for gid in port.gids],
+        "rdma_read_supported": _reads(first, view) if first else None,
+    }
+
+
+def _reads(hca: Hca, view: View) -> bool | None:
+    if view.get(hca, "is_efa") and hca.part_id and hca.part_id.isdigit():
+        return int(hca.part_id) >= _EFA_WITH_READ
+    return hca.reads_per_qp > 0 if hca.reads_per_qp is not None else None
 
 
 def _device(hca: Hca, view: View) -> dict[str, Any]:
@@ -22,6 +41,7 @@ def _device(hca: Hca, view: View) -> dict[str, Any]:
         "hca": None if hca.name == UNNAMED else hca.name,
         "fw": hca.firmware,
         "part": hca.part_id,
+        "nports": hca.nports,
         "board": hca.board_id,
         "vendor": hca.vendor_id,
         "efa": view.get(hca, "is_efa"),
@@ -32,7 +52,7 @@ def _device(hca: Hca, view: View) -> dict[str, Any]:
 def _port(port: Port) -> dict[str, Any]:
     return {
         "port": port.number,
-        "state": f"PORT_{(port.state or '').upper()}",
+        "state": f"PORT_{port.state.upper()}" if port.state else None,
         "active_mtu": port.active_mtu,
         "link_layer": port.link_layer,
         "lid": port.lid,

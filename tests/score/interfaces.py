@@ -33,4 +33,5 @@ def _interface(interface: Interface, view: View) -> dict[str, Any]:
         "parent": interface.parent,
         "virtual": view.get(interface, "is_virtual"),
         "veth": view.get(interface, "likely_kind") == "veth",
+        "ipoib": view.get(interface, "likely_kind") == "ipoib",
     }

@@ -6,18 +6,23 @@ import re
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from ncdiag.facts.model import Event, Job, Rank
+from ncdiag.facts.model import Event, Job, NetDevice, Rank
 
 T = TypeVar("T")
 
-VIRTUAL = re.compile(r"(?:veth|docker|br-|virbr|cni|flannel|tailscale|tun|cali|vxlan)")
+_MACROS = "+cudaCUDA_MAJOR.CUDA_MINOR"
+"""What a build of 2.8 prints in place of the version of CUDA."""
+VIRTUAL = re.compile(
+    r"(?:veth|docker|br-|virbr|cni|flannel|tailscale|tun|tap|cali|cilium|vxlan|weave|lxc|podman|kube|wg\d|zt)"
+)
 
 
 def truths(job: Job) -> dict[str, Any]:
     """Every truth that this job's facts can tell; a key that they cannot tell is None or empty."""
     ranks = sorted(job.ranks, key=_first_line)
     events = job.events
-    return {**_identity(job, ranks), **_network(ranks, events), **_life(job, ranks), **_from_events(events)}
+    parts = (_identity(job, ranks), _network(ranks, events), _rdma(ranks, events), _life(job, ranks))
+    return {name: value for part in (*parts, _from_events(events)) for name, value in part.items()}
 
 
 def _identity(job: Job, ranks: list[Rank]) -> dict[str, Any]:
@@ -29,8 +34,14 @@ def _identity(job: Job, ranks: list[Rank]) -> dict[str, Any]:
     groups = [e.fields["nranks"] for e in job.events if e.event == "nvls-used" and "nranks" in e.fields]
     settings = {name: s.text for r in ranks for name, s in r.settings.items() if s.origin == "log echo"}
     settings |= {s.name: s.text for s in job.settings if s.origin == "log echo"}
+    launched = {name: value for launch in job.launches for name, value in (launch.prefix_env | launch.env).items()}
+    version = _first(versions)
     return {
-        "nccl_version": _first(versions),
+        "nccl_version": version and version.removesuffix(_MACROS),
+        "nccl_version_raw": version,
+        "cmdline_env": launched,
+        "n_procs": len({(r.host, r.pid) for r in ranks if r.pid is not None}),
+        "comm_id": _first(c.id for c in job.communicators),
         "library": "RCCL" if any(r.library == "RCCL" for r in ranks) else "NCCL",
         "hosts": hosts,
         "n_hosts": len(hosts),
@@ -75,15 +86,43 @@ def _network(ranks: list[Rank], events: Iterable[Event]) -> dict[str, Any]:
         "virtual_ifs": [name for name in names if VIRTUAL.match(name)],
         "loopback_selected": any(i.name == "lo" for i in (bootstrap, *interfaces[:1]) if i is not None),
         "oob_if": oob.name if oob else None,
-        "ib_devices": [f"{d.name}:{d.port}/{d.link_layer}" + ("/SHARP" if d.sharp else "") for d in devices],
+        "ib_devices": _names(devices),
+        "ib_devices_partial": _names(_first(r.net_devices_partial for r in ranks if r.net_devices_partial) or ()),
+        "mixed_link_layers": len({d.link_layer for r in ranks for d in r.net_devices or r.net_devices_partial or ()})
+        > 1,
         "relaxed_ordering": any(r.relaxed_ordering for r in ranks),
         "gdr": all("/GDRDMA" in name for name in net_lines) if net_lines else None,
         "gdr_channel_lines": sum(count for name, count in counts.items() if "/GDRDMA" in name),
+        "p2p_channel_lines": sum(count for name, count in counts.items() if name.startswith("P2P")),
         "net_dev_indices": sorted({nic for r in ranks for nic in r.nics_used or ()}),
         "transports": sorted({name.removesuffix("/GDRDMA") for name in counts}),
         "ib_no_device": any(e.event == "ib-no-device" for e in events),
         "nics": _value(events, "ofi-provider", "nics"),
     }
+
+
+def _rdma(ranks: list[Rank], events: Iterable[Event]) -> dict[str, Any]:
+    """GIDs, GPUDirect RDMA and failed completions."""
+    gids = [use for rank in ranks for use in rank.gids_used]
+    names = _first([d.name for d in r.net_devices] for r in ranks if r.net_devices) or []
+    local = _first(use.local_gid for use in gids if use.local_gid)
+    distances = {
+        str(r.cuda_dev): dict(zip(names, r.nic_distances, strict=False)) for r in ranks if r.nic_distances is not None
+    }
+    return {
+        "local_gid": local,
+        "remote_gid": _first(use.remote_gid for use in gids if use.remote_gid),
+        "link_local_gid": any((use.local_gid or "").startswith("fe80") for use in gids),
+        "hca": _first(use.hca for use in gids if use.hca) or _value(events, "ib-completion-error", "hca"),
+        "gdr_reason": _first(verdict.reason for r in ranks for verdict in r.gdr if verdict.reason),
+        "gpu_nic_distance": distances,
+        "wc_status": _value(events, "ib-completion-error", "status"),
+        "wc_vendor_err": _value(events, "ib-completion-error", "vendor_err"),
+    }
+
+
+def _names(devices: Iterable[NetDevice]) -> list[str]:
+    return [f"{d.name}:{d.port}/{d.link_layer}" + ("/SHARP" if d.sharp else "") for d in devices]
 
 
 def _life(job: Job, ranks: list[Rank]) -> dict[str, Any]:
@@ -94,12 +133,17 @@ def _life(job: Job, ranks: list[Rank]) -> dict[str, Any]:
     started = {n for c in job.communicators for n in c.ranks_started}
     ended = [e for e in job.events if e.event == "comm-ended" and e.fields.get("how") == "Destroy"]
     ended_ranks = {e.rank for e in ended}
+    rings = [e.fields["nranks"] - 1 for e in job.events if e.event == "ring-order" and "nranks" in e.fields]
+    seen = [*ready, *started, *rings, *(r.rank for r in ranks if r.rank is not None)]
     return {
         "init_start": len(started),
+        "ranks_started": sorted(started),
+        "max_rank_seen": max(seen, default=None),
         "init_complete": len([n for n in ready if n not in ended_ranks]),
         "ranks_complete": ready,
         "destroy_complete": sum(e.count for e in ended),
         "n_warn": sum(e.count for e in job.events if e.level == "WARN" and e.origin not in {"plugin", "libfabric"}),
+        "warns": [e.text for e in job.events if e.level == "WARN" for _ in range(e.count)],
         "error_codes": sorted({e.fields["code"] for e in job.events if e.event == "error-return"}),
         "nnodes": _value(job.events, "comm-nodes", "nodes"),
         "local_ranks": _value(job.events, "comm-nodes", "local_ranks"),
@@ -107,9 +151,11 @@ def _life(job: Job, ranks: list[Rank]) -> dict[str, Any]:
 
 
 def _from_events(events: tuple[Event, ...]) -> dict[str, Any]:
+    cause = _first(e.event.replace("-", " ") for e in events if e.kind == "cause")
     driver = _value(events, "cuda-driver-version", "cuda_version")
     assigned = {str(e.fields.get("plugin")) for e in events if e.event == "plugin-assigned"}
     refused = any("refused" in str(e.fields.get("error")) for e in events if e.event == "socket-connect-failed")
+    peer = _first(e.peer for e in events if e.peer and e.event.startswith("socket"))
     mismatch = any(e.event == "collective-mismatch" for e in events)
     return {
         "cuda_driver": str(driver) if driver is not None else None,
@@ -118,7 +164,8 @@ def _from_events(events: tuple[Event, ...]) -> dict[str, Any]:
         "coll_channels": _value(events, "channel-counts", "coll_channels"),
         "nvls_channels": _value(events, "channel-counts", "nvls_channels"),
         "nchannels": _value(events, "ring-order", "channels"),
-        "error": "connection refused" if refused else "collective mismatch" if mismatch else None,
+        "error": "connection refused" if refused else "collective mismatch" if mismatch else cause,
+        "connect_peer": peer,
         "gin_plugin": _first(name for name in assigned if name.startswith("GIN")),
         "rma_plugin": _first(name for name in assigned if name.startswith("RMA")),
         "ofi_plugin": _value(events, "ofi-version", "ofi_version"),

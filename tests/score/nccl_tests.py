@@ -26,12 +26,20 @@ def truths(job: Job) -> dict[str, Any]:
         "out_of_bounds_status": VERDICTS[run.out_of_bounds_ok],
         "last_row": _row(run, rows[-1]) if rows else None,
         "max_oop_busbw": max((row.busbw for row in rows if row.busbw is not None), default=None),
+        "op": (run.program or "").removesuffix("_perf") or None,
+        "nccl_version": _version(job),
         "nranks": run.nranks,
         "ngpus_per_proc": run.gpus_per_process,
         "validation": run.validation,
         "columns": "old(error)" if "error" in (run.columns or ()) else "new(#wrong)",
         "extra_column": next((name for name in run.columns or () if name == "#iters"), None),
     }
+
+
+def _version(job: Job) -> str | None:
+    """As the head of the test tells it, else as a line of NCCL between the rows does."""
+    held = [run.nccl_version for run in job.benchmarks] + [r.nccl_version for r in job.ranks]
+    return next((v.text for v in [*held, *(h.nccl_version for h in job.hosts)] if v is not None and v.text), None)
 
 
 def _row(run: Benchmark, row: BenchmarkRow) -> dict[str, Any]:

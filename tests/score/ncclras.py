@@ -10,8 +10,8 @@ from ncdiag.facts.model import Event, Job, RasGroup, RasProblem, RasProcess, Ras
 def truths(job: Job) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for event in job.events:
-        if "notification" in event.fields:
-            found |= _notification(event)
+        if "notification" in event.fields and not found:
+            found = _notification(event)
     if not job.ras_reports:
         return found
     report = job.ras_reports[0]
@@ -21,6 +21,10 @@ def truths(job: Job) -> dict[str, Any]:
     return found | {
         "format": report.format,
         "nccl_version": str(report.nccl_version) if report.nccl_version else None,
+        "nodes": report.nnodes,
+        "processes": report.nprocesses,
+        "gpus": report.ngpus,
+        "outlier_nodes": list(report.outlier_nodes),
         "communicators": len(report.communicators),
         "size": max((comm.size or 0 for comm in report.communicators), default=None),
         "dead_processes": dead,
@@ -59,6 +63,7 @@ def _group(group: RasGroup) -> dict[str, Any]:
     return {
         "group": group.number,
         "comms": group.comms,
+        "nodes_per_comm": group.nodes_per_comm,
         "ranks_per_comm": group.ranks_per_comm,
         "status": group.status,
         "errors": list(group.errors),
@@ -67,7 +72,13 @@ def _group(group: RasGroup) -> dict[str, Any]:
 
 def _warning(problem: RasProblem) -> dict[str, Any]:
     listed = [rank.rank for share in problem.shares for rank in share.ranks]
-    found: dict[str, Any] = {"comm": problem.label, "hash": problem.hash, "kind": problem.kind, "listed_ranks": listed}
+    found: dict[str, Any] = {
+        "comm": problem.label,
+        "hash": problem.hash,
+        "collective": problem.collective,
+        "kind": problem.kind,
+        "listed_ranks": listed,
+    }
     if problem.what == "operations":
         largest, *others = sorted(problem.shares, key=lambda share: -share.count)
         found |= {"majority": _counts(largest), "minority": _counts(others[0])}

@@ -8,9 +8,9 @@ from ncdiag.facts.model import Job
 
 
 def truths(job: Job) -> dict[str, Any]:
-    """The count is that of the GPUs read, which must be that of the head."""
-    if len(job.hosts) != 1:
+    """The head: when nvidia-smi looked, and how many GPUs it counts (which need not all be listed)."""
+    host = next((host for host in job.hosts if host.gpus_queried or host.gpus), None)
+    if host is None:
         return {}
-    host = job.hosts[0]
-    agree = len(host.gpus) == host.gpus_attached
-    return {"timestamp": host.gpus_queried, "attached_gpus": str(len(host.gpus)) if agree else None}
+    attached = host.gpus_attached
+    return {"timestamp": host.gpus_queried, "attached_gpus": str(attached) if attached is not None else None}

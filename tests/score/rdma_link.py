@@ -7,7 +7,11 @@ from typing import Any
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
 
-PHYSICAL = {"LinkUp": "LINK_UP", "Polling": "POLLING", "Disabled": "DISABLED"}
+PHYSICAL = {
+    "NoChange": "NOP", "Sleep": "SLEEP", "Polling": "POLLING", "Disabled": "DISABLED", "LinkUp": "LINK_UP",
+    "PortConfigurationTraining": "ARMED", "LinkErrorRecovery": "LINK_ERROR_RECOVER", "PhyTest": "PHY_TEST",
+    "Offline": "OPA_OFFLINE", "Test": "OPA_TEST",
+}  # fmt: skip
 
 
 def truths(job: Job) -> dict[str, Any]:

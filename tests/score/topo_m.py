@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
 
 from ncdiag.facts.model import Host, Job
 
+_HEADER = re.compile(r"\W*(?:\[\d{1,2}m)?GPU\d+\s+(?:\|\s+)?(?:[A-Za-z]+[\w.]*\d|CPU|NUMA|$)")
+"""A line of labels, not a row of cells."""
 _ORDER = ("NV", "PIX", "PXB", "PHB", "NODE", "SOC", "SYS")
 
 
 def truths(job: Job) -> dict[str, Any]:
     """Counts, labels, the closest NICs and the affinities, as printed."""
-    host = next(h for h in job.hosts if h.links or h.gpus)
+    host = next((h for h in job.hosts if h.links or h.gpus), None)
+    if host is None:
+        return {}
     labels = host.nic_labels or {}
     with_row = [g for g in host.gpus if g.cpu_affinity is not None]
+    named = host.provenance.get("nic_labels", host.provenance.get(""))
     return {
+        "header_present": named is not None and _HEADER.match(named.text) is not None,
         "ngpus": len(host.gpus),
         "nnics": len(labels),
         "nic_labels": list(labels),

@@ -18,7 +18,7 @@ def truths(job: Job) -> dict[str, Any]:
     nets = [net for nic in system.nics for net in nic.nets]
     classes = [device.class_code or "" for device in system.pci]
     return {
-        "root": "system" if system.whole else None,
+        "root": "system" if system.whole or system.version is not None else None,
         "version": str(system.version),
         "ncpus": len(system.cpus),
         "cpu_numaids": [str(cpu.numa_id) for cpu in system.cpus],

@@ -20,15 +20,19 @@ def truths(job: Job) -> dict[str, Any]:
 
 
 def _timeout(timeout: Timeout) -> dict[str, Any]:
+    inner = timeout.group_rank
     fields = {
-        "rank": timeout.rank, "seq": timeout.sequence, "op": timeout.operation, "numel_in": timeout.numel_in,
+        "rank": timeout.rank if inner is None else inner, "global_rank": None if inner is None else timeout.rank,
+        "seq": timeout.sequence, "op": timeout.operation, "numel_in": timeout.numel_in, "numel_out": timeout.numel_out,
         "timeout_ms": timeout.timeout_ms, "ran_ms": timeout.ran_ms,
     }  # fmt: skip
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def _exception(event: Event) -> dict[str, Any]:
+    group, _, description = str(event.fields.get("process_group") or "").partition("(")
     return {
-        "rank": event.rank, "pg": event.fields.get("process_group"), "work": event.fields.get("sequence"),
+        "rank": event.rank, "pg": group.strip() or None, "pg_desc": description.rstrip(")") or None,
+        "work": event.fields.get("sequence"),
         "last_enqueued": event.fields.get("last_enqueued"), "last_completed": event.fields.get("last_completed"),
     }  # fmt: skip

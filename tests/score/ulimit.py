@@ -6,26 +6,24 @@ from typing import Any
 
 from ncdiag.facts.model import Job
 
+_MARKS = (
+    ("locked memory(", "dash"), ("lockedmem(", "mksh"), ("Max ", "proc"), ("MEMLOCK", "prlimit"),
+    ("memorylocked", "csh"), ("Maximum ", "fish"), ("-l: ", "zsh"),
+)  # fmt: skip
+"""How the line of locked memory begins in the layouts that are not bash's."""
+
 
 def truths(job: Job) -> dict[str, Any]:
-    """The locked memory limit in KiB and the number of files; the layout as the evidence shows it."""
-    limits = {limit.name: limit for limit in job.hosts[0].limits}
-    memlock, files = limits.get("memlock"), limits.get("nofile")
+    """Locked memory in bytes and KiB, the number of files and processes; the layout as the evidence shows it."""
+    limits = {limit.name: limit for host in job.hosts for limit in host.limits}
+    memlock, files, processes = limits.get("memlock"), limits.get("nofile"), limits.get("nproc")
+    soft = memlock.soft if memlock else None
+    line = memlock.provenance[""].text.lstrip() if memlock else ""
     return {
-        "memlock_kb": memlock.soft // 1024 if memlock and memlock.soft is not None else None,
+        "memlock_kb": soft // 1024 if soft is not None else None,
+        "memlock_soft_bytes": soft,
         "memlock_unlimited": memlock.unlimited if memlock else None,
         "nofile": files.soft if files else None,
-        "format": _layout(memlock.provenance[""].text) if memlock else None,
+        "nproc": processes.soft if processes else None,
+        "format": next((name for mark, name in _MARKS if line.startswith(mark)), "bash") if memlock else None,
     }
-
-
-def _layout(line: str) -> str:
-    return (
-        "dash"
-        if line.startswith("locked memory(")
-        else "proc"
-        if line.startswith("Max ")
-        else "zsh"
-        if line[:1] == "-"
-        else "bash"
-    )

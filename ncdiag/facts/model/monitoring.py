@@ -92,7 +92,8 @@ class RasReport(Fact, frozen=True, kw_only=True):
     """An answer of NCCL's RAS threads (ncclras, since 2.24): state of all communicators of the job at one moment.
 
     Counts that differ are normal while the job moves; only what stays apart in a second report is stuck. ``timeouts``
-    are those met while the data was collected, ``seconds`` how long that took.
+    are those met while the data was collected, ``seconds`` how long that took. ``outlier_nodes`` run another number of
+    processes than most nodes do.
     """
 
     format: Literal["text", "json"] | None = None
@@ -103,6 +104,7 @@ class RasReport(Fact, frozen=True, kw_only=True):
     nnodes: int | None = None
     nprocesses: int | None = None
     ngpus: int | None = None
+    outlier_nodes: tuple[str, ...] = ()
     seconds: float | None = None
     timeouts: int | None = None
     groups: tuple[RasGroup, ...] = ()

@@ -95,7 +95,8 @@ class Port(Fact, frozen=True, kw_only=True):
     ``active_speed`` (of one lane) as printed. ``counter_deltas`` is what was counted in ``sampled_seconds``;
     ``link_advice`` is what mlxlink says of the link, empty where it sees no fault. ``pkeys`` is the table of partition
     keys by index (``0xffff``: full member of the default partition, ``0x0000``: an empty entry), as far as its last
-    entry that is set.
+    entry that is set. ``traffic_class`` is the one that the driver gives to all traffic of the port, whatever programs
+    ask for.
     """
 
     host: HostName
@@ -120,6 +121,7 @@ class Port(Fact, frozen=True, kw_only=True):
     sampled_seconds: float | None = None
     link_advice: str | None = None
     pkeys: tuple[str, ...] | None = None
+    traffic_class: int | None = None
 
 
 class Hca(Fact, frozen=True, kw_only=True):
@@ -127,7 +129,8 @@ class Hca(Fact, frozen=True, kw_only=True):
 
     ``board`` is the CA type (``MT4129``), ``board_id`` the PSID, ``vendor_id``
     the PCI vendor (``0x02c9``) and ``part_id`` the PCI device number, each as printed. ``resources`` counts what
-    programs hold of it now, in the words of ``rdma resource`` (``qp``, ``cq``, ``mr``).
+    programs hold of it now, in the words of ``rdma resource`` (``qp``, ``cq``, ``mr``). ``nports`` is how many ports it
+    says it has, ``reads_per_qp`` how many RDMA reads one queue pair may have under way.
     """
 
     host: HostName
@@ -140,6 +143,8 @@ class Hca(Fact, frozen=True, kw_only=True):
     board_id: str | None = None
     vendor_id: str | None = None
     part_id: str | None = None
+    nports: int | None = None
+    reads_per_qp: int | None = None
     node_guid: str | None = None
     resources: dict[str, int] | None = None
     driver: str | None = None

@@ -142,7 +142,9 @@ class Rank(Fact, frozen=True, kw_only=True):
     ``receive``, each also with ``/GDRDMA``). ``state``: started, ready, failed or silent. ``nics_used``
     are NCCL's numbers of the NICs that its channels named; ``relaxed_ordering`` is the ``[RO]`` of its list.
     ``last_ops`` has the last collective on each communicator, the widest first; empty without the collective trace.
-    ``line_tag`` is what a launcher or a collector of logs put before its lines (``[1,3]<stdout>:``), without times.
+    ``net_devices_partial`` are the RDMA devices of a list that was cut off; ``nic_distances`` the path types from its
+    GPU to the NICs, in NCCL's order of them (2.4 alone prints them). ``line_tag`` is what a launcher or a collector of
+    logs put before its lines (``[1,3]<stdout>:``), without times.
     """
 
     host: HostName
@@ -161,6 +163,8 @@ class Rank(Fact, frozen=True, kw_only=True):
     net: str | None = None
     net_plugin: str | None = None
     net_devices: tuple[NetDevice, ...] | None = None
+    net_devices_partial: tuple[NetDevice, ...] | None = None
+    nic_distances: tuple[str, ...] | None = None
     gids_used: tuple[GidUse, ...] = ()
     gdr: tuple[GdrVerdict, ...] = ()
     transports: dict[str, int] | None = None

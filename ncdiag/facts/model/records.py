@@ -95,9 +95,11 @@ class Benchmark(Fact, frozen=True, kw_only=True):
 
     ``out_of_bounds`` counts wrong results; ``*_ok`` is the verdict printed behind a number (OK, FAILED). ``columns``
     are the names in the head of the table; ``unreadable_rows`` counts rows whose numbers were blanked out.
+    ``nccl_version`` is the library's.
     """
 
     program: str | None = None
+    nccl_version: VersionRange | None = None
     nranks: int | None = None
     nhosts: int | None = None
     nthreads: int | None = None
@@ -179,10 +181,12 @@ class Complaint(Fact, frozen=True, kw_only=True):
 class Timeout(Fact, frozen=True, kw_only=True):
     """A collective that a watchdog gave up (PyTorch). Times in milliseconds.
 
+    ``group_rank`` is the rank's number in the process group of the collective.
     ``only_stack``: nothing but the stack of the check was seen.
     """
 
     rank: int | None = None
+    group_rank: int | None = None
     sequence: int | None = None
     operation: str | None = None
     numel_in: int | None = None
@@ -239,7 +243,8 @@ class RankTableDevice(msgspec.Struct, frozen=True, omit_defaults=True):
 class RankTable(Fact, frozen=True, kw_only=True):
     """An HCCL rank table; ``problems`` are sentences about what breaks HCCL's own rules for it.
 
-    ``server_count`` is what the table declares, ``servers`` how many it lists.
+    ``server_count`` is what the table declares, ``servers`` how many it lists. ``layout`` is the name of the list that
+    holds them, ``groups`` how many groups they are in, where the layout has groups.
     """
 
     version: str | None = None
@@ -247,5 +252,7 @@ class RankTable(Fact, frozen=True, kw_only=True):
     valid_json: bool | None = None
     server_count: int | None = None
     servers: int | None = None
+    layout: str | None = None
+    groups: int | None = None
     devices: tuple[RankTableDevice, ...] = ()
     problems: tuple[str, ...] = ()

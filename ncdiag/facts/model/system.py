@@ -9,12 +9,13 @@ from ncdiag.facts.scalars import VersionRange
 
 
 class KernelModule(Fact, frozen=True, kw_only=True):
-    """A loaded kernel module; ``used_by`` is its use count."""
+    """A loaded kernel module; ``used_by`` is its use count, ``users`` are the modules among what uses it."""
 
     host: HostName
     name: str
     size: int | None = None
     used_by: int | None = None
+    users: tuple[str, ...] | None = None
 
 
 class Mount(Fact, frozen=True, kw_only=True):

@@ -79,6 +79,7 @@ NOTHING = Reading()
 
 _ENTRY = re.compile(r"(?:\[(\d{1,4})\])?([^\s:\[\]<>]{1,32}):([^\s<>]{0,128})<(\d{0,5})>")
 _DEVICE = re.compile(r"(?:\[(\d{1,4})\] ?)?=?([^\s:\[\]{}=,]{1,128}):(\d{1,3})(?::[\d:p-]*)?/(IB|RoCE)((?:/\w+)*)")
+_DISTANCE = re.compile(r"[A-Z0-9]{3,4}$")
 _MERGED = re.compile(r"\[(\d{1,4})\]=\{([^{}]{1,512})\}")
 
 
@@ -141,6 +142,12 @@ def _ib(found: re.Match[str]) -> Reading:
     merged, ordered = "={" in found["what"], "[RO]" in found["what"]
     versions = ">=2.20,<2.24" if merged else ">=2.12" if ordered else ">=2.4"
     return Reading(fields=_known(fields), net=(STARTED, "IB") if listed else None, versions=versions)
+
+
+def _ib_cut(found: re.Match[str]) -> Reading:
+    """A list that was cut off: what is named is there, what more there is nobody knows."""
+    listed = devices(found["what"])
+    return Reading(fields={"net_devices_partial": listed} if listed else {}, net=(STARTED, "IB"))
 
 
 def _gdr_hca(found: re.Match[str]) -> Reading:
@@ -235,7 +242,9 @@ def _network_started(found: re.Match[str]) -> Reading:
 
 
 def _nic_distance(found: re.Match[str]) -> Reading:
-    return Reading(net=(CARRIED, found["name"]), versions=">=2.4,<2.5")
+    words = found["distances"].split()
+    told = {"nic_distances": words} if words and all(_DISTANCE.match(word) for word in words) else {}
+    return Reading(fields=told, net=(CARRIED, found["name"]), versions=">=2.4,<2.5")
 
 
 def _old_interfaces(found: re.Match[str]) -> Reading:
@@ -303,6 +312,7 @@ _FORMS: tuple[Form, ...] = tuple(
         ("NET", r"NET : Using interface (?P<what>.*)", _old_interface),
         ("NET", r"NET/IB ?: Using interface (?P<what>\S+) for sideband", _sideband),
         ("NET", r"NET/IB ?: Using(?P<what> .*?) ?; OOB (?P<oob>.*)", _ib),
+        ("NET", r"NET/IB ?: Using(?P<what> ?\[[^;]*)$", _ib_cut),
         ("NET", _GDR_HCA, _gdr_hca),
         ("NET", _GID, _gid),
         ("NET", r"NET/Plugin: Loaded net plugin (?P<name>.+?) \(v\d+\)", _plugin),
@@ -311,7 +321,7 @@ _FORMS: tuple[Form, ...] = tuple(
         ("Usi", r"Using (?:network|internal Network) (?P<name>.+)", _network),
         ("Ass", r"Assigned NET plugin (?P<name>.+?) to comm", _network),
         ("Ini", r"Initialized NET plugin (?P<name>.+)", _network_started),
-        ("CUD", r"CUDA Dev \d+\[\d+\], (?P<name>.+?) NIC distance", _nic_distance),
+        ("CUD", r"CUDA Dev \d+\[\d+\], (?P<name>.+?) NIC distance ?:?(?P<distances>[A-Z0-9 ]{0,400})", _nic_distance),
         ("Plu", r"Plugin name set by env to (?P<value>\S+)", _plugin_setting),
         ("Cha", r"Channel (?P<channel>\d+)(?:/(?P<channels>\d+))? : +(?P<order>\d+(?: +\d+)+)$", _ring_order),
     )
