@@ -35,8 +35,8 @@ def check(
     """Judge this host, or a recorded tree of /sys and /proc at ``root``. Changes nothing.
 
     ``ask_library``: let the installed NCCL choose its interface (None: unless ``pid`` is given). ``pid``: a process
-    whose environment, limits and libraries count. Raises `ncdiag.errors.InputError` when ``root`` or that process cannot be
-    read.
+    whose environment, limits and libraries count. Raises `ncdiag.errors.InputError` when ``root`` or that process
+    cannot be read.
     """
     from ncdiag import node
 
