@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Host, Job, Port, Setting
+from ncdiag.facts.model import COLLECTION_KINDS, Host, Job, Port, Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View, derived
-from ncdiag.nccl import environment
 from ncdiag.nccl.hosts.in_force import CONF, settings_of
 from ncdiag.nccl.selection import sockets
 from ncdiag.nccl.selection.names import NameList
@@ -31,6 +30,10 @@ _DRIVERS = frozenset(
     {"mlx", "mlx5", "mlx4", "bnxt_re", "irdma", "ionic", "erdma", "hns", "efa", "rdmap", "rocep", "ibp"}
 )
 """How the names of all devices of one driver, or of udev's naming by PCI place, begin (rdma-core, kernel-boot)."""
+
+
+_LISTS = COLLECTION_KINDS["hcas"] | {"ibdev2netdev", "rdma_link"}
+"""Outputs that list the RDMA devices of a host; ibdev2netdev leaves out those without a net device, which is rare."""
 
 
 @derived
@@ -69,6 +72,9 @@ def hca_filter_matches_nothing(host: Host, view: View) -> bool | None:
         return not any(wanted.admits(p.hca, p.number) for p in active)
     if ports and all(p.state is not None for p in ports):
         return False
+    if ports and host.complete & _LISTS and not any(wanted.admits(p.hca, p.number) for p in ports):
+        view.note(ports[0])
+        return True
     return _found_nothing(host, ports, wanted, view)
 
 
@@ -122,19 +128,3 @@ def hca_item_without_device(setting: Setting, view: View) -> bool | None:
         return False
     items = setting.text.lstrip("^").lstrip("=").split(",")
     return any(item.startswith(":") for item in items)
-
-
-@derived
-def is_unknown_variable(setting: Setting, view: View) -> bool:
-    """A name that looks like NCCL's and that neither this version nor any plugin, framework or launcher reads."""
-    if not setting.name.startswith("NCCL_") or environment.is_foreign(setting.name):
-        return False
-    del view
-    return setting.name not in environment.variables()
-
-
-@derived
-def did_you_mean(setting: Setting, view: View) -> str:
-    """``; did you mean NCCL_PROTO?`` or nothing."""
-    names = environment.suggest(setting.name)
-    return f"; did you mean {' or '.join(names[:2])}?" if names else ""
