@@ -34,7 +34,8 @@ FOREIGN_PREFIXES = {
     "NCCL_OFI_": "AWS OFI plugin", "NCCL_FASTRAK_": "Google FasTrak plugin",
     "NCCL_GPUDIRECTTCPX_": "Google TCPX plugin", "NCCL_IBEXT_": "HPC-X plugin",
     "NCCL_SHARP_": "HPC-X SHARP plugin", "NCCL_UCX_": "HPC-X UCX plugin",
-    "NCCL_SHIMNET_": "Google shim plugin", "NCCL_TESTS_": "nccl-tests", "NCCL_INSPECTOR_": "inspector plugin",
+    "NCCL_SHIMNET_": "Google shim plugin",
+    "NCCL_GPUVIZ_": "Google gpuviz library", "NCCL_TESTS_": "nccl-tests", "NCCL_INSPECTOR_": "inspector plugin",
     "NCCL_PROFILE_": "profiler plugin", "NCCL_EP_": "NCCL contrib", "NCCL_RESHARD_": "NCCL contrib",
 }  # fmt: skip
 FOREIGN_NAMES = {
@@ -43,6 +44,7 @@ FOREIGN_NAMES = {
     "NCCL_ROOT_DIR": "build systems", "NCCL_DIR": "build systems", "NCCL_INCLUDE_DIR": "build systems",
     "NCCL_INCLUDE_DIRS": "build systems", "NCCL_LIB_DIR": "build systems", "NCCL_LIBRARY": "build systems",
     "NCCL_LIBRARIES": "build systems", "NCCL_PREFIX": "build systems", "NCCL_INSTALL_PATH": "build systems",
+    "NCCL_NET_PLUGIN_TELEMETRY_MODE": "Google FasTrak plugin",
     "NCCL_HDR_PATH": "build systems", "NCCL_LINK": "build systems", "NCCL_CUDA_HOME": "build systems",
 }  # fmt: skip
 """Names outside the input that are no spelling mistakes (NVIDIA's images set NCCL_VERSION, CMake users NCCL_ROOT)."""
@@ -51,44 +53,131 @@ FOREIGN_NAMES = {
 TRUTH = re.compile(r"From (2\.\d+(?:\.\d+)?): 1/T/TRUE or 0/F/FALSE")
 """How the input says that a number may be written as a word, too."""
 
+LISTED = r"\S.*[; ].*\S"
+"""A list whose items are parted by blanks or semicolons."""
+COMMAS = {"value": LISTED, "find": "[;, ]+", "put": ","}
+PATTERNED = {"value": r"[^*]*[^*=^]\*.*", "find": r"\*+", "put": ""}
+BRACKETED = {"value": r"[^\[\]{}?]*[\[\]{}?].*"}
+EVERYTHING = {"value": r"=?(?:\*|(?i:all|any|auto|default|none))"}
+INTERFACES = r"(?:ib\d+|bond\d+|eth\d+|eno\d+|ens\d\w*|enp\d\w*|ipogif\d+)"
+RDMA_DEVICES = r"(?:mlx[45]_\w*|rocep\d\w*|rdmap\d\w*|bnxt_re\w*|irdma\d+|efa_\d\w*|hns_\w*|ionic_\d+|erdma_\d+)"
+"""Names by which drivers call their devices; ``ibp`` is left out, as IPoIB interfaces are called so as well."""
+WITHOUT_PATTERNS = "no patterns: the common beginning of the names is enough, or all of them with commas"
+
 MISTAKES: dict[str, dict[str, str]] = {
     "NCCL_DEBUG=ERROR": {"value": "(?i:ERROR|CRITICAL|FATAL)", "right": "WARN"},
     "NCCL_DEBUG=WARNING": {"value": "(?i:WARNING|WARNINGS)", "right": "WARN"},
     "NCCL_DEBUG=DEBUG": {"value": "(?i:DEBUG|VERBOSE)", "right": "INFO"},
     "NCCL_DEBUG=1": {"value": r"\d+", "right": "INFO"},
     "NCCL_DEBUG=INFO,TRACE": {"value": "(?i:INFO,TRACE|TRACE,INFO)", "right": "TRACE"},
-    "NCCL_DEBUG_SUBSYS=INIT NET": {"value": r"\S.*[; ].*\S", "find": "[;, ]+", "put": ","},
+    "NCCL_DEBUG_SUBSYS=INIT NET": COMMAS,
     "NCCL_DEBUG_FILE=~/nccl.log": {"value": "~.*"},
     "NCCL_SOCKET_IFNAME=!lo": {"value": r"!([\w.,-]*)", "right": r"^\1"},
-    "NCCL_SOCKET_IFNAME=eth*": {"value": r"[^*]*[^*=^]\*.*", "find": r"\*+", "put": ""},
     "NCCL_SOCKET_IFNAME=192.168.1.5": {"value": r"[=^]?\d{1,3}(?:\.\d{1,3}){3}(?:[/:]\d+)?"},
-    "NCCL_SOCKET_IFNAME=eth0;eth1": {"value": r"\S.*[; ].*\S", "find": "[;, ]+", "put": ","},
+    "NCCL_SOCKET_IFNAME=fd00::5": {
+        "value": r"[=^]?(?=\S*:\S*:)[0-9a-fA-F:]{2,45}(?:[%/]\w+)?",
+        "why": "addresses are not accepted; initialisation fails",
+    },
+    "NCCL_SOCKET_IFNAME=eth0;eth1": {
+        **COMMAS, "why": "the separator is a comma: a name with a blank or a semicolon in it fits no interface",
+    },
+    "NCCL_SOCKET_IFNAME=eth*": {**PATTERNED, "why": f"{WITHOUT_PATTERNS}; no interface has a star in its name"},
+    "NCCL_SOCKET_IFNAME=eth[01]": {**BRACKETED, "why": f"{WITHOUT_PATTERNS}; no interface fits brackets or braces"},
+    "NCCL_SOCKET_IFNAME=all": {**EVERYTHING, "why": "the word is taken as the beginning of a name; leave it unset"},
+    "NCCL_SOCKET_IFNAME=e": {"value": ".", "why": "a single character counts as unset: NCCL chooses by itself"},
     "NCCL_SOCKET_IFNAME=Eth0": {"value": r"[=^]?(?:Eth|ETH|Ens|ENS|Enp|ENP|Bond|BOND|Ib|IB)\d\w*"},
+    "NCCL_SOCKET_IFNAME=mlx5_0": {
+        "value": rf"[=^]?{RDMA_DEVICES}(?:[,:].*)?",
+        "why": "this is the name of an RDMA device, which belongs in NCCL_IB_HCA; no interface is called so",
+    },
     "NCCL_SOCKET_IFNAME=bond0:10.11.1.2": {"value": r"([=^]?[\w.-]+):\d.*", "right": r"\1"},
-    "NCCL_SOCKET_IFNAME=mlx5_0": {"value": r"[=^]?mlx[45]_\d.*"},
-    "NCCL_IB_HCA=ib0": {"value": r"[=^]?(?:ib\d+|eth\d+|eno\d+|ens\d\w*|enp\d\w*|ipogif\d+)(?:[,:].*)?"},
+    "NCCL_IB_HCA=!mlx5_0": {
+        "value": r"!([\w.,:-]*)", "right": r"^\1", "why": "exclusion is written ^; ! is taken as part of a name",
+    },
+    "NCCL_IB_HCA=192.168.1.5": {
+        "value": r"[=^]?\d{1,3}(?:\.\d{1,3}){3}(?:[/:]\d+)?",
+        "why": "addresses are not accepted: no device fits, and NCCL falls back to TCP",
+    },
+    "NCCL_IB_HCA=ib0": {"value": rf"[=^]?{INTERFACES}(?:[,:].*)?"},
+    "NCCL_IB_HCA=mlx5_0 mlx5_1": {
+        **COMMAS, "why": "the separator is a comma: a name with a blank or a semicolon in it fits no device",
+    },
+    "NCCL_IB_HCA=mlx5_*": {**PATTERNED, "why": f"{WITHOUT_PATTERNS}; no device has a star in its name"},
+    "NCCL_IB_HCA=mlx5_[0-7]": {**BRACKETED, "why": f"{WITHOUT_PATTERNS}; no device fits brackets or braces"},
+    "NCCL_IB_HCA=all": {**EVERYTHING, "why": "the word is taken as the beginning of a name; leave it unset"},
     "NCCL_SOCKET_FAMILY=ipv4": {"value": "(?i:ipv4|inet|inet4|v4|4)", "right": "AF_INET"},
+    "NCCL_SOCKET_FAMILY=ipv6": {
+        "value": "(?i:ipv6|inet6|v6|6)", "right": "AF_INET6", "why": "other words are ignored without a message",
+    },
     "NCCL_P2P_LEVEL=NODE": {"value": "(?i:NODE)", "right": "PHB"},
     "NCCL_P2P_LEVEL=NV12": {"value": r"(?i:NV\d+|NVLINK)", "right": "NVL"},
-    "NCCL_IB_TC=26": {"value": r"(?!\d*(?:[02468][048]|[13579][26])$|[048]$)\d+"},
     "NCCL_ALGO=CollNet": {"value": "(?i:CollNet)", "right": "CollNetDirect,CollNetChain", "since": "2.14"},
     "NCCL_ALGO=Ring, Tree": {"value": r"\S.*[ \t].*\S", "find": r"[, \t]+", "put": ","},
     "NCCL_ALGO=auto": {"value": "(?i:auto|default|all|none)"},
     "NCCL_PROTO=LL64": {"value": "(?i:LL64)", "right": "LL128"},
+    "NCCL_PROTO=LL, Simple": {
+        "value": r"\S.*[ \t].*\S", "find": r"[, \t]+", "put": ",",
+        "why": "no blanks: from 2.24 initialisation fails (Unrecognized element token), before the word was dropped",
+    },
     "GLOO_SOCKET_IFNAME=^lo": {"value": r"\^.*"},
-}
-"""Wrong values that were seen, by the text that names them in the input: which values are meant (a regular expression
-for the whole value), the right one (``right``, or ``find`` and ``put`` for a part of it), first release."""
+}  # fmt: skip
+"""Wrong values that were seen, by a sample: which values are meant (a regular expression for the whole value), the
+right one (``right``, or ``find`` and ``put`` for a part of it), first release, and why where the input does not say it.
+The first that fits counts.
+
+Sources of what the input does not say: NCCL v2.30.7-1 src/misc/utils.cc:189 (parseStringList: commas alone part items)
+and src/misc/socket.cc:198 (one character).
+"""
+
+SAME = {
+    "NCCL_P2P_LEVEL": ("NCCL_NET_GDR_LEVEL",), "NCCL_SOCKET_FAMILY": ("NCCL_IB_ADDR_FAMILY",),
+    "NCCL_IB_HCA": ("NCCL_OOB_NET_IFNAME",),
+}  # fmt: skip
+"""Variables that are read by the same code, so that the same values are wrong."""
+NOT_SAME = {("NCCL_OOB_NET_IFNAME", "ib0")}
+"""It names a device of the network plugin, which may be an interface."""
+
+WORDS: dict[str, dict[str, Any]] = {
+    "NCCL_ALGO": {
+        "words": ["Tree", "Ring", "CollNet", "CollNetDirect", "CollNetChain", "NVLS", "NVLSTree", "PAT"],
+        "any_case": True, "separators": ",;:",
+    },
+    "NCCL_PROTO": {"words": ["LL", "LL128", "Simple"], "any_case": True, "separators": ",;:"},
+    "NCCL_NET": {"words": ["IB", "Socket"], "any_case": True, "others": True},
+    **{
+        f"NCCL_{kind}_PLUGIN": {"words": ["none"], "any_case": True, "others": True}
+        for kind in ("NET", "TUNER", "PROFILER", "GIN", "RMA", "ENV")
+    },
+    "NCCL_CHECK_MODE": {"any_case": True},
+    "NCCL_NET_MERGE_POLICY": {"any_case": True},
+    "NCCL_NET_MERGE_LEVEL": {"words": ["LOC", "PORT", "PIX", "PXB", "P2C", "PXN", "PHB", "SYS"]},
+    "NCCL_CTA_POLICY": {
+        "words": ["DEFAULT", "EFFICIENCY", "ZERO", "0", "1", "2"], "any_case": True, "separators": "|",
+    },
+    "NCCL_DEBUG_SUBSYS": {"any_case": True, "separators": ","},
+    "NCCL_DEBUG_LEVELS": {"any_case": True, "separators": ","},
+    "NCCL_DEBUG_TIMESTAMP_LEVELS": {"any_case": True, "separators": ","},
+}  # fmt: skip
+"""How words are compared, where the input does not say it as data: strcasecmp, the characters between the words of a
+list, the names of NCCL's own networks beside which plugins have others.
+
+Sources: NCCL v2.30.7-1 src/graph/tuning.cc:30 (parseList), src/plugin/net.cc (strcasecmp since v2.14.3-1), src/init.cc
+(NCCL_CHECK_MODE, NCCL_CTA_POLICY), src/plugin (none), src/graph/topo.cc:1449 and 1751 (NCCL_NET_MERGE_*), src/debug.cc.
+"""
+FUNCTIONS = ["broadcast", "reduce", "allgather", "reducescatter", "allreduce", "sendrecv", "send", "recv"]
+"""What may stand before the colon of NCCL_ALGO and NCCL_PROTO (2.24 and later)."""
+CHOICES = {"NCCL_NTHREADS": list(range(64, 513, 32))}
+"""Numbers that the input gives shortened: getNthreads, src/graph/tuning.cc, takes multiples of the warp size."""
 
 EMPTY: dict[str, str] = {
-    "NCCL_ALGO": "names no algorithm: all are switched off (up to 2.23)",
+    "NCCL_ALGO": "names no algorithm: all are switched off",
     "NCCL_COLLNET_ENABLE": "counts as 0 and overrides what the program asked for",
     "NCCL_COMM_ID": "is no address: initialisation fails",
     "NCCL_GRAPH_FILE": "names no file: initialisation fails",
     "NCCL_HOSTID": "gives all hosts one identity: NCCL takes them for one machine",
     "NCCL_NET": "names no network: initialisation fails",
-    "NCCL_NET_PLUGIN": "counts as none: no plugin is tried (since 2.27)",
-    "NCCL_PROTO": "names no protocol: all are switched off (up to 2.23)",
+    "NCCL_NET_PLUGIN": "counts as none: no plugin is tried",
+    "NCCL_PROTO": "names no protocol: all are switched off",
     "NCCL_TOPO_FILE": "names no file: the default topology file is not read, and NCCL warns",
     "NCCL_IB_ADDR_FAMILY": "",
     "NCCL_IB_HCA": "",
@@ -102,6 +191,12 @@ Sources: NCCL v2.7.8-1, v2.21.5-1 and v2.30.7-1, src/graph/tuning.cc (parseList)
 src/graph/topo.cc, src/misc/utils.cc (getHostHash), src/net.cc and src/plugin/net.cc, src/misc/socket.cc,
 src/transport/net_ib.
 """
+
+
+AGREE_ON_HOST = {"NCCL_P2P_DISABLE", "NCCL_P2P_LEVEL", "NCCL_SHM_DISABLE"}
+"""Variables on which the ranks of one host have to agree, as the input says in words; hosts may differ."""
+EMPTY_AT = {"NCCL_ALGO": "<2.24", "NCCL_PROTO": "<2.24", "NCCL_NET_PLUGIN": ">=2.27"}
+"""The releases in which it does that, where it is not all."""
 
 
 def release(tag: str | None) -> str | None:
@@ -144,7 +239,7 @@ def defaults(variable: dict[str, Any]) -> list[list[int | str]]:
 def choices(values: str) -> list[int]:
     """The numbers that ``0,1 (-2 auto)`` or ``0,1,(-2)`` admits; empty where the text names no closed set."""
     plain = re.sub(r" \([a-z ]+\)", "", values).split(" (")[0].replace(" ", "")
-    if not re.fullmatch(r"\(?-?\d+\)?(,\(?-?\d+\)?)*", plain):
+    if "," not in plain or not re.fullmatch(r"\(?-?\d+\)?(,\(?-?\d+\)?)*", plain):
         return []
     extra = re.findall(r"\((-\d+) auto", values)
     return sorted({int(n) for n in re.findall(r"-?\d+", plain)} | {int(n) for n in extra})
@@ -163,15 +258,19 @@ def words(values: str) -> list[str]:
     return parts if len(parts) > 1 and all(re.fullmatch(r"[A-Za-z]\w*", part) for part in parts) else []
 
 
-def value_fields(kind: str, values: str) -> dict[str, Any]:
+def value_fields(name: str, kind: str, values: str) -> dict[str, Any]:
     """What the text about accepted values says, as data where it can be."""
     fields: dict[str, Any] = {}
     if kind in {"int", "bool", "size"}:
-        fields = {"choices": choices(values), "bounds": bounds(values)}
+        fields = {"choices": CHOICES.get(name) or choices(values), "bounds": bounds(values)}
     elif values:
-        fields = {"words": words(values) if kind == "enum" else [], "accepts": values}
+        own = WORDS.get(name, {})
+        listed = kind == "enum" or "separators" in own
+        fields = {"words": words(values) if listed else [], "accepts": values}
         fields["any_case"] = kind == "enum" and "any letter case" in values
-    return {name: value for name, value in fields.items() if value}
+        fields |= own
+        fields["heads"] = FUNCTIONS if ":" in own.get("separators", "") else []
+    return {field: value for field, value in fields.items() if value}
 
 
 def entry(variable: dict[str, Any]) -> dict[str, Any]:
@@ -190,9 +289,10 @@ def entry(variable: dict[str, Any]) -> dict[str, Any]:
         "since": since if since != OLDEST_PUBLIC else None,
         "until": release(variable["removed"]),
         "default": history if len(history) > 1 else history[0][1] if history[0][1] != "" else None,
-        **value_fields(kind, values),
+        **value_fields(variable["name"], kind, values),
         "renamed": variable["replaced_by"],
         "agree": variable["must_agree"] if isinstance(variable["must_agree"], bool) else None,
+        "agree_on_host": True if variable["name"] in AGREE_ON_HOST else None,
         "truth": release(truth[1]) if (truth := TRUTH.search(variable.get("parse", ""))) else None,
         "documented": False if variable["family"] == "nccl" and variable["documented"] is False else None,
         "experimental": True if variable.get("safe_in_production") is False and variable.get("documented") else None,
@@ -201,6 +301,7 @@ def entry(variable: dict[str, Any]) -> dict[str, Any]:
         "agree_why": variable.get("must_agree_why") or None,
         "related": variable.get("related") or None,
         "empty": EMPTY.get(variable["name"]),
+        "empty_at": EMPTY_AT.get(variable["name"]),
     }
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -234,9 +335,17 @@ def misspelt(data: dict[str, Any], owners: dict[str, str]) -> dict[str, dict[str
 
 
 def mistakes(data: dict[str, Any]) -> list[dict[str, str]]:
-    """Wrong values: name, pattern of the value, right value and why. What follows from types is not repeated."""
+    """Wrong values: name, a sample, pattern of the value, right value and why. What follows from types is left out."""
     why = {mistake["wrong"]: mistake["why"] for mistake in data["common_mistakes"]}
-    return [{"name": wrong.partition("=")[0], **MISTAKES[wrong], "why": why[wrong]} for wrong in sorted(MISTAKES)]
+    found = []
+    for wrong, fields in MISTAKES.items():
+        name, _, sample = wrong.partition("=")
+        found += [
+            {"name": same, "sample": sample, **fields, "why": fields.get("why") or why[wrong]}
+            for same in (name, *SAME.get(name, ()))
+            if (same, sample) not in NOT_SAME
+        ]
+    return sorted(found, key=lambda fields: fields["name"])
 
 
 def write(data: dict[str, Any]) -> str:
@@ -251,10 +360,13 @@ def write(data: dict[str, Any]) -> str:
         "# type: int, bool and size go through strtoll; level is a path type; enum is one of `words`.",
         '# default: one value, or [first release, value] pairs, oldest first; "" = unset or derived.',
         "# since: first release that reads it (none: 2.3 or before); until: first release that does not.",
-        "# agree: must all ranks use the same value (left out: not known).",
+        "# agree: must all ranks use the same value (left out: not known); agree_on_host: only those of one host.",
         "# truth: first release that reads TRUE and FALSE; documented = false: the user guide does not name it;",
         "# experimental: the guide files it under debugging, not for production.",
-        "# empty: what an empty value does (left out: the same as unset for numbers and levels, else not known).",
+        "# separators: what parts the words of a list; heads: what may stand before the colon in it; others: plugins",
+        "# have further words.",
+        "# empty: what an empty value does (left out: the same as unset for numbers and levels, else not known);",
+        "# empty_at: in which releases it does so (left out: all).",
         "# effect: what goes wrong with it; agree_why: why all ranks must agree or need not; related: see there.",
         "",
     ]  # fmt: skip

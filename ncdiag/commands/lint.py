@@ -107,17 +107,15 @@ def _options(
     site = config.load(book[1])
     folders = (*site.packs(), *(book[0] or ()))
     select, ignore = (frozenset(words or ()) for words in chosen)
-    known = {word for rule in catalogue.rules(folders) for word in (rule.code, rule.name, *rule.formerly)}
-    known |= {word for check in checks().values() for word in (check.code, check.name)}
+    known = {word: rule.name for rule in catalogue.rules(folders) for word in (rule.code, rule.name, *rule.formerly)}
+    known |= {word: check.name for check in checks().values() for word in (check.code, check.name)}
     for word in sorted(select | ignore):
         if word not in known:
             msg = f"there is no check {word!r}"
             raise UsageError(msg)
-    left_out = {item.rule for item in site.left_out(dt.datetime.now(tz=dt.timezone.utc).date())}
-    return Options(
-        nccl=_version(nccl), select=select or frozenset(site.select), ignore=ignore | left_out, rules=folders,
-        one_job=one_job,
-    )  # fmt: skip
+    ignore |= {item.rule for item in site.left_out(dt.datetime.now(tz=dt.timezone.utc).date())}
+    named = [frozenset(known.get(word, word) for word in words) for words in (select or site.select, ignore)]
+    return Options(nccl=_version(nccl), select=named[0], ignore=named[1], rules=folders, one_job=one_job)
 
 
 def _version(text: str | None) -> Version | None:

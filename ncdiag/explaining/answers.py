@@ -14,6 +14,9 @@ from ncdiag.facts.scalars import OLDEST, Version, VersionRange
 from ncdiag.messages.match import full_matcher
 from ncdiag.nccl import codes, environment, paths, terms
 from ncdiag.nccl.environment import Variable
+from ncdiag.nccl.judgement import words
+from ncdiag.nccl.judgement.names import of_name
+from ncdiag.nccl.judgement.values import of_value
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
 _CODE = re.compile(
@@ -30,7 +33,7 @@ _WORDS = {
 }  # fmt: skip
 _EVENT = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+")
 _READ: dict[bool | None, str] = {True: "read", False: "not read", None: "not in all of these"}
-_AGREE: dict[bool | None, str] = {True: "all ranks need the same value", False: "ranks may have different values"}
+_FREE = "ranks may have different values"
 _NEAR, _MANY = 0.72, 3
 
 
@@ -79,18 +82,32 @@ def _names() -> Iterator[str]:
 
 
 def _variable(text: str, version: Version | VersionRange | None) -> Iterator[Answer]:
-    name = text.partition("=")[0].removeprefix("$")
+    name, given, value = text.removeprefix("$").partition("=")
     if not _VARIABLE.fullmatch(name):
         return
-    known = environment.variables().get(name)
+    known, wrong = environment.variables().get(name), of_name(name, version)
     if known is not None:
-        yield Answer(kind="variable", name=name, meaning=f"{known.means}.", details=dict(_of_variable(known, version)))
-        return
-    wrong, near = environment.table().misspelt.get(name), environment.suggest(name)
-    if wrong is not None or name.startswith("NCCL_"):
-        why = f"NCCL has no such variable ({wrong.why})" if wrong is not None else "NCCL has no such variable"
-        details = {"did you mean": near[:_MANY]} if near else {}
-        yield Answer(kind="unknown variable", name=name, meaning=f"{why}; setting it has no effect.", details=details)
+        details = dict(_of_variable(known, version)) | (_of_text(name, value, version) if given else {})
+        yield Answer(kind="variable", name=name, meaning=f"{known.means}.", details=details)
+    elif wrong is not None or name.startswith("NCCL_"):
+        why = environment.table().misspelt.get(name)
+        meaning = f"NCCL has no such variable{f' ({why.why})' if why else ''}; setting it has no effect."
+        near = list(environment.suggest(name)[:_MANY])
+        details = {"did you mean": near} if near else {}
+        yield Answer(kind="unknown variable", name=name, meaning=meaning, details=details)
+
+
+def _of_text(name: str, text: str, version: Version | VersionRange | None) -> dict[str, Any]:
+    """What NCCL makes of a value that was named with the variable, and what was probably meant."""
+    wrong, read = of_value(name, text, version), environment.resolve(name, text, version)
+    found: dict[str, Any] = {"this value": f"read as {read.effective}" if read.effective is not None else None}
+    if wrong is not None:
+        found |= {
+            "this value": f"{wrong.what}. {wrong.why}".rstrip(),
+            "meant": wrong.right,
+            "holds for": wrong.versions,
+        }
+    return {label: value for label, value in found.items() if value}
 
 
 def _of_variable(known: Variable, version: Version | VersionRange | None) -> Iterator[tuple[str, Any]]:
@@ -107,12 +124,34 @@ def _of_variable(known: Variable, version: Version | VersionRange | None) -> Ite
         since = f"since {known.since}" if known.since else "in every release"
         yield "history", f"{since}, until {known.until}" if known.until else since
     for label, value in (
-        ("values", known.accepts or ", ".join(known.words) or ", ".join(map(str, known.choices))),
-        ("use instead", known.renamed), ("risk", _risk(known)), ("agreement", _AGREE.get(known.agree)),
+        ("values", _values(known, version)), ("empty", _of_nothing(known)),
+        ("use instead", known.renamed), ("risk", _risk(known)), ("agreement", _agreement(known)),
         ("because", known.agree_why), ("related", list(known.related)),
     ):  # fmt: skip
         if value:
             yield label, value
+
+
+def _values(known: Variable, version: Version | VersionRange | None) -> str:
+    """What the variable takes; of levels those of the release, where it is known."""
+    if known.type == "level" and isinstance(version, Version) and version >= paths.NAMED_LEVELS:
+        there = [level for level in words.LEVELS if paths.parse_level(level, version)]
+        return f"{', '.join(there)} in capitals; or the old numbers 0 LOC, 1 PIX, 2 PXB, 3 PHB, 4 and more SYS"
+    ranged = "{} to {}".format(*known.bounds) if known.bounds else ", ".join(map(str, known.choices))
+    return known.accepts or ", ".join(known.words) or ranged
+
+
+def _agreement(known: Variable) -> str | None:
+    """Whether ranks need the same value; None where that is not known."""
+    ranks = "the ranks of one host need" if known.agree_on_host else "all ranks need"
+    return f"{ranks} the same value" if known.agree else None if known.agree is None else _FREE
+
+
+def _of_nothing(known: Variable) -> str:
+    """What an empty value does; nothing where that is not known."""
+    if known.empty:
+        return f"an empty value {known.empty}{f' ({known.empty_at})' if known.empty_at else ''}"
+    return "an empty value is the same as none" if known.empty_is_unset else ""
 
 
 def _since(version: Version) -> str:

@@ -36,6 +36,11 @@ class _Contradiction(msgspec.Struct, frozen=True):
     severity: str = "warning"
 
 
+def _word(values: _Values, name: str) -> int | str | None:
+    """What NCCL takes the value for, by the book; None where it is unset or not understood."""
+    return environment.resolve(name, values.get(name)).effective
+
+
 def _number(values: _Values, name: str) -> int:
     return parse_number(values.get(name)) or 0
 
@@ -48,9 +53,9 @@ def _listed(values: _Values, name: str, *words: str) -> bool:
 _CONTRADICTIONS = (
     _Contradiction("NCCL_IB_DISABLE", lambda v: _number(v, "NCCL_IB_DISABLE") != 0, _IB,
                    "With the verbs transport switched off these settings do nothing."),
-    _Contradiction("NCCL_NET", lambda v: v["NCCL_NET"].lower() == "socket", _IB,
+    _Contradiction("NCCL_NET", lambda v: _word(v, "NCCL_NET") == "Socket", _IB,
                    "With NCCL_NET=Socket no RDMA device is opened, and these settings do nothing."),
-    _Contradiction("NCCL_IB_DISABLE", lambda v: _number(v, "NCCL_IB_DISABLE") != 0 and v.get("NCCL_NET") == "IB",
+    _Contradiction("NCCL_IB_DISABLE", lambda v: _number(v, "NCCL_IB_DISABLE") != 0 and _word(v, "NCCL_NET") == "IB",
                    ("NCCL_NET",), "NCCL_NET=IB asks for the transport that the other switches off: the start fails."),
     _Contradiction("NCCL_P2P_DISABLE", lambda v: _number(v, "NCCL_P2P_DISABLE") == 1,
                    ("NCCL_P2P_LEVEL", "NCCL_P2P_DIRECT_DISABLE"), "With peer access off its level does nothing."),
@@ -58,7 +63,7 @@ _CONTRADICTIONS = (
                    lambda v: v["NCCL_NVLS_ENABLE"] == "0" and _listed(v, "NCCL_ALGO", "NVLS", "NVLSTREE"),
                    ("NCCL_ALGO",), "The algorithm asked for is switched off."),
     _Contradiction("NCCL_NET_GDR_LEVEL",
-                   lambda v: v["NCCL_NET_GDR_LEVEL"] in {"LOC", "0"} and _number(v, "NCCL_NET_GDR_READ") == 1,
+                   lambda v: _word(v, "NCCL_NET_GDR_LEVEL") == "LOC" and _number(v, "NCCL_NET_GDR_READ") == 1,
                    ("NCCL_NET_GDR_READ",), "The level switches GPUDirect RDMA off, reading included."),
     _Contradiction("NCCL_MIN_NCHANNELS",
                    lambda v: 0 < _number(v, "NCCL_MAX_NCHANNELS") < _number(v, "NCCL_MIN_NCHANNELS"),
@@ -69,7 +74,7 @@ _CONTRADICTIONS = (
                    lambda v: _number(v, "NCCL_SOCKET_NTHREADS") * _number(v, "NCCL_NSOCKS_PERTHREAD") > _SOCKET_LIMIT,
                    ("NCCL_NSOCKS_PERTHREAD",), "Their product may be 64 at most; NCCL lowers the second."),
     _Contradiction("NCCL_DEBUG_SUBSYS",
-                   lambda v: v.get("NCCL_DEBUG", "").upper() not in {"INFO", "TRACE", "ABORT"} and "NCCL_DEBUG" in v,
+                   lambda v: "NCCL_DEBUG" in v and _word(v, "NCCL_DEBUG") not in {"INFO", "TRACE", "ABORT"},
                    ("NCCL_DEBUG",), "Subsystems choose among INFO lines, which this level does not print.", "info"),
 )  # fmt: skip
 
@@ -124,9 +129,10 @@ def _out(setting: Setting) -> tuple[Edit, ...]:
     return (setting.removal,) if setting.removal else ()
 
 
-def _must_agree(name: str) -> bool:
+def _must_agree(name: str, *, between_hosts: bool = False) -> bool:
     known = environment.variables().get(name)
-    return known is not None and known.agree is True and known.owner == environment.OURS
+    ours = known is not None and known.owner == environment.OURS
+    return ours and environment.must_agree(name, between_hosts=between_hosts) is True
 
 
 def _by_rank(document: Document) -> Iterator[Finding]:
@@ -143,7 +149,7 @@ def _between_containers(document: Document, groups: dict[int, list[Setting]]) ->
     seen: dict[tuple[int, str], Setting] = {}
     for group, settings in groups.items():
         for setting in settings:
-            if not _must_agree(setting.name):
+            if not _must_agree(setting.name, between_hosts=True):
                 continue
             other = seen.setdefault((group // JOB_GROUPS, setting.name), setting)
             if other.group != group and other.value != setting.value:
@@ -160,7 +166,9 @@ def between_hosts(documents: Sequence[Document]) -> Iterator[tuple[Document, Fin
     first: dict[str, tuple[Document, Setting]] = {}
     for document in documents:
         for setting in document.settings:
-            if not _must_agree(setting.name) or setting.value is None or setting.reaches == "shell":
+            if setting.value is None or setting.reaches == "shell":
+                continue
+            if not _must_agree(setting.name, between_hosts=True):
                 continue
             owner, other = first.setdefault(setting.name, (document, setting))
             if owner is not document and other.value != setting.value:

@@ -1,65 +1,76 @@
-"""Checks of names: unknown, misspelt, not yet or no longer read, renamed, undocumented."""
+"""Checks of names: what `ncdiag.nccl.judgement` says of them, at their places and with edits."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import msgspec
 
-from ncdiag.facts.scalars import Version, VersionRange
+from ncdiag.facts.scalars import VersionRange
 from ncdiag.lint import values
 from ncdiag.lint.edits import putting
 from ncdiag.lint.findings import finding
 from ncdiag.lint.model import Document, Edit, Finding, Setting
-from ncdiag.lint.vocabulary import suggestions
-from ncdiag.nccl import environment, versions
+from ncdiag.nccl.judgement.names import of_name
+from ncdiag.nccl.judgement.verdict import NameVerdict
+from ncdiag.nccl.spelling import distance
 
-UNKNOWN = "NCD601", "env-unknown-variable"
-REMOVED = "NCD615", "env-removed-variable"
-"""The rules that find the same in facts; lint knows more of the place."""
+_GUIDE = ("https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html",)
 _SILENT = "NCCL reads the variables that it knows and never complains about others."
+_RECIPES = "Old recipes live on, and NCCL never complains about a variable that it does not read."
+_RULES = {
+    "misspelt": ("NCD601", "env-unknown-variable", _SILENT, _GUIDE),
+    "unread": ("NCD608", "env-variable-unread", _SILENT, _GUIDE),
+    "removed": ("NCD615", "env-variable-without-effect", _RECIPES, ()),
+}
+"""The rules that find the same in facts; lint knows more of the place."""
+_CHECKS = {
+    "neighbour-misspelt": "neighbour-variable-misspelt", "of-others": "variable-of-others",
+    "too-new": "variable-too-new", "deprecated": "variable-deprecated", "undocumented": "variable-undocumented",
+}  # fmt: skip
 
 
 def check(document: Document, version: VersionRange | None) -> Iterator[Finding]:
     """What is wrong with the names of the document's settings."""
     for setting in document.settings:
-        known = environment.variables().get(setting.name)
-        if setting.reaches == "shell":  # a name of the script's own
-            continue
-        if known is None:
-            yield from _unknown(document, setting, version)
-        elif known.owner == environment.OURS:
-            yield from _of_release(setting, known, version)
+        verdict = of_name(setting.name, version) if setting.reaches != "shell" else None
+        if verdict is not None and not (verdict.fault == "unread" and _is_own(document, setting.name)):
+            yield from _found(document, setting, verdict, version)
 
 
-def _unknown(document: Document, setting: Setting, version: VersionRange | None) -> Iterator[Finding]:
-    name = setting.name
-    near = suggestions(name)
-    seen = environment.table().misspelt.get(name)
-    if seen is not None and name in environment.table().foreign_names:
-        what = f"NCCL does not read {name}; {environment.table().foreign_names[name]} do: {seen.why}"
-        yield finding("variable-of-others", setting.name_at, variable=name, what=what)
+def _is_own(document: Document, name: str) -> bool:
+    """True if the text itself uses a variable that no program reads: it is the script's own."""
+    return re.search(rf"\$\{{?{re.escape(name)}\b", document.text) is not None
+
+
+def _found(
+    document: Document, setting: Setting, verdict: NameVerdict, version: VersionRange | None
+) -> Iterator[Finding]:
+    place, name, check = setting.name_at, setting.name, _CHECKS.get(verdict.fault)
+    edits: tuple[Edit, ...] = ()
+    fixable = False
+    if verdict.fault in {"misspelt", "neighbour-misspelt"}:
+        near = list(verdict.near)
+        edits = _renaming(setting, near)
+        if edits and near and not _fits(document, setting, near[0], version):
+            edits = ()
+        ours = name.startswith("NCCL_") and not (near and near[0].startswith("NCCL_"))
+        fixable = bool(edits and near) and not ours
+    elif verdict.fault == "removed":
+        edits = (setting.removal,) if setting.removal else ()
+        fixable = bool(edits) and not verdict.mild
+    if check is not None:
+        yield finding(check, place, what=verdict.what, variable=name, versions=verdict.versions, edits=edits,
+                      fixable=fixable)  # fmt: skip
         return
-    ours = name.startswith("NCCL_")
-    if (ours and seen is None and environment.is_foreign(name)) or not (ours or near):
-        return
-    why = f" ({seen.why})" if seen else ""
-    hint = f"; did you mean {' or '.join(near[:2])}?" if near else ""
-    edits = _renaming(setting, near)
-    if edits and near and not _fits(document, setting, near[0], version):
-        edits = ()
-    fixable = bool(edits and near) and (not ours or near[0].startswith("NCCL_"))
-    fields = {"variable": name, "edits": edits, "fixable": fixable}
-    if name.startswith("NCCL") or (near and near[0].startswith("NCCL_") and seen is None):
-        code, rule = UNKNOWN
-        yield Finding(
-            code=code, name=rule, severity="warning", place=setting.name_at,
-            message=f"NCCL knows no variable {name}: setting it has no effect{why}{hint}", reason=_SILENT,
-            advice="" if edits else _advice(near), variable=name, edits=edits, fixable=fixable,
-            references=("https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html",),
-        )  # fmt: skip
-    elif near and seen is None:
-        yield finding("neighbour-variable-misspelt", setting.name_at, what=f"No program reads {name}{hint}", **fields)
+    code, rule, reason, references = _RULES[verdict.fault]
+    advice = "Remove it." if verdict.fault != "misspelt" else "" if edits else _advice(list(verdict.near))
+    yield Finding(
+        code=code, name=rule, severity="info" if verdict.mild else "warning", place=place, message=verdict.what,
+        reason=reason, advice=advice, variable=name, versions=verdict.versions, edits=edits, fixable=fixable,
+        references=references,
+    )  # fmt: skip
 
 
 def _advice(near: list[str]) -> str:
@@ -96,42 +107,5 @@ def _switches_off(name: str) -> bool:
 
 
 def _plainly_nearer(name: str, near: list[str]) -> bool:
-    from ncdiag.nccl.spelling import distance
-
     first, second = (distance(name.upper(), other, 3) or 0 for other in near[:2])
     return first < second
-
-
-def _of_release(setting: Setting, known: environment.Variable, version: VersionRange | None) -> Iterator[Finding]:
-    read = known.exists_at(version)
-    place = setting.name_at
-    if known.until is not None and read is not True:
-        code, rule = REMOVED
-        instead = f"; {known.renamed} took its place" if known.renamed else ""
-        gone = read is False and _is_before(known.until, version)
-        if gone or version is None:
-            who = "This NCCL" if gone else f"No NCCL since {known.until}"
-            message = f"{who} reads {known.name}" if not gone else f"{who} does not read {known.name} any more"
-            yield Finding(
-                code=code, name=rule, severity="warning" if gone else "info", message=f"{message}{instead}",
-                place=place,
-                reason="Old recipes live on, and NCCL never complains about a variable that it does not read.",
-                versions=f">={known.until}", variable=known.name, advice="Remove it.",
-                edits=(setting.removal,) if setting.removal else (), fixable=gone and setting.removal is not None,
-            )  # fmt: skip
-            return
-    if known.since is not None and read is False:
-        what = f"This NCCL does not know {known.name} yet: it came with {known.since}"
-        yield finding("variable-too-new", place, variable=known.name, what=what, versions=f"<{known.since}")
-    elif known.until is None and known.renamed and known.renamed in environment.variables():
-        heir = environment.variables()[known.renamed]
-        if heir.exists_at(version) is not False:
-            what = f"{known.name} has been replaced by {known.renamed}"
-            since = f">={heir.since}" if heir.since else ""
-            yield finding("variable-deprecated", place, variable=known.name, what=what, versions=since)
-    elif not known.documented:
-        yield finding("variable-undocumented", place, variable=known.name)
-
-
-def _is_before(change: Version, version: VersionRange | None) -> bool:
-    return version is not None and versions.as_range(version).low >= change

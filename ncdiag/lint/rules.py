@@ -28,7 +28,10 @@ from ncdiag.spans import span
 
 _LAYERS = 6
 """Values of one variable in one file that are judged; more are alike."""
-_TOLD_BY_CHECKS = frozenset({"env-unknown-variable", "env-removed-variable", "socket-tuning-excess"})
+_TOLD_BY_CHECKS = frozenset({
+    "env-unknown-variable", "env-variable-unread", "env-variable-without-effect", "env-variable-deprecated",
+    "env-value-misread", "socket-tuning-excess",
+})  # fmt: skip
 """Rules whose fault the checks of lint find with its place."""
 _NOT_PASSED = "env-not-propagated"
 _NO_IPC_LOCK = "k8s-ipc-lock-missing"

@@ -62,9 +62,13 @@ def parse_level(text: str, version: Version | VersionRange | None) -> str | None
 
     None when NCCL ignores the text, which it does without a message: lower case, NODE, NV12, a trailing blank. Digits
     are read on the old scale 0 LOC, 1 PIX, 2 PXB, 3 PHB, 4 and more SYS. None also when the possible versions do not
-    agree. Source: src/graph/paths.cc:243-283 (v2.30.7-1); up to 2.5 NCCL_PARAM with the test ``distance < level``.
+    agree; of a range only the releases that read words are asked about a word. Source: src/graph/paths.cc:243-283
+    (v2.30.7-1); up to 2.5 NCCL_PARAM with the test ``distance < level``.
     """
-    return versions.agreed(version, CHANGES, lambda exact: _level(text, exact))
+    possible = versions.as_range(version)
+    if text[:1].isalpha() and possible.low < NAMED_LEVELS <= possible.high:
+        possible = VersionRange(NAMED_LEVELS, possible.high)
+    return versions.agreed(possible, CHANGES, lambda exact: _level(text, exact))
 
 
 def _level(text: str, version: Version) -> str | None:

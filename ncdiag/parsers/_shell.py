@@ -8,14 +8,20 @@ import shlex
 import msgspec
 
 from ncdiag.bare.hide import HIDDEN, KEPT_PATTERN, LINE_LIMIT, hide_secrets, is_kept, is_secret
+from ncdiag.nccl.judgement import names
 from ncdiag.spans import Section
 
 __all__ = [
-    "HIDDEN", "KEPT_PATTERN", "LINE_LIMIT", "hide_secrets", "is_kept", "is_secret", "pipeline", "unquoted",
-    "without_secrets", "words",
+    "HIDDEN", "KEPT_PATTERN", "LINE_LIMIT", "hide_secrets", "is_kept", "is_secret", "is_variable", "pipeline",
+    "unquoted", "without_secrets", "words",
 ]  # fmt: skip
 
 _TYPOGRAPHY = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "—": "--", "–": "-", "\u00a0": " "})  # noqa: RUF001
+
+
+def is_variable(name: str) -> bool:
+    """True if a variable is kept: one of NCCL, a framework or a launcher, or a misspelt one of these, and no secret."""
+    return is_kept(name) or (bool(names.suggest(name)) and not is_secret(name))
 
 
 def without_secrets(section: Section) -> Section:

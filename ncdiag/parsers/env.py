@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, Standing, observe
+from ncdiag.nccl.judgement.names import of_name
 from ncdiag.parsers import launch, nccl_conf
 from ncdiag.parsers._shared import is_elision, unfiltered
-from ncdiag.parsers._shell import KEPT_PATTERN, is_kept, unquoted, without_secrets, words
+from ncdiag.parsers._shell import KEPT_PATTERN, is_kept, is_variable, unquoted, without_secrets, words
 from ncdiag.spans import Section
 
 KIND = "env"
@@ -58,6 +59,7 @@ _BARE = re.compile(
     rf"\s*(?:\+{{1,3}}\s+)?(?:[-*•]\s+)?(?P<name>{KEPT_PATTERN})\s?=\s?(?P<value>{_VALUE}),?\s*(?:[#(;].*)?$"
 )
 _JSON = re.compile(r"\s*[\"'](?P<name>[A-Z_a-z]\w{0,120})[\"']\s?:\s?[\"'](?P<value>[^\"']{0,400})[\"'],?\s*$")
+_TRACED = re.compile(r"\s*\+{1,3}\s+[A-Za-z_]\w*=")
 _FUNCTION_END = re.compile(r"\}$|[ \t]+\S")
 _LAUNCH = re.compile(launch.ANCHOR)
 _WHOLE = 8
@@ -93,7 +95,7 @@ def parse(section: Section) -> Parsed:
         exported = exported or bool(re.match(r"\s*(?:export|ENV|setenv|os\.)", line))
         for name, value, how in read:
             names[name] = value or ""
-            if is_kept(name):
+            if is_variable(name) and not (_is_assigned(section, line) and _is_own(name)):
                 found[name] = _setting(section, index, name, value, how)
         if not read and line.strip() and not _form(line) and not continues(section.lines[:index], line):
             unread.append(index)
@@ -157,10 +159,25 @@ def _exported(rest: str, line: str, how: str) -> Iterator[tuple[str, str | None,
         yield name, value, how
 
 
+def _is_assigned(section: Section, line: str) -> bool:
+    """True if a line is the trace of a shell that assigns a variable and does not export it, or was typed as such."""
+    return bool(_TRACED.match(line)) or (line == section.command and bool(_BARE.match(line)))
+
+
+def _is_own(name: str) -> bool:
+    """True if NCCL does not read the variable, nor anybody else that is known: it is a script's own."""
+    verdict = of_name(name)
+    return verdict is not None and verdict.fault == "unread"
+
+
 def _is_prose(value: str) -> bool:
-    """Whether a value has several words and no quotes: a sentence about the variable, or a command behind it."""
-    value = value.strip()
-    return len(value.split()) > 1 and value[:1] not in "\"'"
+    """True if a value has several words and no quotes: a sentence about the variable, or a command behind it.
+
+    Names that differ in their digits alone are a list, though not one that NCCL can read.
+    """
+    parts = value.split()
+    listed = len({re.sub(r"\d+", "", part) for part in parts}) == 1 and all(re.search(r"\d", part) for part in parts)
+    return len(parts) > 1 and value.strip()[:1] not in "\"'" and not listed
 
 
 def _printed(section: Section, found: dict[str, Observation]) -> dict[str, Observation]:

@@ -22,7 +22,7 @@ from ncdiag.facts.scalars import is_rdma_resource
 from ncdiag.parsers import _k8s_place
 from ncdiag.parsers import env as env_parser
 from ncdiag.parsers import launch as launch_parser
-from ncdiag.parsers._shell import is_kept, without_secrets
+from ncdiag.parsers._shell import is_variable, without_secrets
 from ncdiag.parsers._yaml import Node, load
 from ncdiag.spans import Section
 
@@ -168,7 +168,7 @@ def _container(section: Section, pod: _Pod, container: Node, fields: dict[str, A
         **_k8s_place.place(pod.spec),
         **_shared_memory(pod, container),
     }
-    variables = {n: (v, line) for n, v, line in _variables(container) if is_kept(n)}
+    variables = {n: (v, line) for n, v, line in _variables(container) if is_variable(n)}
     fields["env"] = {name: value for name, (value, _) in variables.items()} or None
     yield observe(section, container.line, "Launch", standing="manifest", **fields)
     for name, (value, line) in variables.items():

@@ -13,7 +13,7 @@ from typing import Any
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.parsers._launch_words import Command, read_command
 from ncdiag.parsers._launchers import NCCL_TESTS, find
-from ncdiag.parsers._shell import is_kept, without_secrets, words
+from ncdiag.parsers._shell import is_variable, without_secrets, words
 from ncdiag.spans import Section, Span, span
 
 KIND = "launch"
@@ -149,10 +149,10 @@ def _observations(section: Section, place: Span, command: Command, text: str) ->
     fields: dict[str, Any] = {"program": command.program, "text": text[:_TEXT], **command.fields}
     if section.host:
         fields["host"] = section.host
-    kept = {name: value for name, value in command.env.items() if is_kept(name)}
-    prefix = {name: value for name, value in command.prefix_env.items() if is_kept(name)}
+    kept = {name: value for name, value in command.env.items() if is_variable(name)}
+    prefix = {name: value for name, value in command.prefix_env.items() if is_variable(name)}
     fields.update(
-        env=kept, prefix_env=prefix, forwarded=[name for name in dict.fromkeys(command.forwarded) if is_kept(name)]
+        env=kept, prefix_env=prefix, forwarded=[name for name in dict.fromkeys(command.forwarded) if is_variable(name)]
     )
     fields.update(hosts=command.hosts, mca=command.mca)
     yield Observation(

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers._shell import is_kept, without_secrets
+from ncdiag.parsers._shell import is_variable, without_secrets
 from ncdiag.spans import Section
 
 KIND = "nccl_conf"
@@ -75,7 +75,7 @@ def parse(section: Section) -> Parsed:
         setting = _SETTING.match(line)
         if setting is None:
             unread.append(index)
-        elif is_kept(setting["name"]) and setting["name"] not in found:
+        elif is_variable(setting["name"]) and setting["name"] not in found:
             text = setting["value"][:_VALUE_LIMIT].rstrip("\r")
             found[setting["name"]] = observe(
                 section,

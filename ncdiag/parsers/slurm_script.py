@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.parsers._launch_words import read_command
 from ncdiag.parsers._launchers import find
-from ncdiag.parsers._shell import is_kept, without_secrets, words
+from ncdiag.parsers._shell import is_variable, without_secrets, words
 from ncdiag.spans import Section
 
 KIND = "slurm_script"
@@ -44,10 +44,10 @@ def parse(section: Section) -> Parsed:
     if place is None or not options:
         return Parsed(unread=tuple(unread))
     command, _ = read_command(["srun", *options], place)
-    env = {name: value for name, value in command.env.items() if is_kept(name)}
+    env = {name: value for name, value in command.env.items() if is_variable(name)}
     fields = {
         **command.fields, "program": "sbatch", "text": " ".join(["sbatch", *options])[:_TEXT], "host": section.host,
-        "env": env or None, "forwarded": [name for name in command.forwarded if is_kept(name)] or None,
+        "env": env or None, "forwarded": [name for name in command.forwarded if is_variable(name)] or None,
         "hosts": command.hosts or None,
     }  # fmt: skip
     launch = observe(section, 0, "Launch", standing="manifest", **{k: v for k, v in fields.items() if k != "host"})

@@ -22,7 +22,7 @@ from ncdiag.bare.ask import conf_files, environment_of, kept
 from ncdiag.errors import InputError
 from ncdiag.facts.observe import Observation
 from ncdiag.parsers import discover
-from ncdiag.parsers._shell import hide_secrets, is_kept
+from ncdiag.parsers._shell import hide_secrets, is_kept, is_variable
 from ncdiag.sources import nvml, sysfs, sysfs_pci, sysfs_rdma
 from ncdiag.sources.command import Command, CommandResult, clean_lines, run_command, table
 from ncdiag.sources.outputs import outputs
@@ -126,7 +126,7 @@ def settings(tree: Tree, environ: Mapping[str, str]) -> list[Observation]:
     """The variables of NCCL, frameworks and launchers; never those whose names promise a secret."""
     found = []
     for name, value in sorted(environ.items()):
-        if is_kept(name.upper()):  # OMPI_MCA_btl_tcp_if_include
+        if is_kept(name.upper()) or is_variable(name):  # OMPI_MCA_btl_tcp_if_include
             shown = hide_secrets(value)
             where = span("environment", 0, f"{name}={shown}")
             fields = {"is_set": True, "text": shown, "origin": "live"}

@@ -158,3 +158,27 @@ def test_the_lines_of_a_file_are_one_object_each(ncdiag: Run, tmp_path: Path) ->
     assert told[2]["fields"]["peer"] == "10.1.2.4<40815>"
     assert {item["kind"] for item in told} == {"fact", None, "cause"}
     assert told[3]["versions"] == ">=2.3.7,<2.4 or >=2.4"
+
+
+@pytest.mark.parametrize(
+    ("thing", "told"),
+    [
+        ("NCCL_IB_DISABLE=true", {"meant": "1"}),
+        ("NCCL_NET_GDR_LEVEL=phb", {"meant": "PHB"}),
+        ("NCCL_NET=socket", {"this_value": "read as Socket"}),
+        ("NCCL_ALGO=", {"holds_for": "<2.24"}),
+        ("NCCL_NET", {"empty": "an empty value names no network: initialisation fails"}),
+        ("NCCL_IB_TIMEOUT", {"values": "0 to 31", "empty": "an empty value is the same as none"}),
+        ("NCCL_P2P_LEVEL", {"agreement": "the ranks of one host need the same value"}),
+    ],
+)
+def test_a_variable_is_told_by_the_book(
+    explained: Callable[..., list[dict[str, Any]]], thing: str, told: dict[str, str]
+) -> None:
+    (answer,) = explained(thing)
+    assert {label: answer.get("details", answer).get(label) for label in told} == told
+
+
+def test_the_levels_are_those_of_the_release(explained: Callable[..., list[dict[str, Any]]]) -> None:
+    old, new = (explained("NCCL_P2P_LEVEL", "--nccl", release)[0] for release in ("2.18.3", "2.30.7"))
+    assert ["P2C" in one.get("details", one)["values"] for one in (old, new)] == [False, True]

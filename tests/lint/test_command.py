@@ -141,7 +141,8 @@ def test_the_release_decides(ncdiag: Run, tmp_path: Path) -> None:
         ]
 
     assert names("--nccl", "2.4.8") == ["variable-too-new"]
-    assert names("--nccl", "2.27.7") == ["env-removed-variable"]
+    assert names("--nccl", "2.27.7") == ["env-variable-without-effect"]
+    assert names("--nccl", "2.27.7", "--ignore", "env-removed-variable") == []  # as it was called
 
 
 def test_every_check_is_explained(ncdiag: Run) -> None:

@@ -7,10 +7,11 @@ import re
 import pytest
 
 from ncdiag.facts.scalars import Version, VersionRange
-from ncdiag.lint import forms, values, vocabulary
+from ncdiag.lint import forms, values
 from ncdiag.lint.edits import applied
 from ncdiag.lint.words import commands
 from ncdiag.nccl import environment
+from ncdiag.nccl.judgement.values import of_value
 
 
 def judged(name: str, value: str, release: str | None = None) -> tuple[str, str] | None:
@@ -82,14 +83,17 @@ def test_every_wrong_value_is_mended_to_one_that_is_right() -> None:
         "mlx5_0": None, "10.0.0.1": None, "Eth0": None,
     }  # fmt: skip
     for text, right in samples.items():
-        known = environment.wrong_value("NCCL_SOCKET_IFNAME", text)
-        assert known is not None, text
-        assert known.mended(text) == right
-    for known in environment.table().wrong_values:
-        re.compile(known.value)
-        assert known.name in environment.variables()
-        if known.right is not None and "\\" not in known.right:
-            assert environment.wrong_value(known.name, known.right) is None, known
+        found = of_value("NCCL_SOCKET_IFNAME", text)
+        assert found is not None, text
+        assert (found.fault, found.right) == ("of-another-kind", right)
+    for name, mistakes in environment.table().wrong_values.items():
+        for known in mistakes:
+            found = of_value(name, known.sample)
+            assert name in environment.variables()
+            assert found is not None
+            assert found.fault == "of-another-kind", known
+            assert re.fullmatch(known.value, known.sample)
+            assert found.right is None or of_value(name, found.right) is None, known
 
 
 @pytest.mark.parametrize(
@@ -101,7 +105,7 @@ def test_every_wrong_value_is_mended_to_one_that_is_right() -> None:
     ],
 )  # fmt: skip
 def test_what_a_name_was_meant_to_be(name: str, meant: list[str]) -> None:
-    assert vocabulary.suggestions(name) == meant
+    assert list(environment.suggest(name)) == meant
 
 
 @pytest.mark.parametrize(

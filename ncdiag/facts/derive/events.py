@@ -7,7 +7,7 @@ import signal
 
 from ncdiag.facts.derive.clocks import shared_time
 from ncdiag.facts.derive.rdma import ranks_of
-from ncdiag.facts.model import Difference, Event, Host, Job, Rank, RankTable
+from ncdiag.facts.model import Event, Host, Job, Rank, RankTable
 from ncdiag.facts.view import View, derived, derived_of
 
 CRASHES = {
@@ -37,12 +37,6 @@ _LOSS = "socket-closed-by-peer"
 
 OPEN_FAILURES = {"ib-open-device-failed", "verbs-open-failed"}
 """Events in which a listed RDMA device could not be opened."""
-
-MAY_DIFFER = (
-    "NCCL_SOCKET_IFNAME", "NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_HOSTID", "NCCL_COMM_ID", "NCCL_CONF_FILE",
-    "NCCL_TOPO_FILE", "NCCL_GRAPH_FILE", "NCCL_TOPO_DUMP_FILE", "NCCL_GRAPH_DUMP_FILE",
-)  # fmt: skip
-"""Variables that may have another value on each host."""
 
 
 @derived
@@ -117,19 +111,6 @@ def is_no_such_device(event: Event, view: View) -> bool:
 def is_cuda_memory_failure(event: Event, view: View) -> bool:
     """NCCL's own CUDA call failed for lack of memory."""
     return event.fields.get("cuda_error") == "out of memory"
-
-
-@derived
-def must_agree(difference: Difference, view: View) -> bool:
-    """Is it a setting on which all ranks have to agree (version and network have rules of their own)?"""
-    for span in difference.provenance:
-        view.note(difference, span)
-    return (
-        difference.what == "setting"
-        and difference.name.startswith("NCCL_")
-        and difference.name not in MAY_DIFFER
-        and not difference.name.startswith("NCCL_DEBUG")
-    )
 
 
 @derived
@@ -231,7 +212,7 @@ def lacks_needed_plugin(host: Host, view: View) -> bool | None:
         named = provider
     if any(_lacks_a_library(event) for event in mine):
         return True
-    if named is not None and named.is_set and named.text not in {None, "", "none"}:
+    if named is not None and named.is_set and named.text and named.effective != "none":
         return bool(events & {"plugin-load-failed", "plugin-not-found", "plugin-init-failed"}) or None
     return False if ranks else None
 

@@ -107,9 +107,9 @@ def _difference(job: Job, what: str, name: str, read: Callable[[Rank], Any]) -> 
 
 
 def _host_settings(job: Job, view: View) -> list[Difference]:
-    """NCCL variables that the environments of two hosts give differently."""
+    """Variables that the environments of two hosts give differently."""
     result = []
-    names = {name for host in job.hosts for name in host.settings if name.startswith("NCCL_")}
+    names = {name for host in job.hosts for name in host.settings}
     for name in sorted(names):
         groups: dict[str, list[str]] = defaultdict(list)
         spans: dict[str, Span] = {}

@@ -73,7 +73,7 @@ def is_named_tuner_missing(event: Event, view: View) -> bool | None:
     if "TUNER/" not in event.text:
         return False
     setting = view.setting(view.job, "NCCL_TUNER_PLUGIN")
-    return None if setting is None else bool(setting.is_set) and setting.text not in {None, "", "none"}
+    return None if setting is None else bool(setting.is_set and setting.text) and setting.effective != "none"
 
 
 @derived_of("efa-queue-failed", "efa-resource-exhausted")

@@ -11,14 +11,6 @@ _FORWARDS_ALL = {"srun", "torchrun", "deepspeed", "docker", "python", "accelerat
 
 
 @derived
-def p2p_is_disabled(setting: Setting, view: View) -> bool:
-    """NCCL_P2P_DISABLE=1, which 2.7 to 2.22 echo as ``NCCL_P2P_LEVEL ... to LOC`` (src/graph/paths.cc)."""
-    if setting.name == "NCCL_P2P_DISABLE":
-        return setting.number == 1
-    return setting.name == "NCCL_P2P_LEVEL" and setting.text in {"LOC", "0"}
-
-
-@derived
 def is_local_address(setting: Setting, view: View) -> bool:
     """Does the value name the own machine: localhost or a loopback address?"""
     text = (setting.text or "").strip()

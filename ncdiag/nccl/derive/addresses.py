@@ -20,7 +20,7 @@ _WIDEST = 16
 def family_leaves_nothing(host: Host, view: View) -> bool | None:
     """Does NCCL_SOCKET_FAMILY leave no usable address where without it there is one?"""
     setting = view.setting(host, _FAMILY)
-    if setting is None or setting.text not in {"AF_INET", "AF_INET6"}:
+    if setting is None or not isinstance(setting.effective, str):
         return None if setting is None else False
     for event in view.events_on(host.name, ["no-socket-interface"]):
         view.note(event)

@@ -7,7 +7,6 @@ import re
 from ncdiag.facts.model import COLLECTION_KINDS, Host, Job, Port, Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View, derived
-from ncdiag.nccl import environment
 from ncdiag.nccl.hosts.in_force import CONF, settings_of
 from ncdiag.nccl.selection import sockets
 from ncdiag.nccl.selection.names import NameList
@@ -153,19 +152,3 @@ def hca_item_without_device(setting: Setting, view: View) -> bool | None:
         return False
     items = setting.text.lstrip("^").lstrip("=").split(",")
     return any(item.startswith(":") for item in items)
-
-
-@derived
-def is_unknown_variable(setting: Setting, view: View) -> bool:
-    """A name that looks like NCCL's and that neither this version nor any plugin, framework or launcher reads."""
-    if not setting.name.startswith("NCCL_") or environment.is_foreign(setting.name):
-        return False
-    del view
-    return setting.name not in environment.variables()
-
-
-@derived
-def did_you_mean(setting: Setting, view: View) -> str:
-    """``; did you mean NCCL_PROTO?`` or nothing."""
-    names = environment.suggest(setting.name)
-    return f"; did you mean {' or '.join(names[:2])}?" if names else ""

@@ -10,6 +10,7 @@ from ncdiag.facts.model import Host, Setting
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.facts.view import View
 from ncdiag.nccl import environment, versions
+from ncdiag.nccl.judgement.values import of_value
 from ncdiag.nccl.selection import settings as conf
 from ncdiag.nccl.selection.reasons import Reason
 
@@ -89,14 +90,14 @@ def _misread(values: Mapping[str, str], version: AnyVersion) -> Iterator[Reason]
     """Values that NCCL does not read as their writer must have meant them."""
     exact = _NEWEST if version is None else version
     for name, text in values.items():
-        read = environment.resolve(name, text, exact)
-        if read.valid is not False:
+        known, wrong = environment.variables().get(name), of_value(name, text, exact)
+        if known is None:
             continue
-        variable = environment.variables()[name]
-        if variable.exists_at(exact) is False:
+        if known.exists_at(exact) is False:
             yield Reason(name, "this release does not read it", "history of the variable", _PARAM)
-        elif read.number is not None:
-            yield Reason(name, f"{text!r} is read as {read.number}", "strtoll", _PARAM)
-        else:
-            kept = f", the default {read.default} stays" if read.default is not None else ""
-            yield Reason(name, f"{text!r} is not understood{kept}", "whole words only", _WORDS)
+        elif wrong is not None and not wrong.mild and wrong.holds(exact):
+            by_number = known.type in environment.NUMBERS
+            default = environment.resolve(name, text, exact).default if wrong.fault == "word-unknown" else None
+            kept = f"; the default {default} stays" if default is not None else ""
+            rule, source = ("strtoll", _PARAM) if by_number else ("whole words only", _WORDS)
+            yield Reason(name, f"{wrong.what}{kept}", rule, source)

@@ -235,10 +235,10 @@ def _reads(host: Host, settings: Settings, version: Version) -> tuple[bool | Non
         return None, "whether NCCL_NET_GDR_READ is set is not known"
     if wanted in {0, 1}:
         return wanted == 1, f"reading is {'on' if wanted else 'off'} (NCCL_NET_GDR_READ={wanted})"
-    return _reads_by_itself(host, version)
+    return reads_by_itself(host, version)
 
 
-def _reads_by_itself(host: Host, version: Version) -> tuple[bool | None, str]:
+def reads_by_itself(host: Host, version: Version) -> tuple[bool | None, str]:
     """The default: on for compute capability 8.0 (2.19 and later), for GPUs with NVLink, for a GPU that is alone."""
     newer = [_is_ampere(gpu) for gpu in host.gpus]
     by_capability = version >= READ_BY_CAPABILITY

@@ -1,0 +1,202 @@
+"""The book of variables: which NCCL and its neighbours read, since when, their defaults, words and ranges.
+
+The table is `env.toml` beside this module; its header says what it was generated from. `ncdiag.nccl.environment` reads
+values by it and `ncdiag.nccl.judgement` says what is wrong with a name or a value.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from ncdiag import compiled
+from ncdiag.facts.scalars import OLDEST, Version, VersionRange
+from ncdiag.nccl import versions
+
+TABLE = Path(__file__).with_name("env.toml")
+_SOURCES = (TABLE, __file__, compiled.PACKAGE / "facts" / "scalars.py")
+VALUE_LIMIT = 1024
+"""Characters of a value from which on it is compared with no pattern."""
+
+Kind = Literal["int", "bool", "size", "enum", "level", "list", "string", "float"]
+NUMBERS = frozenset({"int", "bool", "size"})
+OURS = "nccl"
+
+
+class Variable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One variable. ``owner`` is the program that reads it, ``nccl`` for NCCL itself.
+
+    ``since`` is the first release that reads it (None: from 2.3 or before), ``until`` the first that does not.
+    ``defaults`` are pairs of first release and value, oldest first; the value "" stands for unset or worked out at
+    run time. ``choices`` and ``bounds`` say which numbers make sense, ``words`` which words (``any_case``: whatever the
+    case of their letters; ``others``: plugins have further ones); ``accepts`` says it in prose. ``separators`` are the
+    characters between the words of a list, ``heads`` what may stand before a colon in it. ``renamed`` is what to use
+    instead; ``agree`` tells whether all ranks must use the same value (None: not known), ``agree_on_host`` that only
+    those of one host must. ``truth``: first release that reads TRUE and FALSE as numbers; ``experimental``: the guide
+    files it under debugging.
+    ``effect`` says what goes wrong with it, ``agree_why`` why ranks must agree or need not. ``empty`` says what an
+    empty value does; the empty text: the same as unset. None: the same for NCCL's numbers and levels, else not known;
+    ``empty_at`` in which releases, empty for all.
+    """
+
+    name: str
+    owner: str
+    type: Kind
+    means: str
+    since: Version | None = None
+    until: Version | None = None
+    defaults: tuple[tuple[Version, int | str], ...] = ()
+    choices: tuple[int, ...] = ()
+    bounds: tuple[int, int] | None = None
+    words: tuple[str, ...] = ()
+    any_case: bool = False
+    others: bool = False
+    separators: str = ""
+    heads: tuple[str, ...] = ()
+    accepts: str = ""
+    renamed: str | None = None
+    agree: bool | None = None
+    agree_on_host: bool = False
+    truth: Version | None = None
+    documented: bool = True
+    experimental: bool = False
+    effect: str = ""
+    agree_why: str = ""
+    related: tuple[str, ...] = ()
+    empty: str | None = None
+    empty_at: str = ""
+
+    @property
+    def empty_is_unset(self) -> bool:
+        """True if NCCL is known to read an empty value as unset."""
+        if self.empty is not None:
+            return not self.empty
+        return self.owner == OURS and self.type in NUMBERS | {"level"}
+
+    def exists_at(self, version: Version | VersionRange | None) -> bool | None:
+        """Does that version read the variable? None when only a part of the possible versions does.
+
+        For variables of other programs the answer is True: their releases are not NCCL's.
+        """
+        if self.owner != OURS:
+            return True
+        since, until = self.since, self.until
+        changes = [change for change in (since, until) if change is not None]
+        return versions.agreed(
+            version, changes, lambda v: (since is None or v >= since) and (until is None or v < until)
+        )
+
+    def default_at(self, version: Version | VersionRange | None) -> int | str | None:
+        """The default of that version; None when it is unset or derived, or the possible versions do not agree."""
+        if not self.defaults:
+            return None
+        value = versions.agreed(version, [since for since, _ in self.defaults], self._default)
+        return None if value == "" else value
+
+    def _default(self, version: Version) -> int | str:
+        first = self.defaults[0]
+        return next((value for since, value in reversed(self.defaults) if version >= since), first[1])
+
+    def admits(self, number: int) -> bool:
+        """Does the number make sense? True where nothing is known against it; a default always does."""
+        if any(value == number for _, value in self.defaults):
+            return True
+        if self.bounds is not None:
+            return self.bounds[0] <= number <= self.bounds[1]
+        return not self.choices or number in self.choices
+
+    def word(self, text: str) -> str | None:
+        """The word of the book that a text is, spelt as there; None for one that is not among them."""
+        if text in self.words or not self.any_case:
+            return text if text in self.words else None
+        return next((word for word in self.words if word.upper() == text.upper()), None)
+
+
+class Misspelling(msgspec.Struct, frozen=True):
+    """A wrong name that was seen, the names that do what it promises (often none), and what is wrong with it."""
+
+    right: tuple[str, ...]
+    why: str
+
+
+class WrongValue(msgspec.Struct, frozen=True, kw_only=True):
+    """A value that was seen and does not say what its writer meant.
+
+    ``value`` is a regular expression for the whole value, ``sample`` one that it fits; ``right`` the value that was
+    meant, with its groups; where a part is wrong, ``find`` and ``put`` change it. ``since`` is the first release for
+    which this holds.
+    """
+
+    name: str
+    sample: str
+    value: str
+    why: str
+    right: str | None = None
+    find: str | None = None
+    put: str = ""
+    since: Version | None = None
+
+    def mended(self, text: str) -> str | None:
+        """The value that was meant; None when it cannot be told."""
+        if self.find is not None:
+            return re.sub(self.find, self.put, text)
+        found = re.fullmatch(self.value, text)
+        return found.expand(self.right) if found and self.right is not None else None
+
+
+class Table(msgspec.Struct, frozen=True):
+    """All that is known: variables, wrong names and wrong values by name, the prefixes and names of others."""
+
+    variables: dict[str, Variable]
+    misspelt: dict[str, Misspelling]
+    foreign_prefixes: dict[str, str]
+    foreign_names: dict[str, str]
+    wrong_values: dict[str, tuple[WrongValue, ...]]
+
+
+def build(file: Path = TABLE) -> Table:
+    """Read the table from TOML (about 25 ms); `table` keeps the result."""
+    from ncdiag import toml
+
+    raw = toml.loads(file.read_text(encoding="utf-8"))
+    found = {}
+    for owner, members in raw["variables"].items():
+        for name, fields in members.items():
+            found[name] = _variable(name, owner, fields)
+    wrong = {name: Misspelling(tuple(fields["right"]), fields["why"]) for name, fields in raw["misspelt"].items()}
+    values: dict[str, tuple[WrongValue, ...]] = {}
+    for fields in raw["wrong_values"]["seen"]:
+        seen = msgspec.convert({**fields, "since": Version.parse(fields.get("since", ""))}, WrongValue)
+        values[seen.name] = (*values.get(seen.name, ()), seen)
+    return Table(found, wrong, raw["foreign"]["prefixes"], raw["foreign"]["names"], values)
+
+
+def _variable(name: str, owner: str, fields: dict[str, object]) -> Variable:
+    default = fields.pop("default", None)
+    pairs = default if isinstance(default, list) else [["", default]] if default is not None else []
+    ready = {
+        **fields,
+        "name": name,
+        "owner": owner,
+        "defaults": [(Version.parse(str(since)) or OLDEST, value) for since, value in pairs],
+        "since": Version.parse(str(fields.get("since", ""))),
+        "until": Version.parse(str(fields.get("until", ""))),
+        "truth": Version.parse(str(fields.get("truth", ""))),
+    }
+    return msgspec.convert(ready, Variable)
+
+
+@functools.cache
+def table() -> Table:
+    """The table, read once."""
+    return compiled.load("variables", _SOURCES, build, Table)
+
+
+def variables() -> Mapping[str, Variable]:
+    """All variables by name, those of other programs included (``owner`` tells)."""
+    return table().variables

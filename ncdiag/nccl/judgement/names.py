@@ -1,0 +1,127 @@
+"""The judgement of a name: who reads it, in which releases, and what was probably meant by one that nobody reads."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from ncdiag.facts.scalars import Version, VersionRange
+from ncdiag.nccl import book, versions
+from ncdiag.nccl.book import OURS, Variable
+from ncdiag.nccl.judgement.verdict import NameVerdict
+from ncdiag.nccl.spelling import distance
+
+NEAR = 2
+"""Edits that a misspelt name may be away from the right one."""
+LONG = 16
+"""Characters from which on it may be so far away; shorter ones may be one edit away."""
+_PREFIX = "NCCL_"
+_LIKE_NCCL = re.compile(r"([A-Z]{3,5})_[A-Z]")
+_A_CCL = re.compile(r"[A-Z]?CCL$")
+"""The collective libraries of others: RCCL, HCCL, MCCL, TCCL, CCL. Their variables look like NCCL's."""
+_FAMILIES = ("HCCL_", "HOROVOD_", "TORCH_NCCL_", "LIGHT_", "RCCL_", "GLOO_", "NVSHMEM_", "FI_EFA_")
+"""Prefixes of other programs whose names are known well enough to tell a misspelt one."""
+_HINTS = 2
+
+
+def of_name(name: str, version: Version | VersionRange | None = None) -> NameVerdict | None:
+    """What is wrong with the name of a variable that is set; None when nothing is.
+
+    ``version`` is the release of NCCL, None for any.
+    """
+    known = book.variables().get(name)
+    if known is None:
+        return _of_unknown(name)
+    return _of_release(known, version) if known.owner == OURS else None
+
+
+def is_foreign(name: str) -> bool:
+    """True if a name belongs to another program although it may look like NCCL's.
+
+    That is so for old names of PyTorch, for plugins and for build systems; not for NCCL's own variables, nor for names
+    that nobody is known to read.
+    """
+    table = book.table()
+    if name in table.variables:
+        return table.variables[name].owner != OURS
+    return name in table.foreign_names or name.startswith(tuple(table.foreign_prefixes)) or not name.startswith("NCCL")
+
+
+@functools.lru_cache(4096)
+def suggest(name: str) -> tuple[str, ...]:
+    """The names that a misspelt variable was probably meant to be, best first; empty when nothing is near.
+
+    Wrong names that were seen come from the book; others are at most `NEAR` edits away (a swap of neighbours is one),
+    short ones one. A name that exists gets no suggestion.
+    """
+    table = book.table()
+    if name in table.variables:
+        return ()
+    if name in table.misspelt:
+        return table.misspelt[name].right
+    upper = name.upper()
+    if name != upper:
+        return (upper,) if upper in table.variables and upper.startswith(_PREFIX) else ()
+    if name.startswith(_PREFIX):
+        allowed = 1 if len(name) < LONG else NEAR
+        same = [other for other, variable in table.variables.items() if variable.owner == OURS]
+        near = [(edits, other) for other in same if (edits := distance(name, other, allowed)) is not None]
+        return tuple(other for _, other in sorted(near))
+    like = _LIKE_NCCL.match(name)
+    if like and not _A_CCL.match(like[1]) and distance(like[1], "NCCL", 1) is not None:
+        return _nearest(name, _PREFIX)
+    family = next((prefix for prefix in _FAMILIES if name.startswith(prefix)), None)
+    return _nearest(name, family) if family else ()
+
+
+def _nearest(name: str, prefix: str) -> tuple[str, ...]:
+    same = (other for other in book.variables() if other.startswith(prefix))
+    near = [(edits, other) for other in same if (edits := distance(name, other, NEAR)) is not None]
+    return (min(near)[1],) if near else ()
+
+
+def _of_unknown(name: str) -> NameVerdict | None:
+    table, near = book.table(), suggest(name)
+    seen, ours = table.misspelt.get(name), name.startswith(_PREFIX)
+    if seen is not None and name in table.foreign_names:
+        what = f"NCCL does not read {name}; {table.foreign_names[name]} do: {seen.why}"
+        return NameVerdict(fault="of-others", what=what, mild=True)
+    if (not ours and (seen or not near)) or (ours and not seen and is_foreign(name)):
+        return None
+    hint = f"; did you mean {' or '.join(near[:_HINTS])}?" if near else ""
+    if not ours and not near[0].startswith(_PREFIX):
+        return NameVerdict(fault="neighbour-misspelt", what=f"No program reads {name}{hint}", near=near)
+    if not seen and not near:
+        return NameVerdict(fault="unread", what=f"No known release of NCCL reads {name}", mild=True)
+    why = f" ({seen.why})" if seen else ""
+    what = f"NCCL knows no variable {name}: setting it has no effect{why}{hint}"
+    return NameVerdict(fault="misspelt", what=what, near=near)
+
+
+def _of_release(known: Variable, version: Version | VersionRange | None) -> NameVerdict | None:
+    """What the release does with a variable of NCCL."""
+    read, low = known.exists_at(version), versions.as_range(version).low
+    if known.until is not None and read is not True:
+        gone = version is not None and low >= known.until
+        if gone or read is None:
+            instead = f"; {known.renamed} took its place" if known.renamed else ""
+            who = (
+                f"This NCCL does not read {known.name} any more"
+                if gone
+                else f"No NCCL since {known.until} reads {known.name}"
+            )
+            near = (known.renamed,) if known.renamed else ()
+            return NameVerdict(
+                fault="removed", what=f"{who}{instead}", versions=f">={known.until}", mild=not gone, near=near
+            )
+    if known.since is not None and read is False:
+        what = f"This NCCL does not know {known.name} yet: it came with {known.since}"
+        return NameVerdict(fault="too-new", what=what, versions=f"<{known.since}")
+    heir = book.variables().get(known.renamed or "")
+    if known.until is None and heir is not None and heir.exists_at(version) is not False:
+        what = f"{known.name} has been replaced by {known.renamed}"
+        since = f">={heir.since}" if heir.since else ""
+        return NameVerdict(fault="deprecated", what=what, versions=since, mild=True, near=(heir.name,))
+    if not known.documented:
+        return NameVerdict(fault="undocumented", what=f"{known.name} is not in NCCL's user guide", mild=True)
+    return None

@@ -1,0 +1,87 @@
+"""The judgement of values that are words: levels of distance, log levels, lists of algorithms, protocols, subsystems.
+
+Which words there are and whether the case of their letters counts says the book; levels come from `ncdiag.nccl.paths`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ncdiag.facts.scalars import Version, VersionRange
+from ncdiag.nccl import paths, versions
+from ncdiag.nccl.book import OURS, Variable
+from ncdiag.nccl.judgement.verdict import ValueVerdict
+from ncdiag.nccl.spelling import distance
+
+_NEWEST = paths.TABLES[-1][1]
+LEVELS = _NEWEST[: _NEWEST.index("SYS") + 1]
+"""The names of levels, nearest first; older releases have a part of them."""
+_KNOWN = {OURS, "hccl"}
+"""Programs whose words are known well enough to be checked."""
+_SHOWN, _ITEMS = 60, 3
+
+
+def of_words(known: Variable, text: str, version: Version | VersionRange | None) -> ValueVerdict | None:
+    """What is wrong with words; None for variables that take any text, and where all is right."""
+    if known.owner not in _KNOWN:
+        return None
+    if known.type == "level":
+        return _level(known, text, version)
+    if not known.words or known.choices or known.others or any(text == value for _, value in known.defaults):
+        return None
+    if known.separators:
+        return _list(known, text)
+    return None if known.word(text) else _unknown(known.name, text, _meant(known.words, text), known.words)
+
+
+def _unknown(name: str, text: str, right: str | None, words: Sequence[str], versions_: str = "") -> ValueVerdict:
+    short = text if len(text) < _SHOWN else text[: _SHOWN - 3] + "..."
+    hint = f"; {right} was probably meant" if right else ""
+    return ValueVerdict(
+        fault="word-unknown", what=f"{name} does not know {short!r}{hint}", why=f"It knows {', '.join(words)}.",
+        right=right, versions=versions_,
+    )  # fmt: skip
+
+
+def _meant(words: Sequence[str], text: str) -> str | None:
+    """The word that was meant by one that is not among them; None when none is near."""
+    upper = text.strip().upper()
+    for word in words:
+        if word.upper() == upper:
+            return word
+    near = [(edits, word) for word in words if (edits := distance(upper, word.upper(), 1 + len(word) // 6)) is not None]
+    return min(near)[1] if near and len(text) > 2 else None  # noqa: PLR2004  (two letters resemble everything)
+
+
+def _level(known: Variable, text: str, version: Version | VersionRange | None) -> ValueVerdict | None:
+    """Names in capitals, from 2.6 on; digits count on an old scale, which is a matter of its own."""
+    if text[:1].isdigit() or text.startswith("-"):
+        return None
+    possible = [exact for exact in versions.samples(version, paths.CHANGES) if exact >= paths.NAMED_LEVELS]
+    knowing = [exact for exact in possible if paths.parse_level(text, exact)]
+    if not knowing:
+        right = None if text in LEVELS else _meant(LEVELS, text)
+        there = [level for level in LEVELS if version is None or any(paths.parse_level(level, v) for v in possible)]
+        return _unknown(known.name, text, right, there) if possible else None
+    if version is None or knowing[0] == possible[0]:
+        return None
+    return _unknown(known.name, text, None, LEVELS, f"<{knowing[0]}")
+
+
+def _list(known: Variable, text: str) -> ValueVerdict | None:
+    """Words with separators between them, a leading ^; since 2.24 algorithms and protocols by function."""
+    wrong: dict[str, str | None] = {}
+    for part in re.split(f"[{re.escape(known.separators)}]", text.removeprefix("^")):
+        bare = part.strip().removeprefix("^")
+        if bare and not known.word(bare) and bare.lower() not in known.heads:
+            wrong[bare] = _meant(known.words, bare)
+    if not wrong:
+        return None
+    mended: str | None = text
+    for bare, right in wrong.items():
+        mended = re.sub(rf"(?<!\w){re.escape(bare)}(?!\w)", right, mended) if right and mended else None
+    return ValueVerdict(
+        fault="word-unknown", what=f"{known.name} does not know {', '.join(map(repr, list(wrong)[:_ITEMS]))}",
+        why=f"It knows {', '.join(known.words)}.", right=mended,
+    )  # fmt: skip

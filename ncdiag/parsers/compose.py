@@ -1,0 +1,56 @@
+"""Compose files: the variables that each service is given.
+
+``environment`` is a mapping or a list of ``NAME=VALUE``. In the list the whole item is a scalar of YAML, so that quotes
+behind the ``=`` belong to the value; an item without ``=`` takes the value of the shell that starts it.
+
+Source of the format: compose-spec 05-services.md (services, environment).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ncdiag.facts.observe import Parsed, observe
+from ncdiag.parsers._shell import is_variable, without_secrets
+from ncdiag.parsers._yaml import Node, load
+from ncdiag.spans import Section
+
+KIND = "compose"
+_FILES = ("docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml")
+COMMANDS: tuple[str, ...] = ("docker compose config", "docker-compose config", *(f"cat {name}" for name in _FILES))
+ANCHOR = r"services:[ \t]*(?:#.*)?$"
+
+_TOP = re.compile(r"(?:version|name|services|networks|volumes|configs|secrets|include|x-[\w-]{1,60}):(?:\s|$)")
+_LIMIT = 20_000
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Indented lines, comments and the other keys of a compose file."""
+    if len(lines) >= _LIMIT:
+        return False
+    return not line.strip() or line[0] in " \t#" or _TOP.match(line) is not None
+
+
+def parse(section: Section) -> Parsed:
+    """A setting for each variable of a service that has a value."""
+    section = without_secrets(section)
+    root, unread = load([line.expandtabs(4) for line in section.lines])
+    found = [
+        observe(section, line, "Setting", (name,), standing="manifest", is_set=True, text=value, origin="manifest")
+        for service in root.pairs("services").values()
+        for name, value, line in _variables(service)
+        if is_variable(name)
+    ]
+    return Parsed(observations=tuple(found), unread=tuple(unread))
+
+
+def _variables(service: Node) -> Iterator[tuple[str, str, int]]:
+    """Name, value and place of the variables of a service."""
+    for item in service.items("environment"):
+        name, equals, value = item.value.partition("=") if isinstance(item.value, str) else ("", "", "")
+        if equals:
+            yield name, value, item.line
+    for name, node in service.pairs("environment").items():
+        if isinstance(node.value, str) and node.value:
+            yield name, node.value, node.line
