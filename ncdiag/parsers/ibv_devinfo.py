@@ -4,7 +4,7 @@ Format: rdma-core, libibverbs/examples/devinfo.c: ``hca_id:``, the device's valu
 its values three. With -v a list of capabilities follows (of which the reads that a queue pair may have under way are
 read) and ``GID[  n]:``, with ``, RoCE v1`` or ``, RoCE v2`` behind the address in newer releases. Text that begins
 inside a block belongs to the device of ``-d``, else to `UNNAMED`; where a filter took the ``port:`` lines, ports count
-from 1. ``ibv_devices`` (device_list.c) prints names and node GUIDs alone.
+from 1.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from ncdiag.parsers import _rdma, _shared
 from ncdiag.spans import Section
 
 KIND = "ibv_devinfo"
-COMMANDS = ("ibv_devinfo", "ibv_devices")
+COMMANDS = ("ibv_devinfo",)
 ANCHOR = (
     r"\d{1,3} HCAs? found:\s*$|hca_id:\s+\S+\s*$|vendor_part_id:\s+\d+\s*$|phys_port_cnt:\s+\d+\s*$|port:\s+\d{1,3}\s*$"
     r"|[ \t]{0,40}state:[ \t]+PORT_[A-Z_]{2,16} \(\d\)\s*$|[ \t]{0,40}GID\[[ \d]{1,5}\]:[ \t]"
-    r"|[ \t]{1,8}device[ \t]{1,20}node GUID[ \t]*$"
 )
 _DEVICE = re.compile(r"\s*hca_id:\s+(\S{1,64})\s*$")
 _PORT = re.compile(r"\s*port:\s+(\d{1,3})\s*$")
@@ -31,8 +30,6 @@ _BEHIND_BLANK = re.compile(
     r"\s+(?:cq moderation caps:|maximum available device memory:|num_comp_vectors:|tag matching|tm_caps:|port:\s)"
 )
 _COUNT = re.compile(r"\s*(\d{1,3}) HCAs? found:\s*$")
-_NAMED = re.compile(r"\s+([A-Za-z][\w.-]{0,63})\s+([0-9a-f]{16})\s*$")
-_HEAD = re.compile(r"\s+(?:device\s+node GUID|-{4,}\s+-{8,})\s*$")
 _WARNING = re.compile(r"libibverbs: Warning: ")
 _ASKED = re.compile(r"\s(?:-d\s?|--ib-dev[= ])([A-Za-z][\w.-]{0,63})")
 _LISTED = re.compile(r"\s+([A-Za-z][\w.-]{0,63})\s*$")
@@ -92,24 +89,10 @@ def parse(section: Section) -> Parsed:
         names = [(i, found[1]) for i, line in enumerate(section.lines) if (found := _LISTED.match(line))]
         devices = tuple(observe(section, index, "Hca", (name,)) for index, name in names)
         return Parsed(observations=devices, complete=int(count[1]) == len(names))
-    if section.lines and (_HEAD.match(section.lines[0]) or _NAMED.match(section.lines[0])):
-        return _devices(section)
     reader = _Reader(section)
     for index, line in enumerate(section.lines):
         reader.take(index, line)
     return reader.result()
-
-
-def _devices(section: Section) -> Parsed:
-    """What ``ibv_devices`` prints: names and node GUIDs."""
-    rows = [(index, found) for index, line in enumerate(section.lines) if (found := _NAMED.match(line))]
-    devices = (observe(section, index, "Hca", (row[1],), node_guid=_rdma.guid(row[2])) for index, row in rows)
-    named = {index for index, _ in rows}
-    lines = [(i, line) for i, line in enumerate(section.lines) if line.strip() and i not in named]
-    unread = tuple(index for index, line in lines if not _HEAD.match(line))
-    headed = any(_HEAD.match(line) for _, line in lines)
-    whole = headed and not unread and _shared.unfiltered(section.command, "ibv_devices")
-    return Parsed(observations=tuple(devices), unread=unread, complete=whole)
 
 
 class _Reader:
