@@ -86,6 +86,14 @@ def _kind(counter: re.Match[str]) -> str | None:
     return error["kind"].lower().replace(" ", "_") if error else _RECOVERIES.get(counter["name"])
 
 
+def _counted(rates: list[float | None]) -> dict[str, Any]:
+    """What the links of a GPU are as facts; None is an inactive one."""
+    active = [rate for rate in rates if rate is not None]
+    if not rates:
+        return {}
+    return {"nvlinks": len(active), "nvlinks_inactive": len(rates) - len(active), "nvlink_rates": sorted(set(active))}
+
+
 def read(section: Section, program: str) -> Parsed:
     """GPUs with their UUIDs and, where links are listed, how many are active and at which rates (GB/s)."""
     gpus: list[tuple[int, int, dict[str, Any]]] = []
@@ -108,14 +116,11 @@ def read(section: Section, program: str) -> Parsed:
             elided = True
         elif line.strip() and not NO_GPU.match(line.strip()):
             unread.append(index)
+    if len(links) > 1 and 0 < len(links[-1]) < max(map(len, links)):
+        links[-1], elided = [], True  # every link has a line, active or not: the list was cut off
     found: list[Observation] = []
     for (index, number, fields), rates in zip(gpus, links, strict=True):
-        if rates:
-            active = [rate for rate in rates if rate is not None]
-            fields.update(
-                nvlinks=len(active), nvlinks_inactive=len(rates) - len(active), nvlink_rates=sorted(set(active))
-            )
-        found.append(observe(section, index, "Gpu", (number,), **fields))
+        found.append(observe(section, index, "Gpu", (number,), **fields, **_counted(rates)))
     numbers = [number for _, number, _ in gpus]
     whole = bool(gpus) and not unread and not elided and numbers == list(range(len(gpus)))
     complete = whole and (
