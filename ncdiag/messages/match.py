@@ -30,6 +30,9 @@ from ncdiag.messages.template import (
     words,
 )  # fmt: skip
 
+_ANSWERS = 4096
+"""Sets of words of which is kept whether a message can be in them."""
+
 
 class Match(msgspec.Struct, frozen=True):
     """A text recognised: the event's name, the message that matched and the converted values of its holes.
@@ -72,6 +75,7 @@ class _Entry:
         self.message = message
         self.parts: tuple[Part, ...] = parse(message.text.strip())
         self.words = frozenset(whole_words(self.parts))
+        self.lettered = frozenset(word for word in self.words if not word.isdecimal())
         self.weight = literal_length(self.parts)
         self.holes = [part for part in self.parts if isinstance(part, Hole)]
 
@@ -94,11 +98,34 @@ class Matcher:
         """Take messages, or an index of them."""
         self._index = messages if isinstance(messages, Index) else Index.of(messages)
         self._entries: dict[int, _Entry] = {}
+        self._answers: dict[frozenset[str], bool] = {}
 
     def _entry(self, number: int) -> _Entry:
         message = msgspec.msgpack.decode(self._index.messages[number], type=Message)
         entry = self._entries[number] = _Entry(message)
         return entry
+
+    def can_match(self, text: str) -> bool:
+        """False if no message can be found in ``text``, be it loosely: the words of none are all there.
+
+        Lines of a table or a counter share their words; only numbers differ. Their answer is kept.
+        """
+        index = self._index.words
+        said = frozenset(word for word in words(text.strip()[:LIMIT]) if not word.isdecimal() or word in index)
+        known = self._answers.get(said)
+        if known is None:
+            if len(self._answers) >= _ANSWERS:
+                self._answers.clear()
+            known = self._answers[said] = self._has_words_of_one(said)
+        return known
+
+    def _has_words_of_one(self, said: frozenset[str]) -> bool:
+        held = said | _first_letter_changed(said)
+        return any(
+            (self._entries.get(number) or self._entry(number)).lettered <= held
+            for word in self._index.words.keys() & held
+            for number in self._index.words[word]
+        )
 
     def match(
         self, text: str, origin: str | Container[str] | None = None, level: str | None = None, file: str | None = None
@@ -124,7 +151,7 @@ class Matcher:
         """
         text = text.strip()[:LIMIT]
         said, index, origins = words(text), self._index.words, _several(origin)
-        held = {*said, *(word[:1].swapcase() + word[1:] for word in said[:1] + said)}
+        held = {*said, *_first_letter_changed(said)}
         best: tuple[tuple[int, int], _Entry, dict[str, Value]] | None = None
         for number in sorted({number for word in index.keys() & held for number in index[word]}):
             entry = self._entries.get(number) or self._entry(number)
@@ -188,6 +215,11 @@ class Matcher:
             return None
         (whole, *_), entry, found = best
         return Match(entry.message.event, entry.message, entry.fields(found), whole)
+
+
+def _first_letter_changed(said: Iterable[str]) -> frozenset[str]:
+    """The words with their first letter small instead of large, and the other way round."""
+    return frozenset(word[:1].swapcase() + word[1:] for word in said)
 
 
 def _several(origin: str | Container[str] | None) -> Container[str] | None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ _FOLDER = Path(__file__).parent
 _TABLES = tuple(_FOLDER / name for name in ("reasons.toml", "strerror.toml", "cuda.toml"))
 _LIMIT = 600
 """Characters of a text in which an error is looked for."""
+_WORD = re.compile(r"\w+")
 _SHORTEST = 8
 """Letters of an error's text that is believed inside other text: ``Killed`` or ``I/O`` stand in any prose."""
 _NUMBER = re.compile(
@@ -117,10 +117,11 @@ def of_text(text: str, *, cuda: bool = False) -> Reason | None:
     ``cuda``: words that CUDA and the C library share (``invalid argument``) are CUDA's.
     """
     known = errors()
-    text, tables = text.strip()[:_LIMIT], [known.texts, known.cuda_texts]
-    tables = tables[::-1] if cuda else tables
+    text, first, second = text.strip()[:_LIMIT], known.texts, known.cuda_texts
+    if cuda:
+        first, second = second, first
     bare = _plain(text)
-    exact = known.names.get(text) or tables[0].get(bare) or tables[1].get(bare)
+    exact = known.names.get(text) or first.get(bare) or second.get(bare)
     if exact is not None:
         return exact
     found = _NAME.search(text)
@@ -128,17 +129,30 @@ def of_text(text: str, *, cuda: bool = False) -> Reason | None:
         if found[0] in known.names:
             return known.names[found[0]]
         found = _NAME.search(text, found.end())
-    return _inside(bare, tables[0]) or _inside(bare, tables[1]) or _numbered(text)
+    return _inside(bare, cuda=cuda) or _inside(bare, cuda=not cuda) or _numbered(text)
 
 
-def _inside(bare: str, table: Mapping[str, Reason]) -> Reason | None:
-    """The longest wording of a table that stands somewhere in the text, at the borders of words."""
+def _inside(bare: str, *, cuda: bool) -> Reason | None:
+    """The longest wording of CUDA or of the C library that stands in the text, at the borders of words."""
+    table = _by_first_word(cuda=cuda)
+    candidates = [pair for word in sorted(set(_WORD.findall(bare))) for pair in table.get(word, ())]
+    candidates += [] if bare.isascii() else table.get("", [])
     best: tuple[int, Reason] | None = None
-    for words, reason in table.items():
+    for words, reason in candidates:
         long = len(words) if words.isascii() else 4 * len(words)  # a Chinese sign says as much as several letters
         if long >= _SHORTEST and (best is None or len(words) > best[0]) and words in bare and _is_apart(words, bare):
             best = len(words), reason
     return best[1] if best else None
+
+
+@functools.cache
+def _by_first_word(*, cuda: bool) -> dict[str, list[tuple[str, Reason]]]:
+    """The wordings by their first word; behind the empty one those of scripts in which words cannot be told apart."""
+    found: dict[str, list[tuple[str, Reason]]] = {}
+    for words, reason in (errors().cuda_texts if cuda else errors().texts).items():
+        first = _WORD.search(words) if words.isascii() else None
+        found.setdefault(first[0] if first else "", []).append((words, reason))
+    return found
 
 
 def _is_apart(words: str, text: str) -> bool:

@@ -48,14 +48,10 @@ _LEVELS = frozenset("EF")
 def find(text: str, context: Context) -> Found | None:
     """The event of a line (without its prefixes) that tells of an end or an error by its form; None for others."""
     text = text[:_LOOKED_AT]
-    if is_prose(text):
-        return None
-    ended = _end(text) if any(sign in text for sign in _SIGNS) else None
-    if ended is not None:
-        return ended
-    if (context.level in _LEVELS or _ERROR.match(text)) and not _HARMLESS.match(text):
-        return Found("program-error", "app", "symptom", {})
-    return None
+    found = _end(text) if any(sign in text for sign in _SIGNS) else None
+    if found is None and (context.level in _LEVELS or _ERROR.match(text)) and not _HARMLESS.match(text):
+        found = Found("program-error", "app", "symptom", {})
+    return None if found is None or is_prose(text) else found
 
 
 def _end(text: str) -> Found | None:

@@ -60,6 +60,8 @@ class Found(msgspec.Struct):
 def find(text: str) -> list[Found]:
     """All events of one line without its prefixes; empty when no program printed it."""
     matcher = default_matcher()
+    if not matcher.can_match(text):
+        return []
     marked = _MARKED.search(text) or _OLD_MARKED.search(text)
     if marked:
         known = _library(matcher, marked)

@@ -32,6 +32,8 @@ _STEP = re.compile(
 _OF = re.compile(r"\[\s{0,12}(?P<counted>\d{1,9})\s?/\s?\d{1,9}\]")
 """``Train [ 160/4572]``."""
 _LOOKED_AT = 1000
+_ENDS = 2000
+"""Lines with a counter that are read from the begin of a text, and as many from its end."""
 
 
 class Progress:
@@ -44,6 +46,8 @@ class Progress:
         self._counted: dict[tuple[str, int | None], float] = {}
         self._first: tuple[int, Found, Context, str] | None = None
         self._rises: deque[tuple[int, Found, Context, str]] = deque(maxlen=KEPT_RISES)
+        self._begun: list[tuple[int, Context, str]] = []
+        self._late: deque[tuple[int, Context, str]] = deque(maxlen=_ENDS)
 
     def see(self, index: int, context: Context, text: str) -> bool:
         """Take a line that is no message; tell whether it is a bar or a counter."""
@@ -54,9 +58,10 @@ class Progress:
             self._bar = index, done, context, text
             self._count(index, context, text, [("bar", int(bar["done"]))])
             return True
-        found = list(_counters(text))
-        self._count(index, context, text, found)
-        return bool(found)
+        if not _may_count(text):
+            return False
+        (self._begun if len(self._begun) < _ENDS else self._late).append((index, context, text))
+        return True
 
     def _count(self, index: int, context: Context, text: str, found: list[tuple[str, float]]) -> None:
         """Keep the line when a counter of its rank has another value than before: each epoch counts anew."""
@@ -73,10 +78,16 @@ class Progress:
 
     def finish(self) -> None:
         """Hand over what counts."""
+        for index, context, text in (*self._begun, *self._late):
+            self._count(index, context, text, list(_counters(text)))
         kept = [self._first, *self._rises] if self._first not in self._rises else list(self._rises)
         for seen in [self._bar, *kept]:
             if seen is not None:
                 self._collector.add(*seen)
+
+
+def _may_count(text: str) -> bool:
+    return any(sign in text for sign in _SIGNS) or ("/" in text and _OF.search(text) is not None)
 
 
 def _counters(text: str) -> Iterator[tuple[str, float]]:

@@ -54,9 +54,11 @@ def is_voiced(text: str) -> bool:
 def is_prose(text: str) -> bool:
     """True if the line, without its prefixes, reads like a sentence of a person."""
     text = text.strip()[:_LONGEST]
-    if len(_EAST_ASIAN.findall(text)) >= _SIGNS_NEEDED:
+    if not text.isascii() and len(_EAST_ASIAN.findall(text)) >= _SIGNS_NEEDED:
         return _PROGRAM.match(text) is None
     if _PROGRAM.match(text):
+        return False
+    if text.count(" ") < _WORDS_NEEDED - 1:
         return False
     tokens = _MARKER.sub("", _MARKUP.sub("", text), count=1).split()
     words = [token.strip(".,;:!?()\"'").replace("\u2019", "'").lower() for token in tokens if _WORD.fullmatch(token)]
