@@ -19,6 +19,7 @@ from ncdiag.facts.model import Job
 from ncdiag.parsers._launch_words import expanded
 from ncdiag.read import Readable, job_of, read_source
 from ncdiag.redact.bundles import bundle_cleaned
+from ncdiag.redact.secret import WithoutSecrets
 from ncdiag.redact.spool import Spooled
 from ncdiag.redact.stand_ins import Redactor
 from ncdiag.report.model import Report
@@ -95,8 +96,8 @@ def structure_cleaned(value: T, redactor: Redactor) -> T:
 
 
 def hosts_in(sources: Sequence[Readable]) -> list[str]:
-    """Names of machines in the order in which the sources name them first."""
-    return names_of(job_of([read_source(source) for source in sources]))
+    """Names of machines in the order in which the sources name them first; a secret is none, whatever it looks like."""
+    return names_of(job_of([read_source(WithoutSecrets(source)) for source in sources]))
 
 
 def names_of(job: Job) -> list[str]:

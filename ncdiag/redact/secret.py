@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from ncdiag.bare.hide import HIDDEN, hide_secrets, is_secret
+from ncdiag.read import Readable
 
 _JSON = re.compile(r"(?P<lead>\"(?P<name>[A-Za-z_]\w{0,100})\"\s?:\s?)\"[^\"]{1,4000}\"")
 _NAMED = re.compile(r"\s*-?\s*\{?\s*[\"']?name[\"']?\s?:\s*[\"']?(?P<name>\w{1,100})")
@@ -39,3 +41,19 @@ class Secrets:
         line = _JSON.sub(lambda m: f'{m["lead"]}"{HIDDEN}"' if is_secret(m["name"]) else m[0], line)
         line = _BEARER.sub(rf"\g<lead>{HIDDEN}", line)
         return hide_secrets(_TOKENS.sub(HIDDEN, line))
+
+
+class WithoutSecrets:
+    """A source whose secrets are removed while it is read, so that none is taken for a name."""
+
+    def __init__(self, source: Readable) -> None:
+        """``source`` may be read again later, with its secrets."""
+        self.name, self.notes = source.name, source.notes
+        self._source = source
+
+    def buffers(self) -> Iterator[bytes]:
+        """The buffers of the source without secrets; as many lines as before."""
+        secrets = Secrets()
+        for buffer in self._source.buffers():
+            lines = buffer.decode("utf-8", "replace").split("\n")
+            yield "\n".join(map(secrets.removed, lines)).encode()

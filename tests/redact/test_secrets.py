@@ -44,6 +44,13 @@ def test_tokens_are_known_by_their_form(secret: str) -> None:
     assert secret not in clean(f"I used {secret} there")
 
 
+@pytest.mark.parametrize("line", ["password: {}", "--password {}", "-----BEGIN RSA PRIVATE KEY-----\n{}"])
+def test_a_secret_that_looks_like_a_host_is_in_no_mapping(line: str) -> None:
+    texts = [f"$ cat hosts\n{line.format(secret)}\n-----END RSA PRIVATE KEY-----\n" for secret in ("x9e16", "zq3-7")]
+    (_, _), used = cleaned([TextSource.of_bytes("hosts", text.encode()) for text in texts], KEY)
+    assert not {"x9e16", "zq3-7"} & set(used.mapping)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_planted_secrets_are_gone(seed: int) -> None:
     chance = random.Random(seed)

@@ -73,11 +73,15 @@ def listed(host: Host) -> list[Gpu] | None:
 def missing_gpus(host: Host, view: View) -> str | None:
     """``7 of 8``: GPUs that nvidia-smi lists, of those that the boards of this model hold; empty for whole boards.
 
-    None when no whole list is known, in a container, which may have been given less, and for cards.
+    Empty also for cards, of which there may be any number. None when no whole list or a model is not known, and in a
+    container, which may have been given less.
     """
     gpus = listed(host)
-    if gpus is None or host.in_container or not all(view.get(gpu, "is_module") for gpu in gpus):
+    if gpus is None or host.in_container:
         return None
+    modules = [view.get(gpu, "is_module") for gpu in gpus]
+    if not all(modules):
+        return "" if set(modules) == {False} else None
     board = _TRAY if any(view.get(gpu, "is_of_rack") for gpu in gpus) else _BOARD
     if not board // 2 < len(gpus) < board:
         return ""

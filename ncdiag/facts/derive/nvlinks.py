@@ -99,8 +99,10 @@ def lacks_nvlinks(gpu: Gpu, view: View) -> bool | None:
 def lost_nvlink(host: Host, view: View) -> str | None:
     """Why no NVLink joins SXM modules, which have nothing else; empty where one does, None when it cannot be told.
 
-    A module that is alone, or cut into MIG instances, may do without.
+    A module that is alone, or cut into MIG instances, may do without; cards, for which this is empty, always.
     """
+    if {view.get(gpu, "is_module") for gpu in host.gpus} == {False}:
+        return ""
     modules = [gpu for gpu in host.gpus if view.get(gpu, "is_module") and not gpu.mig]
     if len(modules) < 2:  # noqa: PLR2004  (a pair)
         return None
