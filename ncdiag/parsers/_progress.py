@@ -32,7 +32,7 @@ _STEP = re.compile(
 _OF = re.compile(r"\[\s{0,12}(?P<counted>\d{1,9})\s?/\s?\d{1,9}\]")
 """``Train [ 160/4572]``."""
 _LOOKED_AT = 1000
-_ENDS = 2000
+_ENDS = 1000
 """Lines with a counter that are read from the begin of a text, and as many from its end."""
 
 

@@ -22,6 +22,8 @@ FAILURES = frozenset({"cause", "symptom", "echo"})
 """Kinds of messages that tell of a failure."""
 _TALK = frozenset({"INFO", "TRACE", "CALL", "VERSION"})
 """Levels at which a program tells what it does: a failure is printed there when the program goes on."""
+_WARNS = frozenset({"WARN", "ERROR", "ATTN", "DIAG", "ABORT"})
+"""Levels at which NCCL warns."""
 _RETURN, _IN_PROGRESS = "error-return", 7
 """NCCL's trace of a return code; ncclInProgress is none of a failure."""
 _FINISHED, _STARTED, _SERVES = "program-finished", "program-started", "program-serves"
@@ -48,14 +50,33 @@ def place(fact: object, field: str = "") -> Place | None:
 
 @derived
 def is_failure(event: Event, view: View) -> bool:
-    """True if the line tells that something failed: a failure that the catalogue knows, a trace of a return code."""
+    """True if the line tells that something failed: a failure that the catalogue knows, a trace of a return code.
+
+    So does a warning that is otherwise harmless, when it is the last one before such a trace.
+    """
     if event.event == _RETURN:
         return event.fields.get("code") not in {0, _IN_PROGRESS}
     if event.level in {"WARN", "ERROR"} and event.kind is None:
         return True
     if _MILD.match(str(event.fields.get("severity") or event.fields.get("detail") or "")):
         return False
-    return event.kind in FAILURES and event.level not in _TALK
+    if event.kind in FAILURES:
+        return event.level not in _TALK
+    return event.level in _WARNS and event.provenance.get("") in view.get(view.job, "last_words")
+
+
+@derived
+def last_words(job: Job, view: View) -> frozenset[Span | None]:
+    """The last warning of each process before its first trace of a return code."""
+    said: dict[tuple[str | None, int | None], Event] = {}
+    found: dict[tuple[str | None, int | None], Event | None] = {}
+    for event in sorted(job.events, key=lambda event: event.order):
+        process = event.host, event.pid
+        if event.level in _WARNS:
+            said[process] = event
+        elif event.event == _RETURN and view.get(event, "is_failure"):
+            found.setdefault(process, said.get(process))
+    return frozenset(event.provenance.get("") for event in found.values() if event is not None)
 
 
 @derived

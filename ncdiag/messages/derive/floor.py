@@ -10,6 +10,7 @@ from ncdiag.nccl import reasons
 _SHOWN = 160
 """Characters of a line in a title."""
 _UNKNOWN = "A program reports a failure that no catalogue knows"
+_LAST_WORD = "The last warning before the failure"
 _NOT_KNOWN = "The catalogue does not know this message; its words are all that is known of it."
 _LOOK = "Look at the lines before it, on this rank first, then on the others."
 
@@ -20,7 +21,8 @@ def report(event: Event, view: View) -> str:
     known = about.category(event.event)
     text = " ".join(event.text.split())
     said = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 4].rstrip()} ..."
-    return f"{known.title if known is not None else _UNKNOWN}: {said}"
+    other = _LAST_WORD if view.get(event, "meaning") else _UNKNOWN
+    return f"{known.title if known is not None else other}: {said}"
 
 
 @derived
