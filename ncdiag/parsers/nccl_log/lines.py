@@ -33,7 +33,7 @@ def is_nccl_line(line: bytes) -> bool:
 
 
 _FACTS = (
-    r"Bootstrap ?:", r"NET(?:/(?!\d)| :)", r"Using (?:network|internal Network)", r"GPU Direct RDMA", r"\[Rank \d",
+    r"Bootstrap ?:", r"NET(?:/(?!\d)| :)", r"Using (?:network|(?:in|ex)ternal N)", r"GPU Direct RDMA", r"\[Rank \d",
     r"comm 0x", r"nccl\w+ comm 0x", r"NCCL_\w+ set ", r"RCCL_\w+ set ", r"NCCL version", r"RCCL version",
     r"CUDA Dev \d", r"Plugin name set", r"Coll(?:Net)? \d", r"rank \d+ nranks \d+(?:\n|$)",
 )  # fmt: skip

@@ -220,12 +220,10 @@ def _init_versions(api: str | None, text: str) -> str:
 
 
 def _setting(found: re.Match[str]) -> Reading:
-    value = found["value"]
-    number = re.fullmatch(r"(-?\d{1,20})\.", value)
-    if number:
-        value = number[1]
-        if int(value) >= 1 << 63:
-            value = str(int(value) - (1 << 64))  # before 2.12.10 a negative number was printed as unsigned
+    stopped = re.fullmatch(r"(.*[^.])\.", found["value"])  # param.cc ends its sentence with a full stop
+    value = stopped[1] if stopped else found["value"]
+    if stopped and re.fullmatch(r"\d{19,20}", value) and int(value) >= 1 << 63:
+        value = str(int(value) - (1 << 64))  # before 2.12.10 a negative number was printed as unsigned
     return Reading(setting=(found["name"], value))
 
 
@@ -318,7 +316,7 @@ _FORMS: tuple[Form, ...] = tuple(
         ("NET", r"NET/Plugin: Loaded net plugin (?P<name>.+?) \(v\d+\)", _plugin),
         ("NET", r"NET/OFI (?:Initializing|Using|Selected) .*", _ofi),
         ("P2P", r"P2P plugin (?P<name>\S+)", _plugin),
-        ("Usi", r"Using (?:network|internal Network) (?P<name>.+)", _network),
+        ("Usi", r"Using (?:network|(?:in|ex)ternal Network) (?P<name>.+)", _network),
         ("Ass", r"Assigned NET plugin (?P<name>.+?) to comm", _network),
         ("Ini", r"Initialized NET plugin (?P<name>.+)", _network_started),
         ("CUD", r"CUDA Dev \d+\[\d+\], (?P<name>.+?) NIC distance ?:?(?P<distances>[A-Z0-9 ]{0,400})", _nic_distance),

@@ -1,0 +1,80 @@
+"""What an example of a rule says stays so: in other releases' words, in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+import pytest
+from generality.wordings import others
+
+from ncdiag import catalogue
+from ncdiag.engine.evaluate import program_of
+from ncdiag.engine.load import load_file, rule_files
+from ncdiag.engine.quality import outcome
+from ncdiag.engine.schema import Example, Rule
+from ncdiag.facts.view import View
+from ncdiag.nccl import environment
+from ncdiag.read import facts_of
+
+Sections = Mapping[str, tuple[str, ...]]
+AREAS = sorted({path.parent for path in rule_files(catalogue.rules_dir())} - {catalogue.rules_dir() / "floor"})
+ANOTHER_MESSAGE = {
+    ("ib-async-fatal", "a port that comes back"): "the other wording calls the event fatal",
+}  # fmt: skip
+"""Examples that other words make another one, and why."""
+
+THE_ORDER_TELLS = {
+    ("ib-pkey-mismatch", "the index of the common partition"): "a shell without a name belongs to the host beside it",
+    ("rank-crashed-first", "the program of a rank failed by itself"): "what is printed first came first",
+}  # fmt: skip
+"""Examples that another order makes another one, and why."""
+
+
+@pytest.fixture(scope="module")
+def rules() -> dict[Path, list[Rule]]:
+    """The rules by area, ready to be judged."""
+    names = catalogue.names()
+    held: dict[Path, list[Rule]] = {area: [] for area in AREAS}
+    for path in rule_files(catalogue.rules_dir()):
+        if path.parent in held:
+            rule = load_file(path, names)
+            held[path.parent].append(msgspec.structs.replace(rule, program=program_of(rule)))
+    return held
+
+
+def became(rule: Rule, sections: Sections, host: str | None) -> str:
+    """The outcome of a rule over these sections."""
+    return outcome(rule, View(facts_of(sections, host), environment.resolve_fields))
+
+
+def examples(rules: list[Rule]) -> Iterator[tuple[Rule, Example]]:
+    return ((rule, example) for rule in rules for example in rule.examples)
+
+
+@pytest.mark.parametrize("area", AREAS, ids=lambda area: area.name)
+def test_in_the_words_of_every_release(area: Path, rules: dict[Path, list[Rule]]) -> None:
+    changed = [
+        f"{rule.name}, {example.name}: {now} by {new!r}"
+        for rule, example in examples(rules[area])
+        if (rule.name, example.name) not in ANOTHER_MESSAGE
+        for kind, lines in example.sections.items()
+        for number, line in enumerate(lines)
+        for new in others(line)
+        if (now := became(rule, {**example.sections, kind: (*lines[:number], new, *lines[number + 1 :])}, example.host))
+        != example.outcome
+    ]
+    assert changed == []
+
+
+@pytest.mark.parametrize("area", AREAS, ids=lambda area: area.name)
+def test_with_the_sections_in_another_order(area: Path, rules: dict[Path, list[Rule]]) -> None:
+    changed = [
+        f"{rule.name}, {example.name}: {now}"
+        for rule, example in examples(rules[area])
+        if len(example.sections) > 1
+        and (rule.name, example.name) not in THE_ORDER_TELLS
+        and (now := became(rule, dict(reversed(example.sections.items())), example.host)) != example.outcome
+    ]
+    assert changed == []
