@@ -19,7 +19,7 @@ SHOWN_LAUNCHERS = 3
 
 _HEADLINES = {
     "root-cause": "Root cause",
-    "failed-cause-not-here": "Something failed; its cause is not in this input",
+    "failed-cause-not-here": "Something is wrong; its cause is not in this input",
     "complaint-nothing-seen": "The trouble you describe is not seen in this input",
     "risk-only": "Nothing failed here; a risk",
     "healthy-as-far-as-seen": "No fault found, as far as this input shows",

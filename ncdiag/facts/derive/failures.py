@@ -6,6 +6,8 @@ a tool; the words are those of cudaGetErrorString (CUDA runtime API, cudaError_t
 
 from __future__ import annotations
 
+import re
+
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View, derived, derived_of
@@ -56,6 +58,9 @@ _BAD_TOOLCHAIN = "unsupported toolchain"
 _FATAL_XIDS = frozenset({
     46, 48, 56, 57, 58, 62, 64, 65, 69, 73, 74, 79, 80, 81, 95, 119, 120, 140, 143, 149,
 })  # fmt: skip
+_NVLINK5_XIDS = frozenset(range(144, 151))
+"""Errors of the NVLinks of Blackwell: each line says whether it is ``Fatal`` or ``Nonfatal``."""
+_CALLED_FATAL = re.compile(r"(?<![Nn]on[- ])\bFatal\b")
 _GSP_XIDS = frozenset({119, 120})
 """After which the driver prints its last calls as well (kernel_gsp.c, kgspLogRpcDebugInfo)."""
 _TOO_MANY_PEERS = 711
@@ -201,7 +206,8 @@ def is_port_forbidden(event: Event, view: View) -> bool:
 def is_fatal_gpu_failure(event: Event, view: View) -> bool:
     """Did the driver give up a GPU: an Xid after which it needs a reset, or a system processor that does not answer?"""
     if event.event == "gpu-xid":
-        return event.fields.get("xid") in _FATAL_XIDS
+        xid = event.fields.get("xid")
+        return xid in _FATAL_XIDS or (xid in _NVLINK5_XIDS and _CALLED_FATAL.search(event.text) is not None)
     told = {e.fields.get("xid") for e in view.events_on(event.host, ["gpu-xid"])}
     return not told & _GSP_XIDS
 
@@ -218,8 +224,11 @@ def gpu_failure(event: Event, view: View) -> str:
 
 @derived_of("nvswitch-sxid")
 def is_fatal_sxid(event: Event, view: View) -> bool:
-    """An SXid of an NVSwitch that its line does not call non-fatal."""
-    return not str(event.fields.get("detail", "")).lower().startswith("non-fatal")
+    """An SXid of an NVSwitch that its line calls fatal; further lines of it hold its severity and registers.
+
+    NVIDIA/open-gpu-kernel-modules 580, src/common/nvswitch/kernel/inc/error_nvswitch.h: ``Fatal, Link 08 ...``.
+    """
+    return str(event.fields.get("detail", "")).lower().startswith("fatal")
 
 
 @derived_of("ib-async-event")

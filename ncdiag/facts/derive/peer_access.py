@@ -84,7 +84,7 @@ def peer_stall(job: Job, view: View) -> str | None:
 def _of_silence(job: Job, view: View, *, known: bool, alone: bool) -> str | None:
     """What speaks for it where no message tells of a failure."""
     if switch := view.get(job, "p2p_switch_told"):
-        return _of_switch(job, switch, known=known)
+        return _of_switch(job, view, switch, known=known)
     if alone and known and any(view.get(run, "stands_at_first_size") for run in job.benchmarks):
         return "The test printed the head of its table and no line of it, on GPUs without NVLink"
     if alone and known and len(waiting := _waiting_gpus(job, view)) > 1:
@@ -117,9 +117,9 @@ def _of_first_collective(job: Job, view: View, *, known: bool) -> str | None:
     return "The first collective never ended although the GPUs, without NVLink, reach each other" if known else None
 
 
-def _of_switch(job: Job, switch: str, *, known: bool) -> str | None:
+def _of_switch(job: Job, view: View, switch: str, *, known: bool) -> str | None:
     """Peer access is switched off on GPUs that are known to do without NVLink."""
-    if any(run.rows for run in job.benchmarks):
+    if any(run.rows for run in job.benchmarks) or view.get(job, "marks").stepped:
         return ""  # a run that went through shows what it costs, not what it was for
     return f"{switch} is set, as one does where peer access hangs" if known else None
 

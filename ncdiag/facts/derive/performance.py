@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from itertools import accumulate
 
+from ncdiag.facts.derive.gpu_models import module_of
 from ncdiag.facts.model import Benchmark, Hca, Host, PciDevice, Port
 from ncdiag.facts.view import View, derived
 
@@ -34,15 +35,20 @@ _TESTS = re.compile(
 )
 _SOME_REDUCTION = "reduce_perf"
 """Stands for the reductions whose bandwidth goes round a ring when the table does not tell which it is."""
-_FLOORS = (
-    (re.compile(r"V100-SXM"), 110), (re.compile(r"A100-SXM"), 185), (re.compile(r"H100 80GB HBM3|H200(?! NVL)"), 330),
-    (re.compile(r"\bB200"), 610), (re.compile(r"MI300X\b"), 280),
-)  # fmt: skip
-"""GB/s that eight GPUs on NVSwitches, a cube mesh or xGMI reach at the very least, also without NVLS.
+_FLOORS = ((re.compile(r"V100-SXM"), 110), (re.compile(r"MI300X\b"), 280))
+"""GB/s that eight GPUs in a cube mesh or on xGMI reach at the very least.
 
-V100, A100: acceptance thresholds of Azure and OCI; H200, B200, MI300X: nine tenths of what rings were measured to do.
+V100: an acceptance threshold of Azure; MI300X: nine tenths of what was measured.
 """
 _FLOOR_RANKS = 8
+_MODULE_SHARES = {8: 0.68, 4: 0.6}
+"""What rings over that many modules reach of their NVLinks at the very least, also without NVLS.
+
+Eight were measured at 76% (B200: 682 of 900 GB/s), 78% (A100: 235 of 300) and 81% (H200: 366 of 450).
+"""
+_PAIR_SHARE = 0.3
+"""The same of tests in which pairs exchange data, over fewer channels."""
+_PAIRWISE = frozenset({"sendrecv_perf", "alltoall_perf"})
 _PER_NVLINK = ((re.compile(r"P100"), 18.0), (re.compile(r"[VA]100|A800"), 20.0), (re.compile(r"H[128]00|H20\b"), 20.6))
 _ANY_NVLINK = 12.0
 _NVLINK_SHARE = 0.5
@@ -115,12 +121,19 @@ def fraction_text(benchmark: Benchmark, view: View) -> str:
 def in_node_floor(benchmark: Benchmark, view: View) -> float | None:
     """GB/s that these GPUs of one host reach at least; None for any other machine or collective.
 
-    Eight of a kind that is known; else what the NVLinks between them carry, where all pairs have as many.
+    Modules of one model on a board of four or eight; other GPUs by what was measured of eight; else what the NVLinks
+    between them carry, where all pairs have as many.
     """
-    if _nhosts(benchmark, view) != 1 or not goes_round(benchmark, view):
+    pairwise = _program(benchmark, view) in _PAIRWISE
+    if _nhosts(benchmark, view) != 1 or not (pairwise or goes_round(benchmark, view)):
         return None
-    models = {gpu.model for host in view.job.hosts for gpu in host.gpus if gpu.model}
-    model = next(iter(models)) if len(models) == 1 else ""
+    models = {gpu.model: gpu for host in view.job.hosts for gpu in host.gpus if gpu.model}
+    model, gpu = next(iter(models.items())) if len(models) == 1 else ("", None)
+    module, share = module_of(gpu) if gpu is not None else None, _MODULE_SHARES.get(benchmark.nranks or 0)
+    if module is not None and share is not None:
+        return round((_PAIR_SHARE if pairwise else share) * module.links * module.link_gb_per_s)
+    if pairwise:
+        return None
     known = (floor for pattern, floor in _FLOORS if pattern.search(model) and benchmark.nranks == _FLOOR_RANKS)
     return next(known, None) or _nvlink_floor(model, view)
 
