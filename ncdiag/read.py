@@ -6,7 +6,7 @@ import contextlib
 import gc
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -19,14 +19,19 @@ from ncdiag.parsers import discover
 from ncdiag.parsers._program import leftovers
 from ncdiag.parsers.nccl_log import Repeats, Scanner
 from ncdiag.sections.cut import TEXT_LIMIT, Cutter
-from ncdiag.sections.undress import joined, undressed
-from ncdiag.sections.unwrap import rejoined, unfolded
+from ncdiag.sections.line import Line
+from ncdiag.sections.places import hosts_of, placed
+from ncdiag.sections.undress import GENERAL, LIMIT, Said, joined, undressed
 from ncdiag.sources import bug_report
 from ncdiag.sources.text import Cleaner
 from ncdiag.spans import Section, Span
 
 UNREAD_KEPT = 1000
 """Lines of a source that are kept to be shown because nobody understood them; all are counted."""
+_UNTOLD = frozenset({"unknown-warn", "program-error", "kernel-fault"})
+"""Events of a line of which nobody knows what it says: a layer around it may look like them."""
+_PLACE = frozenset({"text", "order", "time", "count", "line_tag", "unreadable_rows"})
+"""Fields that tell of a line, or of how it was read, rather than of what it says."""
 _PART_BITS = 40
 """A part of a source numbers its lines from its index times two to this power on; the true numbers come later."""
 
@@ -63,35 +68,97 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 def read_source(source: Readable, tick: Callable[[int], None] = lambda _: None) -> Reading:
-    """Scan NCCL lines and cut the others, buffer by buffer, then parse what was cut. ``tick`` gets the bytes read."""
-    seen: list[bytes | None] = []
+    """Scan NCCL lines and cut the others, then parse what was cut. ``tick`` gets the bytes read.
 
-    def buffers() -> Iterator[bytes]:
-        for buffer in map(undressed, joined(bug_report.prompted(source.buffers()))):
-            seen.append(None if seen else unfolded(buffer))
-            yield rejoined(buffer)
-            tick(len(buffer))
+    A long source is read buffer by buffer as it is; a short one as a paste, without what was put around its lines.
+    """
+    buffers = _ticked(joined(bug_report.prompted(source.buffers())), tick)
+    first, second = next(buffers, b""), next(buffers, b"")
+    if second or len(first) > LIMIT:
+        return _read_buffers(source, itertools.chain([first, second], buffers))
+    text = first.decode("utf-8", "replace")
+    whole: dict[int, tuple[Sequence[Line], Reading]] = {}
 
-    plain = _read_buffers(source, buffers())
-    if len(seen) != 1 or seen[0] is None:
-        return plain
-    whole = _read_buffers(source, [seen[0]])  # lines of one length are those of a terminal's width, or of a table
-    return max((plain, whole), key=_told)
+    def measure(lines: Sequence[Line], doubtful: bool) -> frozenset[Said]:  # noqa: FBT001  (a callback)
+        reading = _read_lines(source, lines)
+        whole[lines[-1].number] = lines, reading
+        return _told(reading, doubtful=doubtful)
+
+    lines, count = undressed(text, measure), text.count("\n")
+    held = whole.get(lines[-1].number)
+    if held is not None and held[0] == lines:
+        return msgspec.structs.replace(held[1], lines=count)
+    return _read_lines(source, lines, count)
 
 
-def _told(reading: Reading) -> int:
-    """How much the source was understood to say: the values in the fields of what was observed."""
-    return len(reading.observations) + sum(_values(found.fields) for found in reading.observations)
+def _ticked(buffers: Iterable[bytes], tick: Callable[[int], None]) -> Iterator[bytes]:
+    for buffer in buffers:
+        yield buffer
+        tick(len(buffer))
 
 
-def _values(content: object) -> int:
+def _told(reading: Reading, *, doubtful: bool) -> frozenset[Said]:
+    """What the source was understood to say: each value of each field of what was observed, once.
+
+    ``doubtful``: without settings and launch commands, which people write down without having done it.
+    """
+    silent = {"Complaint", "Setting", "Launch"} if doubtful else {"Complaint"}  # prose complains in any clothes
+    return frozenset(said for found in reading.observations if found.entity not in silent for said in _said(found))
+
+
+def _said(found: Observation) -> Iterator[Said]:
+    """Of an event: that it happened, and what its message carries, unless nobody knows the message."""
+    fields: Mapping[str, Any] = found.fields
+    what = found.entity, found.host or "", str(found.key)
+    if found.entity == "Event":
+        name = str(fields.get("event"))
+        what = found.entity, found.host or "", name
+        fields = {"": name, "rank": fields.get("rank"), **fields.get("fields", {})}
+        fields = {} if name in _UNTOLD else {"": name} if name in GENERAL else fields
+    for name, value in fields.items():
+        if name not in _PLACE and (found.entity, name) != ("Rank", "nccl_version"):  # which rests on how lines look
+            yield from ((*what, path, text) for path, text in _values(value, name.removesuffix("_partial")))
+
+
+def _values(content: object, path: str) -> Iterator[tuple[str, str]]:
+    """The values in a field, each with its path; of a list of plain values, only the list."""
     if isinstance(content, msgspec.Struct):
         content = msgspec.structs.asdict(content)
     if isinstance(content, Mapping):
-        return sum(map(_values, content.values()))
-    if isinstance(content, (list, tuple, set, frozenset)):
-        return sum(map(_values, content))
-    return content is not None
+        for name, value in content.items():
+            yield from _values(value, f"{path}.{name}")
+    elif isinstance(content, (list, tuple)) and any(isinstance(item, (msgspec.Struct, Mapping)) for item in content):
+        for item in content:
+            yield from _values(item, path)
+    elif content is not None and content not in ((), [], {}):
+        yield path, str(content)
+
+
+def _read_lines(source: Readable, lines: Sequence[Line], count: int = 0) -> Reading:
+    """What the lines of a paste say, each under its number; ``count`` is how many lines the paste has."""
+    scanner = Scanner(source.name)
+    cutters: dict[str, Cutter] = {}
+    order = sorted(range(len(lines)), key=lambda index: lines[index].number)  # NCCL's lines name their processes
+    text = "".join(f"{lines[index].head}{lines[index].text}\n" for index in order)
+    with collection_paused():
+        for place, content in scanner.feed(text.encode("utf-8", "replace")):
+            index = order[place - 1]
+            line = lines[index]
+            cutter = cutters.get(line.stream) or cutters.setdefault(line.stream, Cutter(source.name, discover()))
+            cutter.feed([(index + 1, content.decode("utf-8", "replace").removeprefix(line.head))])
+    scanned = scanner.finish(lambda place: lines[order[place - 1]].number)
+    hosts = hosts_of(lines, *_named(scanned.observations))
+    sections = [placed(section, lines, hosts) for cutter in cutters.values() for section in cutter.finish()]
+    skipped = sum(cutter.skipped_lines for cutter in cutters.values())
+    return _put_together(source.name, scanned, sections, skipped, count, source.notes)
+
+
+def _named(observations: Iterable[Observation]) -> tuple[set[str], dict[str, str]]:
+    """The hosts that printed NCCL lines, and which of them has an address at which it waits for the others."""
+    ranks = [found for found in observations if found.entity == "Rank" and found.host]
+    interfaces = [(found.host, found.fields.get("bootstrap_interface") or {}) for found in ranks]
+    addresses = {each["ip"]: host for host, item in interfaces for each in item.get("addresses", ()) if host}
+    return {found.host for found in ranks if found.host}, addresses
 
 
 def _read_buffers(source: Readable, buffers: Iterable[bytes]) -> Reading:
@@ -99,7 +166,8 @@ def _read_buffers(source: Readable, buffers: Iterable[bytes]) -> Reading:
     with collection_paused():
         for buffer in buffers:
             cutter.feed((number, text.decode("utf-8", "replace")) for number, text in scanner.feed(buffer))
-    return _read(source.name, scanner, cutter, scanner.next_line - 1, source.notes)
+    scanned, sections = scanner.finish(), cutter.finish()
+    return _put_together(source.name, scanned, sections, cutter.skipped_lines, scanner.next_line - 1, source.notes)
 
 
 class Part(msgspec.Struct):
@@ -166,22 +234,22 @@ class Parts:
     def reading(self, notes: Iterable[str] = ()) -> Reading:
         """What all parts gave, as if they had been read as one."""
         scanner = self._scanner or Scanner(self._name)
-        return _read(self._name, scanner, self._cutter, self._lines[-1], [*notes, *self._cleaner.notes()], self._number)
+        scanned, sections = scanner.finish(self._number), self._cutter.finish()
+        notes = [*notes, *self._cleaner.notes()]
+        return _put_together(self._name, scanned, sections, self._cutter.skipped_lines, self._lines[-1], notes)
 
 
-def _read(  # noqa: PLR0913, PLR0917  (what a reading is made of)
-    name: str, scanner: Scanner, cutter: Cutter, lines: int, notes: Iterable[str],
-    number: Callable[[int], int] | None = None,
-) -> Reading:  # fmt: skip
-    parsed, pieces, unread = _parse(cutter.finish())
-    scanned = scanner.finish(number)
+def _put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
+    name: str, scanned: Parsed, sections: Iterable[Section], skipped: int, lines: int, notes: Iterable[str]
+) -> Reading:
+    parsed, pieces, unread = _parse(sections)
     if scanned.observations:
         numbers = [o.span.line for o in scanned.observations]
         pieces.insert(0, Piece("nccl_log", min(numbers), max(numbers), None))
     notes = list(notes)
-    if cutter.skipped_lines:
-        notes.append(f"{cutter.skipped_lines} lines of other text were too many to read and were counted only")
-    count = sum(len(p.unread) for p in [*parsed, scanned]) + cutter.skipped_lines
+    if skipped:
+        notes.append(f"{skipped} lines of other text were too many to read and were counted only")
+    count = sum(len(p.unread) for p in [*parsed, scanned]) + skipped
     unread += [o.span for o in scanned.observations if o.fields.get("event") == "unknown-warn"]
     shown = sorted(unread, key=lambda span: span.line)[:UNREAD_KEPT]
     found = [o for p in [scanned, *parsed] for o in p.observations]

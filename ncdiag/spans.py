@@ -38,7 +38,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     not stand in one block (program text between the lines of other ranks); empty means consecutive. ``host`` is what
     the surroundings said (a shell prompt, a file header), None when they said nothing. ``command`` is the echoed
     command line that printed the section, when there was one; ``prefix`` the launcher tag that was removed from each
-    line (``[rank3]: ``).
+    line (``[rank3]: ``). ``heads`` are the times and labels that were removed before each line; empty means none.
     """
 
     kind: str
@@ -49,10 +49,15 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     command: str | None = None
     prefix: str = ""
     numbers: tuple[int, ...] = ()
+    heads: tuple[str, ...] = ()
 
     def number(self, index: int) -> int:
         """Line number in the source of ``lines[index]``."""
         return self.numbers[index] if self.numbers else self.first_line + index
+
+    def head(self, index: int) -> str:
+        """What was removed before ``lines[index]``."""
+        return self.heads[index] if index < len(self.heads) else ""
 
     @property
     def last_line(self) -> int:

@@ -90,8 +90,12 @@ def parse(text: str) -> tuple[Part, ...]:
     return tuple(parts)
 
 
+_COLON = re.compile(r"(?<=\w)(?:\\s\+)?:\\s\+")
+"""A colon behind a word and before a blank, in the pattern of a literal; behind a hole, the blank ends the hole."""
+
+
 def compile_parts(parts: tuple[Part, ...]) -> re.Pattern[str]:
-    """The pattern of a template, anchored at its start; blanks may vary in number.
+    """The pattern of a template, anchored at its start; blanks may vary in number, and before a colon be missing.
 
     A ``text`` hole ends at the first place where what follows it (up to the next ``text`` hole) fits, the last one at
     the last such place, and never looks for another: written as a lookahead with a back reference, so a hostile line
@@ -100,7 +104,8 @@ def compile_parts(parts: tuple[Part, ...]) -> re.Pattern[str]:
     segments: list[tuple[Hole | None, list[str]]] = [(None, [])]
     for part in parts:
         if isinstance(part, str):
-            segments[-1][1].append(r"\s+".join(re.escape(word) for word in re.split(r"\s+", part)))
+            literal = r"\s+".join(re.escape(word) for word in re.split(r"\s+", part))
+            segments[-1][1].append(_COLON.sub(r"\\s*:\\s+", literal))
         elif part.type == "text":
             segments.append((part, []))
         else:

@@ -19,9 +19,9 @@ _ROUNDS = 12
 _PREFIX = re.compile(
     r"""
       \s+
-    | \[(?:rank|Rank\ )(?P<rank>\d{1,7})\]:?
+    | \[(?:[Rr]ank:?\ ?)(?P<rank>\d{1,7})\]:?
     | \[(?:PG\ [^\[\]]{1,100}\ )Rank\ (?P<group_rank>\d{1,7})\]
-    | \[(?:\d{1,9}|[\w.-]{1,64}@\d{1,9}),(?P<mpi_rank>\d{1,7})\]<std(?:out|err|diag)>:?
+    | \[(?:(?:\d{1,9}|[\w.-]{1,64}@\d{1,9}),)?(?P<mpi_rank>\d{1,7})\]<std(?:out|err|diag)>:?
     | \((?P<worker>[^()]{0,100})\bpid=(?P<pid>\d{1,9})[^()]{0,100}\)
     | \[default\d{1,4}\]:?
     | \[?(?P<date>\d{4}-\d\d-\d\d)[T\ ](?P<clock>\d\d:\d\d:\d\d)(?P<fraction>[.,]\d{1,9})?(?P<zone>Z|[+-]\d\d:?\d\d)?
@@ -65,9 +65,11 @@ class Context(msgspec.Struct):
     level: str | None = None
 
     def inherit(self, outer: Context) -> None:
-        """Take rank and process from what stands before a whole section, where the line tells none."""
+        """Take what the line itself does not have from what stood before it, or before a whole section."""
         self.rank = outer.rank if self.rank is None else self.rank
         self.pid = outer.pid if self.pid is None else self.pid
+        self.time = outer.time if self.time is None else self.time
+        self.level = outer.level if self.level is None else self.level
 
 
 def split(line: str) -> tuple[Context, str]:

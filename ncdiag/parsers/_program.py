@@ -59,7 +59,6 @@ def read(section: Section, is_known: Callable[[str], bool] = known, form: Form =
     """
     collector = _events.Collector(section)
     timeouts = _Timeouts(section)
-    shared = _context.split(section.prefix)[0] if section.prefix else None
     unread: list[int] = []
     complaints = _complaints.Complaints(section)
     progress = _progress.Progress(collector)
@@ -73,8 +72,7 @@ def read(section: Section, is_known: Callable[[str], bool] = known, form: Form =
         context, text = _context.split(line)
         if not text:
             continue
-        if shared is not None:
-            context.inherit(shared)
+        _inherit(context, section, index)
         text = text.removeprefix(head) if expects_error else text
         told = expects_error or (text.startswith(_LAST_ERROR) and text != _LAST_ERROR)
         expects_error = expects(text)
@@ -94,6 +92,13 @@ def read(section: Section, is_known: Callable[[str], bool] = known, form: Form =
     progress.finish()
     found_all = (*collector.observations(), *timeouts.observations(), *complaints.observations())
     return Parsed(observations=found_all, unread=tuple(unread))
+
+
+def _inherit(context: _context.Context, section: Section, index: int) -> None:
+    """Take what the prefixes told that were removed before the line, and before all lines of the section."""
+    for before in (section.head(index), section.prefix):
+        if before:
+            context.inherit(_context.split(before)[0])
 
 
 def expects(line: str) -> bool:
@@ -116,7 +121,8 @@ def leftovers(section: Section, indices: Sequence[int]) -> Parsed:
     lines, numbers = tuple(section.lines[i] for i in indices), tuple(section.number(i) for i in indices)
     if not lines:
         return Parsed()
-    rest = msgspec.structs.replace(section, lines=lines, numbers=numbers, first_line=numbers[0])
+    heads = tuple(section.head(i) for i in indices) if section.heads else ()
+    rest = msgspec.structs.replace(section, lines=lines, numbers=numbers, first_line=numbers[0], heads=heads)
     parsed = read(rest)
     return Parsed(observations=parsed.observations, unread=tuple(indices[i] for i in parsed.unread))
 

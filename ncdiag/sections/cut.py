@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from ncdiag.parsers import Parser
 from ncdiag.sections import prompt
-from ncdiag.sections.kinds import Kinds
+from ncdiag.sections.kinds import kinds_of
 from ncdiag.spans import Section
 
 TEXT_LIMIT = 64 << 20
@@ -46,7 +46,7 @@ class Cutter:
         self.source, self.parsers = source, parsers
         self.sections: list[Section] = []
         self.skipped_lines = 0
-        self._kinds = Kinds(parsers.values())
+        self._kinds = kinds_of(tuple(parsers.values()))
         self._open: _Open | None = None
         self._parked: dict[str, _Open] = {}
         self._host = host

@@ -74,6 +74,12 @@ class Kinds:
         return None
 
 
+@functools.lru_cache(8)
+def kinds_of(parsers: tuple[Parser, ...]) -> Kinds:
+    """The table of these parsers, made once: a paste is cut in several ways."""
+    return Kinds(parsers)
+
+
 @functools.cache
 def _joined(anchors: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
     """One pattern of the anchors by kind; the group's name is the kind. Anchors hold no capturing groups."""

@@ -27,6 +27,8 @@ _PROMPT = re.compile(
     rf"(?:\[?{_USER}\]?\s*[$#%>]\s*|(?:sh|bash|zsh)-[\d.]+[$#]\s*|{_BARE}|{_NAMED})"
     r"(?P<command>[^\s$#%>].*)$"
 )
+_COMMENTED = re.compile(r"#\s+(?:export\s+|setenv\s+|set\s+|-\s+(?:name|key):\s|env:\s)?[A-Za-z_]\w{0,80}\s{0,2}[=:]")
+"""A setting behind a lone ``#``, which is taken out of a script or a file far more often than root typed it."""
 _EMPTY_PROMPT = re.compile(rf"{_CLOCK}(?:\([\w.-]+\)\s*)?\[?{_USER}\]?\s*[$#%>]\s*$")
 _BARE_END = re.compile(r"(?:[~/][\w./-]{0,100}\s)?[$#]$")
 _PROMPT_ABOVE = re.compile(rf"[\u250c\u256d]\u2500{{0,4}}[(\[]?[\w.-]{{1,64}}[@\u327f](?P<host>{_HOSTNAME})")
@@ -100,7 +102,7 @@ class Echo(msgspec.Struct, frozen=True):
 def prompt(line: str) -> Echo | None:
     """Read a prompt with a command behind it."""
     found = _PROMPT.match(line)
-    if not found or len(line) > 4096:  # noqa: PLR2004  (a prompt line; anything longer is data)
+    if not found or len(line) > 4096 or _COMMENTED.match(line):  # noqa: PLR2004  (anything longer is data)
         return None
     host = found["host"] or found["only"] or found["named"]
     certain = found["bare"] is None and found["named"] is None

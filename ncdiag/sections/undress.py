@@ -1,51 +1,70 @@
-"""Take off what an editor, a chat or a web page put on every line of a paste; the numbers of lines stay.
+"""Take off what shells, loggers, mailers and chats put around a paste, layer by layer, in any order and depth.
 
-Line numbers (``cat -n``, ``grep -n``, ``less -N``), bars at the left edge, escaped ``&lt;`` of HTML, typographic quotes
-and blanks. Only a run of lines that agree is undressed: numbers that count up by one, a bar before each line.
+A layer comes off a block of lines when the block reads better without it, or when nothing else can be meant (line
+numbers that count up). Two layers of which neither tells anything alone come off together. Whoever asks measures how
+well a text reads; the numbers of lines stay.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from ncdiag.sections import unwrap
+from ncdiag.sections.frames import FRAMES, stripped
+from ncdiag.sections.heads import HEADS
+from ncdiag.sections.line import Line, lines_of
+from ncdiag.sections.markup import MARKUP, tidied
+from ncdiag.sections.unwrap import Reach
 
 LIMIT = 1 << 18
-"""Bytes; what was not pasted by hand is longer, and has no such marks."""
-ENOUGH = 5
-"""Lines that must count up before their numbers are line numbers; fewer when they begin with 1."""
-_FROM_ONE = 3
-_WITH_TABS = 2
-_BARS = 3
+"""Bytes; what was not pasted by hand is longer, and is one tool's."""
+DEPTH = 6
+"""Layers on top of each other."""
+ROOM = 3 << 20
+"""Characters that are read to find out what reads better."""
+BLOCKS = 24
+"""Blocks of one layer that are looked at."""
 
-_BLANKS = "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
-_NOTHING = "\u200b\u200c\u200d\u200e\u200f\u2060\u00ad"
-_TYPOGRAPHY = str.maketrans(
-    {**dict.fromkeys(_BLANKS, " "), **dict.fromkeys(_NOTHING, None), **dict.fromkeys("\u201c\u201d\u201e\u2033", '"'),
-     **dict.fromkeys("\u2018\u2019\u201a\u2032", "'")}
-)  # fmt: skip
-_ENTITY = re.compile(rb"&(?:lt|gt|quot|nbsp|amp|apos|#39|#x27|#34);")
-_CHARACTERS = {
-    b"&lt;": b"<", b"&gt;": b">", b"&quot;": b'"', b"&nbsp;": b" ", b"&amp;": b"&", b"&apos;": b"'", b"&#39;": b"'",
-    b"&#x27;": b"'", b"&#34;": b'"',
-}  # fmt: skip
-_TAG = re.compile(rb"<[a-z/?!]")
-_BAR = re.compile(rb"\s{0,4}(?:\||\xe2\x94\x82|\xe2\x94\x83)(?: |$)")
-_TABLE = (b"|", b"\xe2\x94\x82", b"\xe2\x94\x83")
-_NUMBER = rb"(?P<number>[1-9]\d{0,6})"
-_LAYOUTS = (
-    re.compile(rb"(?P<mark> {0,8})" + _NUMBER + rb"(?:\t|$)"),  # cat -n, nl
-    re.compile(
-        rb"(?P<mark>) {1,8}" + _NUMBER + rb"(?: (?!\||\xe2\x94\x82)|$)"
-    ),  # less -N, editors: numbers end in one column
-    re.compile(rb"(?P<mark>) {0,8}" + _NUMBER + rb" ?(?:\||\xe2\x94\x82)(?: |$)"),  # bat
-    re.compile(rb"(?P<mark>)" + _NUMBER + rb"[:-]"),  # grep -n
-    re.compile(rb"(?P<mark>[\w./~+-]{0,120}[./][\w.-]{1,60})[:-]" + _NUMBER + rb"[:-](?!\d{1,9} \[)"),  # grep -Hn
-)
-_TABBED, _ALIGNED, _, _GREP, _NAMED = _LAYOUTS
-_GREP_BREAK = b"--"
-_ROW_ZERO = re.compile(rb" {0,8}0[ \t]")
-_OTHER = re.compile(rb" ?\Z| \S|[0-9a-fA-F]{2}[:.]")
-"""What stands behind a rank's label, an interface's index or in a PCI address, in place of behind a line number."""
+Said = tuple[str, str, str, str, str]
+"""A value that was understood: what it is of (a type, a host, a name), its field and its text."""
+Measure = Callable[[Sequence[Line], bool], frozenset[Said]]
+"""What lines say. True: what is said of settings and commands counts for nothing."""
+PLACES = 400
+"""Places of a text that are looked at one by one, where a line may have been broken."""
+_SOUND = 8
+"""Of so many such places, all but one must read no worse with the line in one, if the text was broken at a width."""
+_TRIED = 40
+"""As many such places of which none says more in one: these lines were not broken."""
+_PLAINLY = 3
+"""Lines of one width in a row that show a break at that width, so that a line in one may also say less of something."""
+_EVENT, _LAUNCH = "Event", "Launch"
+GENERAL = frozenset({"python-exception", "torch-last-error"})
+"""Events of which the form of a line tells, not its words."""
+_LOOSE = GENERAL | {"progress-step"}
+"""Events that a few words tell, which any part of a line may hold."""
+
+
+class Layer(Protocol):
+    """What may lie on the lines of a block."""
+
+    @property
+    def doubtful(self) -> bool:
+        """True if a layer of this look may be a comment or a list."""
+
+    @property
+    def sure(self) -> bool:
+        """True if nothing else looks like it: it comes off unless the block says less without it."""
+
+    def blocks(self, lines: Sequence[Line]) -> list[tuple[int, int]]:
+        """Where it lies: beginnings and ends."""
+
+    def removed(self, lines: Sequence[Line]) -> list[Line]:
+        """The lines of a block without it."""
+
+
+LAYERS: tuple[Layer, ...] = (*HEADS, *FRAMES, *MARKUP)
 
 
 def joined(buffers: Iterable[bytes]) -> Iterator[bytes]:
@@ -60,87 +79,144 @@ def joined(buffers: Iterable[bytes]) -> Iterator[bytes]:
         yield held
 
 
-def undressed(buffer: bytes) -> bytes:
-    """The buffer without such marks; the same buffer when there are none."""
-    if len(buffer) > LIMIT:
-        return buffer
-    if not buffer.isascii():
-        buffer = buffer.decode("utf-8", "replace").translate(_TYPOGRAPHY).encode()
-    if _ENTITY.search(buffer) and not _TAG.search(buffer):
-        buffer = _ENTITY.sub(lambda found: _CHARACTERS[found[0]], buffer)
-    lines = buffer.split(b"\n")
-    if not _strip(lines):
-        return buffer
-    return b"\n".join(lines)
+def undressed(text: str, measure: Measure) -> list[Line]:
+    """The lines of a paste without what was put around them."""
+    return _Undresser(measure).best(lines_of(tidied(text)))
 
 
-def _strip(lines: list[bytes]) -> bool:
-    """Undress the runs of lines in place; False when there was none."""
-    at, changed = 0, False
-    while at < len(lines):
-        end, rest = max((run(lines, at) for run in _RUNS), key=lambda found: found[0])
-        if rest:
-            lines[at:end] = rest
-            changed = True
-        at = max(end, at + 1)
-    return changed
+class _Undresser:
+    """Tries layer after layer, and remembers what each text says."""
+
+    def __init__(self, measure: Measure) -> None:
+        self._measure = measure
+        self._known: dict[tuple[bool, str], frozenset[Said]] = {}
+        self._room = ROOM
+
+    def _read(self, lines: Sequence[Line], *, doubtful: bool) -> frozenset[Said]:
+        key = doubtful, "\n".join(f"{line.stream}\t{line.head}\t{line.text}" for line in lines)
+        if key not in self._known:
+            self._room -= len(key[1])
+            self._known[key] = self._measure(lines, doubtful)
+        return self._known[key]
+
+    def best(self, lines: list[Line], *, doubtful: bool = False, depth: int = 0, broken: bool = True) -> list[Line]:
+        """The lines without the layers without which they say most.
+
+        ``broken``: they may have been broken at a width.
+        """
+        lines = stripped(lines)
+        if depth >= DEPTH or self._room < 0:
+            return lines
+        found = self._bare(lines, doubtful=doubtful, depth=depth, broken=broken)
+        for guess, sure in self._guesses(lines, doubtful=doubtful) if broken else ():
+            other = self.best(guess, doubtful=doubtful, depth=depth + 1, broken=False)
+            if self._is_better(other, found, doubtful=doubtful, sure=sure):
+                found = other
+        return found
+
+    def _is_better(self, lines: Sequence[Line], before: Sequence[Line], *, doubtful: bool, sure: bool) -> bool:
+        """True if the lines say more than before, or not less where nothing else can be meant."""
+        return gain(self._read(lines, doubtful=doubtful), self._read(before, doubtful=doubtful)) + sure > 0
+
+    def _bare(self, lines: list[Line], *, doubtful: bool, depth: int, broken: bool) -> list[Line]:
+        """Without layers: block after block, from the last, so that the places of the others stay."""
+        for layer in LAYERS:
+            for start, end in itertools.islice(reversed(layer.blocks(lines)), BLOCKS):
+                block = lines[start:end]
+                less = doubtful or (layer.doubtful and not unwrap.is_log(block))
+                bare = layer.removed(block)
+                if bare == block or self._room < 0:
+                    continue
+                bare = self.best(bare, doubtful=less, depth=depth + 1, broken=broken)
+                if self._is_better(bare, block, doubtful=less, sure=layer.sure):
+                    lines = [*lines[:start], *bare, *lines[end:]]
+        return lines
+
+    def _guesses(self, lines: list[Line], *, doubtful: bool) -> Iterator[tuple[list[Line], bool]]:
+        """With those lines in one that may have been broken: all that reach one width, then all that gain by it.
+
+        Each with True if nothing else can be meant: it is taken unless the text says less so.
+        """
+        gaining: dict[int, tuple[int, unwrap.Whole]] = {}
+        for wholes, reach in unwrap.guesses(lines):
+            looked_at = self._looked_at(lines, wholes, reach=reach, doubtful=doubtful)
+            for more, whole in looked_at:
+                if reach is not Reach.WITHIN and more > gaining.get(whole[0], (0,))[0]:
+                    gaining[whole[0]] = more, whole
+            sound = [whole for more, whole in looked_at if more >= 0]
+            gained = any(more > 0 for more, _ in looked_at)
+            goes_on = reach >= Reach.EXACT and any(
+                self._goes_on(lines, whole, doubtful=doubtful) for more, whole in looked_at[:PLACES] if more == 0
+            )
+            breaks = sum(end - start - 1 for start, end, _ in sound) if gained or goes_on else len(sound)
+            enough = unwrap.FEW if gained and len(sound) == len(looked_at) else unwrap.ENOUGH
+            if reach and breaks >= enough and len(sound) * _SOUND >= len(looked_at) * (_SOUND - 1):
+                yield unwrap.joined(lines, sound), goes_on
+                if reach >= Reach.EXACT:
+                    gaining.clear()
+        if gaining:
+            yield unwrap.joined(lines, [whole for _, (_, whole) in sorted(gaining.items())]), False
+
+    def _looked_at(
+        self, lines: list[Line], wholes: Sequence[unwrap.Whole], *, reach: Reach, doubtful: bool
+    ) -> list[tuple[int, unwrap.Whole]]:
+        """How much each of these lines says more in one; nothing if none of the first does, for nothing is broken."""
+        result: list[tuple[int, unwrap.Whole]] = []
+        for whole in wholes[:PLACES]:
+            result.append((self._gain(lines, whole, reach=reach, doubtful=doubtful), whole))
+            if len(result) == _TRIED and not any(
+                more > 0 or (reach >= Reach.EXACT and self._goes_on(lines, each, doubtful=doubtful))
+                for more, each in result
+            ):
+                return []
+        return result + [(0, whole) for whole in wholes[PLACES:]]
+
+    def _goes_on(self, lines: Sequence[Line], whole: unwrap.Whole, *, doubtful: bool) -> bool:
+        """True if a value of a part goes on in the next."""
+        start, end, line = whole
+        parts, said = self._read(lines[start:end], doubtful=doubtful), self._read([line], doubtful=doubtful)
+        values = _values(said - parts)
+        return unwrap.breaks_a_phrase(lines[start:end]) and any(_goes_on(each, values) for each in parts - said)
+
+    def _gain(self, lines: Sequence[Line], whole: unwrap.Whole, *, reach: Reach, doubtful: bool) -> int:
+        """How much more a line says in one than in its parts; less than nothing where it does not say all of that.
+
+        Of lines that reach the width of the text, a part may have been taken for another message.
+        """
+        start, end, line = whole
+        parts, said = self._read(lines[start:end], doubtful=doubtful), self._read([line], doubtful=doubtful)
+        renamed = reach > Reach.ANY and any(each[0] == _EVENT and each[2] not in GENERAL for each in said - parts)
+        launched = reach > Reach.ANY and any(each[0] == _LAUNCH for each in said)
+        values = _values(said)
+        lost = sum(
+            not (
+                _goes_on(each, values)
+                or (each[0] == _EVENT and (renamed or (reach and each[2] in _LOOSE)))
+                or (each[0] == _LAUNCH and launched)
+            )
+            for each in parts - said
+        )
+        more = gain(said, parts)
+        plainly = more >= 0 if reach >= Reach.EXACT else end - start >= _PLAINLY and more > 2 * lost
+        if lost and not plainly:
+            return -1
+        return max(more, 0)
 
 
-def _barred(lines: Sequence[bytes], start: int) -> tuple[int, list[bytes]]:
-    """A bar before each line; lines that end with one as well are the rows of a table."""
-    rest: list[bytes] = []
-    for line in lines[start:]:
-        bar = _BAR.match(line)
-        if not bar:
-            break
-        rest.append(line[bar.end() :])
-    rows = sum(line.rstrip().endswith(_TABLE) and not line.startswith((*_TABLE, b"+")) for line in rest)
-    return start + len(rest), rest if len(rest) >= _BARS and 2 * rows < len(rest) else []
+def gain(said: frozenset[Said], before: frozenset[Said]) -> int:
+    """How much more is said than before. A value with something behind it is the same value, or a damaged one."""
+    old, new = _values(before), _values(said)
+    more = sum(not any(each[-1].startswith(value) for value in old.get(each[:-1], ())) for each in said - before)
+    return more - sum(not _goes_on(each, new) for each in before - said)
 
 
-def _numbered(layout: re.Pattern[bytes]) -> Callable[[Sequence[bytes], int], tuple[int, list[bytes]]]:
-    def run(lines: Sequence[bytes], start: int) -> tuple[int, list[bytes]]:
-        first = layout.match(lines[start])
-        if first is None:
-            return start, []
-        rest: list[bytes] = []
-        number, counted = int(first["number"]) - 1, 0
-        for line in lines[start:]:
-            found = layout.match(line)
-            if found and _follows(layout, first, found, number):
-                number, counted = int(found["number"]), counted + 1
-                rest.append(line[found.end() :])
-            elif line.strip() in {b"", _GREP_BREAK} and rest:
-                rest.append(b"")
-            else:
-                break
-        if start and _ROW_ZERO.match(lines[start - 1]):
-            return start + len(rest), []  # the rows of a matrix of GPUs, which count from 0
-        if counted < _enough(layout, first) or (layout is _GREP and all(map(_OTHER.match, rest))):
-            return start, []
-        return start + len(rest), _dedented(layout, rest)
-
-    return run
+def _values(said: Iterable[Said]) -> dict[tuple[str, ...], list[str]]:
+    values: dict[tuple[str, ...], list[str]] = {}
+    for *field, value in said:
+        values.setdefault(tuple(field), []).append(value)
+    return values
 
 
-def _enough(layout: re.Pattern[bytes], first: re.Match[bytes]) -> int:
-    if layout is _TABBED:
-        return _WITH_TABS
-    return _FROM_ONE if first["number"] == b"1" else ENOUGH
-
-
-def _follows(layout: re.Pattern[bytes], first: re.Match[bytes], found: re.Match[bytes], number: int) -> bool:
-    """Is it the number of the next line (behind a grep of a named file: of a later one), in the same layout?"""
-    following = int(found["number"])
-    if layout is _NAMED:
-        return found["mark"] == first["mark"] and following > number
-    return following == number + 1 and (layout is not _ALIGNED or found.end("number") == first.end("number"))
-
-
-def _dedented(layout: re.Pattern[bytes], rest: list[bytes]) -> list[bytes]:
-    """A tab behind the number may have become two blanks."""
-    more = layout is _ALIGNED and all(line.startswith(b" ") for line in rest if line.strip())
-    return [line[1:] for line in rest] if more else rest
-
-
-_RUNS = (*map(_numbered, _LAYOUTS), _barred)
+def _goes_on(part: Said, values: Mapping[tuple[str, ...], list[str]]) -> bool:
+    """True if a value is the beginning of one of these."""
+    return any(value.startswith(part[-1]) for value in values.get(part[:-1], ()))

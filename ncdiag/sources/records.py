@@ -1,38 +1,50 @@
-"""Lines as programs printed them, out of what containers and Ray made of them on their way.
+"""Lines as programs printed them, out of what containers, collectors of logs and Ray made of them on their way.
 
 Docker's json-file driver wraps each line in an object of JSON with ``log``, ``stream`` and ``time`` (moby
-daemon/logger/jsonfilelog), and escapes ``<``, ``>`` and ``&`` in it. Ray shows lines that differ in their numbers
-alone once, with ``[repeated 7x across cluster]`` behind them (ray python/ray/_private/ray_logging).
+daemon/logger/jsonfilelog), and escapes ``<``, ``>`` and ``&`` in it; fluentd, Loki and the clouds pass such objects on
+in forms of their own, ``journalctl -o json`` has ``MESSAGE``, ``_HOSTNAME`` and a time in microseconds
+(systemd.journal-fields(7)). Ray shows lines that differ in their numbers alone once, with ``[repeated 7x across
+cluster]`` behind them (ray python/ray/_private/ray_logging).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from typing import Any
 
 import msgspec
 
-_BEGIN = b'{"log":"'
+_TEXTS = ("log", "message", "MESSAGE", "msg", "textPayload", "line", "content")
+_TIMES = (
+    "time",
+    "timestamp",
+    "@timestamp",
+    "ts",
+    "__REALTIME_TIMESTAMP",
+    "_SOURCE_REALTIME_TIMESTAMP",
+    "receiveTimestamp",
+)
+_HOSTS = ("_HOSTNAME", "hostname", "host", "pod", "podName", "pod_name")
+_PROGRAMS, _PROCESSES = ("SYSLOG_IDENTIFIER", "_COMM", "container", "containerName", "container_name"), ("_PID", "pid")
+_BEGIN = re.compile(rb'(?:\A|\n)\{\s?"(?:[^\n]{0,4000}?")?(?:' + "|".join(_TEXTS).encode() + rb')"\s?:\s?"')
+_WORD = re.compile(r"[\w.-]{1,64}")
+_DIGITS = re.compile(r"\d{10,19}(?:\.\d{1,9})?")
 _REPEATED = re.compile(rb" \[repeated (\d{1,9})x across cluster\][^\n]{0,400}")
 _REPEATED_SIGN = b"x across cluster]"
-
-
-class _Record(msgspec.Struct):
-    log: str
-    stream: str
-    time: str = ""
-
-
-_decode = msgspec.json.Decoder(_Record).decode
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 def unpacked(buffer: bytes) -> bytes:
     """Each record as a line in the form of the Kubernetes runtimes: ``2025-01-01T00:00:00.5Z stdout F text``.
 
-    As many lines as before; what is no such record stays as it is.
+    One that names its host and program becomes a line of syslog. As many lines as before; what is no record of a line,
+    with a time or a stream, stays as it is.
     """
-    if b"{" not in buffer or (not buffer.startswith(_BEGIN) and b"\n" + _BEGIN not in buffer):
+    if b"{" not in buffer or _BEGIN.search(buffer) is None:
         return buffer
-    return b"\n".join([_line(line) if line.startswith(_BEGIN) else line for line in buffer.split(b"\n")])
+    return b"\n".join([_line(line) if line.startswith(b"{") else line for line in buffer.split(b"\n")])
 
 
 def _line(record: bytes) -> bytes:
@@ -40,8 +52,40 @@ def _line(record: bytes) -> bytes:
         told = _decode(record)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return record
-    text = f"{told.time} {told.stream} F {told.log.rstrip()}"
-    return " ".join(text.splitlines()).encode("utf-8", "replace")
+    text = _first(told, _TEXTS)
+    time, stream = _time(told), told.get("stream")
+    if not isinstance(text, str) or (time is None and not isinstance(stream, str)):
+        return record
+    inner = told.get("kubernetes")
+    host, program = _word(told, _HOSTS) or _word(inner, _HOSTS), _word(told, _PROGRAMS) or _word(inner, _PROGRAMS)
+    process = _first(told, _PROCESSES)
+    if time and host and (program or process):
+        head = f"{time} {host} {program or 'program'}[{process if str(process).isdecimal() else 0}]:"
+    else:
+        head = f"{time or ''} {stream if stream in {'stdout', 'stderr'} else 'stdout'} F".lstrip()
+    return " ".join(f"{head} {text.rstrip()}".splitlines()).encode("utf-8", "replace")
+
+
+def _first(told: Mapping[str, Any], names: tuple[str, ...]) -> Any:  # noqa: ANN401  (whatever JSON holds)
+    return next((told[name] for name in names if told.get(name) is not None), None)
+
+
+def _word(told: object, names: tuple[str, ...]) -> str | None:
+    found = _first(told, names) if isinstance(told, Mapping) else None
+    return found if isinstance(found, str) and _WORD.fullmatch(found) else None
+
+
+def _time(told: Mapping[str, Any]) -> str | None:
+    """The time as RFC 3339 writes it; None when there is none. Numbers are seconds, or so many more digits of one."""
+    found = _first(told, _TIMES)
+    text = str(found)
+    if isinstance(found, str) and not _DIGITS.fullmatch(text):
+        return found if re.fullmatch(r"\d{4}-\d\d-\d\d[T ]\S{8,30}", text) else None
+    if not _DIGITS.fullmatch(text):
+        return None
+    whole, _, fraction = text.partition(".")
+    seconds = float(f"{whole[:10]}.{whole[10:]}{fraction}")
+    return f"{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%dT%H:%M:%S.%f}Z"
 
 
 def without_repeats(buffer: bytes) -> tuple[bytes, int]:

@@ -70,3 +70,19 @@ def test_hostile_texts_take_linear_time() -> None:
     assert pattern.match("a " + " to by with =" * 300) is None
     for size in (40, 2000):  # within the limit of a hole, and beyond it
         assert_linear(pattern.match, lambda count: "a " + " to by with =" * count, size)
+
+
+@pytest.mark.parametrize(
+    "text", ["call failed : Broken pipe", "call failed: Broken pipe", "call  failed :  Broken pipe"]
+)
+def test_a_blank_before_a_colon_may_be_missing_or_too_many(text: str) -> None:
+    for template in ("call failed : {error:text}", "call failed: {error:text}"):
+        found = compile_parts(parse(template)).match(text)
+        assert found
+        assert found["error"] == "Broken pipe"
+
+
+def test_a_blank_before_a_colon_behind_a_hole_is_not_part_of_the_hole() -> None:
+    found = compile_parts(parse("returned {error:text} : {name:word}")).match("returned no such file : libx.so")
+    assert found
+    assert found["error"] == "no such file"

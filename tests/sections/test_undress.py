@@ -1,88 +1,243 @@
-"""What stands on every line of a paste is taken off; what only looks like it stays."""
+"""A paste says the same in any clothes, one on top of the other in any order; what only looks like clothes stays on."""
 
 from __future__ import annotations
 
+import itertools
+import json
+from collections.abc import Callable
+
 import pytest
-from linear import assert_linear
 
-from ncdiag.sections.undress import LIMIT, joined, undressed
+from ncdiag.facts.observe import Observation
+from ncdiag.read import read_source
+from ncdiag.sections.undress import DEPTH, LIMIT, gain, joined, undressed
+from ncdiag.sources.files import TextSource
 
-TEXT = b"CA 'mlx5_0'\n\tCA type: MT4129\n\n\tPort 1:\n\t\tState: Active\n\t\tRate: 400\n"
-LINES = TEXT.split(b"\n")[:-1]
+Dress = Callable[[str], str]
 
+AT = "gpu-a01:2201:2301 [0]"
+LOG = f"""\
+{AT} NCCL INFO Bootstrap : Using eno1:172.18.40.41<0>
+{AT} NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE [2]mlx5_2:1/RoCE ; OOB eno1:172.18.40.41<0>
 
-def numbered(form: str, first: int = 1) -> bytes:
-    return b"".join((form % number).encode() + line + b"\n" for number, line in enumerate(LINES, first))
-
-
-@pytest.mark.parametrize(
-    "dressed",
-    [
-        numbered("%6d\t"),
-        numbered("%6d\t", first=97),
-        numbered("%d\t"),
-        numbered("%d:"),
-        numbered("%7d "),
-        numbered("%3d "),
-        numbered("%6d  "),
-        numbered(" %4d | "),
-        numbered(" %4d \u2502 "),
-        numbered("out/n1.log:%d:"),
-        numbered("out/n1.log-%d-"),
-        b"".join(b"| " + line + b"\n" for line in LINES),
-        b"".join("\u2502 ".encode() + line + b"\n" for line in LINES),
-    ],
-)
-def test_marks_on_every_line_are_taken_off(dressed: bytes) -> None:
-    assert undressed(dressed) == TEXT
+{AT} NCCL INFO Using network IB
+{AT} transport/net_ib.cc:93 NCCL WARN NET/IB : Got async event : port error
+{AT} include/socket.h:403 NCCL WARN Connect to 172.18.40.42<41873> failed : Connection refused
+[rank3]:[E314 11:20:08.123456789 ProcessGroupNCCL.cpp:616] [Rank 3] Watchdog caught collective operation timeout: \
+WorkNCCL(SeqNum=57, OpType=ALLREDUCE, NumelIn=1024, NumelOut=1024, Timeout(ms)=600000) ran for 600012 milliseconds \
+before timing out.
+RuntimeError: CUDA error: out of memory
+"""
+WHERE = {"text", "order", "line_tag", "time"}
+"""Fields that tell of the line rather than of what it says."""
 
 
-def test_text_around_numbered_lines_stays_and_so_do_the_numbers_of_lines() -> None:
-    assert (
-        undressed(b"I ran cat -n:\n" + numbered("%6d\t") + b"Any idea?\n") == b"I ran cat -n:\n" + TEXT + b"Any idea?\n"
+def each(form: str) -> Dress:
+    """The form holds the line at ``%s``, and perhaps its number before that."""
+    return lambda text: "".join(
+        f"{form % ((number, line) if form.count('%') > 1 else line)}\n"
+        for number, line in enumerate(text.removesuffix("\n").split("\n"), 1)
     )
 
 
-def test_a_grep_of_a_named_file_leaves_lines_out() -> None:
-    assert undressed(b"a/x.txt:3:State: Down\na/x.txt:40:State: Up\n--\na/x.txt:90:Rate: 1\n").count(b"x.txt") == 3
-    text = b"".join(b"a/x.txt:%d:line\n" % number for number in (3, 9, 12, 40, 41))
-    assert undressed(text) == b"line\n" * 5
+def broken(width: int) -> Dress:
+    return lambda text: "".join(
+        f"{line[at : at + width]}\n" for line in text.split("\n") for at in range(0, max(len(line), 1), width)
+    )
+
+
+def record(line: str) -> str:
+    return json.dumps({"log": f"{line}\n", "stream": "stdout", "time": "2026-03-02T04:11:09.5Z"}) + "\n"
+
+
+LAYERS: dict[str, Dress] = {
+    "stamp": each("2026-03-02T04:11:09.123456789Z %s"),
+    "stamp in brackets": each("[2026-03-02 04:11:09] %s"),
+    "container runtime": each("2026-03-02T04:11:09.123456789Z stdout F %s"),
+    "journal": each("Mar 02 04:11:09 box python3[77]: %s"),
+    "glog": each("I0302 04:11:09.123456    77 launch.cc:12] %s"),
+    "kubectl": each("[pod/trainer-0/main] %s"),
+    "mpirun": each("[1,3]<stdout>:%s"),
+    "srun": each("3: %s"),
+    "torchrun": each("[default3]:%s"),
+    "Ray": each("(Worker pid=2201, ip=172.18.40.41) %s"),
+    "pdsh": each("node7: %s"),
+    "quote": each("> %s"),
+    "line numbers": each("%6d\t%s"),
+    "comment": each("# %s"),
+    "bullet": each("- %s"),
+    "indentation": each("    %s"),
+    "pane": each("\u2502 %-400s \u2502"),
+    "HTML": lambda text: text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"),
+}
+ALONE: dict[str, Dress] = {
+    "Docker": lambda text: "".join(map(record, text.removesuffix("\n").split("\n"))),
+    "elements": lambda text: "<pre>" + LAYERS["HTML"](text).replace("\n", "<br>\n") + "</pre>\n",
+    "written ends": lambda text: text.replace("\n", r"\n") + "\n",
+    "Markdown's escapes": lambda text: text.replace("_", r"\_").replace("[", r"\[").replace("]", r"\]"),
+    "broken at 72": broken(72),
+    "broken at 100": broken(100),
+    "carriage returns": lambda text: text.replace("\n", "\r\n"),
+    "no line end": lambda text: text.removesuffix("\n"),
+    "hard blanks": lambda text: text.replace(" ", "\u00a0"),
+}  # fmt: skip
+
+
+def observed(text: str) -> tuple[Observation, ...]:
+    return read_source(TextSource.of_bytes("paste", text.encode())).observations
+
+
+def said(text: str) -> list[str]:
+    """What is observed, without the places and without the host and rank that clothes name."""
+    return sorted(
+        json.dumps([o.entity, list(o.key), {k: v for k, v in o.fields.items() if k not in WHERE | {"rank", "pid"}}],
+                   sort_keys=True, default=str)
+        for o in observed(text)
+    )  # fmt: skip
+
+
+PLAIN = said(LOG)
+
+
+@pytest.mark.parametrize("dress", [*LAYERS.values(), *ALONE.values()], ids=[*LAYERS, *ALONE])
+def test_a_log_says_the_same_in_any_clothes(dress: Dress) -> None:
+    assert len(PLAIN) > 5
+    assert said(dress(LOG)) == PLAIN
+
+
+@pytest.mark.parametrize("inner", LAYERS)
+def test_a_log_says_the_same_in_two_layers(inner: str) -> None:
+    lost = [outer for outer in LAYERS if outer != inner and said(LAYERS[outer](LAYERS[inner](LOG))) != PLAIN]
+    assert lost == []
+
+
+ORDERS = list(itertools.permutations(("stamp", "kubectl", "quote", "line numbers")))
+
+
+@pytest.mark.parametrize("names", ORDERS, ids=" ".join)
+def test_the_order_of_layers_does_not_matter(names: tuple[str, ...]) -> None:
+    text = LOG
+    for name in names:
+        text = LAYERS[name](text)
+    assert said(text) == PLAIN
+
+
+def test_the_numbers_of_lines_stay() -> None:
+    plain = sorted(o.span.line for o in observed(LOG))
+    for name, dress in LAYERS.items():
+        assert sorted(o.span.line for o in observed(dress(LOG))) == plain, name
+
+
+def settings(text: str) -> list[str]:
+    return [str(o.key[0]) for o in observed(text) if o.entity == "Setting"]
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        b"0: lo\n1: eth0\n2: eth1\n3: eth2\n4: eth3\n5: eth4\n",  # labels of ranks begin with 0
-        b"1: lo    inet 127.0.0.1/8\n2: eth0    inet 10.0.0.4/24\n3: eth1    inet 10.0.1.4/24\n",  # ip -o
-        b"10:00.0 VGA\n11:00.0 VGA\n12:00.0 VGA\n13:00.0 VGA\n14:00.0 VGA\n15:00.0 VGA\n",  # lspci
-        (b"gpu1:101:201 [0] NCCL INFO x\ngpu1:102:202 [1] NCCL INFO x\ngpu1:103:203 [2] NCCL INFO x\n"
-        b"gpu1:104:204 [3] NCCL INFO x\ngpu1:105:205 [4] NCCL INFO x\n"),
-        (b"n1.example:101:201 [0] NCCL INFO x\nn1.example:102:202 [1] NCCL INFO x\nn1.example:103:203 [2] NCCL INFO x\n"
-        b"n1.example:104:204 [3] NCCL INFO x\nn1.example:105:205 [4] NCCL INFO x\n"),
-        b"    7   1\n    9   1\n   12   1\n   40   1\n   41   1\n",
-        b"| GPU | Temp |\n| 0 | 40 |\n| 1 | 41 |\n| 2 | 42 |\n",
-        b"2048 float\n4096 float\n8192 float\n",
-        b'<system version="1">\n<cpu name="a &lt; b"/>\n</system>\n',
-        TEXT,
-        b"",
+        "#!/bin/bash\n# export NCCL_IB_DISABLE=1\nexport NCCL_DEBUG=INFO\n",
+        "# export NCCL_IB_DISABLE=1\n",
+        "# export NCCL_IB_DISABLE=1\n# export NCCL_P2P_DISABLE=1\n# export NCCL_DEBUG=INFO\n",
+        "// export NCCL_IB_DISABLE=1\n// export NCCL_P2P_DISABLE=1\n",
+        "* try export NCCL_IB_DISABLE=1\n* or export NCCL_P2P_DISABLE=1\n",
+        "-- NCCL_IB_DISABLE=1\n-- NCCL_P2P_DISABLE=1\n",
     ],
-)  # fmt: skip
-def test_what_looks_like_a_mark_stays(text: bytes) -> None:
-    assert undressed(text) == text
+)
+def test_a_setting_in_a_comment_or_a_list_is_none(text: str) -> None:
+    assert not {"NCCL_IB_DISABLE", "NCCL_P2P_DISABLE"} & set(settings(text))
+
+
+def test_commands_behind_a_prompt_of_root_are_settings() -> None:
+    assert settings("root@n1:~# export NCCL_IB_DISABLE=1\n") == ["NCCL_IB_DISABLE"]
+
+
+MANIFEST = """\
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer-0
+spec:
+  containers:
+  - name: main
+    image: registry.example.org/train:7
+    resources:
+      limits:
+        nvidia.com/gpu: 8
+    env:
+    - name: NCCL_DEBUG
+      value: INFO
+    - name: NCCL_IB_DISABLE
+      value: "1"
+"""
+
+
+def test_entries_of_yaml_are_no_bullets() -> None:
+    assert sorted(settings(MANIFEST)) == ["NCCL_DEBUG", "NCCL_IB_DISABLE"]
+
+
+def test_commented_entries_of_yaml_are_none() -> None:
+    lines = MANIFEST.split("\n")
+    commented = "\n".join(f"#{line}" if number >= len(lines) - 3 else line for number, line in enumerate(lines))
+    assert settings(commented) == ["NCCL_DEBUG"]
+
+
+def test_indices_of_interfaces_are_no_ranks() -> None:
+    text = "".join(
+        f"{n}: eth{n}: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 9000 qdisc mq state UP group default qlen 1000\n"
+        f"    link/ether 02:00:00:00:00:0{n} brd ff:ff:ff:ff:ff:ff\n"
+        for n in range(1, 5)
+    )
+    assert {o.key[0] for o in observed(text) if o.entity == "Interface"} == {f"eth{n}" for n in range(1, 5)}
+
+
+def test_hosts_and_ranks_of_clothes_are_facts() -> None:
+    line = "RuntimeError: CUDA error: out of memory"
+    (found,) = observed(f"(Worker pid=7, ip=10.0.0.7) {line}\n" * 3)
+    assert found.host == "10.0.0.7"
+    found = next(o for o in observed(f"[1,3]<stdout>:{line}\n[1,3]<stdout>:\n[1,3]<stdout>:bye\n") if o.fields["event"])
+    assert found.fields["rank"] == 3
+
+
+def test_lines_of_several_ranks_in_one_another_are_read_apart() -> None:
+    stack = (
+        "Traceback (most recent call last):",
+        '  File "/srv/train.py", line 3, in <module>',
+        "    main()",
+        "ValueError: x",
+    )
+    text = "".join(f"[1,{rank}]<stderr>:{line}\n" for line in stack for rank in range(2))
+    raised = [o for o in observed(text) if o.fields.get("event") == "python-exception"]
+    assert [o.fields["rank"] for o in raised] == [0, 1]
+    assert {o.fields["fields"]["error"] for o in raised} == {"x"}
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    "text",
     [
-        (b"mlx5_0 port 1 ==&gt; eth0 (Up)\n", b"mlx5_0 port 1 ==> eth0 (Up)\n"),
-        ("CA \u2018mlx5_0\u2019\n".encode(), b"CA 'mlx5_0'\n"),
-        ("export A=\u201cb c\u201d\n".encode(), b'export A="b c"\n'),
-        ("State:\u2003Active\u200b\n".encode(), b"State: Active\n"),
-        ("Gr\u00f6\u00dfe \u70b9\n".encode(), "Gr\u00f6\u00dfe \u70b9\n".encode()),
+        "mlx5_0: state ACTIVE\nmlx5_1: state DOWN\n",
+        "CA 'mlx5_0'\n\tCA type: MT4129\n\n\tPort 1:\n\t\tState: Active\n\t\tRate: 400\n",
+        '<system version="1">\n<cpu name="a &lt; b"/>\n</system>\n',
+        "",
     ],
 )
-def test_what_web_pages_make_of_characters(text: bytes, expected: bytes) -> None:
-    assert undressed(text) == expected
+def test_what_has_no_clothes_stays(text: str) -> None:
+    lines = undressed(text, lambda lines, _: frozenset({("x", "", "", "", line.text) for line in lines}))
+    assert "\n".join(line.text for line in lines) == text.removesuffix("\n")
+
+
+def test_layers_come_off_to_a_depth() -> None:
+    text = "".join(f"{'- ' * (DEPTH + 2)}{line}\n" for line in ("alpha", "beta"))
+    sure = undressed(text, lambda lines, _: frozenset({("x", "", "", "", str(-len(line.text))) for line in lines}))
+    assert all(line.text.startswith("- ") for line in sure)
+
+
+def test_what_is_gained_and_lost() -> None:
+    def value(text: str) -> tuple[str, str, str, str, str]:
+        return "Rank", "n1", "7", "name", text
+
+    assert gain(frozenset({value("a")}), frozenset()) == 1
+    assert gain(frozenset(), frozenset({value("a")})) == -1
+    assert gain(frozenset({value("a and more")}), frozenset({value("a")})) == 0
 
 
 def test_short_buffers_become_one_and_long_ones_stay() -> None:
@@ -90,10 +245,3 @@ def test_short_buffers_become_one_and_long_ones_stay() -> None:
     long = b"x\n" * LIMIT
     assert list(joined([b"a\n", long, b"b\n"])) == [b"a\n", long, b"b\n"]
     assert list(joined([])) == []
-    assert undressed(numbered("%6d\t") * (LIMIT // 50)).startswith(b"     1\t")
-
-
-@pytest.mark.parametrize("piece", [b" ", b"1", b"a/", b"a.", b"|"])
-def test_long_lines_take_linear_time(piece: bytes) -> None:
-    assert_linear(undressed, lambda size: b"\n".join([piece * size] * 2), 15_000)
-    assert_linear(undressed, lambda size: b"\n".join([piece * 25] * size), 1000)

@@ -6,9 +6,11 @@ import textwrap
 from collections.abc import Callable
 
 import pytest
+from linear import assert_linear
 
 from ncdiag.read import read_source
-from ncdiag.sections.unwrap import rejoined, unfolded
+from ncdiag.sections.line import lines_of
+from ncdiag.sections.unwrap import Reach, guesses, joined
 from ncdiag.sources.files import TextSource
 
 AT = "gpu-a01:2201:2201 [0]"
@@ -20,82 +22,102 @@ LOG = [
     f"{AT} NCCL INFO transport/net_socket.cc:329 -> 2",
     "a line of the program that is short",
 ]
-
-
-def hard(width: int) -> bytes:
-    pieces = [line[i : i + width] for line in LOG for i in range(0, len(line), width)]
-    return "\n".join(pieces).encode() + b"\n"
-
-
-def soft(width: int) -> bytes:
-    pieces = [p for line in LOG for p in textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False)]
-    return "\n".join(pieces).encode() + b"\n"
-
-
-@pytest.mark.parametrize("width", [72, 80, 100])
-@pytest.mark.parametrize("wrap", [hard, soft])
-def test_wrapped_lines_come_together_and_keep_their_numbers(wrap: Callable[[int], bytes], width: int) -> None:
-    text = wrap(width)
-    result = rejoined(text)
-    assert [line for line in result.decode().split("\n") if line] == LOG
-    assert result.count(b"\n") == text.count(b"\n")
-    for number, line in enumerate(text.split(b"\n")):
-        if line.startswith(b"gpu-a01:"):
-            assert result.split(b"\n")[number].startswith(line)
-
-
-def test_a_log_that_is_not_wrapped_is_left_alone() -> None:
-    text = ("\n".join(LOG) + "\n").encode()
-    assert rejoined(text) == text
-
-
-def test_lines_of_equal_length_are_no_wrapping() -> None:
-    line = "node1:100:100 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC/read   "
-    text = "\n".join([line] * 50).encode() + b"\n"
-    assert rejoined(text) == text
-
-
-def test_other_output_between_lines_of_one_width_is_not_swallowed() -> None:
-    nccl = "node1:100:100 [0] NCCL INFO Using network Socket and some more words to fill it".ljust(80, ".")
-    text = "\n".join([nccl, "epoch 1", nccl, "epoch 2", "x" * 120]).encode() + b"\n"
-    assert rejoined(text) == text
-
-
 LINK = "{n}: eth{n}: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 9000 qdisc mq state UP mode DEFAULT group default qlen 1000"
-LINKS = "\n".join(LINK.format(n=n) for n in range(1, 7)) + "\n"
+LINKS = [LINK.format(n=n) for n in range(1, 7)]
+WATCHDOG = [
+    "[rank3]:[E314 11:20:08.123456789 ProcessGroupNCCL.cpp:616] [Rank 3] Watchdog caught collective operation timeout: "
+    f"WorkNCCL(SeqNum={number}, OpType=ALLREDUCE, NumelIn=1024, NumelOut=1024, Timeout(ms)=600000) ran for 600012 "
+    "milliseconds before timing out."
+    for number in (57, 58, 59)
+]
 
 
-def folded(text: str, width: int) -> str:
-    return "".join(line[i : i + width] + "\n" for line in text.splitlines() for i in range(0, len(line) or 1, width))
+def hard(lines: list[str], width: int) -> str:
+    return "".join(f"{line[i : i + width]}\n" for line in lines for i in range(0, len(line), width))
 
 
-def what_is_read(text: str) -> list[tuple[object, ...]]:
+def soft(lines: list[str], width: int) -> str:
+    return "".join(
+        f"{part}\n"
+        for line in lines
+        for part in textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False)
+    )
+
+
+Observed = list[tuple[object, ...]]
+
+
+def observed(text: str) -> Observed:
     reading = read_source(TextSource.of_bytes("paste.txt", text.encode()))
-    return [(found.entity, found.key, found.fields) for found in reading.observations]
+    return [
+        (
+            found.entity,
+            found.key,
+            {name: value for name, value in found.fields.items() if name not in {"order", "text"}},
+        )
+        for found in reading.observations
+    ]
+
+
+@pytest.mark.parametrize("width", [60, 72, 80, 100, 117])
+@pytest.mark.parametrize("wrap", [hard, soft])
+@pytest.mark.parametrize("lines", [LOG, WATCHDOG], ids=["NCCL", "watchdog"])
+def test_wrapped_lines_come_together(lines: list[str], wrap: Callable[[list[str], int], str], width: int) -> None:
+    assert observed(wrap(lines, width)) == observed("".join(f"{line}\n" for line in lines))
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
-def test_other_output_is_read_through_the_width_of_a_terminal(width: int) -> None:
-    whole = what_is_read(LINKS)
-    assert len(whole) == 6
-    assert what_is_read(folded(LINKS, width)) == whole
+def test_output_of_other_programs_is_read_through_the_width_of_a_terminal(width: int) -> None:
+    whole = observed("".join(f"{line}\n" for line in LINKS))
+    assert len(whole) == len(LINKS)
+    assert observed(hard(LINKS, width)) == whole
 
 
-def test_lines_of_output_that_are_of_one_length_stay_apart() -> None:
+def test_a_joined_line_has_the_number_of_its_beginning() -> None:
+    text = hard(LOG, 80)
+    numbers = {number: line for number, line in enumerate(text.split("\n"), 1) if line.startswith("gpu-a01:")}
+    spans = [found.span for found in read_source(TextSource.of_bytes("paste.txt", text.encode())).observations]
+    assert {span.line for span in spans} <= set(numbers)
+    assert all(span.text.startswith(numbers[span.line]) for span in spans)
+
+
+def reads_as_it_stands(lines: list[str]) -> bool:
+    """True if no line is joined: each says in the text what it says between lines that say nothing."""
+    apart = observed("".join(f"{line}\n\n" for line in lines))
+    return observed("".join(f"{line}\n" for line in lines)) == apart
+
+
+def test_a_log_that_is_not_wrapped_is_left_alone() -> None:
+    assert reads_as_it_stands(LOG)
+
+
+def test_lines_of_equal_length_are_no_wrapping() -> None:
+    assert reads_as_it_stands(["node1:100:100 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC/read   "] * 50)
     rows = [f"mlx5_{n:<60} 16777216 Live" for n in range(4)]
-    text = "".join(f"{row}\nshort\n" for row in rows)
-    assert (unfolded(text.encode()) or b"").count(b"short") == 4
-    table = "Module                  Size  Used by\n" + "".join(
-        f"{name:<24}{size:>8}  1 {'a' * 40}\n{name[::-1]:<24}{size:>8}  0\n"
-        for name, size in [("nvidia_peermem", 16384), ("ib_uverbs", 163840), ("mlx5_core", 1638400), ("gdrdrv", 24576)]
-    )
-    assert unfolded(table.encode()) is not None
-    modules = {key[0] for entity, key, _ in what_is_read(table) if entity == "KernelModule"}
-    assert {"nvidia_peermem", "ib_uverbs", "mlx5_core", "gdrdrv", "memreep_aidivn"} - modules == set()
+    assert reads_as_it_stands(["Module                  Size  Used by", *rows])
 
 
-def test_unfolding_keeps_the_numbers_of_lines() -> None:
-    text = folded(LINKS, 80).encode()
-    assert (unfolded(text) or b"").count(b"\n") == text.count(b"\n")
-    assert unfolded(b"x" * (1 << 19)) is None
-    assert unfolded(LINKS.encode()) is None
+def test_what_a_program_prints_between_lines_of_nccl_is_not_swallowed() -> None:
+    finished = "gpu-a01:2201:2201 [0] NCCL INFO comm 0x1{n}f rank 0 nranks 16 cudaDev 0 busId 1b000 - Init COMPLETE"
+    lines = [line for n in range(8) for line in (finished.format(n=n), f"step {n} loss 0.5", LOG[0], LOG[4])]
+    assert reads_as_it_stands(lines)
+
+
+def test_a_width_is_looked_at_where_nearly_all_lines_of_it_go_on() -> None:
+    broken = lines_of(hard(LINKS, 80))
+    (wholes, reach), *_ = guesses(broken)
+    assert reach is Reach.EXACT
+    assert [line.text for line in joined(broken, wholes)] == LINKS
+    started = lines_of("".join(f"{AT} NCCL INFO Using network IB{n:50}\n" for n in range(9)))
+    assert all(not wholes for wholes, _ in guesses(started))
+
+
+def test_places_that_overlap_are_joined_once() -> None:
+    lines = lines_of("a\nb\nc\n")
+    result = joined(lines, [(0, 2, lines[0]), (1, 3, lines[1])])
+    assert [line.text for line in result] == ["a", "c"]
+
+
+@pytest.mark.parametrize("line", ["x" * 80, f"{AT} NCCL INFO {'y' * 40}", "word " * 15])
+def test_many_lines_take_linear_time(line: str) -> None:
+    assert_linear(lambda text: list(guesses(lines_of(text))), lambda size: f"{line}\n" * size, 500)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,35 @@ def test_records(written: str, text: str | None) -> None:
 )
 def test_what_is_no_record_stays(line: str) -> None:
     assert unpacked(line.encode()) == line.encode()
+
+
+@pytest.mark.parametrize(
+    ("record", "line"),
+    [
+        (  # journalctl -o json
+            {
+                "__REALTIME_TIMESTAMP": "1772424669500000",
+                "_HOSTNAME": "n3",
+                "_COMM": "python3",
+                "_PID": "77",
+                "MESSAGE": "x",
+            },
+            "2026-03-02T04:11:09.500000Z n3 python3[77]: x",
+        ),
+        (  # fluentd with the names of Kubernetes
+            {"time": TIME, "stream": "stdout", "log": "x", "kubernetes": {"pod_name": "w-0", "container_name": "main"}},
+            f"{TIME} w-0 main[0]: x",
+        ),
+        ({"timestamp": TIME, "textPayload": "x"}, f"{TIME} stdout F x"),
+        ({"ts": 1772424669.5, "msg": "x"}, "2026-03-02T04:11:09.500000Z stdout F x"),
+        ({"@timestamp": "now", "message": "x", "stream": "stderr"}, "stderr F x"),
+        ({"time": TIME, "host": "no host", "message": "x"}, f"{TIME} stdout F x"),
+        ({"time": TIME, "message": ["x"]}, None),
+    ],
+)
+def test_records_of_collectors(record: dict[str, object], line: str | None) -> None:
+    written = json.dumps(record)
+    assert unpacked(f"{written}\n".encode()).decode() == f"{written if line is None else line}\n"
 
 
 def test_a_file_of_records_keeps_its_lines(tmp_path: Path) -> None:

@@ -1,0 +1,51 @@
+"""A line of a paste while it is freed from what shells, loggers, mailers and chats put around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+
+class Line(msgspec.Struct, frozen=True, gc=False):
+    """A line: ``number`` in the source, ``text`` as far as it was uncovered, and what was learnt from the rest.
+
+    ``head`` are the times and labels that stood before the text, outermost first, with a blank after each. ``stream``
+    names the process, among several whose lines alternate; ``host`` is where the text was printed.
+    """
+
+    number: int
+    text: str
+    head: str = ""
+    stream: str = ""
+    host: str | None = None
+
+    @property
+    def is_fence(self) -> bool:
+        """True if the line begins or ends a block of code in Markdown."""
+        return self.text.lstrip().startswith(("```", "~~~"))
+
+
+def lines_of(text: str) -> list[Line]:
+    """The lines of a text, numbered from 1."""
+    return [Line(number, line) for number, line in enumerate(text.removesuffix("\n").split("\n"), 1)]
+
+
+def block_ends(lines: Sequence[Line], carries: Sequence[bool], share: int) -> list[tuple[int, int]]:
+    """Beginnings and ends of blocks in which ``share`` lines that carry something stand for each one that does not.
+
+    Blank lines count for nothing; a fence ends a block. A block begins and ends with a line that carries it.
+    """
+    blocks: list[tuple[int, int]] = []
+    start, end, with_it, without = -1, 0, 0, 0
+    for index, (line, carried) in enumerate(zip(lines, carries, strict=True)):
+        if carried:
+            if start < 0:
+                start, with_it, without = index, 0, 0
+            end, with_it = index + 1, with_it + 1
+        elif start >= 0 and line.text.strip():
+            without += 1
+            if line.is_fence or without * share > with_it:
+                blocks.append((start, end))
+                start = -1
+    return [*blocks, (start, end)] if start >= 0 else blocks
