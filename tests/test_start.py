@@ -89,7 +89,7 @@ def test_a_log_of_nccl_alone_imports_no_parser_of_other_outputs(
 
 def test_messages_are_compiled_only_where_a_line_may_be_one(started: tuple[int, set[str], list[str]]) -> None:
     """The patterns of a run do not grow with the catalogue, which has many more."""
-    assert len(started[2]) < 300
+    assert len(started[2]) < 400
 
 
 def test_a_section_imports_its_own_parser_and_no_other(copy: Path, tmp_path: Path) -> None:

@@ -24,7 +24,6 @@ from ncdiag.messages.template import (
     Part,
     Value,
     compile_parts,
-    literal_length,
     parse,
     whole_words,
     words,
@@ -76,7 +75,8 @@ class _Entry:
         self.parts: tuple[Part, ...] = parse(message.text.strip())
         self.words = frozenset(whole_words(self.parts))
         self.lettered = frozenset(word for word in self.words if not word.isdecimal())
-        self.weight = literal_length(self.parts)
+        self.literals = [part for part in self.parts if isinstance(part, str)]
+        self.weight = sum(len(literal.replace(" :", ":")) for literal in self.literals)
         self.holes = [part for part in self.parts if isinstance(part, Hole)]
 
     @functools.cached_property
@@ -134,7 +134,7 @@ class Matcher:
 
         ``origin`` (one or several) and ``level`` narrow the choice; ``file`` is the source file that printed it, as a
         path, and decides between equals. A message that fits the whole text wins over one that leaves something behind
-        it, then the one with most literal characters.
+        it, then the one with most literal characters, then the one that is spelled just so.
         """
         return self._best(text.strip()[:LIMIT], _several(origin), level, file, anchored=True)
 
@@ -191,7 +191,7 @@ class Matcher:
     def _best(
         self, text: str, origin: Container[str] | None, level: str | None, file: str | None, *, anchored: bool
     ) -> Match | None:
-        best: tuple[tuple[bool, int, bool], _Entry, re.Match[str]] | None = None
+        best: tuple[tuple[bool, int, bool, bool], _Entry, re.Match[str]] | None = None
         said, index = words(text), self._index.words
         numbers = [number for word in index.keys() & said for number in index[word]]
         held = frozenset(said if numbers else ())
@@ -208,7 +208,8 @@ class Matcher:
             if found is None or _cut_in_a_word(text, found.start(), found.end()):
                 continue
             same_file = file is not None and message.file is not None and file.endswith(message.file)
-            rank = found.end() == len(text), entry.weight, same_file
+            spelled_so = all(literal.strip() in text for literal in entry.literals)
+            rank = found.end() == len(text), entry.weight, spelled_so, same_file
             if best is None or rank > best[0]:
                 best = rank, entry, found
         if best is None:

@@ -213,20 +213,27 @@ def _integer(value: Any, default: int | None) -> int | None:  # noqa: ANN401
 
 def _facts(section: Section, index: int, found: Found, context: _context.Context) -> list[Observation]:
     """Facts of the host that an event tells besides."""
+    fields, by_default = _of_host(found)
     host = section.host or context.host
+    if not fields:
+        return []
+    return [observe(section, index, "Host", host=host, standing="default" if by_default else "live", **fields)]
+
+
+def _of_host(found: Found) -> tuple[dict[str, Any], bool]:
+    """Fields of the host, and whether others know them better."""
     version = found.fields.get("nccl_version")
     if isinstance(version, str) and version[:1].isdigit():
-        return [observe(section, index, "Host", host=host, nccl_version=version.rstrip(".,;"))]
+        return {"nccl_version": version.rstrip(".,;")}, False
     if found.event == "iommu-domain" and found.fields.get("domain_type") in {"Translated", "Passthrough"}:
-        translating = found.fields["domain_type"] == "Translated"
         # the kernel prints its default on machines without an IOMMU as well: the groups in /sys know better
-        return [observe(section, index, "Host", host=host, standing="default", iommu_translating=translating)]
-    if found.event == "iommu-fault":  # which only an IOMMU that translates raises
-        return [observe(section, index, "Host", host=host, iommu_translating=True)]
-    if found.event == "hypervisor-detected":
-        return [observe(section, index, "Host", host=host, virtual_machine=True)]
+        return {"iommu_translating": found.fields["domain_type"] == "Translated"}, True
     if found.event == "machine-named":
-        fields = _clouds.booted(str(found.fields["machine"]))
         # the kernel joins the names, and cuts them where they hold a slash: their files know better
-        return [observe(section, index, "Host", host=host, standing="default", **fields)]
-    return []
+        return _clouds.booted(str(found.fields["machine"])), True
+    if found.event == "kernel-started":
+        return {"kernel_release": found.fields["kernel_release"]}, False
+    # only an IOMMU that translates raises a fault
+    return {"iommu-fault": {"iommu_translating": True}, "hypervisor-detected": {"virtual_machine": True}}.get(
+        found.event, {}
+    ), False

@@ -127,9 +127,10 @@ def test_the_floor_inside_a_host_is_of_its_eight_gpus() -> None:
         gpus = tuple(Gpu(host="a", index=n, model=model) for n in range(8))
         return of(benchmark, Host(name="a", gpus=gpus)).get(benchmark, "in_node_floor")
 
-    assert floor("NVIDIA H100 80GB HBM3") == floor("NVIDIA H200") == 330
-    assert floor("NVIDIA A100-SXM4-80GB") == 185
-    assert floor("NVIDIA H200 NVL") is floor("NVIDIA H100 PCIe") is floor("NVIDIA H200", 4) is None
+    assert floor("NVIDIA H100 80GB HBM3") == floor("NVIDIA H200") == 306
+    assert floor("NVIDIA A100-SXM4-80GB") == 204
+    assert floor("NVIDIA H200", 4) == 270
+    assert floor("NVIDIA H200 NVL") is floor("NVIDIA H100 PCIe") is floor("NVIDIA H200", 3) is None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ CONFINED = {name: field.events for (owner, name), field in registry().items() if
 
 def test_other_events_do_not_have_the_field() -> None:
     view = View(Job())
-    assert view.get(Event(event="nvswitch-sxid", origin="kernel", text=""), "is_fatal_sxid") is True
+    fatal = Event(event="nvswitch-sxid", origin="kernel", text="", fields={"detail": "Fatal, Link 03"})
+    assert view.get(fatal, "is_fatal_sxid") is True
     assert view.get(Event(event="gpu-xid", origin="kernel", text=""), "is_fatal_sxid") is False
     assert events_with("is_fatal_sxid") == {"nvswitch-sxid"}
     assert events_with("is_out_of_space") is None
