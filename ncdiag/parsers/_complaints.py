@@ -16,6 +16,8 @@ from ncdiag.spans import Section
 _LOOKED_AT, _KEPT = 1000, 400
 _TICKET = 300
 """Lines of program text that somebody pastes by hand."""
+_WRITTEN = 300
+"""Sentences that a person writes in a ticket; what holds more of them is a program's, or a book."""
 _SURE = frozenset({"hangs", "slow", "wrong-results"})
 """Troubles that programs do not write sentences about."""
 _NOT = r"(?:not|n't|never|cannot|unable\sto|fails?\sto|failed\sto|refuses?\sto)\s(?:\w+\s){0,2}"
@@ -94,11 +96,13 @@ class Complaints:
         self._section = section
         self._found: list[Observation] = []
         self._voiced = False
+        self._sentences = 0
 
     def see(self, index: int, line: str, text: str) -> bool:
         """Take a line that no program is known to print, and its text without prefixes; tell whether it complains."""
-        if len(text) < len(line.strip()) or not is_prose(text):
+        if self._sentences > _WRITTEN or len(text) < len(line.strip()) or not is_prose(text):
             return False
+        self._sentences += 1
         self._voiced = self._voiced or is_voiced(text)
         what = find(text)
         if what is not None:
@@ -107,6 +111,8 @@ class Complaints:
 
     def observations(self) -> list[Observation]:
         """The complaints, if a person speaks."""
+        if self._sentences > _WRITTEN:
+            return []
         if self._voiced:
             return self._found
         short = len(self._section.lines) <= _TICKET

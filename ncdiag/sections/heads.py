@@ -82,6 +82,10 @@ class Head(msgspec.Struct, frozen=True):
             and (not self.alone or _is_alone(lines, start, end))
         ]
 
+    def is_on_any(self, lines: Iterable[Line]) -> bool:
+        """True if one of these lines begins with the head."""
+        return any(self.pattern.match(line.text) for line in lines)
+
     def removed(self, lines: Iterable[Line]) -> list[Line]:
         """The lines without the head. Lines of several labels are put together, those of the first label first."""
         bare = [self._removed(line) for line in lines]

@@ -8,12 +8,14 @@ well a text reads; the numbers of lines stay.
 from __future__ import annotations
 
 import itertools
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from ncdiag.sections import unwrap
 from ncdiag.sections.frames import FRAMES, stripped
-from ncdiag.sections.heads import HEADS
+from ncdiag.sections.heads import HEADS, Head
 from ncdiag.sections.line import Line, lines_of
 from ncdiag.sections.markup import MARKUP, tidied
 from ncdiag.sections.unwrap import Reach
@@ -40,6 +42,11 @@ _TRIED = 40
 _PLAINLY = 3
 """Lines of one width in a row that show a break at that width, so that a line in one may also say less of something."""
 _EVENT, _LAUNCH = "Event", "Launch"
+_MANY = 200
+"""Lines of which all are read to find out what they say."""
+_ALIKE, _SHAPE = 4, 240
+"""Of more, so many that differ in digits alone, within so many characters."""
+_DIGITS = re.compile(r"\d+")
 GENERAL = frozenset({"python-exception", "torch-last-error"})
 """Events of which the form of a line tells, not its words."""
 _LOOSE = GENERAL | {"progress-step"}
@@ -81,23 +88,41 @@ def joined(buffers: Iterable[bytes]) -> Iterator[bytes]:
 
 def undressed(text: str, measure: Measure) -> list[Line]:
     """The lines of a paste without what was put around them."""
-    return _Undresser(measure).best(lines_of(tidied(text)))
+    lines = lines_of(tidied(text))
+    return _Undresser(measure, typical(lines)).best(lines)
+
+
+def typical(lines: Sequence[Line]) -> frozenset[int]:
+    """The numbers of lines that stand for all: of those that differ in digits alone, the first few."""
+    seen: Counter[str] = Counter()
+    numbers = []
+    for line in lines:
+        shape = _DIGITS.sub("0", line.text[:_SHAPE])
+        seen[shape] += 1
+        if seen[shape] <= _ALIKE:
+            numbers.append(line.number)
+    return frozenset(numbers)
 
 
 class _Undresser:
     """Tries layer after layer, and remembers what each text says."""
 
-    def __init__(self, measure: Measure) -> None:
-        self._measure = measure
+    def __init__(self, measure: Measure, typical: frozenset[int]) -> None:
+        self._measure, self._typical = measure, typical
         self._known: dict[tuple[bool, str], frozenset[Said]] = {}
         self._room = ROOM
 
     def _read(self, lines: Sequence[Line], *, doubtful: bool) -> frozenset[Said]:
+        lines = self._few(lines)
         key = doubtful, "\n".join(f"{line.stream}\t{line.head}\t{line.text}" for line in lines)
         if key not in self._known:
             self._room -= len(key[1])
             self._known[key] = self._measure(lines, doubtful)
         return self._known[key]
+
+    def _few(self, lines: Sequence[Line]) -> Sequence[Line]:
+        """Of many lines, those that stand for all."""
+        return lines if len(lines) <= _MANY else [line for line in lines if line.number in self._typical]
 
     def best(self, lines: list[Line], *, doubtful: bool = False, depth: int = 0, broken: bool = True) -> list[Line]:
         """The lines without the layers without which they say most.
@@ -120,7 +145,10 @@ class _Undresser:
 
     def _bare(self, lines: list[Line], *, doubtful: bool, depth: int, broken: bool) -> list[Line]:
         """Without layers: block after block, from the last, so that the places of the others stay."""
+        few = self._few(lines)
         for layer in LAYERS:
+            if isinstance(layer, Head) and not layer.is_on_any(few):
+                continue
             for start, end in itertools.islice(reversed(layer.blocks(lines)), BLOCKS):
                 block = lines[start:end]
                 less = doubtful or (layer.doubtful and not unwrap.is_log(block))
