@@ -38,6 +38,13 @@ def headline(report: Report) -> str:
     return _HEADLINES[report.summary.verdict]
 
 
+def complained(report: Report) -> list[str]:
+    """What a person wrote of their trouble, where nothing in the input tells of it."""
+    if report.summary.verdict != "complaint-nothing-seen":
+        return []
+    return [f"You wrote: {cut(found.text, LIST_LIMIT)}" for found in report.complaints[:SHOWN_ASKS]]
+
+
 def was_read(report: Report) -> list[str]:
     """Phrases on what was read: each input with its kinds, then hosts, ranks and the NCCL version."""
     shown = SHOWN_INPUTS if len(report.inputs) <= SHOWN_INPUTS else SHOWN_OF_MANY

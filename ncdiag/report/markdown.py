@@ -19,6 +19,7 @@ _BACKTICKS = re.compile(r"`+")
 def render(report: Report, *, width: int = 80, colour: bool = False) -> str:  # noqa: ARG001  (every format takes them)
     """Markdown in which text of the input can neither format, link, mention nor embed anything."""
     lines = [f"**{digest.headline(report)}**", ""]
+    lines += [f"{_inline(line)}\n" for line in digest.complained(report)]
     if report.summary.verdict == "nothing-understood":
         lines += [digest.HELP_WHEN_NOTHING, ""]
     found = digest.roots(report) or list(report.findings[:1])

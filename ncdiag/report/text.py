@@ -84,6 +84,8 @@ def _head(page: Page, report: Report) -> None:
         page.put(line, first="      " if index else "Read  ", lead="bold")
     page.blank()
     page.put(digest.headline(report).upper(), _COLOURS[report.findings[0].severity] if report.findings else "bold")
+    for line in digest.complained(report):
+        page.put(line, first="  ")
     if report.summary.verdict == "nothing-understood":
         page.put(digest.HELP_WHEN_NOTHING, first="  ")
 
