@@ -15,6 +15,7 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator
 
+from ncdiag.parsers.nccl_log.lines import settled
 from ncdiag.sources.records import unpacked, without_repeats
 
 BUFFER_SIZE = 1 << 20
@@ -151,7 +152,7 @@ def _aligned(chunks: Iterable[bytes]) -> Iterator[bytes]:
             held, size = [rest], len(rest)
     last = b"".join(held)
     if last:
-        yield last + b"\n"
+        yield settled(last) + b"\n"
 
 
 def _relieved(data: bytes) -> tuple[bytes, bytes, bool]:

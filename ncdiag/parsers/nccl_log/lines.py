@@ -32,6 +32,17 @@ def is_nccl_line(line: bytes) -> bool:
     return any(sign in line for sign in SIGNS) and _OURS.search(line) is not None
 
 
+_OPEN = re.compile(rb"(NCCL INFO Channel \d.{0,200}?) via .{0,200}\Z")
+
+
+def settled(line: bytes) -> bytes:
+    """A line that has no line end, and may have been cut off, without what would mean something else if it went on.
+
+    ``via NET/IB/0`` is the beginning of ``via NET/IB/0/GDRDMA``, which says the opposite.
+    """
+    return _OPEN.sub(rb"\1", line)
+
+
 _FACTS = (
     r"Bootstrap ?:", r"NET(?:/(?!\d)| :)", r"Using (?:network|(?:in|ex)ternal N)", r"GPU Direct RDMA", r"\[Rank \d",
     r"comm 0x", r"nccl\w+ comm 0x", r"NCCL_\w+ set ", r"RCCL_\w+ set ", r"NCCL version", r"RCCL version",
