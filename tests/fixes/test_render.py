@@ -140,6 +140,7 @@ def test_tags_before_the_lines_show_the_launcher() -> None:
 
 def test_the_report_shows_the_launcher_whose_tags_the_log_has() -> None:
     lines = [
+        "n1:7:7 [0] NCCL INFO NCCL_IB_HCA set to mlx5_0",
         "n1:7:7 [0] NCCL INFO NCCL_IB_DISABLE set by environment to 1.",
         "n1:7:7 [0] NCCL INFO Using network Socket",
     ]

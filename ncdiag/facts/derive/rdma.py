@@ -61,6 +61,12 @@ def lacks_rdma(job: Job, view: View) -> bool | None:
 
 
 @derived
+def is_planned(job: Job, view: View) -> bool:
+    """True if only settings and launches were shown: nothing ran yet, and nobody tells of trouble."""
+    return not (job.ranks or job.events or job.benchmarks or job.throughputs or job.complaints)
+
+
+@derived
 def expects_rdma(job: Job, view: View) -> bool | None:
     """Does anything say that the job's hosts have an RDMA network: hardware, settings, what a pod asks for?
 
