@@ -89,6 +89,9 @@ class Entity:
         held = self.values[name]
         if isinstance(held, VersionRange) and isinstance(value, VersionRange):
             both = held.intersect(value)
+            printed = [version for version in (held, value) if version.text]
+            if both is None and len(printed) == 1:
+                both = printed[0]  # what was printed beats what the wording of a line lets expect
             if both:
                 self._set(name, both, new if value.known else old)
                 return

@@ -104,14 +104,14 @@ class Outcome:
         if exact is not None:
             version = VersionRange.exact(exact[0])
             return None if version is None else (version, exact[1])
+        whole = VersionRange.exact(self.exact[0]) if self.exact else None
+        if self.exact is not None and whole is not None:
+            return whole, self.exact[1]  # what was printed beats what the wording of a line lets expect
         own: VersionRange | None = None
         if self.library == "NCCL":
             for record in members:
                 if record.bounds is not None:
                     own = record.bounds if own is None else own.intersect(record.bounds) or own
-        whole = VersionRange.exact(self.exact[0]) if self.exact else None
-        if self.exact is not None and whole is not None and (own is None or own.low <= whole.low <= own.high):
-            return whole, self.exact[1]
         if self.library == "NCCL" and self.bounds is not None:
             own = self.bounds if own is None else own.intersect(self.bounds) or own
         return None if own is None else (own, None)
