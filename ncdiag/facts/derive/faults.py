@@ -31,7 +31,7 @@ def is_out_of_space(event: Event, view: View) -> bool:
     """
     error = event.fields.get("error")
     if error is not None:
-        return error == _NO_SPACE
+        return bool(view.get(event, "reason") == "no-space")
     if event.event == "shm-segment-failed":
         beside = (e for e in view.events_on(event.host, ["shm-extend-failed"]) if e.host == event.host)
         return _is_in_small_container(view) or _is_in_small_mount(event, view) or any(_lacks_space(e) for e in beside)

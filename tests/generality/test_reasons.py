@@ -1,0 +1,40 @@
+"""Whatever reason the system gives for a failed call: the report answers, and names the reason where it is a known one.
+
+Each class of calls with every errno of the C library, as NCCL and PyTorch print it.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from ncdiag.diagnose import diagnose
+from ncdiag.nccl import reasons
+from ncdiag.sources.files import TextSource
+
+CALLS = {
+    "connect": "misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to 10.1.2.4<40815> failed : {}",
+    "receive": "misc/socket.cc:50 NCCL WARN Net : Call to recv from 10.1.2.4<40815> failed : {}",
+    "bind": "misc/socket.cc:381 NCCL WARN Call to bind failed : {}",
+    "shared memory": "misc/shmutils.cc:72 NCCL WARN Call to shm_open failed : {}",
+    "queue pair": "misc/ibvwrap.cc:200 NCCL WARN Call to ibv_modify_qp failed with error {}",
+    "registration": "misc/ibvwrap.cc:160 NCCL WARN Call to ibv_reg_mr failed with error {}",
+}  # fmt: skip
+
+
+def errnos() -> dict[str, reasons.Reason]:
+    """What the C library of Linux calls each errno in English, by name."""
+    known = reasons.errors()
+    return {text: found for text, found in known.texts.items() if text.isascii() and found.name}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_every_reason_of_a_call_is_answered(call: str) -> None:
+    silent = []
+    for text in errnos():
+        line = f"n1:4127:4160 [0] {CALLS[call].format(text.capitalize())}\n"
+        report = diagnose(
+            [TextSource.of_bytes("log", (line + "n1:4127:4160 [0] NCCL INFO init.cc:352 -> 2\n").encode())]
+        )
+        rests = [finding for finding in report.findings if any(e.line == 1 for e in finding.evidence)]
+        silent += [] if rests and rests[0].severity != "info" else [text]
+    assert silent == []
