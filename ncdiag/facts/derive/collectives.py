@@ -201,8 +201,8 @@ def _of_handshake(event: Event) -> Difference:
 
 @derived
 def is_out_of_files(event: Event, view: View) -> bool:
-    """Does a program say that it may open no more files (EMFILE, in the C library's words)?"""
-    return event.event == "too-many-files" or "Too many open files" in event.text
+    """Does a program say that it may open no more files (EMFILE)?"""
+    return event.event == "too-many-files" or view.get(event, "reason") == "too-many-files"
 
 
 @derived

@@ -104,7 +104,7 @@ def is_no_such_device(event: Event, view: View) -> bool:
 
     The address of the queue pair belongs to no interface of this network namespace.
     """
-    return event.fields.get("errno") == 19 or event.fields.get("error") == "No such device"  # noqa: PLR2004  (ENODEV)
+    return bool(view.get(event, "error_name") == "ENODEV")
 
 
 @derived_of("cuda-failure", "cuda-alloc-failed")

@@ -185,7 +185,7 @@ def is_port_taken(event: Event, view: View) -> bool:
         return True
     version = view.version(event)
     before = version is not None and version.less(_RAS_SINCE)
-    return event.event == "bind-failed" and event.fields.get("error") == "Address already in use" and bool(before)
+    return event.event == "bind-failed" and view.get(event, "reason") == "address-in-use" and bool(before)
 
 
 @derived_of(*_MISUSE)
@@ -199,7 +199,7 @@ def is_port_forbidden(event: Event, view: View) -> bool:
     """May the process not bind the TCP port (errno 13)?"""
     if event.event == "c10d-port-not-permitted":
         return True
-    return event.event == "bind-failed" and event.fields.get("error") == "Permission denied"
+    return event.event == "bind-failed" and bool(view.get(event, "reason") == "denied")
 
 
 @derived_of("gpu-xid", "gpu-gsp-history")

@@ -14,10 +14,7 @@ _CONTAINER_SHM = 64 << 20
 _SHM_EVENTS = frozenset({"shm-extend-failed", "shm-segment-failed", "container-shm-small", "shared-memory-full"})
 _SHM_CALLS = frozenset({"shm-open-failed", "shm-extend-failed", "shm-map-failed"})
 _SHM_FILE = "shmutils.cc"
-_DENIED = frozenset({"Permission denied", "Operation not permitted", "Read-only file system"})
 _LOCKING = ("ib-create-failed", "ib-reg-mr-failed")
-_NO_MEMORY = "Cannot allocate memory"
-_NO_SPACE = "No space left on device"
 
 
 @derived
@@ -34,7 +31,11 @@ def is_out_of_space(event: Event, view: View) -> bool:
         return bool(view.get(event, "reason") == "no-space")
     if event.event == "shm-segment-failed":
         beside = (e for e in view.events_on(event.host, ["shm-extend-failed"]) if e.host == event.host)
-        return _is_in_small_container(view) or _is_in_small_mount(event, view) or any(_lacks_space(e) for e in beside)
+        return (
+            _is_in_small_container(view)
+            or _is_in_small_mount(event, view)
+            or any(_lacks_space(e, view) for e in beside)
+        )
     return event.event in {"shm-extend-failed", "container-shm-small", "shared-memory-full"}
 
 
@@ -63,16 +64,16 @@ def lacks_shm_room(job: Job, view: View) -> bool:
     return any(e.event in _SHM_EVENTS and view.get(e, "is_out_of_space") for e in job.events)
 
 
-def _lacks_space(event: Event) -> bool:
-    error = event.fields.get("error")
-    return event.event == "shm-extend-failed" and error in {None, _NO_SPACE}
+def _lacks_space(event: Event, view: View) -> bool:
+    told = event.fields.get("error") is not None
+    return event.event == "shm-extend-failed" and (not told or view.get(event, "reason") == "no-space")
 
 
 @derived
 def is_shm_denied(event: Event, view: View) -> bool:
     """Was a file in /dev/shm refused: by a line about it, or by a system call of NCCL's code for it?"""
     inside = event.event == "system-call-failed" and (event.file or "").endswith(_SHM_FILE)
-    return (inside or event.event in _SHM_CALLS) and event.fields.get("error") in _DENIED
+    return (inside or event.event in _SHM_CALLS) and bool(view.get(event, "reason") == "denied")
 
 
 @derived
@@ -130,7 +131,7 @@ def memlock_suspected(host: Host, view: View) -> bool | None:
     if low is not None:
         return low
     for event in view.events_on(host.name, _LOCKING):
-        if event.fields.get("error") in {None, _NO_MEMORY}:
+        if event.fields.get("error") is None or view.get(event, "reason") == "no-memory":
             view.note(event)
             return True
     return None

@@ -6,10 +6,7 @@ from ncdiag.facts.model import Event, Host, Job
 from ncdiag.facts.scalars import in_network
 from ncdiag.facts.view import View, derived, derived_of
 
-_NO_ANSWER = frozenset({
-    "Connection timed out", "No route to host", "Host is unreachable", "Software caused connection abort",
-    "Operation not permitted",
-})  # fmt: skip
+_NO_ANSWER = frozenset({"ETIMEDOUT", "EHOSTUNREACH", "EHOSTDOWN", "ECONNABORTED", "EPERM"})
 """What the kernel says where packets were dropped or a filter answered; refused is also what a dead process leaves."""
 _CONNECTS = frozenset({"socket-connect-failed", "socket-connect-exhausted"})
 
@@ -31,7 +28,7 @@ def is_firewalled(event: Event, view: View) -> bool | None:
 @derived
 def firewall(event: Event, view: View) -> str | None:
     """A sentence about it; empty for none, None when no packet filter was shown."""
-    if event.event not in _CONNECTS or event.fields.get("error") not in _NO_ANSWER:
+    if event.event not in _CONNECTS or view.get(event, "error_name") not in _NO_ANSWER:
         return ""
     if view.get(view.job, "is_multi_host") is False:
         return f"{event.host or 'A host'} cannot reach an address of its own ({event.fields.get('error')})"

@@ -11,8 +11,6 @@ from ncdiag.facts.view import View, derived, derived_of
 
 _RDMA_NAME = re.compile(r"mlx\d|ib|irdma|bnxt_re|efa|rdmap|roce")
 _SHM_FILES = ("shmutils.cc", "os/linux.cc", "include/shm.h")
-_UNREACHABLE = {101: "Network is unreachable", 113: "No route to host"}
-_NO_ANSWER = {110: "Connection timed out"}
 _RETRIES_EXCEEDED = 12
 _TOPOLOGY_GAPS = frozenset({"topology-node-not-found", "topology-link-orphan"})
 """NCCL looks for a device in its topology that is not there; from what the system tells it knows all of them."""
@@ -56,26 +54,22 @@ def is_shm_registration(event: Event, view: View) -> bool:
 @derived_of("ib-modify-qp-failed")
 def is_unreachable(event: Event, view: View) -> bool:
     """Did the kernel know no way to the peer's RDMA address (errno 101 or 113)?"""
-    return _is_one_of(event, _UNREACHABLE)
+    return bool(view.get(event, "reason") == "unreachable")
 
 
 @derived_of("ib-modify-qp-failed")
 def lacks_path(event: Event, view: View) -> bool:
     """Did a queue pair find no path to its peer (errno 110), or fail for a reason that the line does not tell?"""
     told = event.fields.get("errno") is not None or bool(event.fields.get("error"))
-    return _is_one_of(event, _NO_ANSWER) or not told
+    return not told or bool(view.get(event, "reason") == "timed-out")
 
 
 @derived
 def path_problem(event: Event, view: View) -> str:
     """A sentence part about it."""
-    if _is_one_of(event, _NO_ANSWER):
+    if view.get(event, "reason") == "timed-out":
         return "no path to the peer's RDMA address (ibv_modify_qp: Connection timed out)"
     return "a queue pair could not be connected to its peer (ibv_modify_qp; the line was cut before the reason)"
-
-
-def _is_one_of(event: Event, errors: dict[int, str]) -> bool:
-    return event.fields.get("errno") in errors or event.fields.get("error") in errors.values()
 
 
 @derived_of("ib-modify-qp-failed", "ib-completion-error")
@@ -84,7 +78,7 @@ def crosses_subnets(event: Event, view: View) -> bool | None:
 
     None when the prefix of that network was not shown.
     """
-    refused = event.event == "ib-modify-qp-failed" and _is_one_of(event, _UNREACHABLE | _NO_ANSWER)
+    refused = event.event == "ib-modify-qp-failed" and view.get(event, "reason") in {"unreachable", "timed-out"}
     if not refused and not (event.event == "ib-completion-error" and event.fields.get("status") == _RETRIES_EXCEEDED):
         return False
     local, remote = (_ipv4(event.fields.get(name)) for name in ("local_gid", "remote_gid"))
