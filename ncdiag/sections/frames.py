@@ -48,15 +48,21 @@ Run = tuple[int, list[str]]
 
 
 class Marks(msgspec.Struct, frozen=True):
-    """Marks that agree along a run of lines so well that nothing else can be meant."""
+    """Marks that agree along a run of lines so well that nothing else can be meant; ``begins`` is that of one line."""
 
+    begins: re.Pattern[str]
     run: Callable[[Sequence[str], int], Run]
 
     def stripped(self, lines: list[Line]) -> list[Line]:
         """The lines without the marks; the same list when there are none."""
         texts = [line.text for line in lines]
+        if not any(map(self.begins.match, texts)):
+            return lines
         at, changed = 0, False
         while at < len(texts):
+            if not self.begins.match(texts[at]):
+                at += 1
+                continue
             end, rest = self.run(texts, at)
             if rest:
                 texts[at:end] = rest
@@ -146,7 +152,11 @@ def _dedented(layout: re.Pattern[str], rest: list[str]) -> list[str]:
     return [line[1:] for line in rest] if more else rest
 
 
-_MARKS = tuple(map(Marks, (_quoted, *map(_numbered, _LAYOUTS), _barred)))
+_MARKS = (
+    Marks(re.compile(">"), _quoted),
+    *(Marks(layout, _numbered(layout)) for layout in _LAYOUTS),
+    Marks(_BAR, _barred),
+)
 
 
 class Frame(msgspec.Struct, frozen=True):
