@@ -32,14 +32,16 @@ def judge_all(rules: Iterable[Rule], view: View, values: Values | None = None) -
 
 
 def cited(verdicts: Sequence[Verdict], view: View) -> frozenset[Span]:
-    """The lines on which findings rest, and those that say the same of the same host."""
+    """The lines on which findings rest, and those that say the same of the same host, for the same reason."""
     found = {span for verdict in verdicts for finding in verdict.findings for span in finding.evidence}
     found |= {
         span for verdict in verdicts for finding in verdict.findings for names in finding.instances
         for entity in names.values() if isinstance(entity, Event) and (span := entity.provenance.get("")) is not None
     }  # fmt: skip
-    same = {(e.event, e.host) for e in view.job.events if e.provenance.get("") in found}
-    return frozenset(found | {e.provenance[""] for e in view.job.events if (e.event, e.host) in same and e.provenance})
+    rested = {(e.event, e.host) for e in view.job.events if e.provenance.get("") in found}
+    alike = [e for e in view.job.events if (e.event, e.host) in rested and e.provenance]
+    same = {(e.event, e.host, view.get(e, "reason")) for e in alike if e.provenance[""] in found}
+    return frozenset(found | {e.provenance[""] for e in alike if (e.event, e.host, view.get(e, "reason")) in same})
 
 
 def _placed(verdict: Verdict, view: View) -> Verdict:

@@ -12,8 +12,7 @@ import msgspec
 
 from ncdiag.engine.results import Finding
 from ncdiag.engine.schema import Severity
-from ncdiag.facts.derive.outcome import FAILURES
-from ncdiag.facts.model import Event, Host
+from ncdiag.facts.model import FAILURES, Event, Host
 from ncdiag.facts.view import View
 from ncdiag.spans import Span
 
@@ -31,11 +30,12 @@ class Standing:
         self._past: set[Span] = set()
         for event in view.job.events:
             span = event.provenance.get("")
-            if span is None or event.kind not in FAILURES:
+            if span is None:
                 continue
             if view.get(event, "is_open_failure"):
                 self._open.add(span)
-            elif view.get(event, "is_failure") or quiet:  # what is printed in passing is got over where nothing failed
+            elif view.get(event, "is_failure") or (quiet and event.kind in FAILURES):
+                # what is printed in passing is got over where nothing failed
                 self._past.add(span)
         self._well = view.get(view.job, "outcome") in _WELL
         self._complained = bool(view.job.complaints)

@@ -12,11 +12,9 @@ import msgspec
 
 from ncdiag import compiled
 from ncdiag.errors import DefinitionError
+from ncdiag.facts.model import FAILURES
 from ncdiag.messages.load import CATEGORIES, FOLDER, event_tables, own_messages
 from ncdiag.messages.match import sources
-
-FAILURES = frozenset({"cause", "symptom", "echo"})
-"""Kinds of messages that tell of a failure, each of which has a category."""
 
 
 class Category(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -42,7 +42,8 @@ _ERROR = re.compile(
     r"|thread '[^']{1,80}' panicked at|[\w./-]{1,120}:\d{1,6}: .{0,80}Assertion .{1,300} failed"
 )
 _HARMLESS = re.compile(r"[^\w]{0,4}(?:0|none|no)\b|.{0,200}\b(?:ERROR|error)s?:\s{0,3}0\b", re.IGNORECASE)
-_LEVELS = frozenset("EF")
+_LEVELS = frozenset("EFC")
+"""First letters of the levels error, fatal and critical."""
 
 
 def find(text: str, context: Context) -> Found | None:
@@ -51,7 +52,7 @@ def find(text: str, context: Context) -> Found | None:
     found = _end(text) if any(sign in text for sign in _SIGNS) else None
     if found is None and (context.level in _LEVELS or _ERROR.match(text)) and not _HARMLESS.match(text):
         found = Found("program-error", "app", "symptom", {})
-    return None if found is None or is_prose(text) else found
+    return None if found is None or (context.level is None and is_prose(text)) else found
 
 
 def _end(text: str) -> Found | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.facts.model import FAILURES
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.messages.load import Message
 from ncdiag.messages.loose import shape
@@ -38,7 +39,6 @@ _QUOTED = re.compile(r"\"([^\"]{12,300})\"|`([^`]{12,300})`|\u201c([^\u201d]{12,
 _EXCEPTION = re.compile(r"((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Exit|Interrupt))(?:: ?(.*))?$")
 _CERTAIN = 18
 """Letters in the words of a failure that stand in order, from which it is told from prose."""
-_FAILURES = frozenset({"cause", "symptom", "echo"})
 _TELLING = 30
 """Literal characters from which an NCCL message is told from prose even when other text stands behind it."""
 _PASSED_ON = frozenset({"cause", "symptom"})
@@ -82,7 +82,7 @@ def find(text: str) -> list[Found]:
 def _by_words(matcher: Matcher, text: str) -> list[Found]:
     """A failure whose words stand in the line in order: retyped, shortened, or told by a person in passing."""
     match = matcher.match_loosely(text, PROGRAMS | LIBRARIES, anchored=False)
-    if match is None or match.message.kind not in _FAILURES or _letters(match.message) < _CERTAIN:
+    if match is None or match.message.kind not in FAILURES or _letters(match.message) < _CERTAIN:
         return []
     return [_found(match)]
 

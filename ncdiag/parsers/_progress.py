@@ -31,6 +31,7 @@ _STEP = re.compile(
 """``iteration   120/ 5000 |``, ``Epoch[3] Batch [480-500]``, ``'epoch': 2``, ``global_step=1200``."""
 _OF = re.compile(r"\[\s{0,12}(?P<counted>\d{1,9})\s?/\s?\d{1,9}\]")
 """``Train [ 160/4572]``."""
+_DIGIT = re.compile(r"\d")
 _LOOKED_AT = 1000
 _ENDS = 1000
 """Lines with a counter that are read from the begin of a text, and as many from its end."""
@@ -56,9 +57,7 @@ class Progress:
         if bar is not None and int(bar["total"]):
             done = Found(_BAR_EVENT, "app", "fact", {"done": int(bar["done"]), "total": int(bar["total"])})
             self._bar = index, done, context, text
-            self._count(index, context, text, [("bar", int(bar["done"]))])
-            return True
-        if not _may_count(text):
+        elif not _may_count(text):
             return False
         (self._begun if len(self._begun) < _ENDS else self._late).append((index, context, text))
         return True
@@ -87,11 +86,16 @@ class Progress:
 
 
 def _may_count(text: str) -> bool:
-    return any(sign in text for sign in _SIGNS) or ("/" in text and _OF.search(text) is not None)
+    counted = any(sign in text for sign in _SIGNS) and _DIGIT.search(text) is not None
+    return counted or ("/" in text and _OF.search(text) is not None)
 
 
 def _counters(text: str) -> Iterator[tuple[str, float]]:
-    """The counters that a line names, with their values."""
+    """The counters that a line names, with their values; a bar has one of its own."""
+    bar = _BAR.match(text) if "%|" in text else None
+    if bar is not None and int(bar["total"]):
+        yield "bar", int(bar["done"])
+        return
     if any(sign in text for sign in _SIGNS):
         for found in _STEP.finditer(text):
             yield found["counter"].strip(" _").lower(), float(found["counted"])

@@ -156,13 +156,12 @@ class Cutter:
 
     def _is_output(self, section: _Open, line: str) -> bool:
         """Behind an echoed command, the first line is its output unless it begins something else."""
-        echo = prompt.prompt(line)
-        own = self._kinds.of_line(line) == section.kind  # what begins with # may as well be the output's first line
-        if echo and not own and (echo.certain or not self._is_comment(section, line, echo)):
+        echo, kind = prompt.prompt(line), self._kinds.of_line(line)
+        # what begins with # may as well be the output's first line
+        if echo and kind != section.kind and (echo.certain or not self._is_comment(section, line, echo)):
             return False
         if prompt.is_empty_prompt(line) and not self.parsers[section.kind].continues(("",), line):
             return False  # a lone # may as well be a comment in the output
-        kind = self._kinds.of_line(line)
         if kind is None:
             return self._kinds.tag(line, section.kind) is None
         return kind == section.kind or self.parsers[section.kind].continues(("",), line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ncdiag.facts.model import Event
+from ncdiag.facts.model import FAILURES, Event
 from ncdiag.facts.view import View
 from ncdiag.messages import about
 from ncdiag.messages.load import own_messages
@@ -13,7 +13,7 @@ from ncdiag.read import facts_of
 
 def test_every_failure_has_a_category_that_is_used() -> None:
     book = about.book()
-    failures = {message.event for message in own_messages() if message.kind in about.FAILURES}
+    failures = {message.event for message in own_messages() if message.kind in FAILURES}
     assert {name for name in failures if not about.category(name)} == set()
     used = {entry.category for entry in book.events.values()}
     assert set(book.categories) - used == set()

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from typing import Literal
 
 import msgspec
 
 from ncdiag.facts.derive.clocks import shared_time
-from ncdiag.facts.model import Event, Host, Job, Rank
+from ncdiag.facts.model import FAILURES, Event, Host, Job, Rank
 from ncdiag.facts.view import View, derived
 from ncdiag.spans import Span
 
-FAILURES = frozenset({"cause", "symptom", "echo"})
-"""Kinds of messages that tell of a failure."""
 _TALK = frozenset({"INFO", "TRACE", "CALL", "VERSION"})
 """Levels at which a program tells what it does: a failure is printed there when the program goes on."""
 _WARNS = frozenset({"WARN", "ERROR", "ATTN", "DIAG", "ABORT"})
@@ -254,15 +251,6 @@ def _reached(rank: Rank) -> str:
     if rank.last_ops or rank.state == "ready":
         return "collective"
     return "connect" if rank.transports or rank.net is not None else "bootstrap"
-
-
-@derived
-def failures_by_category(job: Job, view: View) -> dict[str, list[Event]]:
-    """The open failures by what kind of thing failed."""
-    found: dict[str, list[Event]] = defaultdict(list)
-    for event in view.get(job, "open_failures"):
-        found[view.get(event, "category") or "unknown"].append(event)
-    return dict(found)
 
 
 @derived

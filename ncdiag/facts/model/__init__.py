@@ -36,6 +36,7 @@ from ncdiag.facts.model.monitoring import (
 )
 from ncdiag.facts.model.network import Address, Gid, Hca, Interface, Port, Route, RouteAnswer
 from ncdiag.facts.model.processes import (
+    FAILURES,
     CollectiveSum,
     Communicator,
     Event,
@@ -80,6 +81,7 @@ from ncdiag.facts.model.topology import (
 
 __all__ = [
     "COLLECTION_KINDS",
+    "FAILURES",
     "Address",
     "Advertised",
     "Benchmark",

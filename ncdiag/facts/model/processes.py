@@ -45,6 +45,10 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
     default: str | None = None
 
 
+FAILURES = frozenset({"cause", "symptom", "echo"})
+"""Kinds of events that tell of a failure."""
+
+
 class Event(Fact, frozen=True, kw_only=True):
     """A message of a program, recognised by `ncdiag.messages`; the typed holes of its template are in ``fields``.
 

@@ -1,0 +1,50 @@
+"""What became of a job, and how far it came."""
+
+from __future__ import annotations
+
+import pytest
+
+from ncdiag.facts.view import View
+from ncdiag.read import job_of, read_source
+from ncdiag.sources.files import TextSource
+
+BOOTSTRAP = "n1:40:51 [0] NCCL INFO Bootstrap : Using eth0:10.1.2.3<0>\n"
+CONNECT = BOOTSTRAP + "n1:40:51 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC\n"
+READY = CONNECT + "n1:40:51 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 busId 1000 commId 0x9 - Init COMPLETE\n"
+WARN = "n1:40:51 [0] misc/socket.cc:50 NCCL WARN Net : Call to recv from 10.1.2.4<4081> failed : Broken pipe\n"
+STEPS = "".join(f"step {number} loss 2.{number}\n" for number in range(1, 7))
+RENDEZVOUS = (
+    "torch.distributed.DistNetworkError: The client socket has failed to connect to any network address of (n1, 29500)."
+)
+
+
+def of(text: str, field: str) -> object:
+    view = View(job_of([read_source(TextSource.of_bytes("log", text.encode()))]))
+    return view.get(view.job, field)
+
+
+@pytest.mark.parametrize(
+    ("text", "phase"),
+    [
+        (BOOTSTRAP, "bootstrap"), (CONNECT, "connect"), (READY, "collective"), (READY + STEPS, "later"),
+        (RENDEZVOUS, "rendezvous"), ("nothing\n", None),
+    ],
+)  # fmt: skip
+def test_how_far_it_came(text: str, phase: str | None) -> None:
+    assert of(text, "phase") == phase
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        (READY, "unknown"), (READY + STEPS, "running"), (READY + STEPS + WARN, "failed"),
+        (READY + WARN + STEPS, "running"), (WARN + READY, "unknown"),
+    ],
+)  # fmt: skip
+def test_what_became_of_it(text: str, outcome: str) -> None:
+    assert of(text, "outcome") == outcome
+
+
+def test_steps_and_bars_are_counted_in_the_order_of_the_input() -> None:
+    bars = "".join(f"Epoch 1:  {n}0%|###| {n}/9 [00:0{n}<00:09,  1.0it/s]\n" for n in range(1, 7))
+    assert of(READY + STEPS + WARN + bars, "outcome") == "running"
