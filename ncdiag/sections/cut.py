@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from ncdiag.parsers import Parser
 from ncdiag.sections import prompt
-from ncdiag.sections.kinds import kinds_of
+from ncdiag.sections.kinds import SHORT, kinds_of
 from ncdiag.spans import Section
 
 TEXT_LIMIT = 64 << 20
@@ -19,8 +19,6 @@ TEXT_LIMIT = 64 << 20
 SHORTEST = 128
 """Characters that a line counts for at least: what a line costs does not depend on its length."""
 TEXT_SECTION_LINES = 5000
-_PLAIN_LIMIT, _PLAIN_LENGTH = 1 << 12, 200
-"""Lines that begin nothing that are remembered, and their greatest length: programs print many of them again."""
 _NO_PREFIX = prompt.Prefix("")
 
 
@@ -55,7 +53,6 @@ class Cutter:
         self._last_number = 0
         self._rule = 0
         self._held: tuple[int, str] | None = None
-        self._plain: set[str] = set()
 
     def feed(self, lines: Iterable[tuple[int, str]]) -> None:
         """Take (line number, text) pairs in rising order; a gap in the numbers means that other text stood between."""
@@ -116,7 +113,7 @@ class Cutter:
         if self._continue(number, line) or self._other_begins(number, line):
             return
         self._close()
-        if line in self._plain:
+        if self._kinds.is_plain(line):
             self._add_text(number, line)
             return
         bare = line.strip()
@@ -133,10 +130,7 @@ class Cutter:
             self._at_host(above)
         elif not (self._open_anchor(number, line) or self._open_tagged(number, line) or self._heading(line)):
             self._add_text(number, line)
-            if len(line) < _PLAIN_LENGTH:
-                if len(self._plain) >= _PLAIN_LIMIT:
-                    self._plain.clear()
-                self._plain.add(line)
+            self._kinds.remember_plain(line)
 
     def _continue(self, number: int, line: str) -> bool:
         """Add the line to the open section when it belongs there."""
@@ -214,7 +208,7 @@ class Cutter:
 
     def _open_tagged(self, number: int, line: str) -> bool:
         """A heading behind a time, a command echoed behind a tag or a time (``set -x`` in a log)."""
-        for prefix in prompt.prefixes(line) if len(line) < _PLAIN_LENGTH else []:
+        for prefix in prompt.prefixes(line) if len(line) < SHORT else []:
             if prefix.timed and self._heading(prefix.removed(line) or "", prefix):
                 return True
             echo = prompt.prompt(prefix.removed(line) or "") if prefix.text.strip() or prefix.timed else None

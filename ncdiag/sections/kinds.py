@@ -10,6 +10,8 @@ from ncdiag.parsers import Parser
 from ncdiag.sections import prompt
 
 _COMMAND_LENGTH, _COMMAND_WORDS = 4096, 4
+_PLAIN_LIMIT, SHORT = 1 << 12, 200
+"""Lines that begin nothing that are remembered, and their greatest length: programs print many of them again."""
 _WRAPPERS = 4
 _SYSTEM = "/etc"
 _WRAPPER = re.compile(
@@ -30,6 +32,7 @@ class Kinds:
         self._anchors = tuple((parser.kind, parser.anchor) for parser in held if parser.anchor)
         self._commands = {command: parser.kind for parser in held for command in parser.commands}
         self._programs = {command.split(" ", 1)[0] for command in self._commands}
+        self._plain: set[str] = set()
 
     @functools.cached_property
     def _anchor(self) -> re.Pattern[str]:
@@ -40,6 +43,17 @@ class Kinds:
         """The kind that begins with this line."""
         found = self._anchor.match(line)
         return found.lastgroup if found else None
+
+    def is_plain(self, line: str) -> bool:
+        """True if the line is known to begin nothing, be it a section, a heading or an echoed command."""
+        return line in self._plain
+
+    def remember_plain(self, line: str) -> None:
+        """The line begins nothing, wherever it stands."""
+        if len(line) < SHORT:
+            if len(self._plain) >= _PLAIN_LIMIT:
+                self._plain.clear()
+            self._plain.add(line)
 
     def of_command(self, command: str) -> str | None:
         """The kind whose command this is.

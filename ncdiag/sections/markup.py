@@ -27,9 +27,8 @@ _ENDS_LINE = re.compile(r"<(?:br\s?/?|/p|/div|/li|/tr|/h[1-6]|/pre|/dd|/dt)>", r
 _ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+.!<>|~&$-])")
 _WRITTEN_END = re.compile(r"(?:\\r)?\\n")
 _WRITTEN = re.compile(r"\\([\"'\\])|\\t")
-_LINK = re.compile(
-    r"<(?:https?://|mailto:|ssh://)[^<>|\s]{1,200}\|([^<>|]{1,200})>|\[([^\[\]]{1,200})\]\(https?://[^()\s]{1,200}\)"
-)
+_NAMED_ADDRESS = re.compile(r"<(?:https?://|mailto:|ssh://)[^<>|\s]{1,200}\|([^<>|]{1,200})>")
+_LINK = re.compile(r"\[([^\[\]]{1,200})\]\(https?://[^()\s]{1,200}\)")
 _ADDRESS_BEHIND = re.compile(r"(?<=[\w.-])<(?:https?://|mailto:)[^<>|\s]{1,200}>")
 
 
@@ -47,8 +46,9 @@ def _without_entities(text: str) -> str:
 
 
 class Markup(msgspec.Struct, frozen=True):
-    """A layer that lies on single characters of a text, wherever they are."""
+    """A layer that lies on single characters of a text, wherever they are; ``literal`` is in every sign of it."""
 
+    literal: str
     sign: re.Pattern[str]
     change: Callable[[str], list[str]]
     doubtful: bool = False
@@ -56,7 +56,7 @@ class Markup(msgspec.Struct, frozen=True):
 
     def blocks(self, lines: Sequence[Line]) -> list[tuple[int, int]]:
         """Blocks of lines of which every other one shows the sign."""
-        carries = [self.sign.search(line.text) is not None for line in lines]
+        carries = [self.literal in line.text and self.sign.search(line.text) is not None for line in lines]
         return block_ends(lines, carries, 1) if any(carries) else []
 
     def removed(self, lines: Sequence[Line]) -> list[Line]:
@@ -81,14 +81,15 @@ def _split(text: str) -> list[str]:
 
 
 def _without_links(text: str) -> list[str]:
-    return [_ADDRESS_BEHIND.sub("", _LINK.sub(lambda found: found[1] or found[2], text))]
+    return [_ADDRESS_BEHIND.sub("", _LINK.sub(r"\1", _NAMED_ADDRESS.sub(r"\1", text)))]
 
 
 MARKUP = (
-    Markup(_ELEMENT, _without_elements),
-    Markup(_ENTITY, lambda text: [_without_entities(text)]),
-    Markup(_LINK, _without_links),
-    Markup(_ADDRESS_BEHIND, _without_links),
-    Markup(_WRITTEN_END, _split),
-    Markup(_ESCAPED, _unescaped),
+    Markup("<", _ELEMENT, _without_elements),
+    Markup("&", _ENTITY, lambda text: [_without_entities(text)]),
+    Markup("<", _NAMED_ADDRESS, _without_links),
+    Markup("](", _LINK, _without_links),
+    Markup("<", _ADDRESS_BEHIND, _without_links),
+    Markup("\\n", _WRITTEN_END, _split),
+    Markup("\\", _ESCAPED, _unescaped),
 )

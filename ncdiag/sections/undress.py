@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
+import msgspec
+
 from ncdiag.sections import unwrap
 from ncdiag.sections.frames import FRAMES, stripped
 from ncdiag.sections.heads import HEADS, Head
@@ -47,10 +49,8 @@ _MANY = 200
 _ALIKE, _SHAPE = 4, 240
 """Of more, so many that differ in digits alone, within so many characters."""
 _DIGITS = re.compile(r"\d+")
-GENERAL = frozenset({"python-exception", "torch-last-error"})
-"""Events of which the form of a line tells, not its words."""
-_LOOSE = GENERAL | {"progress-step"}
-"""Events that a few words tell, which any part of a line may hold."""
+GENERAL = frozenset({"python-exception", "torch-last-error", "progress-step"})
+"""Events of which the form of a line or a few words tell, which any part of a line may hold."""
 
 
 class Layer(Protocol):
@@ -113,7 +113,9 @@ class _Undresser:
         self._room = ROOM
 
     def _read(self, lines: Sequence[Line], *, doubtful: bool) -> frozenset[Said]:
-        lines = self._few(lines)
+        return self._read_all(self._few(lines), doubtful=doubtful)
+
+    def _read_all(self, lines: Sequence[Line], *, doubtful: bool) -> frozenset[Said]:
         key = doubtful, "\n".join(f"{line.stream}\t{line.head}\t{line.text}" for line in lines)
         if key not in self._known:
             self._room -= len(key[1])
@@ -190,6 +192,11 @@ class _Undresser:
     ) -> list[tuple[int, unwrap.Whole]]:
         """How much each of these lines says more in one; nothing if none of the first does, for nothing is broken."""
         result: list[tuple[int, unwrap.Whole]] = []
+        lost, new = self._differences(lines, wholes[:_TRIED], doubtful=doubtful)
+        if not new and len(wholes) >= _TRIED:
+            return []
+        if not new and not lost:
+            return [(0, whole) for whole in wholes]
         for whole in wholes[:PLACES]:
             result.append((self._gain(lines, whole, reach=reach, doubtful=doubtful), whole))
             if len(result) == _TRIED and not any(
@@ -198,6 +205,17 @@ class _Undresser:
             ):
                 return []
         return result + [(0, whole) for whole in wholes[PLACES:]]
+
+    def _differences(
+        self, lines: Sequence[Line], wholes: Sequence[unwrap.Whole], *, doubtful: bool
+    ) -> tuple[frozenset[Said], frozenset[Said]]:
+        """What all these lines say no more when each is in one, and what they say besides: two readings for all."""
+        if not wholes:
+            return frozenset(), frozenset()
+        parts = [each for start, end, line in wholes for each in (*lines[start:end], _gap(line))]
+        whole = [each for _, _, line in wholes for each in (line, _gap(line))]
+        before, after = self._read_all(parts, doubtful=doubtful), self._read_all(whole, doubtful=doubtful)
+        return before - after, after - before
 
     def _goes_on(self, lines: Sequence[Line], whole: unwrap.Whole, *, doubtful: bool) -> bool:
         """True if a value of a part goes on in the next."""
@@ -219,7 +237,7 @@ class _Undresser:
         lost = sum(
             not (
                 _goes_on(each, values)
-                or (each[0] == _EVENT and (renamed or (reach and each[2] in _LOOSE)))
+                or (each[0] == _EVENT and (renamed or (reach and each[2] in GENERAL)))
                 or (each[0] == _LAUNCH and launched)
             )
             for each in parts - said
@@ -229,6 +247,11 @@ class _Undresser:
         if lost and not plainly:
             return -1
         return max(more, 0)
+
+
+def _gap(line: Line) -> Line:
+    """An empty line, which ends what a line began."""
+    return msgspec.structs.replace(line, text="")
 
 
 def gain(said: frozenset[Said], before: frozenset[Said]) -> int:
