@@ -10,6 +10,7 @@ import functools
 import re
 
 from ncdiag.facts.observe import Observation, observe
+from ncdiag.parsers import _languages
 from ncdiag.parsers._prose import is_prose, is_voiced
 from ncdiag.spans import Section
 
@@ -20,11 +21,18 @@ _WRITTEN = 300
 """Sentences that a person writes in a ticket; what holds more of them is a program's, or a book."""
 _SURE = frozenset({"hangs", "slow", "wrong-results"})
 """Troubles that programs do not write sentences about."""
+_PLAIN = re.compile(
+    r"\b(?:do|does|did|is|are)(?:\snot|n't)\s(?:\w+\s)?work(?:ing)?\b|\beach\sother\b"
+    r"|\bwork(?:s|ed|ing)?\s(?:\w+\s){0,3}(?:on|with|in)\s(?:\w+\s)?single\b"
+    r"|\bsingle[- ]\w+\s(?:\w+\s)?(?:works|is\sfine)\b",
+    re.IGNORECASE,
+)
+"""Nor do they write so of what does not work."""
 _NOT = r"(?:not|n't|never|cannot|unable\sto|fails?\sto|failed\sto|refuses?\sto)\s(?:\w+\s){0,2}"
 _HANGS = r"""
     hang(?:s|ing|ed)? | hung | stuck | freez(?:e|es|ing) | froze | frozen | stall(?:s|ed|ing)? | deadlock\w*
   | blocks?\sforever | waits?\sforever | forever | no\sprogress | unresponsive | time[sd]?\s?-?out
-  | timing\sout | timeouts?
+  | timing\sout | timeouts? | nothing\s(?:moves|happens|progresses) | (?:not|n't|stops?|stopped)\s(?:moving|progressing)
   | never\s(?:returns?|ends?|finish\w*|complet\w*|starts?|gets?)
 """
 _WRONG = r"""
@@ -36,6 +44,8 @@ _SLOW = r"""
   | (?:bandwidth|throughput|performance|speed|busbw|scaling)\s(?:\w+\s){0,4}
     (?:low|lower|drops?|dropped|bad|poor|worse|half|degrad\w*|less)
   | takes?\s(?:\w+\s){0,3}(?:longer|minutes|hours|ages)
+  | only\s(?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing|at)\s(?:\w+\s){0,2}\d
+  | expect\w*\s(?:\w+\s){0,3}\d[\d.]*\s?[GMT]i?(?:B/s|bps|b/s|Bps)
 """
 _UNUSED = rf"""
     {_NOT}(?:us(?:e|ed|ing)|pick(?:ed)?|choos\w*|chosen|detect(?:ed)?|find|found|see|recogni[sz]\w*|enabl\w*)
@@ -50,11 +60,6 @@ _FAILS = rf"""
   | (?:doesn|don|didn|isn|aren|wasn|won|couldn)'?t\s(?:\w+\s){{0,2}}(?:work|start|run|connect|launch|initiali[sz]e)
 """
 _WORDS = {"hangs": _HANGS, "wrong-results": _WRONG, "slow": _SLOW, "not-used": _UNUSED, "fails": _FAILS}
-_EAST_ASIAN = (
-    ("hangs", "卡住|卡死|挂起|挂住|hang|一直等|无响应|不动|超时|ハング|固ま|止ま|멈춤|멈췄|멈추"),
-    ("slow", "很慢|太慢|变慢|慢了|带宽低|遅い|遅く|느리|느려"),
-    ("fails", "报错|失败|错误|崩溃|无法|不能|跑不|起不来|エラー|失敗|できない|오류|실패"),
-)
 _DENIED = (
     r"(?:\b(?:no|not|never|without|longer|fixed|solved|resolved|gone|stopped|avoids?|prevents?|instead\sof)|n't)"
     r"\s(?:\w+\s){0,2}$"
@@ -73,16 +78,12 @@ def _patterns() -> tuple[tuple[tuple[str, re.Pattern[str]], ...], re.Pattern[str
 def find(text: str) -> str | None:
     """What kind of trouble a sentence complains of; None for none."""
     text = text[:_LOOKED_AT].replace("\u2019", "'")
-    if not text.isascii():
-        for what, pattern in _EAST_ASIAN:
-            if re.search(pattern, text):
-                return what
     patterns, denied = _patterns()
     for what, compiled in patterns:
         for found in compiled.finditer(text):
             if not denied.search(text[: found.start()]):
                 return what
-    return None
+    return _languages.complaint(text)
 
 
 class Complaints:
@@ -116,4 +117,8 @@ class Complaints:
         if self._voiced:
             return self._found
         short = len(self._section.lines) <= _TICKET
-        return [found for found in self._found if short and found.fields["what"] in _SURE]
+        return [found for found in self._found if short and (found.fields["what"] in _SURE or _is_plain(found))]
+
+
+def _is_plain(found: Observation) -> bool:
+    return _PLAIN.search(str(found.fields["text"]).replace("\u2019", "'")) is not None

@@ -10,38 +10,48 @@ import re
 from ncdiag.nccl.reasons import number_of_signal
 from ncdiag.parsers._context import Context
 from ncdiag.parsers._events import Found
-from ncdiag.parsers._prose import is_prose
+from ncdiag.parsers._prose import is_prose, is_voiced
 
 EVENTS = {"process-exit": {"exit_code": "int", "signal": "int"}, "program-error": {}}
 """Events that are told by the form of a line, and the types of their fields."""
 
 _LOOKED_AT = 600
-_SIGNS = ("exit", "Exit", "EXIT", "signal", "Signal", "SIG", "returned", "return code", "dumped")
+_SIGNS = ("exit", "Exit", "EXIT", "signal", "Signal", "SIG", "returned", "return code", "dumped", "status=")
 _EXIT = re.compile(
     r"\b(?:exit(?:ed|s|ing)?(?:[ _](?:with|by|on))?(?:[ _](?:non-?zero|an?|error|exit)){0,2}[ _]?(?:status|code|value)"
     r"|exit(?:ed|s)\s(?:with|by)(?:\san?)?(?:\snon-?zero)?"
     r"|return(?:ed)?[ _](?:non-?zero[ _])?(?:exit[ _])?(?:status|code))"
-    r"\s{0,8}[:=(]?\s{0,8}(?P<code>-?\d{1,3})\b(?![.:/\d])",
+    r"\s{0,8}[:=(]?\s{0,8}(?P<code>-?\d{1,3})\b(?![.:/\d])|\bcode=exited, status=(?P<unit>\d{1,3})/",
     re.IGNORECASE,
 )
 _SIGNAL = re.compile(
-    r"\b(?:(?:killed|terminated|ended|died|exited|crashed)\s(?:by|on|due\sto|with)\s(?:the\s)?signal|(?:caught|received|got)\s"
-    r"(?:a\s)?(?:fatal\s)?signal|exit(?:ed)?\son\ssignal|signal\scode)\b[\s:=(]{0,6}(?P<which>SIG[A-Z]{2,6}|\d{1,2})\b"
+    r"\b(?:(?:killed|terminated|interrupted|ended|died|exited|crashed)\s(?:by|on|due\sto|with)\s(?:the\s)?signal"
+    r"|(?:caught|received|got)\s"
+    r"(?:a\s)?(?:fatal\s)?signal|exit(?:ed)?\son\ssignal"
+    r"|signal\scode)\b[\s:=(]{0,6}(?P<which>SIG[A-Z]{2,6}|\d{1,2})\b"
     r"|\b(?P<dumped>Segmentation fault|Aborted|Bus error|Illegal instruction|Floating point exception|Killed)\b.{0,40}"
-    r"\(core dumped\)",
+    r"\(core dumped\)"
+    r"|^signal: (?P<told>killed|aborted|terminated|segmentation fault|bus error)\b"
+    r"|\bcode=(?:killed|dumped), status=(?P<unit>\d{1,2})/",
     re.IGNORECASE,
 )
 _DUMPED = {
     "segmentation fault": "SIGSEGV", "aborted": "SIGABRT", "bus error": "SIGBUS", "killed": "SIGKILL",
+    "terminated": "SIGTERM",
     "illegal instruction": "SIGILL", "floating point exception": "SIGFPE",
 }  # fmt: skip
 _ERROR = re.compile(
     r"[\[(<|]?\s{0,2}(?:(?:FATAL|CRITICAL|ERROR)\b|(?:[Ff]atal [Ee]rror|panic|PANIC)\s{0,3}[\])>|:-])"
     r"[\])>|:\s-]{1,8}\S.{5}"
     r"|(?:[\w.:/-]{1,80}\s){0,3}[\[(|]?(?:FATAL|CRITICAL|ERROR)[\])|:]\s{0,8}\S.{5}"
+    r"|(?:[\w./+-]{1,60}(?:\[\d{1,9}\])?:\s{1,4}){1,3}(?:fatal|panic)\s{0,2}:\s{0,4}\S.{5}"
+    r"|(?:free|malloc|realloc|calloc|munmap_chunk)\(\): .{4}|double free or corruption|corrupted (?:size|double-linked)"
+    r"|\*\*\* (?:stack smashing|buffer overflow) detected|[\w ]{0,40}\|[A-Z]{2,12}_(?:ERROR|FATAL)\|\s{0,4}\S"
     r"|thread '[^']{1,80}' panicked at|[\w./-]{1,120}:\d{1,6}: .{0,80}Assertion .{1,300} failed"
 )
 _HARMLESS = re.compile(r"[^\w]{0,4}(?:0|none|no)\b|.{0,200}\b(?:ERROR|error)s?:\s{0,3}0\b", re.IGNORECASE)
+_TALKS = re.compile(r"\b(?:if|when|whenever|should|would|I|we|my|our|you|may|might)\b", re.IGNORECASE)
+"""Words of somebody who writes about what ends a program, when it does not just have."""
 _LEVELS = frozenset("EFC")
 """First letters of the levels error, fatal and critical."""
 
@@ -50,20 +60,27 @@ def find(text: str, context: Context) -> Found | None:
     """The event of a line (without its prefixes) that tells of an end or an error by its form; None for others."""
     text = text[:_LOOKED_AT]
     found = _end(text) if any(sign in text for sign in _SIGNS) else None
-    if found is None and (context.level in _LEVELS or _ERROR.match(text)) and not _HARMLESS.match(text):
-        found = Found("program-error", "app", "symptom", {})
-    return None if found is None or (context.level is None and is_prose(text)) else found
+    if found is not None:
+        return None if is_prose(text) and _TALKS.search(text) else found
+    if not (context.level in _LEVELS or _ERROR.match(text)) or _HARMLESS.match(text):
+        return None
+    return (
+        None
+        if context.level is None and is_prose(text) and is_voiced(text)
+        else Found("program-error", "app", "symptom", {})
+    )
 
 
 def _end(text: str) -> Found | None:
     signalled = _SIGNAL.search(text)
     if signalled is not None:
-        number = _number(signalled["which"] or _DUMPED.get((signalled["dumped"] or "").lower(), ""))
+        told = (signalled["told"] or signalled["dumped"] or "").lower()
+        number = _number(signalled["which"] or signalled["unit"] or _DUMPED.get(told, ""))
         return Found("process-exit", "app", "symptom", {"signal": number} if number else {})
     exited = _EXIT.search(text)
     if exited is None:
         return None
-    code = int(exited["code"])
+    code = int(exited["code"] or exited["unit"])
     return Found("process-exit", "app", "symptom" if code else "fact", {"exit_code": code})
 
 

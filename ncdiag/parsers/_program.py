@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _complaints, _context, _ends, _events, _progress
+from ncdiag.parsers import _complaints, _context, _ends, _events, _failing, _progress
 from ncdiag.spans import Section
 
 NOISE = re.compile(
@@ -48,8 +48,10 @@ Form = Callable[[str, _context.Context], "_events.Found | None"]
 
 
 def form_of_program(text: str, context: _context.Context) -> _events.Found | None:
-    """The last line of a Python traceback, an end or an error by its form."""
-    return _events.exception(text) or (None if NOISE.match(text) else _ends.find(text, context))
+    """The last line of a Python traceback, an end or an error by its form, a failure by its words."""
+    if (raised := _events.exception(text)) is not None or NOISE.match(text):
+        return raised
+    return _ends.find(text, context) or _failing.find(text, context)
 
 
 def read(section: Section, is_known: Callable[[str], bool] = known, form: Form = form_of_program) -> Parsed:

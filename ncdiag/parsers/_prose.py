@@ -1,16 +1,18 @@
 """Tell a person's sentence from what a program printed.
 
 A program's line has a prefix, a path, a level, an assignment or few words; a person writes sentences: common words of
-small size between the others, or, in Chinese, Japanese and Korean, signs of these scripts.
+small size between the others, or letters of another script.
 """
 
 from __future__ import annotations
 
 import re
 
+from ncdiag.parsers import _languages
+from ncdiag.parsers._languages import SCRIPT
+
 _LONGEST = 2000
-_WORD = re.compile(r"[(\"']{0,2}[A-Za-z][A-Za-z'\u2019-]*[.,;:!?)\"']{0,3}")
-_EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_WORD = re.compile(r"[(\"']{0,2}[^\W\d_](?:[^\W\d_]|['\u2019-])*[.,;:!?)\"']{0,3}")
 _SIGNS_NEEDED = 4
 _PROGRAM = re.compile(
     r"\s*(?:\[|<|\{|\+ |\$ |#!|//|/\*|at |File \"|Traceback|[\w./-]+:\d+[: ]|\d+: |\d{4}-\d\d-\d\d|\w+\("
@@ -48,13 +50,13 @@ _VOICE = re.compile(
 
 def is_voiced(text: str) -> bool:
     """True if the sentence speaks of its writer or asks, which programs do not."""
-    return _VOICE.search(text[:_LONGEST].replace("\u2019", "'")) is not None or _EAST_ASIAN.search(text) is not None
+    return _VOICE.search(text[:_LONGEST].replace("\u2019", "'")) is not None or SCRIPT.search(text) is not None
 
 
 def is_prose(text: str) -> bool:
     """True if the line, without its prefixes, reads like a sentence of a person."""
     text = text.strip()[:_LONGEST]
-    if not text.isascii() and len(_EAST_ASIAN.findall(text)) >= _SIGNS_NEEDED:
+    if not text.isascii() and len(SCRIPT.findall(text)) >= _SIGNS_NEEDED:
         return _PROGRAM.match(text) is None
     if _PROGRAM.match(text):
         return False
@@ -64,4 +66,5 @@ def is_prose(text: str) -> bool:
     words = [token.strip(".,;:!?()\"'").replace("\u2019", "'").lower() for token in tokens if _WORD.fullmatch(token)]
     if len(words) < _WORDS_NEEDED or len(words) < _SHARE * len(tokens):
         return False
-    return sum((word in _SMALL) + 2 * (word in _PERSON) for word in words) >= _SMALL_NEEDED
+    small = sum((word in _SMALL) + 2 * (word in _PERSON) for word in words)
+    return small >= _SMALL_NEEDED or _languages.of(words) is not None

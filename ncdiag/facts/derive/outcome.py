@@ -216,6 +216,17 @@ def is_open_failure(event: Event, view: View) -> bool:
 
 
 @derived
+def is_open_wording(event: Event, view: View) -> bool:
+    """True if words alone speak of a failure, no other line tells of one, and nothing went on behind it."""
+    if event.event != "failure-words" or view.get(view.job, "open_failures"):
+        return False
+    if view.get(event, "went_on") or view.get(event, "is_elsewhere"):
+        return False
+    at, ready = place(event), view.get(view.job, "ready_places").values()
+    return not any(at is not None and source == at[0] and line > at[1] for source, line in ready)
+
+
+@derived
 def open_failures(job: Job, view: View) -> tuple[Event, ...]:
     """The lines that tell of failures which count, in the order of the input."""
     return tuple(event for event in job.events if view.get(event, "is_open_failure"))

@@ -1,0 +1,78 @@
+"""Lines that speak of a failure in their words, whatever program prints them: failed to, cannot, refused.
+
+Weaker than a level, a signal or an exit code (`ncdiag.parsers._ends`), as programs also write so of what they do
+without: such a line counts where nothing says more, and the job is not seen to go on behind it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.parsers._context import Context
+from ncdiag.parsers._events import Found
+from ncdiag.parsers._prose import is_prose
+
+EVENTS: dict[str, dict[str, str]] = {"failure-words": {}}
+"""Events that are told by the words of a line, and the types of their fields."""
+
+_LOOKED_AT = 600
+_MILD_LEVELS = frozenset("IDTWNV")
+"""First letters of the levels info, debug, trace, warning, notice and verbose: their program goes on."""
+_SIGNS = (
+    "fail", "able", "can", "could", "not ", "time", "refus", "reject", "abort", "kill", "crash", "evict", "exceed",
+    "err", "stuck", "invalid", "fault", "warning  ", "no ", "insufficient", "unhealthy", "heartbeat", "closed", "lost",
+)  # fmt: skip
+"""One of these is in every line that the patterns know: they are tried on few others."""
+_FAILING = re.compile(
+    r"""(?ix)
+    \bfail(?:ed|ure|s)?\b (?!\s*(?:\#|count|rate|s?\s?[:=(]?\s*(?:0|none|no|false)\b))
+  | \b(?:was\s|is\s)?unable\sto\b | \b(?:could|can|did|does|would)(?:\snot|n't)\s\w | \bcannot\s\w
+  | \bnot\s(?:responding|reachable|ready|permitted|running)\b | \bun(?:reachable|responsive|healthy)\b
+  | \b(?:connection|access|permission|request)\s(?:\w+\s)?(?:refused|rejected|denied|reset|lost|closed\sby)\b
+  | \b(?:refused|rejected|aborted|aborting|crashed|evicted|OOMKilled)\b | \b(?:is|was|were|been|got|:)\skilled\b
+  | \btimed\s?out\b | \b(?:watchdog|heartbeat|barrier|rendezvous|handshake)\s(?:\w+\s)?time\s?-?out\b
+  | \b(?:retry|retries|limits?|quota|count)\s(?:\w+\s)?exceeded\b | \bmiss(?:ed|ing)\sheartbeats?\b
+  | \bno\s(?:space|route|healthy|usable|suitable|available)\s\w | \binsufficient\s\S
+  | \bmay\sbe\sstuck\b | \bstopped\ssending\b
+  | \b(?:error|exception)\s?:\s?\S.{3} | \b(?:with|internal|fatal|unknown|unexpected|transport|inner)\serror\b
+  | \bin\serror\b | \b(?-i:ERR)\s\d{2} | \b(?:access|page|memory)\s(?:\w+\s)?fault\b
+  | \binvalid\s(?:pointer|size|next\ssize)\b | \bdouble\sfree\b
+    """
+)
+_CODE = re.compile(
+    r"\b(?:[A-Z][A-Z0-9]{1,30}_){1,6}(?:ERR(?:OR)?|FAILED|FAILURE|REJECTED|UNREACHABLE|ABORTED)(?:_[A-Z0-9_]{1,60})?\b"
+    r"(?!_|\s{0,2}[=:]\s{0,2}[\w.-]{0,30}\s*(?:$|[,;]))"
+)
+"""Status codes by the names that interfaces give them: ``RDMA_CM_EVENT_ADDR_ERROR``, ``HSA_STATUS_ERROR``."""
+_GETS_BY = re.compile(
+    r"""(?ix)
+    \b(?:\w{0,40}warning|warn|deprecat\w*|fall(?:s|ing)?\s?back|default(?:s|ing)?|instead|ignor(?:e|ed|ing)
+      |skip(?:s|ped|ping)?|optional|disabl(?:e|ed|ing)|using|retrying|attempt(?:ing|s)?|not\sinstalled
+      |continu(?:e|es|ing)|will\sbe\sused
+      |(?:no|without(?:\sany)?)\s(?:\w+\s)?(?:errors?|failures?|faults?|problems?)|0\s(?:errors?|fail\w*))\b
+  | [:=]\s{0,20}(?:0|no|none|false|n/a|off|ok)\s*$
+    """
+)
+"""What a program says that does without, or of which nothing failed."""
+_KUBERNETES = re.compile(r"\s*(?:\d\S{0,20}(?: \([^)]{1,40}\))?\s{1,8})?Warning\s{2,12}[A-Z]\w{2,60}\s{2}")
+"""A row of the events that ``kubectl describe`` and ``kubectl get events`` list."""
+_OF_A_PROGRAM = re.compile(r"\w_\w|\b(?:FAILED|ERROR|ABORTED)\b|\b0x[0-9a-f]{2}")
+"""Names of functions, shouted words and addresses, which sentences of people have seldom."""
+_DATA = re.compile(r"\s*(?:[\w.-]{1,60}\s?[=:]\s?[\w.%-]{0,40}[,;|]?\s*){1,20}$|\s*[{<]")
+"""Names with values, and structures of data."""
+
+
+def find(text: str, context: Context) -> Found | None:
+    """The event of a line (without its prefixes) that speaks of a failure; None for others and for a person's words."""
+    text = text[:_LOOKED_AT]
+    small = text.lower()
+    if context.level in _MILD_LEVELS or not any(sign in small for sign in _SIGNS):
+        return None
+    if _KUBERNETES.match(text):
+        return Found("failure-words", "app", "fact", {})
+    coded = _CODE.search(text) is not None
+    if not (coded or (_FAILING.search(text) and not _DATA.match(text))) or _GETS_BY.search(text):
+        return None
+    if is_prose(text) and not (_FAILING.match(text.removeprefix("-E- ")) or _OF_A_PROGRAM.search(text)):
+        return None
+    return Found("failure-words", "app", "fact", {})

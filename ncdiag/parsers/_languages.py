@@ -1,0 +1,118 @@
+"""Words of people who write in other languages than English: what tells the language, and what a complaint says in it.
+
+Scripts of their own tell their languages by their letters; languages in Latin letters are told by their small words,
+without those that English or programs have as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+SCRIPT = re.compile(r"[\u0400-\u04ff\u0590-\u06ff\u0900-\u0dff\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Letters of Cyrillic, Hebrew, Arabic, Indian, Thai, Japanese, Chinese and Korean."""
+_ENOUGH = 2
+
+
+class Language(msgspec.Struct, frozen=True):
+    """A language in Latin letters: its small words, and the patterns of complaints by their kind."""
+
+    small: frozenset[str]
+    complaints: tuple[tuple[str, str], ...]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_LANGUAGES = (
+    Language(
+        _words(
+            "der das dem den und ist sind nicht kein keine ein eine einer einen einem seit beim auf mit nach bei wird"
+            " wenn ich wir zu von aber nur auch noch unser unsere mein meine mehr im zwei zwischen alle"
+        ),
+        (
+            (
+                "hangs",
+                r"häng\w*|haengt|bleibt\s(?:\w+\s){0,3}stehen|steckt\s\w*\s?fest|friert|blockiert|reagiert\snicht",
+            ),
+            ("slow", r"langsam\w*|zu\slange|bricht\sein"),
+            (
+                "fails",
+                r"fehl\w*|abgestürzt|stürzt|(?:funktioniert|geht|startet)\s(?:\w+\s){0,2}nicht|abgebrochen",
+            ),
+        ),
+    ),
+    Language(
+        _words(
+            "le la les un une est sont pas dans aux du des sur ne avec et il je j'ai nous mais que qui rien au deux"
+            " entre notre mon ça après depuis quand"
+        ),
+        (
+            ("hangs", r"bloqu\w*|fig[ée]\w*|gel[ée]\w*|suspendu\w*|n'avance\w*|ne\sr[ée]pond\w*"),
+            ("slow", r"lent\w*|ralenti\w*|trop\slong\w*"),
+            (
+                "fails",
+                r"[ée]chou\w*|[ée]chec\w*|erreurs?|plant\w*|ne\s(?:marche|fonctionne|d[ée]marre)\w*\spas|impossible",
+            ),
+        ),
+    ),
+    Language(
+        _words(
+            "el la los las un una es está están con en de del después que se y pero al nada por para entre dos nuestro"
+            " mi cuando desde"
+        ),
+        (
+            ("hangs", r"colgad[oa]s?|cuelga\w*|congela\w*|atasca\w*|bloquea\w*|no\s(?:responde|avanza)\w*"),
+            ("slow", r"lent[oa]s?|lentitud|despacio|tarda\w*"),
+            ("fails", r"fall[aoó]\w*|errores|error|no\s(?:funciona|arranca|conecta|puede)\w*"),
+        ),
+    ),
+    Language(
+        _words(
+            "o os um uma é são não em com de do da depois que se e mas ao nada por para entre dois nosso meu quando"
+            " desde está"
+        ),
+        (
+            ("hangs", r"trav\w+|congel\w+|pres[oa]s?|não\s(?:responde|avança)\w*"),
+            ("slow", r"lent[oa]s?|lentidão|demora\w*"),
+            ("fails", r"falh\w+|erros?|não\s(?:funciona|inicia|conecta)\w*"),
+        ),
+    ),
+    Language(
+        _words(
+            "il lo gli un una è sono non con di del della dopo che si e ma al dei niente per tra due nostro mio quando"
+            " da"
+        ),
+        (
+            ("hangs", r"blocca\w*|impalla\w*|appes[oa]\w*|non\s(?:risponde|avanza)\w*"),
+            ("slow", r"lent[oaie]\w*|rallenta\w*"),
+            ("fails", r"fall(?:isce|it[oa])\w*|error[ei]|non\s(?:funziona|parte|si\sconnette)\w*"),
+        ),
+    ),
+)
+_SCRIPTS = (
+    ("hangs", "卡住|卡死|挂起|挂住|hang|一直等|无响应|不动|超时|ハング|固ま|止ま|멈[춤췄추춥]"),
+    ("hangs", "завис|виси|висне|застр|не отвеча"),
+    ("slow", "很慢|太慢|变慢|慢了|带宽低|遅い|遅く|느리|느려|медленн|тормоз"),
+    ("fails", "报错|失败|错误|崩溃|无法|不能|跑不|起不来|エラー|失敗|できない|오류|실패"),
+    ("fails", "ошибк|падает|упал|не работает|не запуска"),
+)
+
+
+def of(words: Iterable[str]) -> Language | None:
+    """The language of a sentence in Latin letters by its small words; None for English and where too few tell."""
+    said = list(words)
+    best = max(_LANGUAGES, key=lambda language: sum(word in language.small for word in said))
+    return best if sum(word in best.small for word in said) >= _ENOUGH else None
+
+
+def complaint(text: str) -> str | None:
+    """What kind of trouble a sentence in another language complains of; None for none."""
+    language = None if SCRIPT.search(text) else of(re.findall(r"[^\W\d_][^\W\d_'\u2019]*", text.lower()))
+    for what, pattern in _SCRIPTS if language is None else language.complaints:
+        if re.search(pattern if language is None else rf"(?<!\w)(?:{pattern})(?!\w)", text, re.IGNORECASE):
+            return what
+    return None

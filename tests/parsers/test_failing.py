@@ -1,0 +1,121 @@
+"""Lines of programs that nobody wrote a message for: a failure is known by its form or by its words."""
+
+from __future__ import annotations
+
+import pytest
+
+from ncdiag.parsers import _complaints, _context, _failing, _languages
+from ncdiag.parsers._ends import find as find_end
+from ncdiag.parsers._prose import is_prose
+
+WORDED = """
+Unable to reach the metadata service of this instance
+mad_rpc: do_rpc failed; dport (Lid 40)
+Failed to move QP 77 to RTS
+cma event RDMA_CM_EVENT_ROUTE_ERROR, error -110
+queue_create: HSA_STATUS_ERROR_OUT_OF_RESOURCES
+blas_thread_init: pthread_create failed for thread 31 of 64: Resource temporarily unavailable
+kubelet: Container worker failed liveness probe, will be restarted
+3m (x4 over 9m)  Warning  FailedMount  pod/worker-1  MountVolume.SetUp failed for volume "data"
+srun: error: launch of task 7 timed out
+Memory access fault by GPU node-5 on address 0x7f22
+opensm[88]: ERR 7504: Received trap in error
+lnet: server st07 is not responding
+# Wrong values : 12 FAILED
+"""
+CHATTER = """
+0 failed, 128 passed in 12.3s
+link failures: 0
+Number of failed requests: 0
+Remapping Failure Occurred: No
+step 100 error 0.0123 accuracy 0.92
+Failed to import the fused kernels, falling back to eager mode
+/opt/lib/extension.py:13: UserWarning: Failed to load the image extension
+Cannot find a cache, using defaults
+export TORCH_NCCL_ASYNC_ERROR_HANDLING=1
+TORCH_NCCL_ASYNC_ERROR_HANDLING: 3, TORCH_NCCL_TRACE_BUFFER_SIZE: 2000
+fault tolerance enabled: True, max failures 3
+retry_on_failure: true
+{"failed": 3}
+All checks passed, no errors found.
+I think that the second node cannot see the first one
+"""
+ENDS = [
+    ("trainer.service: Main process exited, code=exited, status=3/NOTIMPLEMENTED", "exit_code", 3),
+    ("trainer.service: Main process exited, code=killed, status=9/KILL", "signal", 9),
+    ("Process finished with exit code 134 (interrupted by signal 6: SIGABRT)", "signal", 6),
+    ("signal: killed", "signal", 9),
+    ("Task 3 was terminated by signal 15", "signal", 15),
+]
+
+
+def lines(text: str) -> list[str]:
+    return text.strip("\n").splitlines()
+
+
+def worded(line: str) -> bool:
+    context, text = _context.split(line)
+    return _failing.find(text, context) is not None
+
+
+@pytest.mark.parametrize("line", lines(WORDED))
+def test_the_words_of_a_failure_are_known(line: str) -> None:
+    assert worded(line)
+
+
+@pytest.mark.parametrize("line", lines(CHATTER))
+def test_counters_warnings_and_fall_backs_are_no_failures(line: str) -> None:
+    assert not worded(line)
+
+
+@pytest.mark.parametrize("level", ["I", "W"])
+def test_a_level_below_error_is_believed(level: str) -> None:
+    assert not worded(f"{level}0603 10:11:12.123456 4321 queue.cc:38] push failed: full")
+    assert worded("queue.cc:38 push failed: full")
+
+
+@pytest.mark.parametrize(("line", "field", "value"), ENDS)
+def test_an_end_is_known_by_its_form(line: str, field: str, value: int) -> None:
+    found = find_end(line, _context.Context())
+    assert found is not None
+    assert found.fields == {field: value}
+
+
+@pytest.mark.parametrize(
+    "line", ["free(): invalid size", "*** stack smashing detected ***: terminated", "x: fatal: no device"]
+)
+def test_what_the_c_library_ends_is_an_error(line: str) -> None:
+    found = find_end(line, _context.Context())
+    assert found is not None
+    assert found.event == "program-error"
+
+
+def test_whoever_writes_about_exit_codes_reports_none() -> None:
+    assert find_end("If it exits with exit code 1 you should look at the other ranks", _context.Context()) is None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "what"),
+    [
+        ("Das Training hängt seit einer Stunde im ersten all_reduce", "hangs"),
+        ("le job est bloqué au démarrage et rien ne bouge", "hangs"),
+        ("el entrenamiento se queda colgado después de la primera iteración", "hangs"),
+        ("o treino travou depois que o segundo nó entrou", "hangs"),
+        ("il training si blocca dopo il primo passo", "hangs"),
+        ("обучение зависает после инициализации", "hangs"),
+        ("학습이 첫 번째 스텝에서 멈춥니다", "hangs"),
+        ("la bande passante est trop lente entre les deux nœuds", "slow"),
+        ("die Verbindung funktioniert leider nicht mit zwei Knoten", "fails"),
+        ("Nodes can't see each other", "fails"),
+        ("GPUs are busy but nothing moves", "hangs"),
+        ("we only get 2 GB/s between two nodes", "slow"),
+    ],
+)
+def test_people_complain_in_their_languages(sentence: str, what: str) -> None:
+    assert is_prose(sentence)
+    assert _complaints.find(sentence) == what
+
+
+@pytest.mark.parametrize("line", ["no se en con de", "Loading the model on device 0", "Starting: job as user in la-4"])
+def test_english_and_programs_are_no_other_language(line: str) -> None:
+    assert _languages.complaint(line) is None
