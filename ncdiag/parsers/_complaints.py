@@ -11,7 +11,7 @@ import re
 
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers import _languages
-from ncdiag.parsers._prose import is_prose, is_voiced
+from ncdiag.parsers._prose import is_prose, is_said, is_voiced
 from ncdiag.spans import Section
 
 _LOOKED_AT, _KEPT = 1000, 400
@@ -19,7 +19,7 @@ _TICKET = 300
 """Lines of program text that somebody pastes by hand."""
 _WRITTEN = 300
 """Sentences that a person writes in a ticket; what holds more of them is a program's, or a book."""
-_SURE = frozenset({"hangs", "slow", "wrong-results"})
+_SURE = frozenset({"hangs", "slow", "wrong-results", "memory-grows"})
 """Troubles that programs do not write sentences about."""
 _PLAIN = re.compile(
     r"\b(?:do|does|did|is|are)(?:\snot|n't)\s(?:\w+\s)?work(?:ing)?\b|\beach\sother\b"
@@ -38,12 +38,13 @@ _HANGS = r"""
 _WRONG = r"""
     (?:wrong|incorrect|corrupt\w*|inconsistent)\s(?:\w+\s){0,2}(?:results?|values?|outputs?|data|sums?|gradients?|answers?)
   | (?:loss|gradients?)\s(?:\w+\s){0,3}(?:nan|diverges?)
+  | (?:loss(?:es)?|gradients?|results?|weights|values|outputs?)\s(?:\w+\s){0,2}(?:differs?|different|mismatch\w*)
 """
 _SLOW = r"""
     slow(?:er|ly|down|s)? | (?:poor|low)\s(?:performance|bandwidth|scaling|throughput|busbw)
   | (?:bandwidth|throughput|performance|speed|busbw|scaling)\s(?:\w+\s){0,4}
     (?:low|lower|drops?|dropped|bad|poor|worse|half|degrad\w*|less)
-  | takes?\s(?:\w+\s){0,3}(?:longer|minutes|hours|ages)
+  | takes?\s(?:\w+\s){0,3}(?:longer|(?:\d+\s?)?(?:minutes|mins?|hours|hrs?)|ages)
   | only\s(?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing|at)\s(?:\w+\s){0,2}\d
   | expect\w*\s(?:\w+\s){0,3}\d[\d.]*\s?[GMT]i?(?:B/s|bps|b/s|Bps)
 """
@@ -55,34 +56,38 @@ _FAILS = rf"""
     fail(?:s|ed|ing|ure|ures)? | crash(?:es|ed|ing)? | abort(?:s|ed|ing)? | errors? | dies | died | killed
   | broken | breaks?
   | exceptions? | segfaults? | core\sdump\w* | unable\sto | cannot | can't | out\sof\smemory | oom | panic\w*
-  | throws? | raises?
+  | throws? | raises? | dead | never\s(?:joins?|connects?|appears?|shows?\sup)
   | {_NOT}(?:work(?:s|ed|ing)?|start(?:s|ed)?|run(?:s|ning)?|connect(?:ed)?|launch\w*|initiali[sz]\w*)
   | (?:doesn|don|didn|isn|aren|wasn|won|couldn)'?t\s(?:\w+\s){{0,2}}(?:work|start|run|connect|launch|initiali[sz]e)
 """
-_WORDS = {"hangs": _HANGS, "wrong-results": _WRONG, "slow": _SLOW, "not-used": _UNUSED, "fails": _FAILS}
-_DENIED = (
-    r"(?:\b(?:no|not|never|without|longer|fixed|solved|resolved|gone|stopped|avoids?|prevents?|instead\sof)|n't)"
-    r"\s(?:\w+\s){0,2}$"
-)
+_GROWS = r"""
+    (?:memory|ram|vram|rss)\s(?:\w+\s){0,3}(?:grow(?:s|ing)?|increas(?:es|ing)|climb(?:s|ing)?|leak(?:s|ed|ing)?)
+  | (?:memory\s)leaks?
+"""
+_WORDS = {
+    "memory-grows": _GROWS,
+    "hangs": _HANGS,
+    "wrong-results": _WRONG,
+    "slow": _SLOW,
+    "not-used": _UNUSED,
+    "fails": _FAILS,
+}
 
 
 @functools.cache
-def _patterns() -> tuple[tuple[tuple[str, re.Pattern[str]], ...], re.Pattern[str]]:
-    """The complaints that are looked for, and what denies one in front of it."""
-    words = [
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """The complaints that are looked for."""
+    return tuple(
         (what, re.compile(rf"\b(?:{pattern})(?!\w)", re.IGNORECASE | re.VERBOSE)) for what, pattern in _WORDS.items()
-    ]
-    return tuple(words), re.compile(_DENIED, re.IGNORECASE)
+    )
 
 
 def find(text: str) -> str | None:
     """What kind of trouble a sentence complains of; None for none."""
     text = text[:_LOOKED_AT].replace("\u2019", "'")
-    patterns, denied = _patterns()
-    for what, compiled in patterns:
-        for found in compiled.finditer(text):
-            if not denied.search(text[: found.start()]):
-                return what
+    for what, pattern in _patterns():
+        if is_said(pattern, text):
+            return what
     return _languages.complaint(text)
 
 

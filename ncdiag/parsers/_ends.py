@@ -10,7 +10,7 @@ import re
 from ncdiag.nccl.reasons import number_of_signal
 from ncdiag.parsers._context import Context
 from ncdiag.parsers._events import Found
-from ncdiag.parsers._prose import is_prose, is_voiced
+from ncdiag.parsers._prose import is_prose, is_talk, is_voiced
 
 EVENTS = {"process-exit": {"exit_code": "int", "signal": "int"}, "program-error": {}}
 """Events that are told by the form of a line, and the types of their fields."""
@@ -43,15 +43,14 @@ _DUMPED = {
 _ERROR = re.compile(
     r"[\[(<|]?\s{0,2}(?:(?:FATAL|CRITICAL|ERROR)\b|(?:[Ff]atal [Ee]rror|panic|PANIC)\s{0,3}[\])>|:-])"
     r"[\])>|:\s-]{1,8}\S.{5}"
-    r"|(?:[\w.:/-]{1,80}\s){0,3}[\[(|]?(?:FATAL|CRITICAL|ERROR)[\])|:]\s{0,8}\S.{5}"
+    r"|(?:[\w.:/-]{1,80}\s){0,3}[\[(|]?(?:FATAL|CRITICAL|ERROR)(?:[\])|:]|\s\d\d[-:])\s{0,8}\S.{5}"
     r"|(?:[\w./+-]{1,60}(?:\[\d{1,9}\])?:\s{1,4}){1,3}(?:fatal|panic)\s{0,2}:\s{0,4}\S.{5}"
     r"|(?:free|malloc|realloc|calloc|munmap_chunk)\(\): .{4}|double free or corruption|corrupted (?:size|double-linked)"
     r"|\*\*\* (?:stack smashing|buffer overflow) detected|[\w ]{0,40}\|[A-Z]{2,12}_(?:ERROR|FATAL)\|\s{0,4}\S"
     r"|thread '[^']{1,80}' panicked at|[\w./-]{1,120}:\d{1,6}: .{0,80}Assertion .{1,300} failed"
 )
+_LEVELLED = re.compile(r"\b(?:level|severity|lvl)[\"']?\s?[=:]\s?[\"']?(?:error|fatal|crit\w*|panic)\b", re.IGNORECASE)
 _HARMLESS = re.compile(r"[^\w]{0,4}(?:0|none|no)\b|.{0,200}\b(?:ERROR|error)s?:\s{0,3}0\b", re.IGNORECASE)
-_TALKS = re.compile(r"\b(?:if|when|whenever|should|would|I|we|my|our|you|may|might)\b", re.IGNORECASE)
-"""Words of somebody who writes about what ends a program, when it does not just have."""
 _LEVELS = frozenset("EFC")
 """First letters of the levels error, fatal and critical."""
 
@@ -61,14 +60,19 @@ def find(text: str, context: Context) -> Found | None:
     text = text[:_LOOKED_AT]
     found = _end(text) if any(sign in text for sign in _SIGNS) else None
     if found is not None:
-        return None if is_prose(text) and _TALKS.search(text) else found
-    if not (context.level in _LEVELS or _ERROR.match(text)) or _HARMLESS.match(text):
+        return None if is_prose(text) and is_talk(text) else found
+    if not (context.level in _LEVELS or _ERROR.match(text) or _is_levelled(text)) or _HARMLESS.match(text):
         return None
     return (
         None
         if context.level is None and is_prose(text) and is_voiced(text)
         else Found("program-error", "app", "symptom", {})
     )
+
+
+def _is_levelled(text: str) -> bool:
+    """True if the line has its level as a field, as structured loggers print it: ``level=error msg="..."``."""
+    return ("level" in text or "severity" in text or "lvl" in text) and _LEVELLED.search(text) is not None
 
 
 def _end(text: str) -> Found | None:

@@ -10,7 +10,7 @@ import re
 
 from ncdiag.parsers._context import Context
 from ncdiag.parsers._events import Found
-from ncdiag.parsers._prose import is_prose
+from ncdiag.parsers._prose import is_prose, is_said, is_talk
 
 EVENTS: dict[str, dict[str, str]] = {"failure-words": {}}
 """Events that are told by the words of a line, and the types of their fields."""
@@ -19,8 +19,13 @@ _LOOKED_AT = 600
 _MILD_LEVELS = frozenset("IDTWNV")
 """First letters of the levels info, debug, trace, warning, notice and verbose: their program goes on."""
 _SIGNS = (
-    "fail", "able", "can", "could", "not ", "time", "refus", "reject", "abort", "kill", "crash", "evict", "exceed",
-    "err", "stuck", "invalid", "fault", "warning  ", "no ", "insufficient", "unhealthy", "heartbeat", "closed", "lost",
+    "fail", "unable", "could not", "couldn't", "can not", "can't", "cannot", "did not", "didn't", "does not",
+    "doesn't", "would not", "wouldn't", "not re", "not permitted", "not running", "unre", "unhealthy", "refused",
+    "rejected", "denied", " reset", "lost", "closed", "abort", "crash", "evict", "oomkilled", "killed", "died",
+    "dies", "timed", "timeout", "time out", "time-out", "exceeded", "heartbeat", "no ", "insufficient", "dead",
+    "corrupt", " down", "stuck", "broken", "hung", "stopped sending", "fallen", "packet loss", "error", "err ",
+    "_err", "exception", "fault", "invalid", "double free", "returned", ": -", "=-", "= -", "warning  ",
+    "out_of_memory", "degraded",
 )  # fmt: skip
 """One of these is in every line that the patterns know: they are tried on few others."""
 _FAILING = re.compile(
@@ -29,19 +34,29 @@ _FAILING = re.compile(
   | \b(?:was\s|is\s)?unable\sto\b | \b(?:could|can|did|does|would)(?:\snot|n't)\s\w | \bcannot\s\w
   | \bnot\s(?:responding|reachable|ready|permitted|running)\b | \bun(?:reachable|responsive|healthy)\b
   | \b(?:connection|access|permission|request)\s(?:\w+\s)?(?:refused|rejected|denied|reset|lost|closed\sby)\b
-  | \b(?:refused|rejected|aborted|aborting|crashed|evicted|OOMKilled)\b | \b(?:is|was|were|been|got|:)\skilled\b
-  | \btimed\s?out\b | \b(?:watchdog|heartbeat|barrier|rendezvous|handshake)\s(?:\w+\s)?time\s?-?out\b
-  | \b(?:retry|retries|limits?|quota|count)\s(?:\w+\s)?exceeded\b | \bmiss(?:ed|ing)\sheartbeats?\b
-  | \bno\s(?:space|route|healthy|usable|suitable|available)\s\w | \binsufficient\s\S
-  | \bmay\sbe\sstuck\b | \bstopped\ssending\b
+  | \b(?:refused|rejected|aborted|aborting|crashed|crashes|evicted|OOMKilled|died|dies)\b
+  | (?<!\d\s)\bkilled\b (?!\s{0,2}[:=]) | \btimed\s?out\b
+  | \b(?:watchdog|heartbeat|barrier|rendezvous|handshake)\s(?:\w+\s)?time\s?-?out\b
+  | \b(?:retry|retries|limits?|quota|count)\s(?:\w+\s)?exceeded\b
+  | \bexceeded\s(?:the\s|its\s)?(?:\w+\s)?(?:limit|time|memory)
+  | \bmiss(?:ed|ing)\s(?:\w+\s)?heartbeats?\b
+  | \bno\s(?:\w+\s)?(?:space|route|devices?|gpus?|nics?)\s(?:left|to|(?:were\s|was\s)?found|available|detected)\b
+  | \bno\s(?:healthy|usable|suitable|available)\s\w | \binsufficient\s\S
+  | \b(?:is|are|was|were|been|marked|seems?|got|gets)\s(?:\w+\s)?(?:dead|lost|corrupt(?:ed)?|down|stuck|closed|broken)\b
+  | \b(?:may|might)\sbe\s(?:stuck|hung)\b | \bstopped\ssending\b | \bfallen\soff\b | \bdefinitely\sdown\b
+  | \brequires?\sreset\b | \b(?!0%)[\d.]{1,6}%\spacket\sloss\b
   | \b(?:error|exception)\s?:\s?\S.{3} | \b(?:with|internal|fatal|unknown|unexpected|transport|inner)\serror\b
-  | \bin\serror\b | \b(?-i:ERR)\s\d{2} | \b(?:access|page|memory)\s(?:\w+\s)?fault\b
+  | \b(?:error\s(?:at|in|occurred)|in\serror)\b | \b(?-i:ERR)\s\d{2} | \b(?:access|page|memory)\s(?:\w+\s)?fault\b
   | \binvalid\s(?:pointer|size|next\ssize)\b | \bdouble\sfree\b
+  | \w\(\S{0,80}\)\sreturned\s-?[1-9]\d{0,6}\b | [:=]\s?-\d{1,3}\s\([A-Z][a-z]
     """
 )
 _CODE = re.compile(
-    r"\b(?:[A-Z][A-Z0-9]{1,30}_){1,6}(?:ERR(?:OR)?|FAILED|FAILURE|REJECTED|UNREACHABLE|ABORTED)(?:_[A-Z0-9_]{1,60})?\b"
+    r"\b(?:[A-Z][A-Z0-9]{1,30}_){1,6}(?:ERR(?:OR)?|FAIL(?:ED|URE)?|REJECTED|UNREACHABLE|ABORTED)(?:_[A-Z0-9_]{1,60})?\b"
     r"(?!_|\s{0,2}[=:]\s{0,2}[\w.-]{0,30}\s*(?:$|[,;]))"
+    r"|\b(?:cuda|hip|nccl)Error(?!Check|String|Name)[A-Z]\w{2,60}|\bOUT_OF_MEMORY\b"
+    r"|\b(?:is|State|Status)\s?:?\s?DEGRADED\b"
+    r"|^Result = FAIL\b|\bDEADLINE_?EXCEEDED\b|\bDeadlineExceeded\b"
 )
 """Status codes by the names that interfaces give them: ``RDMA_CM_EVENT_ADDR_ERROR``, ``HSA_STATUS_ERROR``."""
 _GETS_BY = re.compile(
@@ -73,6 +88,6 @@ def find(text: str, context: Context) -> Found | None:
     coded = _CODE.search(text) is not None
     if not (coded or (_FAILING.search(text) and not _DATA.match(text))) or _GETS_BY.search(text):
         return None
-    if is_prose(text) and not (_FAILING.match(text.removeprefix("-E- ")) or _OF_A_PROGRAM.search(text)):
+    if is_prose(text) and (is_talk(text) or not is_said(_FAILING, text)) and not _OF_A_PROGRAM.search(text):
         return None
     return Found("failure-words", "app", "fact", {})

@@ -83,6 +83,8 @@ def read(section: Section, is_known: Callable[[str], bool] = known, form: Form =
         for event in found:
             collector.add(index, event, context, text)
             timeouts.see(index, event, context)
+        if found and found[0].event in _failing.EVENTS:
+            complaints.see(index, line, text)  # whoever complains speaks of failures, too
         if found or expects_error or CONTINUED.match(text):
             continue
         remarked = complaints.see(index, line, text) or progress.see(index, context, text)

@@ -53,6 +53,25 @@ def is_voiced(text: str) -> bool:
     return _VOICE.search(text[:_LONGEST].replace("\u2019", "'")) is not None or SCRIPT.search(text) is not None
 
 
+_TALK = re.compile(r"\b(?:if|when|whenever|should|would|I|we|my|our|you|your|may|might)\b|\?\s*$", re.IGNORECASE)
+_DENIED = re.compile(
+    r"(?:\b(?:no|not|never|without|longer|fixed|solved|resolved|gone|stopped|avoids?|prevents?|instead\sof)|n't)"
+    r"\s(?:\w+\s){0,2}$",
+    re.IGNORECASE,
+)
+"""What stands in front of a word to deny it."""
+
+
+def is_talk(text: str) -> bool:
+    """True if the sentence speaks of somebody, asks, or tells what may happen: nothing has just happened in it."""
+    return _TALK.search(text) is not None
+
+
+def is_said(pattern: re.Pattern[str], text: str) -> bool:
+    """True if the pattern is in the text without a word in front that denies it."""
+    return any(not _DENIED.search(text[: found.start()]) for found in pattern.finditer(text))
+
+
 def is_prose(text: str) -> bool:
     """True if the line, without its prefixes, reads like a sentence of a person."""
     text = text.strip()[:_LONGEST]

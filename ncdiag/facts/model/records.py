@@ -174,7 +174,7 @@ class Throughput(Fact, frozen=True, kw_only=True):
 class Complaint(Fact, frozen=True, kw_only=True):
     """What a person says goes wrong, in their own words: ``text`` is the sentence, ``what`` the kind of trouble."""
 
-    what: Literal["hangs", "fails", "slow", "wrong-results", "not-used"]
+    what: Literal["hangs", "fails", "slow", "wrong-results", "not-used", "memory-grows"]
     text: str = ""
 
 
