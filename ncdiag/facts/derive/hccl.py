@@ -187,9 +187,14 @@ def _server(table: RankTable, host: Host, ports: dict[str, Npu]) -> str | None:
 
 @derived
 def has_wrong_address(table: RankTable, view: View) -> bool | None:
-    """Does the table give a device an address that is its host's, or not that of its port?"""
+    """True if the table gives a device an address that is its host's, or not that of its port.
+
+    None where no such address is seen and no port was shown.
+    """
     own: bool | None = view.get(table, "uses_host_address")
-    return True if view.get(table, "port_address") is not None else own
+    if own or view.get(table, "port_address") is not None:
+        return True
+    return own if any(npu.ip for host in view.job.hosts for npu in host.npus) else None
 
 
 @derived
