@@ -231,14 +231,14 @@ def pci_paths_missing(host: Host, view: View) -> bool:
 def hides_pci_devices(host: Host, view: View) -> bool | None:
     """True if NCCL found no PCI bus folder in /sys, or it is Windows' Linux, which has none.
 
-    None where neither was shown, nor PCI devices or a rank that is past the search for them.
+    None where neither was shown, nor a rank that is past the search for PCI devices.
     """
     if host.in_wsl:
         view.note(host, "in_wsl")
     if host.in_wsl or view.get(host, "pci_paths_missing"):
         return True
     past = any(rank.state == "ready" or rank.transports for rank in view.ranks_on(host.name))
-    return False if past or host.pci or host.in_wsl is False else None
+    return False if past or host.in_wsl is False else None
 
 
 @derived

@@ -82,7 +82,10 @@ def peer_stall(job: Job, view: View) -> str | None:
 
 
 def _of_silence(job: Job, view: View, *, known: bool, alone: bool) -> str | None:
-    """What speaks for it where no message tells of a failure; None where nothing shows that a host's job went on."""
+    """What speaks for it where no message tells of a failure.
+
+    None for a job of one host of which nothing shows that it went on.
+    """
     if switch := view.get(job, "p2p_switch_told"):
         return _of_switch(job, view, switch, known=known)
     if alone and known and any(view.get(run, "stands_at_first_size") for run in job.benchmarks):
