@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ncdiag.facts.model import Event, Gid, Gpu, Hca, Host, Interface, Job, Port, Rank
+from ncdiag.facts.model import Difference, Event, Gid, Gpu, Hca, Host, Interface, Job, Port, Rank
 from ncdiag.facts.view import View
 from ncdiag.spans import Span
 
@@ -90,7 +90,9 @@ def spans(bound: Iterable[Any], reads: Iterable[tuple[Any, str]], view: View) ->
     found: dict[Span, None] = {}
     facts = list(bound)
     for entity in facts:
-        if not isinstance(entity, _WIDE):
+        if isinstance(entity, Difference):  # a line for each of the values
+            found.update(dict.fromkeys(entity.provenance.values()))
+        elif not isinstance(entity, _WIDE):
             _keep(found, _provenance(entity).get("") or _of_collection(entity, facts))
     for entity, field in reads:
         noted = view.evidence(entity, field)

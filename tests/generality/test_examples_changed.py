@@ -1,4 +1,4 @@
-"""What an example of a rule says stays so: in other releases' words, in another order."""
+"""What an example of a rule says stays so: in other releases' words, in another order, with a section less."""
 
 from __future__ import annotations
 
@@ -30,6 +30,14 @@ THE_ORDER_TELLS = {
     ("rank-crashed-first", "the program of a rank failed by itself"): "what is printed first came first",
 }  # fmt: skip
 """Examples that another order makes another one, and why."""
+
+WHERE_FAILURES_STAND = frozenset(
+    {"nccl_log", "nccl_tests", "perftest", "text", "throughput", "torch_watchdog", "traceback"}
+)
+"""The output of the programs themselves: the failure, the stall or the low speed is printed there. A program that has
+nothing to report prints nothing, so that without this output nothing is known to have failed, and a rule may be clear.
+All other sections show a state, which is there whether it was shown or not.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -78,3 +86,16 @@ def test_with_the_sections_in_another_order(area: Path, rules: dict[Path, list[R
         and (now := became(rule, dict(reversed(example.sections.items())), example.host)) != example.outcome
     ]
     assert changed == []
+
+
+@pytest.mark.parametrize("area", AREAS, ids=lambda area: area.name)
+def test_with_a_section_less(area: Path, rules: dict[Path, list[Rule]]) -> None:
+    cleared = [
+        f"{rule.name}, {example.name}: clear without {kind}"
+        for rule, example in examples(rules[area])
+        if example.outcome == "fired" and len(example.sections) > 1
+        for kind in example.sections
+        if kind not in WHERE_FAILURES_STAND
+        and became(rule, {k: texts for k, texts in example.sections.items() if k != kind}, example.host) == "clear"
+    ]
+    assert cleared == [], "what was not shown is not known"

@@ -1,4 +1,7 @@
-"""Counters of ports and interfaces that are not 0, as text; they count since the driver was loaded."""
+"""Counters of ports and interfaces that are not 0, as text; they count since the driver was loaded.
+
+The text is empty where all counters that were shown are 0, and None where none of them was shown.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,17 @@ _STORMS = ("tx_pause_storm_warning_events", "tx_pause_storm_error_events")
 _LINK_ERRORS = ("link_downed", "link_error_recovery", "local_link_integrity_errors")
 
 
-def _raised(counters: dict[str, int] | None, names: tuple[str, ...]) -> dict[str, int]:
-    return {name: value for name in names if (value := (counters or {}).get(name, 0)) > 0}
+def _raised(counters: dict[str, int] | None, names: tuple[str, ...]) -> str | None:
+    """``link_downed 3``: those of these names that are not 0."""
+    shown = {name: value for name in names if (value := (counters or {}).get(name)) is not None}
+    return ", ".join(f"{name} {value}" for name, value in shown.items() if value > 0) if shown else None
+
+
+def _of_card(interface: Interface, names: tuple[str, ...]) -> str | None:
+    """Those of a network card, which all come from one output; what has no card behind it has none of them."""
+    if interface.counters is None and interface.kind in {"physical", None}:
+        return None
+    return _raised(interface.counters, names) or ""
 
 
 def _counters_of(port: Port, view: View) -> dict[str, int]:
@@ -27,33 +39,29 @@ def _counters_of(port: Port, view: View) -> dict[str, int]:
     return {**by_lid, **(port.counters or {})}
 
 
-def _told(counters: dict[str, int]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in counters.items())
-
-
 @derived
-def loss_counters(port: Port, view: View) -> str:
+def loss_counters(port: Port, view: View) -> str | None:
     """``local_ack_timeout_err 9``: what counts lost or late packets, where not 0."""
-    return _told(_raised(_counters_of(port, view), _LOSS))
+    return _raised(_counters_of(port, view), _LOSS)
 
 
 @derived
-def link_counters(port: Port, view: View) -> str:
+def link_counters(port: Port, view: View) -> str | None:
     """``link_downed 3``: what counts faults of the link, where not 0, and what mlxlink advises."""
-    raised = _told(_raised(_counters_of(port, view), _LINK_ERRORS))
+    raised = _raised(_counters_of(port, view), _LINK_ERRORS)
     if port.link_advice and view.get(port, "is_active") is not False:
         view.note(port, "link_advice")
         return ", ".join(filter(None, (raised, f"mlxlink: {port.link_advice}")))
-    return raised
+    return raised if port.link_advice is None else raised or ""
 
 
 @derived
-def discard_counters(interface: Interface, view: View) -> str:
+def discard_counters(interface: Interface, view: View) -> str | None:
     """Packets that the card dropped or received damaged, where not 0."""
-    return _told(_raised(interface.counters, _DISCARDS))
+    return _of_card(interface, _DISCARDS)
 
 
 @derived
-def storm_counters(interface: Interface, view: View) -> str:
+def storm_counters(interface: Interface, view: View) -> str | None:
     """How often this host held its switch port for too long, where not 0."""
-    return _told(_raised(interface.counters, _STORMS))
+    return _of_card(interface, _STORMS)

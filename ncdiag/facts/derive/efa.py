@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ncdiag.facts.derive.rdma import ranks_of
-from ncdiag.facts.model import Event, Host, Job
+from ncdiag.facts.model import COLLECTION_KINDS, Event, Host, Job
 from ncdiag.facts.view import View, derived
 
 _PCI_NAME = "Elastic Fabric Adapter"
@@ -22,8 +22,9 @@ def has_efa(host: Host, view: View) -> bool | None:
     """Has the machine an Elastic Fabric Adapter?
 
     By its PCI vendor or name, its driver, or because the OFI plugin knows the instance type (its table holds only
-    types with EFA: aws-ofi-nccl, platform-aws). None where only the name of an RDMA device, or the plugin itself, hints
-    at it.
+    types with EFA: aws-ofi-nccl, platform-aws). False where the PCI devices were listed, where it has RDMA devices of
+    another make, or in another cloud. None where the devices were not shown, or only the name of an RDMA device or the
+    plugin itself hints at it.
     """
     for hca in host.hcas:
         if view.get(hca, "is_efa") or hca.driver == "efa":
@@ -41,8 +42,12 @@ def has_efa(host: Host, view: View) -> bool | None:
     if events and _has_efa_software(view):
         return True
     named = any(h.name.startswith(_BY_CUSTOM) and view.get(h, "is_efa") is None for h in host.hcas)
-    hinted = named or bool(events)
-    return None if hinted else False
+    return None if named or events or not _shows_devices(host, view) else False
+
+
+def _shows_devices(host: Host, view: View) -> bool:
+    """True if an adapter would have been seen, or the host is of a cloud that has none."""
+    return bool(host.hcas or host.complete & COLLECTION_KINDS["pci"]) or view.get(host, "provider") not in {None, "aws"}
 
 
 @derived

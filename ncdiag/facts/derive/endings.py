@@ -49,10 +49,11 @@ def ended(event: Event, view: View) -> str:
 
 
 @derived_of("oom-kill", "container-oom-killed", "worker-killed", "worker-failed", "mpi-rank-signal", "mpi-signal")
-def is_out_of_memory(event: Event, view: View) -> bool:
+def is_out_of_memory(event: Event, view: View) -> bool | None:
     """True if the kernel ended the process for its memory.
 
-    By its own word, or by signal 9 where the control group counts such ends.
+    By its own word, or by signal 9 where the control group counts such ends. None for a signal 9 where neither the
+    control group's count nor the kernel's log was shown.
     """
     if event.event in {"oom-kill", "container-oom-killed"}:
         return True
@@ -61,10 +62,12 @@ def is_out_of_memory(event: Event, view: View) -> bool:
     host = view.host(name if isinstance(name, str) else None)
     if host is None and len(view.job.hosts) == 1:
         host = view.job.hosts[0]
-    if not killed or host is None or not host.oom_kills:
+    if not killed:
         return False
+    if host is None or host.oom_kills is None:
+        return False if host is not None and view.get(host, "shows_kernel_log") else None
     view.note(host, "oom_kills")
-    return True
+    return host.oom_kills > 0
 
 
 @derived_of("job-cancelled")

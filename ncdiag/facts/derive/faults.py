@@ -18,8 +18,8 @@ _LOCKING = ("ib-create-failed", "ib-reg-mr-failed")
 
 
 @derived
-def is_out_of_space(event: Event, view: View) -> bool:
-    """Is lack of space the reason?
+def is_out_of_space(event: Event, view: View) -> bool | None:
+    """True if lack of space is the reason; None for a segment that was not made where /dev/shm was not shown.
 
     Releases up to 2.21 print no errno when they cannot extend a file: only space is missing then. A segment that
     failed without errno counts only beside such a line, as CUDA's refusal to register it reads the same
@@ -31,11 +31,10 @@ def is_out_of_space(event: Event, view: View) -> bool:
         return bool(view.get(event, "reason") == "no-space")
     if event.event == "shm-segment-failed":
         beside = (e for e in view.events_on(event.host, ["shm-extend-failed"]) if e.host == event.host)
-        return (
-            _is_in_small_container(view)
-            or _is_in_small_mount(event, view)
-            or any(_lacks_space(e, view) for e in beside)
-        )
+        if _is_in_small_container(view) or any(_lacks_space(e, view) for e in beside):
+            return True
+        small = _is_in_small_mount(event, view)
+        return False if small is None and event.fields.get("action") != "creating" else small
     return event.event in {"shm-extend-failed", "container-shm-small", "shared-memory-full"}
 
 
@@ -44,18 +43,20 @@ def _is_in_small_container(view: View) -> bool:
     return any(size is not None and size <= _CONTAINER_SHM for size in sizes)
 
 
-def _is_in_small_mount(event: Event, view: View) -> bool:
-    """Has /dev/shm of the host no room for the segment, or no more than a container's default?"""
+def _is_in_small_mount(event: Event, view: View) -> bool | None:
+    """True if /dev/shm of the host has no room for the segment, or no more than a container's default."""
     size = event.fields.get("size")
+    shown = False
     for mount in (mount for host in view.job.hosts if event.host in {host.name, None} for mount in host.mounts):
         if mount.path != "/dev/shm" and mount.filesystem != "shm":  # noqa: S108  (a mount point that is compared)
             continue
+        shown = True
         free, whole = mount.available_bytes, mount.size_bytes
         is_tight = free is not None and isinstance(size, int) and free < size
         if is_tight or (whole is not None and whole <= _CONTAINER_SHM):
             view.note(mount)
             return True
-    return False
+    return False if shown else None
 
 
 @derived

@@ -7,9 +7,10 @@ lists in the log (plog) of each process.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from ncdiag.facts.fold import fold_ranks
-from ncdiag.facts.model import Event, Host, Job, Npu, RankTable
+from ncdiag.facts.model import Event, Host, Job, Npu, RankTable, RankTableDevice
 from ncdiag.facts.view import View, derived, derived_of
 
 _CODE = re.compile(r"\bEI\d{4}\b")
@@ -158,15 +159,22 @@ def port_address(table: RankTable, view: View) -> str | None:
     The host of the ports is the server of that name or address, else the one most of whose devices have their
     addresses. None when they agree or nothing of the ports was seen.
     """
+    for npu, server, device in _compared(table, view):
+        if device.device_ip != npu.ip:
+            view.note(npu, "ip")
+            return f"device {device.device_id} of {server} has {npu.ip}, the table {device.device_ip}"
+    return None
+
+
+def _compared(table: RankTable, view: View) -> Iterator[tuple[Npu, str, RankTableDevice]]:
+    """The NPUs whose port was shown, each with its server and its device in the table."""
     for host in view.job.hosts:
         ports = {str(npu.index): npu for npu in host.npus if npu.ip}
         server = _server(table, host, ports)
         for device in table.devices:
             npu = ports.get(device.device_id or "")
-            if npu is not None and device.server_id == server and device.device_ip and device.device_ip != npu.ip:
-                view.note(npu, "ip")
-                return f"device {device.device_id} of {server} has {npu.ip}, the table {device.device_ip}"
-    return None
+            if npu is not None and server and device.server_id == server and device.device_ip:
+                yield npu, server, device
 
 
 def _server(table: RankTable, host: Host, ports: dict[str, Npu]) -> str | None:
@@ -187,9 +195,14 @@ def _server(table: RankTable, host: Host, ports: dict[str, Npu]) -> str | None:
 
 @derived
 def has_wrong_address(table: RankTable, view: View) -> bool | None:
-    """Does the table give a device an address that is its host's, or not that of its port?"""
+    """True if the table gives a device an address that is its host's, or not that of its port.
+
+    None where no such address is seen and the port of none of its devices was shown.
+    """
     own: bool | None = view.get(table, "uses_host_address")
-    return True if view.get(table, "port_address") is not None else own
+    if own or view.get(table, "port_address") is not None:
+        return True
+    return own if any(True for _ in _compared(table, view)) else None
 
 
 @derived

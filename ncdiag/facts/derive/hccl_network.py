@@ -15,10 +15,12 @@ _WAITS = frozenset({"hccl-socket-timeout", "hccl-ranks-missing"})
 
 
 @derived
-def runs_hccl(job: Job, view: View) -> bool:
-    """Does anything speak of HCCL: its messages, its variables, a rank table?"""
+def runs_hccl(job: Job, view: View) -> bool | None:
+    """True if something is HCCL's: messages, variables, a rank table; False beside NCCL's ranks or GPUs, else None."""
     told = any(name.startswith("hccl-") for name in view.event_names()) or bool(job.rank_tables)
-    return told or any(setting.name.startswith("HCCL_") for setting in job.settings)
+    if told or any(setting.name.startswith("HCCL_") for setting in job.settings):
+        return True
+    return False if job.ranks or any(host.gpus or host.nccl_version for host in job.hosts) else None
 
 
 @derived
@@ -36,8 +38,9 @@ def hccl_interface_fault(host: Host, view: View) -> str | None:
 
     HCCL_IF_IP comes before HCCL_SOCKET_IFNAME; without both it is the first by name, Docker's and the loopback last.
     """
-    if not view.get(view.job, "runs_hccl"):
-        return ""
+    runs = view.get(view.job, "runs_hccl")
+    if not runs:
+        return None if runs is None else ""
     address, names = (view.setting(host, name) for name in ("HCCL_IF_IP", "HCCL_SOCKET_IFNAME"))
     closed = bool(host.complete & COLLECTION_KINDS["interfaces"])
     if address is not None and address.is_set and address.text:

@@ -90,9 +90,11 @@ def expected_nvlinks(gpu: Gpu, view: View) -> int | None:
 
 @derived
 def lacks_nvlinks(gpu: Gpu, view: View) -> bool | None:
-    """True if it has fewer active NVLinks than it should."""
+    """True if it has fewer active NVLinks than it should; None where all are alike and their model is not known."""
     active, expected = view.get(gpu, "active_nvlinks"), view.get(gpu, "expected_nvlinks")
-    return None if active is None or expected is None else bool(active < expected)
+    if active is None or expected is None:
+        return None
+    return None if active == expected and gpu.nvlinks is None and gpu.model is None else bool(active < expected)
 
 
 @derived
@@ -130,13 +132,16 @@ def lacks_all_nvlinks(host: Host, view: View) -> bool | None:
 def refused_pairs(host: Host, view: View) -> str | None:
     """``GPU0 and GPU3``: pairs on NVLink between which the driver offers no peer access; empty for none.
 
-    None when no output tells of peer access.
+    None when no output shows peer access, or none shows how the GPUs between which it is refused are joined.
     """
     answers = [(link, view.get(link, "lacks_peer_access")) for link in host.links]
     if all(lacks is None for _, lacks in answers):
         return None
-    on_switch = bool(view.get(host, "has_nvswitch"))
-    bad = [link for link, lacks in answers if lacks and (link.nvlink_count or on_switch)]
+    on_switch, bare = view.get(host, "has_nvswitch"), view.get(host, "lacks_nvlink")
+    refused = [link for link, lacks in answers if lacks]
+    bad = [link for link in refused if link.nvlink_count or on_switch]
+    if not bad and on_switch is None and not bare and any(link.level is None for link in refused):
+        return None
     for link in bad[:3]:
         view.note(link)
     return "; ".join(f"{link.a} and {link.b}" for link in bad[:3]) + (" and others" if len(bad) > 3 else "")  # noqa: PLR2004

@@ -67,7 +67,7 @@ def slow_peers(host: Host, view: View) -> str:
 def peer_stall(job: Job, view: View) -> str | None:
     """What speaks for peer access that does not work, as the beginning of a sentence; empty for nothing.
 
-    None when it cannot be told because how the GPUs are joined was not shown.
+    None when it cannot be told: how the GPUs are joined was not shown, or nothing of how far the job came.
     """
     slow = next((found for host in job.hosts if (found := view.get(host, "slow_peers"))), None)
     if slow:
@@ -82,7 +82,10 @@ def peer_stall(job: Job, view: View) -> str | None:
 
 
 def _of_silence(job: Job, view: View, *, known: bool, alone: bool) -> str | None:
-    """What speaks for it where no message tells of a failure."""
+    """What speaks for it where no message tells of a failure.
+
+    None for a job of one host of which nothing shows that it went on.
+    """
     if switch := view.get(job, "p2p_switch_told"):
         return _of_switch(job, view, switch, known=known)
     if alone and known and any(view.get(run, "stands_at_first_size") for run in job.benchmarks):
@@ -91,7 +94,20 @@ def _of_silence(job: Job, view: View, *, known: bool, alone: bool) -> str | None
         return f"{' and '.join(waiting)} are at full load and draw little power, as kernels do that wait for each other"
     if alone and view.get(job, "stands_at_first_step"):
         return "The program stands at its first step although NCCL is ready, and its GPUs do without NVLink"
-    return ""
+    return "" if not alone or _is_at_work(job, view) else None
+
+
+def _is_at_work(job: Job, view: View) -> bool:
+    """True if the job made a step or a measurement, or what its GPUs do was shown: their load, copies between them."""
+    loads = (gpu.load_percent for host in job.hosts for gpu in host.gpus)
+    copies = (link.peer_gb_per_s or link.peer_latency_us for host in job.hosts for link in host.links)
+    moved = any(event.event == "progress-bar" and event.fields.get("done") for event in job.events)
+    shown = any(value is not None for value in (*loads, *copies))
+    return shown or moved or _went_on(job, view) or view.get(job, "outcome") in {"finished", "running"}
+
+
+def _went_on(job: Job, view: View) -> bool:
+    return any(run.rows for run in job.benchmarks) or bool(view.get(job, "marks").stepped)
 
 
 def _waiting_gpus(job: Job, view: View) -> list[str]:
@@ -119,7 +135,7 @@ def _of_first_collective(job: Job, view: View, *, known: bool) -> str | None:
 
 def _of_switch(job: Job, view: View, switch: str, *, known: bool) -> str | None:
     """Peer access is switched off on GPUs that are known to do without NVLink."""
-    if any(run.rows for run in job.benchmarks) or view.get(job, "marks").stepped:
+    if _went_on(job, view):
         return ""  # a run that went through shows what it costs, not what it was for
     return f"{switch} is set, as one does where peer access hangs" if known else None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ncdiag.facts.assemble_hosts import UNNAMED
-from ncdiag.facts.model import Host, Interface, Port, Rank
+from ncdiag.facts.model import Difference, Host, Interface, Job, Port, Rank
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived
 
@@ -108,3 +108,20 @@ def has_unmarked_interface(host: Host, view: View) -> bool | None:
     if view.get(host, "unmarked_interface") is not None:
         return True
     return False if any(i.trust is not None or i.pfc is not None for i in host.interfaces) else None
+
+
+@derived
+def gid_index_differences(job: Job, view: View) -> tuple[Difference, ...] | None:
+    """The differences in the index of the RoCE v2 entry with an IPv4 address.
+
+    None where there is none and the GID tables of a host were not shown.
+    """
+    found = tuple(difference for difference in view.get(job, "differences") if difference.what == "rocev2_index")
+    shown = bool(job.hosts) and all(_shows_gids(host, view) for host in job.hosts)
+    return found if found or shown else None
+
+
+def _shows_gids(host: Host, view: View) -> bool:
+    """True if a GID table of the host was shown, or none of its ports is Ethernet's."""
+    ports = [port for hca in host.hcas for port in hca.ports]
+    return any(port.gids for port in ports) or {view.get(port, "is_roce") for port in ports} == {False}

@@ -146,14 +146,15 @@ def reused_dump(host: Host, view: View) -> str:
 def refused_setting(host: Host, view: View) -> str | None:
     """``NCCL_SET_THREAD_NAME=maybe``: a variable that is set and whose value the NCCL library there does not take.
 
-    The library's registry holds the default for it. Empty when it takes all; None when there is no registry.
+    The library's registry holds the default for it. Empty when it takes all; None when there is no registry, or when
+    it is not known whether a variable with its default was set.
     """
     if host.nccl_parameters is None:
         return None
-    for parameter in host.nccl_parameters:
-        setting = view.setting(host, parameter.name)
-        if parameter.set_by == "Default" and setting is not None and setting.is_set and setting.text:
+    left = {p.name: view.setting(host, p.name) for p in host.nccl_parameters if p.set_by == "Default"}
+    for name, setting in left.items():
+        if setting is not None and setting.is_set and setting.text:
             view.note(host, "nccl_parameters")
             view.note(setting)
-            return f"{parameter.name}={setting.text}"
-    return ""
+            return f"{name}={setting.text}"
+    return None if None in left.values() else ""

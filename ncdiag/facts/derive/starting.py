@@ -8,6 +8,8 @@ from itertools import pairwise
 from ncdiag.facts.model import Benchmark, Event, Job, Launch, RankTable, Setting
 from ncdiag.facts.view import View, derived, derived_of
 
+_HOSTFILE = "hostfile"
+"""The program of a launch of which only the file of hosts was shown."""
 _MPI = ("mpirun", "mpiexec", "orterun", "prterun")
 _ONE_CORE = re.compile(r"(?<![\w-])--?bind-to(?:[ =]|-)(?:core|hwthread)\b")
 _SEVERAL = re.compile(r"\bPE=\d|--?cpus-per-(?:proc|rank)\b", re.IGNORECASE)
@@ -29,12 +31,17 @@ _MISNUMBERED = {
 
 @derived
 def shares_hostid(launch: Launch, view: View) -> bool | None:
-    """True if the line gives all its hosts one NCCL_HOSTID; None when it is not known how many hosts there are."""
+    """True if the line gives all its hosts one NCCL_HOSTID.
+
+    None when it is not known how many hosts there are, or for a file of hosts beside which no launch line was shown.
+    """
+    if launch.program == _HOSTFILE:
+        return False if any(other.program != _HOSTFILE for other in view.job.launches) else None
     value = launch.env.get("NCCL_HOSTID")
     if not value or "$" in value or "`" in value:
         return False
     several: bool | None = view.get(launch, "is_multi_host")
-    listed = next((other for other in view.job.launches if other.program == "hostfile"), None)
+    listed = next((other for other in view.job.launches if other.program == _HOSTFILE), None)
     if several is not None or listed is None or not launch.hostfile:
         return several
     view.note(listed)

@@ -15,19 +15,28 @@ _UNSUPPORTED = "NS"
 def driver_defect(host: Host, view: View) -> str | None:
     """``Driver 525.85.12 lets ...``: a known fault of the release with a sign of it; empty for none.
 
-    None when there is a sign of one and the driver, or the GPU, is not known.
+    None when one may be there: the driver, the GPU or where its sign would stand was not shown.
     """
     told = next((gpu for gpu in host.gpus if gpu.driver), None)
     text = host.driver or (told.driver if told is not None else None)
     version = Version.parse(text) if text else None
-    signed = [defect for defect in DRIVER_DEFECTS if _has_sign(defect, host, view)]
-    for defect in signed:
-        if version is None or _has_gpu(defect, host, view) is None:
-            return None
-        if version.major == defect.fixed.major and version < defect.fixed and _has_gpu(defect, host, view):
+    verdicts = [(defect, _applies(defect, version, host, view)) for defect in DRIVER_DEFECTS]
+    for defect, applies in verdicts:
+        if applies:
             view.note(host if host.driver else told, "driver")
             return f"Driver {text} of {host.name} {defect.what} (mended in {defect.printed})"
-    return ""
+    return None if any(applies is None for _, applies in verdicts) else ""
+
+
+def _applies(defect: DriverDefect, version: Version | None, host: Host, view: View) -> bool | None:
+    """Kleene's and over the release, the sign and the GPU."""
+    affected = None if version is None else version.major == defect.fixed.major and version < defect.fixed
+    parts = [affected]
+    for tell in (_has_sign, _has_gpu):
+        if False in parts:
+            return False
+        parts.append(tell(defect, host, view))
+    return False if False in parts else None if None in parts else True
 
 
 @derived
@@ -37,17 +46,33 @@ def has_driver_defect(host: Host, view: View) -> bool | None:
     return None if found is None else bool(found)
 
 
-def _has_sign(defect: DriverDefect, host: Host, view: View) -> bool:
+def _has_sign(defect: DriverDefect, host: Host, view: View) -> bool | None:
+    signs = []
     if defect.xid is not None:
-        event = next((e for e in view.events_on(host.name, [_XID]) if e.fields.get("xid") == defect.xid), None)
-        if event is not None:
-            view.note(event)
-            return True
-    pairs = [link for link in host.links if view.get(link, "is_gpu_pair")] if defect.peers_unsupported else []
-    denied = next((link for link in pairs if _UNSUPPORTED in {link.p2p_read, link.p2p_write, link.p2p_status}), None)
+        signs.append(_has_xid(defect.xid, host, view))
+    if defect.peers_unsupported:
+        signs.append(_denies_peers(host, view))
+    return True if True in signs else None if None in signs else False
+
+
+def _has_xid(xid: int, host: Host, view: View) -> bool | None:
+    """None where the kernel's log was not shown."""
+    event = next((e for e in view.events_on(host.name, [_XID]) if e.fields.get("xid") == xid), None)
+    if event is not None:
+        view.note(event)
+        return True
+    return False if view.get(host, "shows_kernel_log") else None
+
+
+def _denies_peers(host: Host, view: View) -> bool | None:
+    """None where nothing shows which GPUs reach each other."""
+    pairs = [link for link in host.links if view.get(link, "is_gpu_pair")]
+    states = [{link.p2p_read, link.p2p_write, link.p2p_status} - {None} for link in pairs]
+    denied = next((link for link, told in zip(pairs, states, strict=True) if _UNSUPPORTED in told), None)
     if denied is not None:
         view.note(denied)
-    return denied is not None
+        return True
+    return False if any(states) else None
 
 
 def _has_gpu(defect: DriverDefect, host: Host, view: View) -> bool | None:

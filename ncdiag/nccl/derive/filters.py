@@ -14,7 +14,10 @@ from ncdiag.nccl.selection.names import NameList
 
 @derived
 def socket_filter_matches_nothing(host: Host, view: View) -> bool | None:
-    """Does NCCL_SOCKET_IFNAME leave no interface on this host? From NCCL's own words, else from the interfaces."""
+    """True if NCCL_SOCKET_IFNAME leaves no interface on this host: by NCCL's own words, else by the interfaces.
+
+    None where neither tells, or where it is not known whether the variable is set.
+    """
     for event in view.events_on(host.name, ["no-socket-interface"]):
         view.note(event)
         return True
@@ -22,7 +25,7 @@ def socket_filter_matches_nothing(host: Host, view: View) -> bool | None:
         return False
     for interface in host.interfaces:
         view.note(interface)
-    if "interfaces" not in host.complete:
+    if "interfaces" not in host.complete or view.setting(host, "NCCL_SOCKET_IFNAME") is None:
         return None
     choice = sockets.bootstrap(host.interfaces, settings_of(host, view), view.version(host))
     return choice.error is not None if choice.known else None

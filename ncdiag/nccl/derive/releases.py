@@ -51,9 +51,10 @@ def _conditions(defect: Defect, host: Host, view: View) -> Iterable[bool | None]
         setting = view.setting(host, name)
         if setting is not None and setting.text == value:
             view.note(setting)
-        yield setting is not None and setting.text == value
+        yield setting.text == value if setting is not None else None
     if defect.links_down:
-        yield any(gpu.nvlinks_inactive for gpu in host.gpus)
+        inactive = [gpu.nvlinks_inactive for gpu in host.gpus]
+        yield True if any(inactive) else None if None in inactive or not inactive else False
     if defect.events:
         yield any(name in defect.events for name in view.event_names())
 
