@@ -41,6 +41,8 @@ _SOUND = 8
 """Of so many such places, all but one must read no worse with the line in one, if the text was broken at a width."""
 _TRIED = 40
 """As many such places of which none says more in one: these lines were not broken."""
+_TOGETHER = 4
+"""Of so many such places it is first seen what they say together."""
 _PLAINLY = 3
 """Lines of one width in a row that show a break at that width, so that a line in one may also say less of something."""
 _EVENT, _LAUNCH = "Event", "Launch"
@@ -192,11 +194,12 @@ class _Undresser:
     ) -> list[tuple[int, unwrap.Whole]]:
         """How much each of these lines says more in one; nothing if none of the first does, for nothing is broken."""
         result: list[tuple[int, unwrap.Whole]] = []
-        lost, new = self._differences(lines, wholes[:_TRIED], doubtful=doubtful)
-        if not new and len(wholes) >= _TRIED:
-            return []
-        if not new and not lost:
-            return [(0, whole) for whole in wholes]
+        if len(wholes) >= _TOGETHER:
+            lost, new = self._differences(lines, wholes[:_TRIED], doubtful=doubtful)
+            if not new and len(wholes) >= _TRIED:
+                return []
+            if not new and not lost:
+                return [(0, whole) for whole in wholes]
         for whole in wholes[:PLACES]:
             result.append((self._gain(lines, whole, reach=reach, doubtful=doubtful), whole))
             if len(result) == _TRIED and not any(
@@ -210,8 +213,6 @@ class _Undresser:
         self, lines: Sequence[Line], wholes: Sequence[unwrap.Whole], *, doubtful: bool
     ) -> tuple[frozenset[Said], frozenset[Said]]:
         """What all these lines say no more when each is in one, and what they say besides: two readings for all."""
-        if not wholes:
-            return frozenset(), frozenset()
         parts = [each for start, end, line in wholes for each in (*lines[start:end], _gap(line))]
         whole = [each for _, _, line in wholes for each in (line, _gap(line))]
         before, after = self._read_all(parts, doubtful=doubtful), self._read_all(whole, doubtful=doubtful)
