@@ -20,7 +20,7 @@ from ncdiag.parsers._program import leftovers
 from ncdiag.parsers.nccl_log import Repeats, Scanner
 from ncdiag.sections.cut import TEXT_LIMIT, Cutter
 from ncdiag.sections.line import Line
-from ncdiag.sections.places import hosts_of, placed
+from ncdiag.sections.places import by_host, hosts_of, placed
 from ncdiag.sections.undress import GENERAL, LIMIT, Said, joined, undressed
 from ncdiag.sources import bug_report
 from ncdiag.sources.text import Cleaner
@@ -28,7 +28,7 @@ from ncdiag.spans import Section, Span
 
 UNREAD_KEPT = 1000
 """Lines of a source that are kept to be shown because nobody understood them; all are counted."""
-_UNTOLD = frozenset({"unknown-warn", "program-error", "kernel-fault"})
+_UNTOLD = frozenset({"unknown-warn", "program-error", "failure-words", "kernel-fault"})
 """Events of a line of which nobody knows what it says: a layer around it may look like them."""
 _PLACE = frozenset({"text", "order", "time", "count", "line_tag", "unreadable_rows"})
 """Fields that tell of a line, or of how it was read, rather than of what it says."""
@@ -148,7 +148,8 @@ def _read_lines(source: Readable, lines: Sequence[Line], count: int = 0) -> Read
             cutter.feed([(index + 1, content.decode("utf-8", "replace").removeprefix(line.head))])
     scanned = scanner.finish(lambda place: lines[order[place - 1]].number)
     hosts = hosts_of(lines, *_named(scanned.observations))
-    sections = [placed(section, lines, hosts) for cutter in cutters.values() for section in cutter.finish()]
+    cut = [part for cutter in cutters.values() for section in cutter.finish() for part in by_host(section, lines)]
+    sections = [placed(section, lines, hosts) for section in cut]
     skipped = sum(cutter.skipped_lines for cutter in cutters.values())
     return _put_together(source.name, scanned, sections, skipped, count, source.notes)
 

@@ -32,18 +32,19 @@ _NOT = r"(?:not|n't|never|cannot|unable\sto|fails?\sto|failed\sto|refuses?\sto)\
 _HANGS = r"""
     hang(?:s|ing|ed)? | hung | stuck | freez(?:e|es|ing) | froze | frozen | stall(?:s|ed|ing)? | deadlock\w*
   | blocks?\sforever | waits?\sforever | forever | no\sprogress | unresponsive | time[sd]?\s?-?out
-  | timing\sout | timeouts? | nothing\s(?:moves|happens|progresses) | (?:not|n't|stops?|stopped)\s(?:moving|progressing)
+  | timing\sout | timeouts? | sits\s(?:there|idle) | just\ssits
+  | nothing\s(?:moves|happens|progresses) | (?:not|n't|stops?|stopped)\s(?:moving|progressing)
   | never\s(?:returns?|ends?|finish\w*|complet\w*|starts?|gets?)
 """
 _WRONG = r"""
     (?:wrong|incorrect|corrupt\w*|inconsistent)\s(?:\w+\s){0,2}(?:results?|values?|outputs?|data|sums?|gradients?|answers?)
-  | (?:loss|gradients?)\s(?:\w+\s){0,3}(?:nan|diverges?)
+  | (?:loss|gradients?)\s(?:\w+\s){0,3}(?:nan|diverges?) | nans
   | (?:loss(?:es)?|gradients?|results?|weights|values|outputs?)\s(?:\w+\s){0,2}(?:differs?|different|mismatch\w*)
 """
 _SLOW = r"""
     slow(?:er|ly|down|s)? | (?:poor|low)\s(?:performance|bandwidth|scaling|throughput|busbw)
   | (?:bandwidth|throughput|performance|speed|busbw|scaling)\s(?:\w+\s){0,4}
-    (?:low|lower|drops?|dropped|bad|poor|worse|half|degrad\w*|less)
+    (?:low|lower|below|drops?|dropped|bad|poor|worse|half|degrad\w*|less)
   | takes?\s(?:\w+\s){0,3}(?:longer|(?:\d+\s?)?(?:minutes|mins?|hours|hrs?)|ages)
   | only\s(?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing|at)\s(?:\w+\s){0,2}\d
   | expect\w*\s(?:\w+\s){0,3}\d[\d.]*\s?[GMT]i?(?:B/s|bps|b/s|Bps)

@@ -10,7 +10,7 @@ import re
 
 from ncdiag.parsers._context import Context
 from ncdiag.parsers._events import Found
-from ncdiag.parsers._prose import is_prose, is_said, is_talk
+from ncdiag.parsers._prose import is_prose, is_said, is_talk, is_voiced
 
 EVENTS: dict[str, dict[str, str]] = {"failure-words": {}}
 """Events that are told by the words of a line, and the types of their fields."""
@@ -18,36 +18,53 @@ EVENTS: dict[str, dict[str, str]] = {"failure-words": {}}
 _LOOKED_AT = 600
 _MILD_LEVELS = frozenset("IDTWNV")
 """First letters of the levels info, debug, trace, warning, notice and verbose: their program goes on."""
+_MILD = re.compile(r"\W{0,3}(?:INFO|DEBUG|TRACE|NOTICE|WARN(?:ING)?|VERBOSE)\b")
 _SIGNS = (
     "fail", "unable", "could not", "couldn't", "can not", "can't", "cannot", "did not", "didn't", "does not",
     "doesn't", "would not", "wouldn't", "not re", "not permitted", "not running", "unre", "unhealthy", "refused",
     "rejected", "denied", " reset", "lost", "closed", "abort", "crash", "evict", "oomkilled", "killed", "died",
     "dies", "timed", "timeout", "time out", "time-out", "exceeded", "heartbeat", "no ", "insufficient", "dead",
-    "corrupt", " down", "stuck", "broken", "hung", "stopped sending", "fallen", "packet loss", "error", "err ",
-    "_err", "exception", "fault", "invalid", "double free", "returned", ": -", "=-", "= -", "warning  ",
-    "out_of_memory", "degraded",
+    "corrupt", " down", "stuck", "broken", "hung", "never ", "disconn", "went ", "unhandled", "uncaught",
+    "giving up", "exhausted", "mismatch", "incompat", "smashing", "unrecov", "deadlock", "requir", "segf",
+    "short of", "out of", "stopped sending", "fallen", "packet loss", "error", "err ", "_err", "exception", "fault",
+    "invalid", "double free", "returned", ": -", "=-", "= -", "warning  ", "out_of_memory", "degraded",
 )  # fmt: skip
 """One of these is in every line that the patterns know: they are tried on few others."""
 _FAILING = re.compile(
     r"""(?ix)
-    \bfail(?:ed|ure|s)?\b (?!\s*(?:\#|count|rate|s?\s?[:=(]?\s*(?:0|none|no|false)\b))
-  | \b(?:was\s|is\s)?unable\sto\b | \b(?:could|can|did|does|would)(?:\snot|n't)\s\w | \bcannot\s\w
-  | \bnot\s(?:responding|reachable|ready|permitted|running)\b | \bun(?:reachable|responsive|healthy)\b
+    # an action that did not come about
+    \bfail(?:ed|ure|s)?\b (?!["']?\s*(?:\#|count|rate|s?\s?[:=(]?\s*(?:0|none|no|false)\b))
+  | \bunable\sto\b | \b(?:could|can|did|does|would)(?:\snot|n't)\s\w | \bcannot\s\w
+  | \b(?:refused|rejected|aborted|aborting)\b | \bnever\s(?:complet|finish|return|arriv|join|start|reach|connect)\w*
   | \b(?:connection|access|permission|request)\s(?:\w+\s)?(?:refused|rejected|denied|reset|lost|closed\sby)\b
-  | \b(?:refused|rejected|aborted|aborting|crashed|crashes|evicted|OOMKilled|died|dies)\b
-  | (?<!\d\s)\bkilled\b (?!\s{0,2}[:=]) | \btimed\s?out\b
-  | \b(?:watchdog|heartbeat|barrier|rendezvous|handshake)\s(?:\w+\s)?time\s?-?out\b
-  | \b(?:retry|retries|limits?|quota|count)\s(?:\w+\s)?exceeded\b
-  | \bexceeded\s(?:the\s|its\s)?(?:\w+\s)?(?:limit|time|memory)
-  | \bmiss(?:ed|ing)\s(?:\w+\s)?heartbeats?\b
-  | \bno\s(?:\w+\s)?(?:space|route|devices?|gpus?|nics?)\s(?:left|to|(?:were\s|was\s)?found|available|detected)\b
-  | \bno\s(?:healthy|usable|suitable|available)\s\w | \binsufficient\s\S
+    # somebody who is not there
+  | \bnot\s(?:responding|reachable|ready|permitted|running)\b | \bun(?:reachable|responsive|healthy)\b
+  | \bdisconnected\b | \blost\s(?:contact|connection)\b | \bwent\s(?:away|down|inactive|missing)\b
+  | \bstopped\ssending\b
+  | \bmiss(?:ed|ing)\s(?:\w+\s)?heartbeats?\b | \bdefinitely\sdown\b | \b(?!0%)[\d.]{1,6}%\spacket\sloss\b
+    # an end
+  | \b(?:crashed|crashes|evicted|OOMKilled|died|dies|segfault)\b | (?<!\d\s)\bkilled\b (?!\s{0,2}[:=]|\s0\b)
   | \b(?:is|are|was|were|been|marked|seems?|got|gets)\s(?:\w+\s)?(?:dead|lost|corrupt(?:ed)?|down|stuck|closed|broken)\b
-  | \b(?:may|might)\sbe\s(?:stuck|hung)\b | \bstopped\ssending\b | \bfallen\soff\b | \bdefinitely\sdown\b
-  | \brequires?\sreset\b | \b(?!0%)[\d.]{1,6}%\spacket\sloss\b
-  | \b(?:error|exception)\s?:\s?\S.{3} | \b(?:with|internal|fatal|unknown|unexpected|transport|inner)\serror\b
-  | \b(?:error\s(?:at|in|occurred)|in\serror)\b | \b(?-i:ERR)\s\d{2} | \b(?:access|page|memory)\s(?:\w+\s)?fault\b
-  | \binvalid\s(?:pointer|size|next\ssize)\b | \bdouble\sfree\b
+  | \bfallen\soff\b | \brequir(?:es?|ing)\s(?:a\s)?reset\b | \bunrecoverable\b
+  | \b(?:unhandled|uncaught)\s(?:exception|error)\b
+    # too long, too much, too little
+  | \btimed\s?out\b | \bdeadlock\s(?:detected|found)\b | \b(?:may|might)\sbe\s(?:stuck|hung)\b | \bgiving\sup\b
+  | \b(?:watchdog|heartbeat|barrier|rendezvous|handshake)\s(?:\w+\s)?time\s?-?out\b
+      (?!\s?(?:[\d:=]|\(m?s\)|set|of\s\d|is\s\d))
+  | \btimeout\s(?:waiting|while|exceeded|expired|reached)\b
+  | \b(?:retry|retries|limits?|quota|count)\s(?:\w+\s)?exceeded\b
+  | \bexceeded\s(?:\w+\s){0,3}(?:limit|time|memory|number|restarts|retries|attempts)\b
+  | \bexhausted\b | \b(?:out|short)\sof\s(?:memory|resources|space|handles|descriptors)\b | \binsufficient\s\S
+  | \bno\s(?:\w+\s)?(?:space|route|devices?|gpus?|nics?)\s(?:left|to|(?:were\s|was\s)?found|available|detected)\b
+  | \bno\s(?:healthy|usable|suitable|available)\s\w
+    # something that is not as it should be
+  | \b(?:error|exception)\s?:\s?(?![-+\d.]+(?:e[-+]?\d+)?\s*(?:%|$|[,;|]))\S.{3}
+  | \bin\serror\b | \b(?-i:ERR)\s\d{2}
+  | \b(?:with|internal|fatal|unknown|unexpected|transport|inner|operation|port|link|nvlink|pcie|protocol|bus|device
+      |driver|network|socket|i/?o|checksum|parity|hardware|system)\serror\b (?!s?\s?[:=]?\s?0\b)
+  | \berror\s(?:at|in|occurred)\b
+  | \b(?:access|page|memory)\s(?:\w+\s)?fault\b | \binvalid\s(?:pointer|size|next\ssize)\b | \bdouble\sfree\b
+  | \b(?:mismatch|incompatible|degraded)\b | \b(?:smashing|corruption)\sdetected\b
   | \w\(\S{0,80}\)\sreturned\s-?[1-9]\d{0,6}\b | [:=]\s?-\d{1,3}\s\([A-Z][a-z]
     """
 )
@@ -63,7 +80,7 @@ _GETS_BY = re.compile(
     r"""(?ix)
     \b(?:\w{0,40}warning|warn|deprecat\w*|fall(?:s|ing)?\s?back|default(?:s|ing)?|instead|ignor(?:e|ed|ing)
       |skip(?:s|ped|ping)?|optional|disabl(?:e|ed|ing)|using|retrying|attempt(?:ing|s)?|not\sinstalled
-      |continu(?:e|es|ing)|will\sbe\sused
+      |continu(?:e|es|ing)|will\sbe\sused|(?:starting\s)?from\sscratch|building|creating|works?\s(?:now|fine)
       |(?:no|without(?:\sany)?)\s(?:\w+\s)?(?:errors?|failures?|faults?|problems?)|0\s(?:errors?|fail\w*))\b
   | [:=]\s{0,20}(?:0|no|none|false|n/a|off|ok)\s*$
     """
@@ -71,8 +88,8 @@ _GETS_BY = re.compile(
 """What a program says that does without, or of which nothing failed."""
 _KUBERNETES = re.compile(r"\s*(?:\d\S{0,20}(?: \([^)]{1,40}\))?\s{1,8})?Warning\s{2,12}[A-Z]\w{2,60}\s{2}")
 """A row of the events that ``kubectl describe`` and ``kubectl get events`` list."""
-_OF_A_PROGRAM = re.compile(r"\w_\w|\b(?:FAILED|ERROR|ABORTED)\b|\b0x[0-9a-f]{2}")
-"""Names of functions, shouted words and addresses, which sentences of people have seldom."""
+_OF_A_PROGRAM = re.compile(r"\w_\w|\b(?:FAILED|ERROR|ABORTED)\b|\b0x[0-9a-f]{2}|\w: \S|\w\(s\)|^\(")
+"""Names of functions, shouted words, addresses and colons, which sentences of people have seldom."""
 _DATA = re.compile(r"\s*(?:[\w.-]{1,60}\s?[=:]\s?[\w.%-]{0,40}[,;|]?\s*){1,20}$|\s*[{<]")
 """Names with values, and structures of data."""
 
@@ -81,13 +98,20 @@ def find(text: str, context: Context) -> Found | None:
     """The event of a line (without its prefixes) that speaks of a failure; None for others and for a person's words."""
     text = text[:_LOOKED_AT]
     small = text.lower()
-    if context.level in _MILD_LEVELS or not any(sign in small for sign in _SIGNS):
+    if context.level in _MILD_LEVELS or _MILD.match(text) or not any(sign in small for sign in _SIGNS):
         return None
     if _KUBERNETES.match(text):
         return Found("failure-words", "app", "fact", {})
     coded = _CODE.search(text) is not None
     if not (coded or (_FAILING.search(text) and not _DATA.match(text))) or _GETS_BY.search(text):
         return None
-    if is_prose(text) and (is_talk(text) or not is_said(_FAILING, text)) and not _OF_A_PROGRAM.search(text):
+    if is_voiced(text) or (is_prose(text) and not _is_reported(text)):
         return None
     return Found("failure-words", "app", "fact", {})
+
+
+def _is_reported(text: str) -> bool:
+    """True if a sentence is a program's: it has signs of one or begins with the failure, which has happened."""
+    if is_talk(text) or not is_said(_FAILING, text):
+        return False
+    return _OF_A_PROGRAM.search(text) is not None or _FAILING.match(text.removeprefix("-E- ")) is not None

@@ -19,10 +19,13 @@ NOISE = re.compile(
     r"|Compile with `TORCH_USE_|Device-side assertion tracking was not|Stack trace of the failed collective:"
     r'|File "[^"]+", line \d+|Traceback \(most recent call last\):|During handling of the above exception, another'
     r"|The above exception was the direct cause|\[\S+:\d+\] (?:\[ ?\d+\]|\*\*\*) |Set the environment variable HYDRA_"
+    r"|(?:sysctl|find|ls|cat|head|tail|grep|stat|du|df|lspci|pcilib|lsof|which|modinfo|readlink|sudo): .{0,200}"
+    r"(?:[Pp]ermission denied|No such file|not permitted|cannot (?:access|stat|open|read)|not found)"
     r"|Warning: Permanently added .{1,200} to the list of known hosts|\[\S+:\d+\] \d+ more process(?:es)? ha"
     r"|(?:\[\d+\] )?(?:NCCL INFO )?[\w/]{1,60}\.(?:cc|cu|h):\d+ -> \d"
 )
-"""What stands around errors and says nothing: stack frames, rules of dashes, progress bars, ssh's debug lines."""
+"""What stands around errors and says nothing: stack frames, rules of dashes, progress bars, ssh's debug lines, what a
+shell's tools may not read or do not find."""
 
 CONTINUED = re.compile(
     r"there may be a mismatch in collective sizes or environment settings|\[allowed range: -?\d{1,20} - -?\d{1,20}\]$"
@@ -49,7 +52,7 @@ Form = Callable[[str, _context.Context], "_events.Found | None"]
 
 def form_of_program(text: str, context: _context.Context) -> _events.Found | None:
     """The last line of a Python traceback, an end or an error by its form, a failure by its words."""
-    if (raised := _events.exception(text)) is not None or NOISE.match(text):
+    if (raised := _events.exception(text)) is not None or NOISE.match(text) or CONTINUED.match(text):
         return raised
     return _ends.find(text, context) or _failing.find(text, context)
 

@@ -26,7 +26,8 @@ _MARKER = re.compile(r"^[#>*\s-]*(?:\d{1,2}[.)]\s)?")
 """What stands before a sentence in a list, a heading or a quotation."""
 _SMALL = frozenset(
     """a about after all also although always am an and any are as at be because been before but by can could did do
-    does doing every everything for from had has have how if in into is it its itself just like maybe more most no not
+    does doing every everything for from had has have how if in into is it its itself just like maybe more most never no
+    not
     nothing of on once one only or other our out same see seems should since so some sometimes still such than that the
     their
     them then there these they this to too under until up was we were what when where which while who why will with
@@ -41,7 +42,7 @@ _SHARE = 0.6
 
 
 _VOICE = re.compile(
-    r"\b(?:I|I'm|I've|I'd|my|our|anyone|anybody|thanks|thank\syou|hello|hi|hey|any\s(?:idea|help|suggestion|advice|hint)s?)\b"
+    r"\b(?:I(?!/)|I'm|I've|I'd|my|our|anyone|anybody|thanks|thank\syou|hello|hi|hey|any\s(?:idea|help|suggestion|advice|hint)s?)\b"
     r"|\bwe\s(?:have|had|are|were|see|saw|run|ran|use|used|tried|get|got|observe|notice|noticed|found|set|can|cannot|can't|do)\b"
     r"|\?\s*$",
     re.IGNORECASE,
@@ -53,7 +54,7 @@ def is_voiced(text: str) -> bool:
     return _VOICE.search(text[:_LONGEST].replace("\u2019", "'")) is not None or SCRIPT.search(text) is not None
 
 
-_TALK = re.compile(r"\b(?:if|when|whenever|should|would|I|we|my|our|you|your|may|might)\b|\?\s*$", re.IGNORECASE)
+_TALK = re.compile(r"\b(?:if|when|whenever|should|would|I(?!/)|we|my|our|you|your|may|might)\b|\?\s*$", re.IGNORECASE)
 _DENIED = re.compile(
     r"(?:\b(?:no|not|never|without|longer|fixed|solved|resolved|gone|stopped|avoids?|prevents?|instead\sof)|n't)"
     r"\s(?:\w+\s){0,2}$",

@@ -37,8 +37,8 @@ _POD = r"[a-z0-9][a-z0-9.-]{0,120}-[a-z0-9.-]{1,40}"
 _UPPER = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|CRITICAL|FATAL|SUCCESS)"
 _LEVEL = rf"(?:{_UPPER}|trace|debug|info|notice|warn(?:ing)?|err(?:or)?|critical|fatal)"
 _PLACE = r"[\w./<>-]{1,128}:\d{1,6}(?::[\w.<>-]{1,80})?"
-_FAILED = ("E", "F", "C")
-"""How the levels of failures begin, which are kept in the form of glog."""
+_OF_GLOG = {"E": "E", "F": "F", "C": "F", "W": "W"}
+"""Levels that are kept, in the form of glog: errors, what is fatal or critical, and warnings."""
 _UNITS = {10: 1, 13: 10**3, 16: 10**6, 19: 10**9}
 """Digits of an epoch time of our days, and how many of its units make a second."""
 _OF_PROCESS = re.compile(r":\d{1,10}:\d{1,10} ")
@@ -141,8 +141,8 @@ def _kept(groups: dict[str, Any]) -> str:
     elif groups.get("epoch"):
         kept = _of_epoch(groups["epoch"])
     level = next((text for name, text in groups.items() if text and name.startswith("level")), "").upper()
-    if level.startswith(_FAILED):
-        kept += f"[{'E' if level[0] == 'E' else 'F'} -:0] "
+    if level[:1] in _OF_GLOG:
+        kept += f"[{_OF_GLOG[level[0]]} -:0] "
     return kept + (f"{groups['fact'].strip()} " if groups.get("fact") else "")
 
 

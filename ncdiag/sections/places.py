@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -21,6 +22,22 @@ def hosts_of(lines: Iterable[Line], named: Iterable[str], addresses: Mapping[str
     if len(hosts) == 1 and known and not known & set(hosts.values()):
         return {}
     return hosts
+
+
+def by_host(section: Section, lines: Sequence[Line]) -> Iterator[Section]:
+    """Text in parts of one host each, by what stood before its lines; what a tool printed is in one part."""
+    if section.kind != "text":
+        yield section
+        return
+    numbers = [section.number(index) for index in range(len(section.lines))]
+    for _, run in itertools.groupby(range(len(numbers)), key=lambda index: lines[numbers[index] - 1].host):
+        part = list(run)
+        yield msgspec.structs.replace(
+            section,
+            first_line=numbers[part[0]],
+            lines=section.lines[part[0] : part[-1] + 1],
+            numbers=tuple(numbers[part[0] : part[-1] + 1]),
+        )
 
 
 def placed(section: Section, lines: Sequence[Line], hosts: Mapping[str, str]) -> Section:

@@ -51,7 +51,7 @@ _MANY = 200
 _ALIKE, _SHAPE = 4, 240
 """Of more, so many that differ in digits alone, within so many characters."""
 _DIGITS = re.compile(r"\d+")
-GENERAL = frozenset({"python-exception", "torch-last-error", "progress-step"})
+GENERAL = frozenset({"python-exception", "torch-last-error", "progress-step", "process-exit"})
 """Events of which the form of a line or a few words tell, which any part of a line may hold."""
 
 

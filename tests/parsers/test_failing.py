@@ -22,6 +22,18 @@ Memory access fault by GPU node-5 on address 0x7f22
 opensm[88]: ERR 7504: Received trap in error
 lnet: server st07 is not responding
 # Wrong values : 12 FAILED
+Pod worker-2 was evicted: the node ran low on memory
+(agent) node 10.1.0.7 has been marked dead
+worker_9 disconnected before it answered
+job_slots exceeded the limit of the queue
+cudaErrorDevicesUnavailable in init
+cuDeviceGet(0) returned 101
+JobState=NODE_FAIL Reason=NodeDown
+8 packets transmitted, 2 received, 75% packet loss, time 7100ms
+watchdog timeout (self.limit=300)
+Unhandled exception in the monitor thread
+giving up on rank 3 after 5 tries
+recv_header: checksum mismatch in a message of rank 3
 """
 CHATTER = """
 0 failed, 128 passed in 12.3s
@@ -38,6 +50,17 @@ fault tolerance enabled: True, max failures 3
 retry_on_failure: true
 {"failed": 3}
 All checks passed, no errors found.
+watchdog timeout (ms) 600000
+heartbeat timeout set to 60 seconds
+rendezvous timeout 600
+L2 error: 0.00012
+relative error: 1e-5
+"failed": 0, "passed": 12
+killed 0 stale workers
+Could not find a cached copy, building it
+4 packets transmitted, 4 received, 0% packet loss, time 3004ms
+Does it fail when the timeout is longer?
+It no longer failed after the update of the driver
 I think that the second node cannot see the first one
 """
 ENDS = [

@@ -52,6 +52,7 @@ def told(text: str) -> list[str]:
                    sort_keys=True, default=str)
         for o in read_source(source).observations
         if o.entity != "Complaint"  # a program that prints a sentence complains of nothing
+        and o.fields.get("event") != "failure-words"  # which do not count behind a level such as INFO
     )  # fmt: skip
 
 

@@ -83,9 +83,10 @@ def test_a_time_with_its_year_is_kept(name: str, time: float | None) -> None:
         ("level", "[CRITICAL] ", "F"),
         ("bare level", "error: ", "E"),
         ("level", "INFO:root:", None),
+        ("level", "WARNING:root:", "W"),
     ],
 )
-def test_the_level_of_a_failure_is_kept(name: str, head: str, level: str | None) -> None:
+def test_the_level_is_kept(name: str, head: str, level: str | None) -> None:
     assert _context.split(bare(BY_NAME[name], f"{head}alpha\n{head}beta\n")[0].head)[0].level == level
 
 
