@@ -71,7 +71,7 @@ def active_nvlinks(gpu: Gpu, view: View) -> int | None:
 def expected_nvlinks(gpu: Gpu, view: View) -> int | None:
     """The NVLinks that it should have: as its siblings have, or that are listed of a module, or of its model.
 
-    A GPU without any, beside others that have few, is one without a bridge: nothing is expected of it.
+    A card without any, or a GPU without any beside others that have few, has no bridge: nothing is expected of it.
     """
     host = view.host(gpu.host)
     active: int | None = view.get(gpu, "active_nvlinks")
@@ -79,7 +79,7 @@ def expected_nvlinks(gpu: Gpu, view: View) -> int | None:
         return None
     alike: list[int] = [view.get(other, "active_nvlinks") or 0 for other in host.gpus if other.model == gpu.model]
     most = max(alike)
-    usual = most >= _FEW_LINKS and alike.count(most) > len(host.gpus) / 2
+    usual = view.get(gpu, "is_module") is not False and most >= _FEW_LINKS and alike.count(most) > len(host.gpus) / 2
     expected = most if active or usual else 0
     module = module_of(gpu)
     if module is None or not active:
