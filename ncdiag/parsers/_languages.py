@@ -104,15 +104,16 @@ _SCRIPTS = (
 
 def of(words: Iterable[str]) -> Language | None:
     """The language of a sentence in Latin letters by its small words; None for English and where too few tell."""
-    said = list(words)
-    best = max(_LANGUAGES, key=lambda language: sum(word in language.small for word in said))
-    return best if sum(word in best.small for word in said) >= _ENOUGH else None
+    said = set(words)
+    best = max(_LANGUAGES, key=lambda language: len(language.small & said))
+    return best if len(best.small & said) >= _ENOUGH else None
 
 
 def complaint(text: str) -> str | None:
     """What kind of trouble a sentence in another language complains of; None for none."""
-    language = None if SCRIPT.search(text) else of(re.findall(r"[^\W\d_][^\W\d_'\u2019]*", text.lower()))
-    for what, pattern in _SCRIPTS if language is None else language.complaints:
-        if re.search(pattern if language is None else rf"(?<!\w)(?:{pattern})(?!\w)", text, re.IGNORECASE):
-            return what
-    return None
+    if SCRIPT.search(text):
+        return next((what for what, pattern in _SCRIPTS if re.search(pattern, text, re.IGNORECASE)), None)
+    language = of(re.findall(r"[^\W\d_][^\W\d_'\u2019]*", text.lower()))
+    patterns = language.complaints if language is not None else ()
+    found = (what for what, each in patterns if re.search(rf"(?<!\w)(?:{each})(?!\w)", text, re.IGNORECASE))
+    return next(found, None)

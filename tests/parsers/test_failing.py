@@ -139,6 +139,8 @@ def test_people_complain_in_their_languages(sentence: str, what: str) -> None:
     assert _complaints.find(sentence) == what
 
 
-@pytest.mark.parametrize("line", ["no se en con de", "Loading the model on device 0", "Starting: job as user in la-4"])
+@pytest.mark.parametrize(
+    "line", ["Loading the model on device 0", "A future release will change the behaviour of this option"]
+)
 def test_english_and_programs_are_no_other_language(line: str) -> None:
     assert _languages.complaint(line) is None
