@@ -11,7 +11,7 @@ import re
 
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers import _languages
-from ncdiag.parsers._prose import is_prose, is_said, is_voiced
+from ncdiag.parsers._prose import is_curt, is_prose, is_said, is_voiced
 from ncdiag.spans import Section
 
 _LOOKED_AT, _KEPT = 1000, 400
@@ -21,8 +21,12 @@ _WRITTEN = 300
 """Sentences that a person writes in a ticket; what holds more of them is a program's, or a book."""
 _SURE = frozenset({"hangs", "slow", "wrong-results", "memory-grows"})
 """Troubles that programs do not write sentences about."""
+_CURT = re.compile(
+    r"\b(?:hangs?|hanging|hung|stuck|freezes|frozen|slow|slower|does(?:n't|\snot)\swork|not\sworking)\b", re.IGNORECASE
+)
+"""What few words complain of."""
 _PLAIN = re.compile(
-    r"\b(?:do|does|did|is|are)(?:\snot|n't)\s(?:\w+\s)?work(?:ing)?\b|\beach\sother\b"
+    r"\b(?:do|does|did|is|are)(?:\snot|n't)\s(?:\w+\s){0,2}work(?:ing)?\b|\beach\sother\b"
     r"|\bwork(?:s|ed|ing)?\s(?:\w+\s){0,3}(?:on|with|in)\s(?:\w+\s)?single\b"
     r"|\bsingle[- ]\w+\s(?:\w+\s)?(?:works|is\sfine)\b",
     re.IGNORECASE,
@@ -107,7 +111,9 @@ class Complaints:
 
     def see(self, index: int, line: str, text: str) -> bool:
         """Take a line that no program is known to print, and its text without prefixes; tell whether it complains."""
-        if self._sentences > _WRITTEN or len(text) < len(line.strip()) or not is_prose(text):
+        if self._sentences > _WRITTEN or len(text) < len(line.strip()):
+            return False
+        if not (is_prose(text) or (is_curt(text) and _CURT.search(text))):
             return False
         self._sentences += 1
         self._voiced = self._voiced or is_voiced(text)

@@ -47,6 +47,7 @@ _ERROR = re.compile(
     r"|(?:[\w./+-]{1,60}(?:\[\d{1,9}\])?:\s{1,4}){1,3}(?:fatal|panic)\s{0,2}:\s{0,4}\S.{5}"
     r"|(?:free|malloc|realloc|calloc|munmap_chunk)\(\): .{4}|double free or corruption|corrupted (?:size|double-linked)"
     r"|\*\*\* (?:stack smashing|buffer overflow) detected|[\w ]{0,40}\|[A-Z]{2,12}_(?:ERROR|FATAL)\|\s{0,4}\S"
+    r"|-E-\s{1,4}\S.{5}"
     r"|thread '[^']{1,80}' panicked at|[\w./-]{1,120}:\d{1,6}: .{0,80}Assertion .{1,300} failed"
 )
 _LEVELLED = re.compile(r"\b(?:level|severity|lvl)[\"']?\s?[=:]\s?[\"']?(?:error|fatal|crit\w*|panic)\b", re.IGNORECASE)

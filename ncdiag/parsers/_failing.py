@@ -25,9 +25,10 @@ _SIGNS = (
     "rejected", "denied", " reset", "lost", "closed", "abort", "crash", "evict", "oomkilled", "killed", "died",
     "dies", "timed", "timeout", "time out", "time-out", "exceeded", "heartbeat", "no ", "insufficient", "dead",
     "corrupt", " down", "stuck", "broken", "hung", "never ", "disconn", "went ", "unhandled", "uncaught",
-    "giving up", "exhausted", "mismatch", "incompat", "smashing", "unrecov", "deadlock", "requir", "segf",
-    "short of", "out of", "stopped sending", "fallen", "packet loss", "error", "err ", "_err", "exception", "fault",
-    "invalid", "double free", "returned", ": -", "=-", "= -", "warning  ", "out_of_memory", "degraded",
+    "giving up", "exhausted", "mismatch", "incompat", "smashing", "backoff", "errimage", "nodelost", "drain", "drng",
+    "reqnode", "deadline", "unrecov", "deadlock", "requir", "segf", "short of", "out of", "stopped sending",
+    "fallen", "packet loss", "error", "err ", "_err", "exception", "fault", "invalid", "double free", "returned",
+    ": -", "=-", "= -", "warning  ", "out_of_memory", "degraded",
 )  # fmt: skip
 """One of these is in every line that the patterns know: they are tried on few others."""
 _FAILING = re.compile(
@@ -74,6 +75,9 @@ _CODE = re.compile(
     r"|\b(?:cuda|hip|nccl)Error(?!Check|String|Name)[A-Z]\w{2,60}|\bOUT_OF_MEMORY\b"
     r"|\b(?:is|State|Status)\s?:?\s?DEGRADED\b"
     r"|^Result = FAIL\b|\bDEADLINE_?EXCEEDED\b|\bDeadlineExceeded\b"
+    r"|\b(?:CrashLoopBackOff|ImagePullBackOff|ErrImagePull|Create\w{0,20}Error|RunContainerError|Evicted|NodeLost)\b"
+    r"|^\S{1,64}\s+(?:up|down|drain)\s+\S+\s+\d+\s+(?:down|drain|drng|fail|boot)\S{0,12}\s"
+    r"|\((?:ReqNodeNotAvail|launch failed)"
 )
 """Status codes by the names that interfaces give them: ``RDMA_CM_EVENT_ADDR_ERROR``, ``HSA_STATUS_ERROR``."""
 _GETS_BY = re.compile(
@@ -88,7 +92,7 @@ _GETS_BY = re.compile(
 """What a program says that does without, or of which nothing failed."""
 _KUBERNETES = re.compile(r"\s*(?:\d\S{0,20}(?: \([^)]{1,40}\))?\s{1,8})?Warning\s{2,12}[A-Z]\w{2,60}\s{2}")
 """A row of the events that ``kubectl describe`` and ``kubectl get events`` list."""
-_OF_A_PROGRAM = re.compile(r"\w_\w|\b(?:FAILED|ERROR|ABORTED)\b|\b0x[0-9a-f]{2}|\w: \S|\w\(s\)|^\(")
+_OF_A_PROGRAM = re.compile(r"\w_\w|\b(?:FAILED|ERROR|ABORTED)\b|\b0x[0-9a-f]{2}|\w: \S|\w:\d{2,5}\b|\w\(s\)|^\(")
 """Names of functions, shouted words, addresses and colons, which sentences of people have seldom."""
 _DATA = re.compile(r"\s*(?:[\w.-]{1,60}\s?[=:]\s?[\w.%-]{0,40}[,;|]?\s*){1,20}$|\s*[{<]")
 """Names with values, and structures of data."""

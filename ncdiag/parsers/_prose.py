@@ -73,6 +73,17 @@ def is_said(pattern: re.Pattern[str], text: str) -> bool:
     return any(not _DENIED.search(text[: found.start()]) for found in pattern.finditer(text))
 
 
+def _tokens(text: str) -> list[str]:
+    return _MARKER.sub("", _MARKUP.sub("", text), count=1).split()
+
+
+def is_curt(text: str) -> bool:
+    """True if the line is of a few words, nothing but words, one of them small, as people write in a hurry."""
+    tokens = [] if _PROGRAM.match(text) else _tokens(text[:_LONGEST])
+    words = [token.strip(".,;:!?()\"'").lower() for token in tokens if _WORD.fullmatch(token)]
+    return len(words) == len(tokens) > _SMALL_NEEDED and any(word in _SMALL or word in _PERSON for word in words)
+
+
 def is_prose(text: str) -> bool:
     """True if the line, without its prefixes, reads like a sentence of a person."""
     text = text.strip()[:_LONGEST]
@@ -82,7 +93,7 @@ def is_prose(text: str) -> bool:
         return False
     if text.count(" ") < _WORDS_NEEDED - 1:
         return False
-    tokens = _MARKER.sub("", _MARKUP.sub("", text), count=1).split()
+    tokens = _tokens(text)
     words = [token.strip(".,;:!?()\"'").replace("\u2019", "'").lower() for token in tokens if _WORD.fullmatch(token)]
     if len(words) < _WORDS_NEEDED or len(words) < _SHARE * len(tokens):
         return False

@@ -6,7 +6,7 @@ import pytest
 
 from ncdiag.parsers import _complaints, _context, _failing, _languages
 from ncdiag.parsers._ends import find as find_end
-from ncdiag.parsers._prose import is_prose
+from ncdiag.parsers._prose import is_curt, is_prose
 
 WORDED = """
 Unable to reach the metadata service of this instance
@@ -137,6 +137,15 @@ def test_whoever_writes_about_exit_codes_reports_none() -> None:
 def test_people_complain_in_their_languages(sentence: str, what: str) -> None:
     assert is_prose(sentence)
     assert _complaints.find(sentence) == what
+
+
+@pytest.mark.parametrize(
+    ("line", "curt"),
+    [("training on two nodes hangs", True), ("all_reduce hangs", False), ("hang detector started", False),
+     ("2 of 8 ranks hang", False)],
+)  # fmt: skip
+def test_few_words_are_enough_for_a_person_in_a_hurry(line: str, curt: bool) -> None:  # noqa: FBT001
+    assert is_curt(line) is curt
 
 
 @pytest.mark.parametrize(

@@ -217,8 +217,12 @@ def is_open_failure(event: Event, view: View) -> bool:
 
 @derived
 def is_open_wording(event: Event, view: View) -> bool:
-    """True if words alone speak of a failure, no other line tells of one, and nothing went on behind it."""
-    if event.event != "failure-words" or view.get(view.job, "open_failures"):
+    """True if words alone speak of a failure, no other line tells of one, and nothing went on behind it.
+
+    So does a port that did not answer when somebody tried it by hand.
+    """
+    unanswered = event.event == "port-tried" and event.fields.get("answer") != "answers"
+    if not (unanswered or event.event == "failure-words") or view.get(view.job, "open_failures"):
         return False
     if view.get(event, "went_on") or view.get(event, "is_elsewhere"):
         return False
