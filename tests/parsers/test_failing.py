@@ -144,7 +144,7 @@ def test_people_complain_in_their_languages(sentence: str, what: str) -> None:
     [("training on two nodes hangs", True), ("all_reduce hangs", False), ("hang detector started", False),
      ("2 of 8 ranks hang", False)],
 )  # fmt: skip
-def test_few_words_are_enough_for_a_person_in_a_hurry(line: str, curt: bool) -> None:  # noqa: FBT001
+def test_few_words_are_enough_for_a_person_in_a_hurry(line: str, curt: bool) -> None:
     assert is_curt(line) is curt
 
 
