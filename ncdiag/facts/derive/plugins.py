@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ncdiag.facts.derive.pods import EFA
 from ncdiag.facts.derive.rdma import ranks_of
 from ncdiag.facts.model import Event, Host, Rank
@@ -9,6 +11,17 @@ from ncdiag.facts.view import View, derived, derived_of
 
 _COUNTED = frozenset({"p4d.24xlarge", "p4de.24xlarge"})
 """Instance types whose EFA cards all releases of the plugin count alike."""
+
+_IBEXT = re.compile(r"IBext(?:_v\d{1,3})?")
+
+
+@derived
+def is_on_ibext(rank: Rank, view: View) -> bool | None:
+    """True if its network is that of HPC-X's plugin, whose name has the version of the interface since v6."""
+    if rank.net is None:
+        return None
+    view.note(rank, "net")
+    return _IBEXT.fullmatch(rank.net) is not None
 
 
 @derived
