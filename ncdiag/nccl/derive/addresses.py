@@ -53,7 +53,9 @@ def unrouted_peers(host: Host, view: View) -> tuple[str, ...] | None:
     lengths, or its routes, were not shown: those that it failed to reach from an interface of another name in another
     network; None when there are none.
     """
-    asked = {ip: sends for ip, sends in _kernel_answers(host).items() if ip in _wanted(host, view)}
+    answers = _kernel_answers(host)
+    wanted = _wanted(host, view) if answers else set()  # for each host all others: only where it was asked
+    asked = {ip: sends for ip, sends in answers.items() if ip in wanted}
     if asked:
         view.note(host, "route_answers")
     if asked and (refused := tuple(ip for ip, sends in asked.items() if not sends)):
@@ -61,7 +63,7 @@ def unrouted_peers(host: Host, view: View) -> tuple[str, ...] | None:
     own = [f"{a.ip}/{a.prefix_len}" for i in host.interfaces for a in i.addresses or () if a.prefix_len is not None]
     if not own or "routes" not in host.complete:
         unreached = tuple(ip for ip in _unreached(host, view) if ip not in asked)
-        return unreached or (() if asked.keys() >= _wanted(host, view) else None)
+        return unreached or (() if asked.keys() >= wanted and (answers or not _wants_any(host, view)) else None)
     known = [*own, *(route.destination for route in host.routes)]
     if "default" in known:
         return ()
@@ -84,6 +86,14 @@ def _wanted(host: Host, view: View) -> set[str]:
     ranks = view.get(view.job, "bootstrap_ranks")
     failed = {view.get(event, "peer_ip") for event in view.events_on(host.name, CONNECT_FAILURES)}
     return {ip for ip, rank in ranks.items() if rank.host != host.name} | (failed - {None})
+
+
+def _wants_any(host: Host, view: View) -> bool:
+    """True if there is an address that the host has to reach."""
+    ranks = view.get(view.job, "bootstrap_ranks")
+    return any(rank.host != host.name for rank in ranks.values()) or bool(
+        {view.get(event, "peer_ip") for event in view.events_on(host.name, CONNECT_FAILURES)} - {None}
+    )
 
 
 _OF_ITS_OWN = ("is_virtual", "is_loopback", "is_link_local")
