@@ -94,8 +94,9 @@ _KUBERNETES = re.compile(r"\s*(?:\d\S{0,20}(?: \([^)]{1,40}\))?\s{1,8})?Warning\
 """A row of the events that ``kubectl describe`` and ``kubectl get events`` list."""
 _OF_A_PROGRAM = re.compile(r"\w_\w|\b(?:FAILED|ERROR|ABORTED)\b|\b0x[0-9a-f]{2}|\w: \S|\w:\d{2,5}\b|\w\(s\)|^\(")
 """Names of functions, shouted words, addresses and colons, which sentences of people have seldom."""
-_DATA = re.compile(r"\s*(?:[\w.-]{1,60}\s?[=:]\s?[\w.%-]{0,40}[,;|]?\s*){1,20}$|\s*[{<]")
-"""Names with values, and structures of data."""
+_SIGN = re.compile(r"\s{0,4}[=:]\s{0,4}")
+_PAIR = re.compile(r"[\w.-]{1,80}=[\w.%-]{0,60}")
+_BETWEEN = re.compile(r"[,;|\s]{1,8}")
 
 
 def find(text: str, context: Context) -> Found | None:
@@ -107,11 +108,19 @@ def find(text: str, context: Context) -> Found | None:
     if _KUBERNETES.match(text):
         return Found("failure-words", "app", "fact", {})
     coded = _CODE.search(text) is not None
-    if not (coded or (_FAILING.search(text) and not _DATA.match(text))) or _GETS_BY.search(text):
+    if not (coded or (_FAILING.search(text) and not _is_data(text))) or _GETS_BY.search(text):
         return None
     if is_voiced(text) or (is_prose(text) and not _is_reported(text)):
         return None
     return Found("failure-words", "app", "fact", {})
+
+
+def _is_data(text: str) -> bool:
+    """True for names with values, and for structures of data."""
+    if text.startswith(("{", "<")):
+        return True
+    pairs = _BETWEEN.split(_SIGN.sub("=", text.strip(" ,;|")))
+    return all(_PAIR.fullmatch(pair) for pair in pairs)
 
 
 def _is_reported(text: str) -> bool:

@@ -97,6 +97,13 @@ def test_a_level_below_error_is_believed(level: str) -> None:
     assert worded("queue.cc:38 push failed: full")
 
 
+@pytest.mark.parametrize("line", ["aa:" * 190 + "!", "a:  " * 140 + "!", "A_" * 290, "no a " * 110, "((" * 290])
+def test_hostile_lines_are_read_in_passing(line: str) -> None:
+    """Patterns that go back and forth would take hours over these, and the suite with them."""
+    for _ in range(50):
+        worded(f"failed {line}")
+
+
 @pytest.mark.parametrize(("line", "field", "value"), ENDS)
 def test_an_end_is_known_by_its_form(line: str, field: str, value: int) -> None:
     found = find_end(line, _context.Context())
