@@ -31,6 +31,12 @@ def asked(report: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def what_is_told(report: dict[str, Any]) -> dict[str, Any]:
+    """Of what NCCL said, all but how many lines it took: its threads print one more or less from run to run."""
+    found = {name: value for name, value in asked(report).items() if name != "lines"}
+    return {**found, "sections": [(section["kind"], section["host"]) for section in found["sections"]]}
+
+
 @pytest.mark.lab
 @pytest.mark.root
 def test_the_library_picks_a_veth(
@@ -54,7 +60,7 @@ def test_the_library_picks_a_veth(
         [*program, "check", "--from", str(bundle), "--format", "json"], capture_output=True, check=False
     )
     again = checked(elsewhere)
-    assert asked(again) == asked(report)
+    assert what_is_told(again) == what_is_told(report)
     assert [f["name"] for f in again["findings"]] == [f["name"] for f in report["findings"]]
     silent = checked(run("check", "--no-nccl", "--format", "json"))
     assert not [item for item in silent["inputs"] if item["source"].startswith("NCCL ")]
