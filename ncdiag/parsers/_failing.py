@@ -86,10 +86,10 @@ _GETS_BY = re.compile(
       |skip(?:s|ped|ping)?|optional|disabl(?:e|ed|ing)|using|retrying|attempt(?:ing|s)?|not\sinstalled
       |continu(?:e|es|ing)|will\sbe\sused|(?:starting\s)?from\sscratch|building|creating|works?\s(?:now|fine)
       |(?:no|without(?:\sany)?)\s(?:\w+\s)?(?:errors?|failures?|faults?|problems?)|0\s(?:errors?|fail\w*))\b
-  | [:=]\s{0,20}(?:0|no|none|false|n/a|off|ok)\s*$
+  | [:=]\s{0,20}(?:0|no|none|false|n/a|off|ok)\s*$ | \blibnccl-(?:net|tuner|profiler|env)
     """
 )
-"""What a program says that does without, or of which nothing failed."""
+"""What a program says that does without (NCCL without its plugins), or of which nothing failed."""
 _KUBERNETES = re.compile(r"\s*(?:\d\S{0,20}(?: \([^)]{1,40}\))?\s{1,8})?Warning\s{2,12}[A-Z]\w{2,60}\s{2}")
 """A row of the events that ``kubectl describe`` and ``kubectl get events`` list."""
 _OF_A_PROGRAM = re.compile(r"\w_\w|\b(?:FAILED|ERROR|ABORTED)\b|\b0x[0-9a-f]{2}|\w: \S|\w:\d{2,5}\b|\w\(s\)|^\(")

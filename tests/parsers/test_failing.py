@@ -51,6 +51,7 @@ retry_on_failure: true
 {"failed": 3}
 All checks passed, no errors found.
 watchdog timeout (ms) 600000
+open(libnccl-tuner-x.so) returned 2 : libnccl-tuner-x.so: cannot open shared object file: No such file or directory
 heartbeat timeout set to 60 seconds
 rendezvous timeout 600
 L2 error: 0.00012
