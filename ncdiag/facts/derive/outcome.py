@@ -14,7 +14,7 @@ import msgspec
 
 from ncdiag.facts.derive.clocks import shared_time
 from ncdiag.facts.model import FAILURES, Event, Host, Job, Rank
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View, derived, derived_of
 from ncdiag.spans import Span
 
 _TALK = frozenset({"INFO", "TRACE", "CALL", "VERSION"})
@@ -136,6 +136,15 @@ def ready_places(job: Job, view: View) -> dict[tuple[str | None, int | None], Pl
     return found
 
 
+@derived
+def last_ready(job: Job, view: View) -> dict[str, int]:
+    """The line of each source in which a process last printed that a communicator was complete."""
+    found: dict[str, int] = {}
+    for source, line in view.get(job, "ready_places").values():
+        found[source] = max(line, found.get(source, 0))
+    return found
+
+
 class Marks(msgspec.Struct, frozen=True):
     """Where programs began, went on, served and ended well: rising line numbers by source.
 
@@ -215,19 +224,18 @@ def is_open_failure(event: Event, view: View) -> bool:
     return not view.get(event, "went_on") and not view.get(event, "is_elsewhere")
 
 
-@derived
+@derived_of("failure-words", "port-tried")
 def is_open_wording(event: Event, view: View) -> bool:
     """True if words alone speak of a failure, no other line tells of one, and nothing went on behind it.
 
     So does a port that did not answer when somebody tried it by hand.
     """
-    unanswered = event.event == "port-tried" and event.fields.get("answer") != "answers"
-    if not (unanswered or event.event == "failure-words") or view.get(view.job, "open_failures"):
+    if (event.event == "port-tried" and event.fields.get("answer") == "answers") or view.get(view.job, "open_failures"):
         return False
     if view.get(event, "went_on") or view.get(event, "is_elsewhere"):
         return False
-    at, ready = place(event), view.get(view.job, "ready_places").values()
-    return not any(at is not None and source == at[0] and line > at[1] for source, line in ready)
+    at = place(event)
+    return at is None or view.get(view.job, "last_ready").get(at[0], 0) < at[1]
 
 
 @derived
