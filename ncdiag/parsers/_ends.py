@@ -64,11 +64,9 @@ def find(text: str, context: Context) -> Found | None:
         return None if is_prose(text) and is_talk(text) else found
     if not (context.level in _LEVELS or _ERROR.match(text) or _is_levelled(text)) or _HARMLESS.match(text):
         return None
-    return (
-        None
-        if context.level is None and is_prose(text) and is_voiced(text)
-        else Found("program-error", "app", "symptom", {})
-    )
+    if context.level is None and is_prose(text) and is_voiced(text):
+        return None
+    return Found("program-error", "app", "symptom", {})
 
 
 def _is_levelled(text: str) -> bool:

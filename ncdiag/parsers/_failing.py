@@ -16,8 +16,8 @@ EVENTS: dict[str, dict[str, str]] = {"failure-words": {}}
 """Events that are told by the words of a line, and the types of their fields."""
 
 _LOOKED_AT = 600
-_MILD_LEVELS = frozenset("IDTWNV")
-"""First letters of the levels info, debug, trace, warning, notice and verbose: their program goes on."""
+_MILD_LEVELS = frozenset("DIW")
+"""First letters of the levels debug, info and warning: their program goes on."""
 _MILD = re.compile(r"\W{0,3}(?:INFO|DEBUG|TRACE|NOTICE|WARN(?:ING)?|VERBOSE)\b")
 _SIGNS = (
     "fail", "unable", "could not", "couldn't", "can not", "can't", "cannot", "did not", "didn't", "does not",
@@ -72,7 +72,7 @@ _FAILING = re.compile(
 _CODE = re.compile(
     r"\b(?:[A-Z][A-Z0-9]{1,30}_){1,6}(?:ERR(?:OR)?|FAIL(?:ED|URE)?|REJECTED|UNREACHABLE|ABORTED)(?:_[A-Z0-9_]{1,60})?\b"
     r"(?!_|\s{0,2}[=:]\s{0,2}[\w.-]{0,30}\s*(?:$|[,;]))"
-    r"|\b(?:cuda|hip|nccl)Error(?!Check|String|Name)[A-Z]\w{2,60}|\bOUT_OF_MEMORY\b"
+    r"|\b(?:cuda|hip)Error(?!Check|String|Name)[A-Z]\w{2,60}|\bOUT_OF_MEMORY\b"
     r"|\b(?:is|State|Status)\s?:?\s?DEGRADED\b"
     r"|^Result = FAIL\b|\bDEADLINE_?EXCEEDED\b|\bDeadlineExceeded\b"
     r"|\b(?:CrashLoopBackOff|ImagePullBackOff|ErrImagePull|Create\w{0,20}Error|RunContainerError|Evicted|NodeLost)\b"
@@ -82,10 +82,11 @@ _CODE = re.compile(
 """Status codes by the names that interfaces give them: ``RDMA_CM_EVENT_ADDR_ERROR``, ``HSA_STATUS_ERROR``."""
 _GETS_BY = re.compile(
     r"""(?ix)
-    \b(?:\w{0,40}warning|warn|deprecat\w*|fall(?:s|ing)?\s?back|default(?:s|ing)?|instead|ignor(?:e|ed|ing)
-      |skip(?:s|ped|ping)?|optional|disabl(?:e|ed|ing)|using|retrying|attempt(?:ing|s)?|not\sinstalled
-      |continu(?:e|es|ing)|will\sbe\sused|(?:starting\s)?from\sscratch|building|creating|works?\s(?:now|fine)
+    \b(?:\w{0,40}warning|warn|deprecat\w*|fall(?:s|ing)?\s?back|defaults|defaulting|by\sdefault|instead|ignor(?:e|ed|ing)
+      |skip(?:s|ped|ping)?|optional|disabl(?:e|ed|ing)|retrying|attempting|attempt\s\d|not\sinstalled
+      |continu(?:e|es|ing)|will\sbe\sused|(?:starting\s)?from\sscratch|works?\s(?:now|fine)
       |(?:no|without(?:\sany)?)\s(?:\w+\s)?(?:errors?|failures?|faults?|problems?)|0\s(?:errors?|fail\w*))\b
+  | [,;.]\s(?:re)?(?:using|building|creating)\b
   | [:=]\s{0,20}(?:0|no|none|false|n/a|off|ok)\s*$ | \blibnccl-(?:net|tuner|profiler|env)
     """
 )
@@ -127,4 +128,4 @@ def _is_reported(text: str) -> bool:
     """True if a sentence is a program's: it has signs of one or begins with the failure, which has happened."""
     if is_talk(text) or not is_said(_FAILING, text):
         return False
-    return _OF_A_PROGRAM.search(text) is not None or _FAILING.match(text.removeprefix("-E- ")) is not None
+    return _OF_A_PROGRAM.search(text) is not None or _FAILING.match(text) is not None

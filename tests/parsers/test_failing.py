@@ -33,6 +33,8 @@ JobState=NODE_FAIL Reason=NodeDown
 watchdog timeout (self.limit=300)
 Unhandled exception in the monitor thread
 giving up on rank 3 after 5 tries
+failed to set up rank_3 using the default group
+error: could not make a socket while creating store_2
 recv_header: checksum mismatch in a message of rank 3
 """
 CHATTER = """
