@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -216,3 +217,32 @@ def test_parts_of_ranks_are_one_job(log: Path, small_parts: None) -> None:
         max(job.communicators, key=lambda c: c.nranks or 0).id
     }
     assert sum(one.calls or 0 for one in job.collectives) == log.read_bytes().count(b": opCount ")
+
+
+ROWS = """\
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+           8             2     float     sum      -1    39.46    0.00    0.00      0    36.10    0.00    0.00      0
+    67108864      16777216     float     sum      -1    712.1   94.24   94.24      0    710.1   94.51   94.51      0
+   134217728      33554432     float     sum      -1   1412.1   95.05   95.05      0   1410.1   95.18   95.18      0
+"""
+
+
+@pytest.mark.parametrize("columns", [5, 9])
+@pytest.mark.parametrize("host", ["node1", "mew"])
+def test_rows_that_nccl_prints_into_are_read_whole(tmp_path: Path, host: str, columns: int) -> None:
+    """nccl-tests prints a row in three pieces; NCCL's lines come between them."""
+    line = f"{host}:4400:4412 [1] NCCL INFO Connected all rings"
+    lines = ROWS.splitlines()
+    for index in range(2, len(lines)):
+        words = list(re.finditer(r"\S+", lines[index]))
+        end = words[columns - 1].end()
+        lines[index] = f"{lines[index][:end]}{line}\n{line}\n{lines[index][end:]}"
+    whole, broken = tmp_path / "whole.log", tmp_path / "broken.log"
+    whole.write_text(ROWS)
+    broken.write_text("\n".join(lines) + "\n")
+    [run] = job_of(read_all(open_sources([str(whole)]))).benchmarks
+    job = job_of(read_all(open_sources([str(broken)])))
+    assert [found.rows for found in job.benchmarks] == [run.rows]
+    assert len(run.rows) == 3
+    assert [found.name for found in job.hosts] == [host]

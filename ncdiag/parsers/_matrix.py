@@ -1,4 +1,8 @@
-"""Square matrices of device labels as nvidia-smi topo prints them: tabs or blanks, cut, wrapped, without a header."""
+"""Square matrices of device labels as nvidia-smi topo prints them: tabs or blanks, cut, wrapped, without a header.
+
+A copy may have lost the tabs between the cells: ``GPU0 X NV12NV12SYS0-230N/A``. What stands behind the matrix cannot
+be told apart then.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,14 @@ _PIECES = 6
 _ESCAPE = re.compile(r"\x1b?\[\d{0,2}(?:;\d{1,2})?m")
 _LABEL = re.compile(r"[A-Za-z][\w.:-]{0,40}$")
 _HEAD = re.compile(r"\s*GPU\d+(?:\s|$)")
+_DEVICE = r"(?:GPU|NIC|mlx[45]_(?:bond_)?)\d{1,2}"
+_STATE = r"(?:NV(?:1[0-8]|[1-9])(?!-)|PIX|PXB|PHB|NODE|SYS|SOC|OK|CNS|GNS|TNS|NS|DR|X)"
+"""Distances and P2P letters. No GPU has more than 18 links, and ``NV12-35`` is ``NV1`` before the CPUs ``2-35``."""
+GLUED_HEAD = r"[ \t]{0,40}GPU0(?:GPU|NIC|mlx[45]_)"
+_GLUE = re.compile(rf"(?:{_DEVICE}|{_STATE})(?:{_DEVICE}|{_STATE})")
+_CELLS = re.compile(
+    rf"\s*(?:(?P<label>{_DEVICE})(?P<cells>(?:\s*{_STATE}){{2,512}})|(?P<head>(?:{_DEVICE}\s*){{2,512}}(?=CPU|$)))"
+)
 _EXTRA = re.compile(r"\S*\d[\d,-]*$|N/A$|(?:CPU|NUMA|GPU|Affinity|ID)$")
 
 
@@ -39,7 +51,17 @@ def clean(line: str) -> str:
     line = _ESCAPE.sub("", line) if "[" in line else line
     if line.lstrip().startswith("|"):
         return "\t".join(cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|"))
-    return line
+    return _apart(line)
+
+
+def _apart(line: str) -> str:
+    """The line with tabs where its cells are glued together; then without what stands behind the matrix."""
+    found = _CELLS.match(line) if _GLUE.search(line) else None
+    if found is None:
+        return line
+    if found["head"]:
+        return "\t" + "\t".join(re.findall(_DEVICE, found["head"]))
+    return "\t".join([found["label"], *re.findall(_STATE, found["cells"])])
 
 
 def table_line(lines: Sequence[str], line: str, row: re.Pattern[str], cell: re.Pattern[str]) -> bool:

@@ -50,6 +50,8 @@ _COLUMNS = re.compile(r"#?\s*(size\s+count\s+type\s.*)")
 _OUT_OF_BOUNDS = re.compile(r"#?\s*Out of bounds values\s*:\s*(\d{1,15})\s*(OK|FAILED)?")
 _AVERAGE = re.compile(r"#?\s*Avg bus bandwidth\s*:\s*([\d.]{1,20}|\S+)\s*(OK|FAILED)?")
 _ROW = re.compile(rf"\s*\d{{1,14}}\s+\d{{1,14}}\s+{_TYPES}\s")
+_REST = re.compile(r"\s*(?:(?:-?[\d.]{1,20}(?:e[+-]\d{1,3})?|-?inf|-?nan|N/A)(?:\s+|$)){1,20}$")
+"""What may be the rest of a row of which the beginning stands in another line: NCCL broke it apart."""
 _CHATTER = re.compile(
     r"#?\s*(?:$|Using devices|out-of-place|\(B\)|Collective test (?:starting|concluded)|Reporting "
     r"|rccl-tests: Version\b)"
@@ -72,8 +74,13 @@ def continues(lines: Sequence[str], line: str) -> bool:
     return (
         line.lstrip().startswith("#") or not line.strip() or _shared.is_elision(line) or _ROW.match(line) is not None
         or _RANK.match(line) is not None or _SHORT_HEADER.match(line) is not None or _CHATTER.match(line) is not None
-        or _LIBRARY.match(line) is not None
+        or _LIBRARY.match(line) is not None or _goes_on(lines[-1], line)
     )  # fmt: skip
+
+
+def _goes_on(row: str, line: str) -> bool:
+    """True if ``line`` may be the rest of ``row``, or of what is itself such a rest."""
+    return _REST.match(line) is not None and (_ROW.match(row) is not None or _REST.match(row) is not None)
 
 
 def parse(section: Section) -> Parsed:
@@ -115,6 +122,7 @@ class _Runs:
         program = _PROGRAM.search(section.command or "")
         self._program = program[1] if program else None
         self._library: str | None = None
+        self._begun: tuple[int, str] | None = None  # the line and the text of a row that lacks columns
 
     def observations(self) -> tuple[Observation, ...]:
         """Benchmarks first."""
@@ -125,6 +133,9 @@ class _Runs:
         """Read one line; False when it says nothing that is known."""
         if _ROW.match(line):
             return self._row(index, line)
+        if self._begun and _REST.match(line):
+            begun, text = self._begun
+            return self._row(begun, f"{text} {line}")
         if header := (_HEADER.match(line) or _SHORT_HEADER.match(line)):
             run = self._begin(index)
             run.fields |= {name: int(value) for name, value in header.groupdict().items()}
@@ -186,12 +197,14 @@ class _Runs:
         words = line.split()
         run = self._current(index)
         names = run.fields.get("columns")
+        self._begun = (index, line) if names and len(_KNOWN_HEAD) <= len(words) < len(names) else None
         if names and names[-1] == "timestamp" and len(words) == len(names) + 1:
             words = [*words[:-2], f"{words[-2]} {words[-1]}"]
         if names is None or len(names) != len(words):
             names = _guessed(words)
         if names is None:
-            return False
+            return self._begun is not None
+        self._begun = None
         row = _values(names, words)
         if row.get("time_us") is None and row.get("in_place_time_us") is None:
             run.unreadable += 1

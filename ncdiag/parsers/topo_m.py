@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers._matrix import Row, Table, read_table, table_line
+from ncdiag.parsers._matrix import GLUED_HEAD, Row, Table, read_table, table_line
 from ncdiag.parsers._shared import is_elision
 from ncdiag.spans import Section
 
@@ -20,7 +20,7 @@ COMMANDS: tuple[str, ...] = ("nvidia-smi topo -m", "nvidia-smi topo -mp", "nvidi
 _CELL = r"(?:X|NV\d{1,2}|PIX|PXB|PHB|NODE|SYS|SOC)"
 ANCHOR = (
     r"(?:GPU|NVIDIA) Topology:[ \t]*$"
-    r"|\s{0,40}(?:\x1b?\[\d{1,2}m)?GPU\d+[ \t].{0,4000}CPU Affinity"
+    rf"|\s{{0,40}}(?:\x1b?\[\d{{1,2}}m)?GPU\d+[ \t].{{0,4000}}CPU Affinity|{GLUED_HEAD}.{{0,4000}}CPU Affinity"
     rf"|\s{{0,40}}GPU\d+[ \t]+{_CELL}[ \t]+{_CELL}(?:[ \t]|$)"
     r"|\s{0,8}\|[ \t]*(?:\|[ \t]*)?GPU0[ \t]*\|[ \t]*(?:GPU|NIC|CPU|mlx)"
 )

@@ -20,7 +20,7 @@ KIND = "topo_p2p"
 COMMANDS: tuple[str, ...] = ("nvidia-smi topo -p2p", "nvidia-smi topo --p2p_topology")
 _CELL = r"(?:X|OK|CNS|GNS|TNS|NS|DR|U)"
 ANCHOR = (
-    r"\s{0,40}GPU0[ \t]+GPU\d+[ \t]*$|\s{0,40}GPU0[ \t]+GPU1[ \t]+GPU\d+[ \tGPU\d]{0,4000}$"
+    r"\s{0,40}GPU0[ \t]*GPU\d+[ \t]*$|\s{0,40}GPU0[ \t]*GPU1[ \t]*GPU\d+[ \tGPU\d]{0,4000}$"
     rf"|\s{{0,40}}GPU\d+[ \t]+{_CELL}[ \t]+{_CELL}(?:[ \t]|$)"
 )
 

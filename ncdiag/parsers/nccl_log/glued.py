@@ -1,7 +1,8 @@
-"""Lines of two processes that wrote into one pipe: ``... via P2P/CUMEMnode1:42:43 [0] NCCL INFO ...`` on one line.
+"""Lines of two writers of one pipe: ``... via P2P/CUMEMnode1:42:43 [0] NCCL INFO ...`` on one line.
 
 The second begins where its prefix does. Nothing stands between the end of a message and the host name behind it, so
-the name is the longest one that begins other lines, else what is left behind a known end of a message.
+the name is the longest one that begins other lines, else what is left behind a known end of a message. nccl-tests
+(src/common.cu) prints a row in pieces, of which NCCL's lines break any two apart.
 """
 
 from __future__ import annotations
@@ -13,11 +14,18 @@ _LEVEL = rb"NCCL (?:INFO|WARN|ATTN|TRACE|CALL|ABORT) "
 _TWO = re.compile(_LEVEL + rb"[^\n]*" + _LEVEL)
 _NEXT = re.compile(_LEVEL)
 _PROCESS = re.compile(rb"(?:.*:)?([^\s:]{1,400}):\d{1,10}:\d{1,10}$")
-_TIME = re.compile(rb"\[[^\]\n]{1,40}\] $")
-_HOST = re.compile(rb"\n(?:[^\n:]{0,80}[\s:>)\]])?([\w.%-]{1,64}):\d{1,10}:\d{1,10} \[")
+_TAG = rb"\[\d{1,6},\d{1,6}\]<std\w{3}>:"  # of mpirun --tag-output
+_TIME = re.compile(rb"(?:" + _TAG + rb")?(?:\[[^\]\n]{1,40}\] |(?<=:))$")
+_TYPES = rb"(?:u?int(?:8|32|64)|float|double|half|bfloat16|f(?:p)?8_?e[45]m[23])"
+_ROW_START = rb"(?:" + _TAG + rb")? *\d{1,14} +\d{1,14} +" + _TYPES + rb" "
+_ROW = re.compile(_ROW_START)
+_ROW_BROKEN = re.compile(rb"\n" + _ROW_START + rb"[^\n]*" + _LEVEL)
+_ROWS = b"    "
+"""The rows of a table are set in columns; what holds no such gap holds none."""
+_HOST = re.compile(rb"\n(?!" + _ROW_START + rb")(?:[^\n:]{0,80}[\s:>)\]])?([\w.%-]{1,64}):\d{1,10}:\d{1,10} \[")
 _END = re.compile(
     rb"(?:P2P/(?:IPC|CUMEM|MNNVL)|/(?:read|CE|GDRDMA|Shared|direct)|\(PCI\)|memory|pointer"
-    rb"|NET/[^/\s]{1,40}/\d{1,4}(?=[A-Za-z])|COMPLETE|START|\+cuda\d{1,2}\.\d|^\d{1,2}(?=[A-Za-z])|[^\w.%-])"
+    rb"|NET/[^/\s]{1,40}/\d{1,4}(?=[A-Za-z])|COMPLETE|START|\+cuda\d{1,2}\.\d|^(?:-1|\d{1,2})(?=[A-Za-z])|[^\w.%-])"
 )
 _WORDS = 5
 """Words of a prefix behind the host: ``host:pid:tid [dev] file:line (function) NCCL``."""
@@ -29,22 +37,28 @@ def separated(text: bytes, numbers: Sequence[int]) -> tuple[bytes, Sequence[int]
 
     Each line of ``text`` stands behind a line end and has its number in ``numbers``.
     """
-    if _TWO.search(text) is None:
+    if _TWO.search(text) is None and not breaks_a_row(text):
         return None
     hosts = set(_HOST.findall(text))
     lines: list[bytes] = []
     theirs: list[int] = []
     for number, line in zip(numbers, text[1:].split(b"\n"), strict=True):
-        parts = _parts(line, hosts) if line.count(b"NCCL ") > 1 else [line]
+        parts = _parts(line, hosts) if line.count(b"NCCL ") > 1 or _ROW.match(line) else [line]
         lines += parts
         theirs += [number] * len(parts)
     return (b"\n" + b"\n".join(lines), theirs) if len(lines) > len(numbers) else None
 
 
+def breaks_a_row(text: bytes) -> bool:
+    """True if a row of a table of nccl-tests goes on in a line of NCCL; each line stands behind a line end."""
+    return _ROWS in text and _ROW_BROKEN.search(text) is not None
+
+
 def _parts(line: bytes, hosts: Collection[bytes]) -> list[bytes]:
-    """The messages of a line, each with its prefix."""
+    """The piece of a row, if the line begins with one, and the messages of the line, each with its prefix."""
     parts: list[bytes] = []
-    begin, behind = 0, None
+    row = _ROW.match(line)
+    begin, behind = 0, row.end() if row else None
     for hit in _NEXT.finditer(line):
         if behind is not None:
             place = _beginning(line, behind, hit.start(), hosts)

@@ -25,7 +25,7 @@ from ncdiag.parsers.nccl_log.calls import SIGN, Calls
 from ncdiag.parsers.nccl_log.communicators import CallsOfRanks, communicators
 from ncdiag.parsers.nccl_log.dialect import folded
 from ncdiag.parsers.nccl_log.events import Events
-from ncdiag.parsers.nccl_log.glued import separated
+from ncdiag.parsers.nccl_log.glued import breaks_a_row, separated
 from ncdiag.parsers.nccl_log.lines import SIGNS, interesting, is_nccl_line
 from ncdiag.parsers.nccl_log.outcome import Outcome
 from ncdiag.parsers.nccl_log.packed import packed, unpacked
@@ -144,7 +144,8 @@ class Scanner:
         """
         found, keys, strange = self._taken_apart(text, lines)
         inside = [lines[index].count(b"NCCL ") for index in strange]
-        if max(inside, default=0) > 1 or text.count(b"NCCL ") != len(lines) - len(strange) + sum(inside):
+        in_line = text.count(b"NCCL ") == len(lines) - len(strange) + sum(inside)
+        if max(inside, default=0) > 1 or not in_line or breaks_a_row(text):
             apart = separated(text, numbers)
             if apart is not None:  # its lines come in parts
                 text, numbers, learn = *apart, False

@@ -9,6 +9,7 @@ from ncdiag.parsers.nccl_log.glued import separated
 
 FIRST = "a-1:4:4 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1]"
 SECOND = "[2] NCCL INFO Connected all rings"
+ROW = "        1024           256     float     sum      -1"
 
 GLUED: dict[str, list[str]] = {
     "a host that begins another line": [FIRST + " via P2P/newway", f"a-1:5:5 {SECOND}"],
@@ -20,6 +21,12 @@ GLUED: dict[str, list[str]] = {
         FIRST + " via P2P/IPC",
         "[2026-03-02 04:11:09] b-7:5:5 [1] misc/socket.cc:12 (socketConnect) NCCL WARN socketConnect: connect failed",
     ],
+    "a row of nccl-tests": [ROW, f"b-7:5:5 {SECOND}"],
+    "a row of nccl-tests, a host that begins another line": [ROW, f"a-1:5:5 {SECOND}"],
+    "the first half of a row": [f"{ROW}    30.46    0.00    0.00      0", f"trn:5:5 {SECOND}"],
+    "a row and a time": [ROW, f"[2026-03-02 04:11:09] b-7:5:5 {SECOND}"],
+    "a row behind the tag of mpirun": [f"[1,0]<stdout>:{ROW}", f"[1,1]<stdout>:b-7:5:5 {SECOND}"],
+    "a row and two lines": [ROW, f"b-7:5:5 {SECOND}", f"a-1:5:5 {SECOND}"],
     "three": [FIRST + " via P2P/IPC", f"b-7:4:4 {SECOND}", f"a-1:6:6 {SECOND}"],
 }
 
