@@ -90,8 +90,11 @@ class Entity:
         if isinstance(held, VersionRange) and isinstance(value, VersionRange):
             both = held.intersect(value)
             printed = [version for version in (held, value) if version.text]
-            if both is None and len(printed) == 1:
-                both = printed[0]  # what was printed beats what the wording of a line lets expect
+            if both is None and len(printed) == 1:  # what was printed beats what the wording of a line lets expect
+                both = printed[0]
+                spans = self.provenance[name], new.span
+                shown = _shown(held), _shown(value)
+                conflicts.append(model.Conflict(self.label, name, shown, spans, _shown(both)))
             if both:
                 self._set(name, both, new if value.known else old)
                 return

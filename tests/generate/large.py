@@ -103,8 +103,8 @@ def _wrong_gid(told: Iterator[str], job: Any) -> Iterator[str]:  # noqa: ANN401
     colon, hca = (":", " hca mlx5_0") if job.version >= (2, 22) else (" :", "")
     kind = " (Recv)" if job.version >= (2, 18) else ""
     clock = "[2026-03-02 04:11:09] " if job.version >= (2, 26) else ""
-    peer = "10.61.4.22<48211>"
-    text = f"NET/IB{colon} Got completion from peer {peer} with {where} vendor err 129{kind}{gids}{hca}"
+    peer = " from peer 10.61.4.22<48211>" if job.version >= (2, 10) else ""
+    text = f"NET/IB{colon} Got completion{peer} with {where} vendor err 129{kind}{gids}{hca}"
     yield f"{clock}{head}transport/net_ib.cc:1295 NCCL WARN {text}"
 
 

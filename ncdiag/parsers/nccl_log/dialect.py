@@ -6,7 +6,8 @@ The releases are the tags of github.com/NVIDIA/nccl.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeVar
 
 from ncdiag.facts.scalars import NEWEST, OLDEST, Constraint, Version, VersionRange
 
@@ -17,6 +18,8 @@ _TAGS = """
 2.27.3 2.27.5 2.27.6 2.27.7 2.28.3 2.28.7 2.28.9 2.29.2 2.29.3 2.29.7 2.30.3 2.30.4 2.30.7
 """
 RELEASES = tuple(version for tag in _TAGS.split() if (version := Version.parse(tag)) is not None)
+
+Place = TypeVar("Place")
 
 
 @functools.cache
@@ -37,6 +40,15 @@ def narrowed(held: VersionRange | None, constraint: str) -> VersionRange | None:
     if held is None or new is None:
         return held or new
     return held.intersect(new) or held
+
+
+def contradictions(constraints: Mapping[str, Place], stated: str) -> Iterator[tuple[VersionRange, Place]]:
+    """The releases of each constraint that the ``stated`` one (``2.18.3+cuda12.1``) is none of, with its place."""
+    release = VersionRange.exact(stated)
+    for constraint, place in constraints.items():
+        admitted = bounds(constraint) if constraint else None
+        if release is not None and admitted is not None and admitted.intersect(release) is None:
+            yield admitted, place
 
 
 def folded(constraints: Iterable[str]) -> VersionRange | None:

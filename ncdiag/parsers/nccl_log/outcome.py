@@ -23,10 +23,15 @@ class Outcome:
     """The ranks of one source, ready to be told: records of one process put together."""
 
     def __init__(
-        self, records: Iterable[Record], library: str, exact: tuple[str, Span] | None, bounds: VersionRange | None
-    ) -> None:
-        """``exact`` and ``bounds`` are what the source as a whole says about the version."""
+        self, records: Iterable[Record], library: str, exact: tuple[str, Span] | None, bounds: VersionRange | None,
+        strange: Iterable[tuple[VersionRange, Span]] = (),
+    ) -> None:  # fmt: skip
+        """``exact`` and ``bounds`` are what the source as a whole says about the version.
+
+        ``strange`` are lines that the stated release does not print, each with the releases that print it.
+        """
         self.library, self.exact, self.bounds = library, exact, bounds
+        self._strange = next(iter(strange), None) if library == "NCCL" else None
         processes: dict[tuple[str | None, int | None], list[Record]] = defaultdict(list)
         for record in records:
             processes[record.key[:2]].append(record)
@@ -72,7 +77,10 @@ class Outcome:
         by_line: dict[tuple[int, str], tuple[Span, dict[str, Any]]] = {}
         for name, (value, span) in told.items():
             by_line.setdefault((span.line, span.text), (span, {}))[1][name] = value
-        for _, (span, fields) in sorted(by_line.items()):
+        lines = [(span, fields) for _, (span, fields) in sorted(by_line.items())]
+        if self._strange is not None and main is self.groups[0][0]:
+            lines.append((self._strange[1], {"nccl_version": self._strange[0]}))
+        for span, fields in lines:
             yield Observation(entity="Rank", key=(pid, device), host=host, span=span, fields=fields, standing="process")
 
     def _counted(self, main: Record, members: list[Record]) -> Told:

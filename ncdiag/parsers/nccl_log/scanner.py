@@ -23,7 +23,7 @@ from ncdiag.facts.scalars import VersionRange
 from ncdiag.parsers.nccl_log import bulk
 from ncdiag.parsers.nccl_log.calls import SIGN, Calls
 from ncdiag.parsers.nccl_log.communicators import CallsOfRanks, communicators
-from ncdiag.parsers.nccl_log.dialect import folded
+from ncdiag.parsers.nccl_log.dialect import contradictions, folded
 from ncdiag.parsers.nccl_log.events import Events
 from ncdiag.parsers.nccl_log.glued import breaks_a_row, separated
 from ncdiag.parsers.nccl_log.lines import SIGNS, interesting, is_nccl_line
@@ -78,7 +78,7 @@ class Scanner:
         self._events = Events()
         self._calls = Calls()
         self._versions: dict[str, Span] = {}
-        self._constraints: dict[str, None] = {}
+        self._constraints: dict[str, Span] = {}
         self._link_constraints: set[str] = set()
         self._library: str | None = None
         self._forget(repeats)
@@ -260,7 +260,7 @@ class Scanner:
         self._calls.merge(later._calls)
         for version, where in later._versions.items():
             self._versions.setdefault(version, where)
-        self._constraints |= later._constraints
+        self._constraints |= {text: at for text, at in later._constraints.items() if text not in self._constraints}
         self._link_constraints |= later._link_constraints
         if later._library is not None and self._library != "RCCL":
             self._library = later._library
@@ -282,7 +282,8 @@ class Scanner:
         exact = self._exact()
         records = sorted((r for r in self._records.values() if r.told_anything()), key=lambda record: record.span.line)
         bounds = folded([*self._constraints, *sorted(self._link_constraints)])
-        outcome = Outcome(records, self._library or "NCCL", exact, bounds)
+        strange = contradictions(self._constraints, exact[0]) if exact is not None else ()
+        outcome = Outcome(records, self._library or "NCCL", exact, bounds, strange)
         found = list(outcome.observations())
         if exact is not None and not records:
             version = VersionRange.exact(exact[0])
@@ -325,8 +326,8 @@ class Scanner:
         if reading.library is not None and self._library != "RCCL":
             self._library = reading.library
         of_prefix = versions_of(prefix, level)
-        self._constraints.setdefault(of_prefix)
-        self._constraints.setdefault(reading.versions)
+        self._constraints.setdefault(of_prefix, where)
+        self._constraints.setdefault(reading.versions, where)
         if reading.for_sure:
             self._versions.setdefault(reading.for_sure, where)
         if level == "VERSION":

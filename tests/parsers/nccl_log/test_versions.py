@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+from generate import healthy
+
 from ncdiag.facts.model import Rank
 from ncdiag.read import facts_of
 
@@ -22,3 +25,18 @@ def test_the_wording_bounds_the_release() -> None:
 
 def test_what_was_printed_wins_over_the_wording() -> None:
     assert str(rank("NCCL version 2.27.5+cuda12.8", OLD).nccl_version) == "2.27.5"
+
+
+def test_a_line_that_the_printed_release_does_not_print_is_told() -> None:
+    job = facts_of({"nccl_log": ("NCCL version 2.27.5+cuda12.8", OLD)}, None)
+    (conflict,) = job.conflicts
+    assert conflict.field == "nccl_version"
+    assert conflict.kept == "2.27.5"
+    assert [span.text for span in conflict.spans] == ["NCCL version 2.27.5+cuda12.8", OLD]
+
+
+@pytest.mark.parametrize("release", healthy.RELEASES)
+@pytest.mark.parametrize("fabric", ["ib", "roce", "efa", "tcp"])
+def test_no_release_contradicts_what_it_prints(release: str, fabric: str) -> None:
+    text = healthy.healthy_log(healthy.healthy_job(release, fabric))
+    assert facts_of({"nccl_log": text.splitlines()}, None).conflicts == ()
