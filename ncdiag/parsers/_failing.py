@@ -72,7 +72,7 @@ _FAILING = re.compile(
 _CODE = re.compile(
     r"\b(?:[A-Z][A-Z0-9]{1,30}_){1,6}(?:ERR(?:OR)?|FAIL(?:ED|URE)?|REJECTED|UNREACHABLE|ABORTED)(?:_[A-Z0-9_]{1,60})?\b"
     r"(?!_|\s{0,2}[=:]\s{0,2}[\w.-]{0,30}\s*(?:$|[,;]))"
-    r"|\b(?:cuda|hip)Error(?!Check|String|Name)[A-Z]\w{2,60}|\bOUT_OF_MEMORY\b"
+    r"|\b(?:cuda|hip)Error(?!Check|String|Name|NotReady|PeerAccessAlready)[A-Z]\w{2,60}(?!\w|\s*(?:[=!]=|\)\s*(?:\{|return)|:\s*$|;))|\bOUT_OF_MEMORY\b"
     r"|\b(?:is|State|Status)\s?:?\s?DEGRADED\b"
     r"|^Result = FAIL\b|\bDEADLINE_?EXCEEDED\b|\bDeadlineExceeded\b"
     r"|\b(?:CrashLoopBackOff|ImagePullBackOff|ErrImagePull|Create\w{0,20}Error|RunContainerError|Evicted|NodeLost)\b"

@@ -24,7 +24,8 @@ _ENDS = {
     "segfault": "segmentation fault", "segfault-in-nccl": "segmentation fault in NCCL", "oom-kill": _NO_MEMORY,
     "container-oom-killed": _NO_MEMORY, "host-memory-exhausted": "the host's memory was used up",
     "cuda-illegal-access": "a kernel used memory that is not its own", "cuda-launch-failure": "a CUDA kernel failed",
-    "cuda-memory-error": "a memory fault of its GPU", "torch-dataloader-killed": "its data loader was killed",
+    "cuda-memory-error": "a memory fault of its GPU", "cuda-nvlink-error": "a transfer over NVLink that failed",
+    "torch-dataloader-killed": "its data loader was killed",
     "torch-dataloader-bus-error": "bus error in its data loader", "node-failed": "Slurm lost it",
 }  # fmt: skip
 """What the name of an event says where its line has no signal and no exit code."""

@@ -6,6 +6,7 @@ import re
 import signal
 
 from ncdiag.facts.derive.clocks import shared_time
+from ncdiag.facts.derive.cuda import PRINTED
 from ncdiag.facts.derive.rdma import ranks_of
 from ncdiag.facts.model import Event, Host, Job, Rank, RankTable
 from ncdiag.facts.view import View, derived, derived_of
@@ -13,7 +14,7 @@ from ncdiag.facts.view import View, derived, derived_of
 CRASHES = {
     "worker-crashed", "worker-killed", "worker-bus-error", "worker-failed", "mpi-rank-signal", "mpi-signal",
     "segfault", "segfault-in-nccl", "oom-kill", "container-oom-killed", "host-memory-exhausted",
-    "cuda-illegal-access", "cuda-launch-failure", "cuda-memory-error",
+    "cuda-illegal-access", "cuda-launch-failure", "cuda-memory-error", "cuda-nvlink-error",
     "torch-dataloader-killed", "torch-dataloader-bus-error", "node-failed", "mpi-rank-ended",
 }  # fmt: skip
 """Events in which a process of the job ended or was ended."""
@@ -107,12 +108,6 @@ def is_no_such_device(event: Event, view: View) -> bool:
     return bool(view.get(event, "error_name") == "ENODEV")
 
 
-@derived_of("cuda-failure", "cuda-alloc-failed")
-def is_cuda_memory_failure(event: Event, view: View) -> bool:
-    """NCCL's own CUDA call failed for lack of memory."""
-    return event.fields.get("cuda_error") == "out of memory"
-
-
 @derived
 def verbs_closed(host: Host, view: View) -> bool | None:
     """Can no program open the RDMA devices that the host has: did an open fail, or are there no uverbs files?"""
@@ -160,9 +155,10 @@ def fabric_manager_down(host: Host, view: View) -> bool | None:
 
     Where it finds no switch although there are some, the NVLink subnet manager does not run (HGX B200 and later).
     """
-    for event in view.events_on(host.name, ["cuda-fabric-not-ready"]):
-        view.note(event)
-        return True
+    for event in view.events_on(host.name, ["cuda-fabric-not-ready", *PRINTED]):
+        if view.get(event, "is_fabric_wait"):
+            view.note(event)
+            return True
     has_switch: bool | None = view.get(host, "has_nvswitch")
     if has_switch is False:
         return False

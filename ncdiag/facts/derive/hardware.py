@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
+from ncdiag.facts.derive.cuda import is_said
 from ncdiag.facts.model import Benchmark, Event, Gpu, Host, Job, PciDevice, Port, TopoLink
 from ncdiag.facts.view import View, derived
 
@@ -15,7 +15,6 @@ _DISABLED = "DR"
 _NO_PEER_ACCESS = frozenset({"CNS", "GNS", "TNS", "NS", _DISABLED})
 """Not supported by the chipset, the GPU, the topology, or at all, or disabled by a registry key of the driver, in the
 words of ``nvidia-smi topo -p2p``."""
-_SAID_BY_CUDA = re.compile(r"(?:[Ee]rror|[Ff]ailure|cudaError).{0,80}peer access is not supported")
 _PEER_REFUSALS = ("cuda-peer-unsupported", "accelerate-p2p-refused")
 _PEER_MODULES = frozenset({"nv_peer_mem", "nvidia_peermem"})
 _SIBLINGS = 4
@@ -173,7 +172,7 @@ def peer_refusal(job: Job, view: View) -> str | None:
 
 def _is_printed(event: Event) -> bool:
     """Did a program print it? The bare words may be somebody's prose."""
-    return event.event != "cuda-peer-unsupported" or _SAID_BY_CUDA.search(event.text) is not None
+    return event.event != "cuda-peer-unsupported" or is_said(event)
 
 
 @derived

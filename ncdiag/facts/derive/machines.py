@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derive.cuda import PRINTED
 from ncdiag.facts.model import Event, Host
 from ncdiag.facts.view import View, derived, derived_of
 
@@ -86,10 +87,13 @@ def has_nouveau_only(host: Host, view: View) -> bool | None:
     return True if "lsmod" in host.complete or "nvidia" in (host.absent_modules or ()) else None
 
 
-@derived_of("gpu-xid", "cuda-memory-error")
+@derived_of("gpu-xid", "cuda-memory-error", *PRINTED)
 def is_memory_error(event: Event, view: View) -> bool:
     """A memory error that the GPU confined or repaired, unless another Xid says that its memory failed for good."""
-    found = event.fields.get("xid") in _MEMORY_XIDS if event.event == "gpu-xid" else "ECC" in event.text
+    if event.event in PRINTED:
+        found = view.get(event, "cuda_error") == "cudaErrorECCUncorrectable"
+    else:
+        found = event.fields.get("xid") in _MEMORY_XIDS if event.event == "gpu-xid" else "ECC" in event.text
     return found and not any(e.event == "gpu-xid" and e.fields.get("xid") in _MEMORY_LOST for e in view.job.events)
 
 

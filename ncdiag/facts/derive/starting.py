@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from ncdiag.facts.derive.cuda import PRINTED
 from ncdiag.facts.model import Benchmark, Event, Job, Launch, RankTable, Setting
 from ncdiag.facts.view import View, derived, derived_of
 
@@ -14,9 +15,6 @@ _MPI = ("mpirun", "mpiexec", "orterun", "prterun")
 _ONE_CORE = re.compile(r"(?<![\w-])--?bind-to(?:[ =]|-)(?:core|hwthread)\b")
 _SEVERAL = re.compile(r"\bPE=\d|--?cpus-per-(?:proc|rank)\b", re.IGNORECASE)
 _TEST = re.compile(r"\b[a-z_]{4,40}_perf\b")
-_BUSY = re.compile(
-    r"(?:CUDA error|C(?:uda|UDA) failure|cudaError|RuntimeError|AcceleratorError).{0,60}busy or unavailable"
-)
 _UNREACHED = ("no error", "Connect timeout", "Connection refused", "No route to host", "Connection timed out")
 
 
@@ -96,13 +94,7 @@ def _is_bare(run: Benchmark) -> bool:
     return run.nthreads is not None and run.nranks is None and not run.rows and not run.unreadable_rows
 
 
-@derived_of("cuda-invalid-device", "cuda-device-invalid", "cuda-failure")
-def is_invalid_device(event: Event, view: View) -> bool:
-    """A rank asked for a GPU that it does not have."""
-    return event.event != "cuda-failure" or event.fields.get("cuda_error") == "invalid device ordinal"
-
-
-@derived_of(*_MISNUMBERED, "cuda-invalid-device", "cuda-device-invalid", "cuda-failure")
+@derived_of(*_MISNUMBERED, "cuda-invalid-device", "cuda-device-invalid", *PRINTED)
 def is_mapping_fault(event: Event, view: View) -> bool:
     """Do numbers that the launcher gives not fit: of a GPU, or of a rank among the others?"""
     return event.event in _MISNUMBERED or bool(view.get(event, "is_invalid_device"))
@@ -195,15 +187,6 @@ def gpu_sharing(event: Event, view: View) -> str:
     if event.event == "cuda-gpu-shared":
         return f"Several processes{where} hold memory on GPU {event.fields.get('device')}, which ran out of it"
     return f"Two ranks{where} use the same GPU"
-
-
-@derived_of("cuda-failure", "cuda-device-busy")
-def is_gpu_refused(event: Event, view: View) -> bool:
-    """A CUDA call found its GPU in the hands of another process; the bare words may be somebody's prose."""
-    if event.event == "cuda-failure":
-        return "busy or unavailable" in str(event.fields.get("cuda_error"))
-    span = event.provenance.get("")
-    return span is not None and _BUSY.search(span.text or "") is not None
 
 
 _STARTED = ("c10d-connect-timeout", "torch-store-timeout")
