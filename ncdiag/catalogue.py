@@ -113,7 +113,7 @@ def build(folder: Path) -> None:
     """Write all that `compiled.load` is asked for into ``folder``, for a wheel to carry."""
     from ncdiag import parsers
     from ncdiag.messages import about, match
-    from ncdiag.nccl import environment, reasons
+    from ncdiag.nccl import codes, environment, reasons
     from ncdiag.parsers.nccl_log import lines
 
     contents = {
@@ -122,6 +122,7 @@ def build(folder: Path) -> None:
         "all-messages": match.build(quiet=True),
         "events": about.build(),
         "reasons": reasons.build(),
+        "codes": codes.build(),
         "nccl-lines": lines.build(),
         "parsers": parsers.build(),
         "variables": environment.build(),

@@ -28,7 +28,7 @@ from ncdiag.spans import Section, Span
 
 UNREAD_KEPT = 1000
 """Lines of a source that are kept to be shown because nobody understood them; all are counted."""
-_UNTOLD = frozenset({"unknown-warn", "program-error", "failure-words", "kernel-fault"})
+_UNTOLD = frozenset({"unknown-warn", "program-error", "program-cuda-failure", "failure-words", "kernel-fault"})
 """Events of a line of which nobody knows what it says: a layer around it may look like them."""
 _PLACE = frozenset({"text", "order", "time", "count", "line_tag", "unreadable_rows"})
 """Fields that tell of a line, or of how it was read, rather than of what it says."""

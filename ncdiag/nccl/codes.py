@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from ncdiag import compiled
 
 TABLE = Path(__file__).with_name("codes.toml")
 
@@ -30,14 +26,24 @@ class Code(msgspec.Struct, frozen=True):
     said: str = ""
 
 
-@functools.cache
-def codes() -> Mapping[str, Mapping[int, Code]]:
-    """The tables by kind."""
-    raw = tomllib.loads(TABLE.read_text(encoding="utf-8"))
+Codes = dict[str, dict[int, Code]]
+
+
+def build() -> Codes:
+    """Read the tables from TOML."""
+    from ncdiag import toml
+
+    raw = toml.loads(TABLE.read_text(encoding="utf-8"))
     return {
         kind: {int(number): Code(kind, int(number), *entry) for number, entry in table.items()}
         for kind, table in raw.items()
     }
+
+
+@functools.cache
+def codes() -> Mapping[str, Mapping[int, Code]]:
+    """The tables by kind."""
+    return compiled.load("codes", (TABLE, __file__), build, Codes)
 
 
 def code(kind: str, number: object) -> Code | None:

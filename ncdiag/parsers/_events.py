@@ -14,7 +14,7 @@ from ncdiag.messages.load import Message
 from ncdiag.messages.loose import shape
 from ncdiag.messages.match import Match, Matcher, default_matcher
 from ncdiag.messages.template import compile_parts, literal_length, parse
-from ncdiag.parsers import _clouds, _context, _cuda
+from ncdiag.parsers import _clouds, _completions, _context, _cuda
 from ncdiag.spans import Section
 
 EVENTS = {
@@ -61,7 +61,7 @@ def find(text: str) -> list[Found]:
     """All events of one line without its prefixes; empty when no program printed it."""
     matcher = default_matcher()
     if not matcher.can_match(text):
-        return _of_cuda(text)
+        return _by_form(text)
     marked = _MARKED.search(text) or _OLD_MARKED.search(text)
     if marked:
         known = _library(matcher, marked)
@@ -76,12 +76,16 @@ def find(text: str) -> list[Found]:
     bare = matcher.match(text, _BARE)
     if bare and bare.message.text == text.rstrip(".! "):
         return [msgspec.structs.replace(_found(bare), origin="app")]
-    return _of_cuda(text) or _quoted(matcher, text) or _by_words(matcher, text)
+    return _by_form(text) or _quoted(matcher, text) or _by_words(matcher, text)
 
 
-def _of_cuda(text: str) -> list[Found]:
-    error = _cuda.failure(text)
-    return [Found(_cuda.EVENT, "cuda", "symptom", {"cuda_error": error})] if error else []
+def _by_form(text: str) -> list[Found]:
+    """An error of CUDA, or a failed completion, whatever words stand around it."""
+    if error := _cuda.failure(text):
+        return [Found(_cuda.EVENT, "cuda", "symptom", {"cuda_error": error})]
+    if status := _completions.status(text):
+        return [Found(_completions.EVENT, "rdma", "symptom", {"status": status})]
+    return []
 
 
 def _by_words(matcher: Matcher, text: str) -> list[Found]:

@@ -161,7 +161,7 @@ def _gdr_pair(found: re.Match[str]) -> Reading:
     if found["net"] == "Socket":
         return NOTHING
     verdict = {
-        "hca": found["hca"], "gpu": found["gpu"], "enabled": found["verdict"] == "Enabled", "reason": found["reason"],
+        "hca": found["name"] or found["hca"], "gpu": found["gpu"], "enabled": found["verdict"] == "Enabled", "reason": found["reason"],
         "distance": _int(found["distance"]), "limit": _int(found["limit"]),
     }  # fmt: skip
     return Reading(lists={"gdr": [_known(verdict)]}, versions="<2.30")
@@ -326,7 +326,7 @@ _FORMS: tuple[Form, ...] = tuple(
 )  # fmt: skip
 _GDR_PAIR = re.compile(
     r"(?:NET/(?P<net>[^/]{1,40}?) : )?GPU Direct RDMA (?P<verdict>Enabled|Disabled) for "
-    r"(?:GPU )?(?P<gpu>\S+)(?: \(rank \d+\))? (?:/ HCA |- )(?P<hca>\S+)(?: '[^']*')? "
+    r"(?:GPU )?(?P<gpu>\S+)(?: \(rank \d+\))? (?:/ HCA |- )(?P<hca>\S+)(?: '(?P<name>[^']*)')? "
     r"\((?:distance (?P<distance>\d{1,4}) [<>=]+ (?P<limit>\d{1,4})|(?P<reason>[^()]*))"
 )
 _COMM = re.compile(
