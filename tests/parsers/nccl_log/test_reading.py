@@ -104,7 +104,7 @@ GDR: dict[str, dict[str, Any] | None] = {
         "gpu": "0[0]", "hca": "0", "enabled": True, "distance": 1, "limit": 2,
     },
     "NET/IB : GPU Direct RDMA Disabled for GPU 0[0] / HCA 0 'mlx5_0' (no module or not supported by GPU)": {
-        "gpu": "0[0]", "hca": "0", "enabled": False, "reason": "no module or not supported by GPU",
+        "gpu": "0[0]", "hca": "mlx5_0", "enabled": False, "reason": "no module or not supported by GPU",
     },
     "GPU Direct RDMA Disabled for GPU 1b000 / HCA 1 (distance 5 > 4)": {
         "gpu": "1b000", "hca": "1", "enabled": False, "distance": 5, "limit": 4,
