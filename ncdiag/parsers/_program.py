@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _complaints, _context, _ends, _events, _failing, _progress
+from ncdiag.parsers import _complaints, _context, _ends, _events, _failing, _progress, _slurm
 from ncdiag.spans import Section
 
 NOISE = re.compile(
@@ -54,7 +54,7 @@ def form_of_program(text: str, context: _context.Context) -> _events.Found | Non
     """The last line of a Python traceback, an end or an error by its form, a failure by its words."""
     if (raised := _events.exception(text)) is not None or NOISE.match(text) or CONTINUED.match(text):
         return raised
-    return _ends.find(text, context) or _failing.find(text, context)
+    return _slurm.find(text) or _ends.find(text, context) or _failing.find(text, context)
 
 
 def read(section: Section, is_known: Callable[[str], bool] = known, form: Form = form_of_program) -> Parsed:

@@ -42,6 +42,7 @@ ANCHOR = (
     rf"|{_LEAD}(?:[-*•][ \t]+)?{KEPT_PATTERN}[ \t]?=[ \t]?{_VALUE},?[ \t]*(?:[#(;].*)?$"
     rf"|{_USUAL}=\S*[ \t]*$"
     rf"|{_LEAD}[\"']{KEPT_PATTERN}[\"'][ \t]?:[ \t]?[\"'][^\"']{{0,400}}[\"'],?[ \t]*$"
+    rf"|echo[ \t]+\"?\$\{{?{KEPT_PATTERN}\}}?\"?[ \t]*$"
     rf"|{_LEAD}os\.environ(?:\[|\.setdefault\()[\"']{KEPT_PATTERN}[\"']"
 )
 
@@ -63,6 +64,7 @@ _TRACED = re.compile(r"\s*\+{1,3}\s+[A-Za-z_]\w*=")
 _FUNCTION_END = re.compile(r"\}$|[ \t]+\S")
 _LAUNCH = re.compile(launch.ANCHOR)
 _WHOLE = 8
+_ASKED = re.compile(r"(?:printenv[ \t]+|echo[ \t]+\"?\$\{?)(?P<name>[A-Za-z_]\w{0,120})\}?\"?$")
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
@@ -71,6 +73,8 @@ def continues(lines: Sequence[str], line: str) -> bool:
         return True
     if not lines or not line.strip():
         return False
+    if len(lines) == 1 and _ASKED.match(lines[0].strip()):
+        return " " not in line.strip()
     inside = any("%%=" in text for text in lines[-40:]) and _FUNCTION_END.match(line)
     return bool(inside) or (line.lstrip().startswith("#") and bool(_EXPORT.match(lines[-1])))
 
@@ -181,9 +185,12 @@ def _is_prose(value: str) -> bool:
 
 
 def _printed(section: Section, found: dict[str, Observation]) -> dict[str, Observation]:
-    """``printenv NAME``: the only line is the value."""
-    asked = (section.command or "").split()
-    if found or len(asked) != 2 or asked[0] != "printenv" or not is_kept(asked[1]) or len(section.lines) != 1:  # noqa: PLR2004
+    """``printenv NAME`` and ``echo $NAME``: the only line is the value. An empty line of ``echo`` is no value."""
+    asked = _ASKED.match((section.command or "").strip())
+    lines = [line for line in section.lines if line.strip() and line != section.command]
+    if found or asked is None or len(lines) != 1:
         return {}
-    value = section.lines[0].strip()
-    return {} if " " in value else {asked[1]: _setting(section, 0, asked[1], value, "shell")}
+    name, value = asked["name"], lines[0].strip()
+    if not is_kept(name) or " " in value:
+        return {}
+    return {name: _setting(section, section.lines.index(lines[0]), name, value, "shell")}

@@ -25,6 +25,7 @@ from ncdiag.fixes.render import Change, preferred
 from ncdiag.fixes.render import render as render_launchers
 from ncdiag.fixes.values import Values
 from ncdiag.report import model
+from ncdiag.report.digest import asked
 from ncdiag.spans import Span
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ def _missing(rule_fix: RuleFix, found: results.Finding, values: Values) -> Itera
                 reason = value.reason or "The value cannot be told from this input."
                 yield reason[:1].upper() + reason[1:].removesuffix(".") + "."
                 if value.ask_for:
-                    yield f"Paste the output of {', '.join(value.ask_for)}."
+                    yield f"Paste {asked(value.ask_for, ', ')}."
 
 
 def _best_names(text: str) -> Iterable[str]:

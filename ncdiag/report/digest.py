@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import takewhile
 
 from ncdiag.report.model import EVIDENCE_LIMIT, Conflict, Evidence, Finding, Fix, Input, Report, Unknown
@@ -188,9 +189,14 @@ def ask(unknown: Unknown) -> str:
     """Why a rule could not be judged and what would settle it."""
     if not unknown.ask_for:
         return f"{unknown.name} ({unknown.code}): facts are missing; ncdiag explain {unknown.code} FILE shows which"
-    what = "" if any("output" in text for text in unknown.ask_for) else "the output of "
-    paste = f"paste {what}{' or '.join(unknown.ask_for)}"
+    paste = f"paste {asked(unknown.ask_for, ' or ')}"
     return f"{unknown.name} ({unknown.code}): needs {', '.join(unknown.missing)}; {paste}"
+
+
+def asked(things: Sequence[str], glue: str) -> str:
+    """What to paste: of a command its output; what says itself that it is an output, a log or a file as it is."""
+    named = any("output" in text for text in things) or things[0].split(" ", 1)[0] in {"the", "a"}
+    return glue.join(things) if named else f"the output of {glue.join(things)}"
 
 
 def disagreement(conflict: Conflict) -> str:

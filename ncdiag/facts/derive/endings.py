@@ -83,7 +83,8 @@ def end_of_job(event: Event, view: View) -> str:
     fields = event.fields
     name = f"{str(fields.get('what', 'job')).lower()} {fields.get('step', '')}".strip()
     reasons = {"TIME LIMIT": f"{name} reached its time limit", "PREEMPTION": f"{name} made room for another job"}
-    told = next((words for reason, words in reasons.items() if reason in event.text), None)
+    said = f"{fields.get('reason', '')} {event.text}"
+    told = next((words for reason, words in reasons.items() if reason in said), None)
     return told or f"{name} was cancelled or put back into the queue"
 
 
@@ -117,7 +118,7 @@ def _whose(events: list[Event]) -> str:
     elif "local_rank" in fields:
         name = f"Local rank {fields['local_rank']}"
     elif events[0].event == "node-failed":
-        return f"Host {host}"
+        return f"Host {host}" if host else "A host"
     else:
         pid = next((e.pid for e in events if e.pid is not None), None)
         name = "A process" if pid is None else f"Process {pid}"

@@ -15,7 +15,8 @@ _LISTS = ("NCCL_SOCKET_IFNAME", "NCCL_IB_HCA", "NCCL_OOB_NET_IFNAME")
 _NEWEST = Version(2, 30, 7)
 
 
-def _list_of(host: Host, name: str, view: View) -> tuple[Setting, NameList] | None:
+def list_of(host: Host, name: str, view: View) -> tuple[Setting, NameList] | None:
+    """The setting and what it lists; None where it is not known to be set."""
     setting = view.setting(host, name)
     if setting is None or not setting.is_set or not setting.text:
         return None
@@ -45,7 +46,7 @@ def unmeant_interfaces(host: Host, view: View) -> tuple[str, ...] | None:
 
     The one meant exists under exactly the name that was given. None when the interfaces were not seen.
     """
-    held = _list_of(host, "NCCL_SOCKET_IFNAME", view)
+    held = list_of(host, "NCCL_SOCKET_IFNAME", view)
     if held is None:
         known = view.setting(host, "NCCL_SOCKET_IFNAME")
         return () if known is not None and known.is_set is False else None
@@ -108,7 +109,7 @@ def readmitted_interfaces(host: Host, view: View) -> tuple[str, ...] | None:
     A list of the user takes the place of the default one (ncclFindInterfaces, src/misc/socket.cc). Every machine has
     lo.
     """
-    held = _list_of(host, "NCCL_SOCKET_IFNAME", view)
+    held = list_of(host, "NCCL_SOCKET_IFNAME", view)
     if held is None:
         return None
     setting, wanted = held
@@ -140,7 +141,7 @@ def readmits_interfaces(host: Host, view: View) -> bool | None:
 @derived
 def complete_exclude_list(host: Host, view: View) -> str | None:
     """The user's exclude list with what it lets in again added."""
-    held, more = _list_of(host, "NCCL_SOCKET_IFNAME", view), view.get(host, "readmitted_interfaces")
+    held, more = list_of(host, "NCCL_SOCKET_IFNAME", view), view.get(host, "readmitted_interfaces")
     if held is None or not more or held[1].exact:
         return None
     stems = ["docker" if name.startswith("docker") else "virbr" if name.startswith("virbr") else name for name in more]
@@ -153,7 +154,7 @@ def unmeant_hcas(host: Host, view: View) -> tuple[str, ...] | None:
 
     In an include list only those of another rate or link layer count: more rails of one kind do no harm.
     """
-    held = _list_of(host, "NCCL_IB_HCA", view)
+    held = list_of(host, "NCCL_IB_HCA", view)
     if held is None:
         return None
     setting, wanted = held

@@ -161,7 +161,8 @@ def _gdr_pair(found: re.Match[str]) -> Reading:
     if found["net"] == "Socket":
         return NOTHING
     verdict = {
-        "hca": found["name"] or found["hca"], "gpu": found["gpu"], "enabled": found["verdict"] == "Enabled", "reason": found["reason"],
+        "hca": found["name"] or found["hca"], "gpu": found["gpu"],
+        "enabled": found["verdict"] == "Enabled", "reason": found["reason"],
         "distance": _int(found["distance"]), "limit": _int(found["limit"]),
     }  # fmt: skip
     return Reading(lists={"gdr": [_known(verdict)]}, versions="<2.30")

@@ -1,0 +1,48 @@
+"""States in which Slurm says that a job or a step ended: rows of ``sacct``, fields of ``scontrol show job``.
+
+The states and the exit code ``status:signal`` are those of sacct(1), section JOB STATE CODES; ``sacct`` cuts a state to
+the width of its column (``OUT_OF_ME+``).
+"""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.parsers._events import Found
+
+_STATES = (
+    "NODE_FAIL", "BOOT_FAIL", "OUT_OF_MEMORY", "TIMEOUT", "DEADLINE", "PREEMPTED", "CANCELLED", "FAILED", "COMPLETED",
+    "REVOKED",
+)  # fmt: skip
+_ANY = "|".join((*_STATES, "OUT_OF_ME", "NODE_FAI", "PREEMPTE", "CANCELLE", "COMPLETE", "BOOT_FAI"))
+_CODE = r"(?P<status>\d{1,3}):(?P<signal>\d{1,3})\b"
+_FIELD = re.compile(rf"\b(?:Job)?State=(?P<state>{_ANY})\b(?:.{{0,200}}\bExitCode={_CODE})?")
+_ROW = re.compile(rf"\d[\w.+\[\]-]{{0,40}}[ |].*?[ |](?P<state>{_ANY})\+?(?: by \d{{1,10}})?[ |]+{_CODE}")
+_STEP = re.compile(r"\bJobId=(?P<id>\d{1,12})|^(?P<step>\d[\w.+-]{0,40})")
+_CUT = 7
+"""Letters that are left of the longest state in a narrow column."""
+_EVENTS = {
+    "NODE_FA": ("node-failed", ""), "BOOT_FA": ("node-failed", ""), "OUT_OF_": ("container-oom-killed", ""),
+    "TIMEOUT": ("job-cancelled", "TIME LIMIT"), "DEADLIN": ("job-cancelled", "TIME LIMIT"),
+    "PREEMPT": ("job-cancelled", "PREEMPTION"), "CANCELL": ("job-cancelled", ""), "REVOKED": ("job-cancelled", ""),
+}  # fmt: skip
+"""The event of a state, and why the job was ended."""
+_FAILED = "FAILED"
+_SIGNS = (*_EVENTS, _FAILED)
+
+
+def find(text: str) -> Found | None:
+    """How a job or a step ended, by its state; None where a line tells none, or that all is well."""
+    if not any(sign in text for sign in _SIGNS):
+        return None
+    found = _FIELD.search(text) or _ROW.match(text)
+    if found is None:
+        return None
+    state = found["state"]
+    if state == _FAILED:
+        status, signal = int(found["status"] or 1), int(found["signal"] or 0)
+        return Found("process-exit", "app", "symptom", {"signal": signal} if signal else {"exit_code": status or 1})
+    event, reason = _EVENTS.get(state[:_CUT], ("", ""))
+    named = _STEP.search(text)
+    step = {"what": "job", "step": named["id"] or named["step"]} if named and event == "job-cancelled" else {}
+    return Found(event, "launcher", "cause", {**step, **({"reason": reason} if reason else {})}) if event else None
