@@ -26,7 +26,7 @@ _FAILURES = frozenset({"cause", "symptom"})
 _SAYS_NOTHING = CODES | {"python-exception"}
 
 _FATAL_XIDS = frozenset({
-    46, 48, 56, 57, 58, 62, 64, 65, 69, 73, 74, 79, 80, 81, 95, 119, 120, 140, 143, 149,
+    46, 48, 56, 57, 58, 62, 64, 65, 69, 73, 74, 79, 80, 81, 95, 119, 120, 140, 143,
 })  # fmt: skip
 _NVLINK5_XIDS = frozenset(range(144, 151))
 """Errors of the NVLinks of Blackwell: each line says whether it is ``Fatal`` or ``Nonfatal``."""

@@ -9,7 +9,8 @@ from ncdiag.facts.view import View, derived, derived_of
 NARROW_RANGE = 1000
 """Local TCP ports below which a host of a large job runs out of them (Linux gives about 28,000)."""
 
-_MEMORY_XIDS = frozenset({63, 92, 94, 171, 172})
+_MEMORY_XIDS = frozenset({94, 171, 172})
+_REPAIR_XIDS = frozenset({63, 92})
 _MEMORY_LOST = frozenset({48, 64, 65, 95, 140})
 _RDMA_MODULES = ("mlx4_", "mlx5_", "ib_", "rdma_", "iw_", "bnxt_re", "irdma", "efa")
 _LOST = frozenset({"gpu-fell-off-bus", "gpu-init-failed", "gpu-handle-missing"})
@@ -95,6 +96,14 @@ def is_memory_error(event: Event, view: View) -> bool:
     else:
         found = event.fields.get("xid") in _MEMORY_XIDS if event.event == "gpu-xid" else "ECC" in event.text
     return found and not any(e.event == "gpu-xid" and e.fields.get("xid") in _MEMORY_LOST for e in view.job.events)
+
+
+@derived_of("gpu-xid")
+def is_repair(event: Event, view: View) -> bool:
+    """Does an Xid note that memory is taken out of use, or that errors were corrected, and no more?"""
+    return event.fields.get("xid") in _REPAIR_XIDS and not any(
+        e.event == "gpu-xid" and e.fields.get("xid") in _MEMORY_XIDS | _MEMORY_LOST for e in view.job.events
+    )
 
 
 @derived_of(*_LOST)

@@ -32,6 +32,7 @@ def refuses_plugin(host: Host, view: View) -> bool | None:
     """
     asked = view.events_on(host.name, ["plugin-symbol-missing"])
     missing = [e for e in asked if str(e.fields.get("symbol", "")).startswith("ncclNet")]
+    missing += [e for e in view.events_on(host.name, ["plugin-unsupported"]) if "plugin_kind" not in e.fields]
     if not missing:
         return False
     if view.events_on(host.name, ["plugin-loaded"]) or any(r.net_plugin for r in ranks_of(host, view)):
