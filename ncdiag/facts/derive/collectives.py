@@ -9,7 +9,7 @@ from ncdiag.facts.derive.comparisons import who
 from ncdiag.facts.derive.failures import CODES
 from ncdiag.facts.derive.presence import hosts_of, members
 from ncdiag.facts.fold import fold_hosts, fold_ranks
-from ncdiag.facts.model import Communicator, Difference, Event, Host, Job, Rank
+from ncdiag.facts.model import FAILURES, Communicator, Difference, Event, Host, Job, Rank
 from ncdiag.facts.view import View, derived
 
 _BESIDE_CODES = CODES | {
@@ -202,6 +202,8 @@ def _of_handshake(event: Event) -> Difference:
 @derived
 def is_out_of_files(event: Event, view: View) -> bool:
     """Does a program say that it may open no more files (EMFILE)?"""
+    if event.kind not in FAILURES:
+        return False
     return event.event == "too-many-files" or view.get(event, "reason") == "too-many-files"
 
 

@@ -8,7 +8,7 @@ the name is the longest one that begins other lines, else what is left behind a 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 _LEVEL = rb"NCCL (?:INFO|WARN|ATTN|TRACE|CALL|ABORT) "
 _TWO = re.compile(_LEVEL + rb"[^\n]*" + _LEVEL)
@@ -19,9 +19,6 @@ _TIME = re.compile(rb"(?:" + _TAG + rb")?(?:\[[^\]\n]{1,40}\] |(?<=:))$")
 _TYPES = rb"(?:u?int(?:8|32|64)|float|double|half|bfloat16|f(?:p)?8_?e[45]m[23])"
 _ROW_START = rb"(?:" + _TAG + rb")? *\d{1,14} +\d{1,14} +" + _TYPES + rb" "
 _ROW = re.compile(_ROW_START)
-_ROW_BROKEN = re.compile(rb"\n" + _ROW_START + rb"[^\n]*" + _LEVEL)
-_ROWS = b"    "
-"""The rows of a table are set in columns; what holds no such gap holds none."""
 _HOST = re.compile(rb"\n(?!" + _ROW_START + rb")(?:[^\n:]{0,80}[\s:>)\]])?([\w.%-]{1,64}):\d{1,10}:\d{1,10} \[")
 _END = re.compile(
     rb"(?:P2P/(?:IPC|CUMEM|MNNVL)|/(?:read|CE|GDRDMA|Shared|direct)|\(PCI\)|memory|pointer"
@@ -37,7 +34,7 @@ def separated(text: bytes, numbers: Sequence[int]) -> tuple[bytes, Sequence[int]
 
     Each line of ``text`` stands behind a line end and has its number in ``numbers``.
     """
-    if _TWO.search(text) is None and not breaks_a_row(text):
+    if _TWO.search(text) is None and not breaks_a_row(text[1:].split(b"\n")):
         return None
     hosts = set(_HOST.findall(text))
     lines: list[bytes] = []
@@ -49,9 +46,9 @@ def separated(text: bytes, numbers: Sequence[int]) -> tuple[bytes, Sequence[int]
     return (b"\n" + b"\n".join(lines), theirs) if len(lines) > len(numbers) else None
 
 
-def breaks_a_row(text: bytes) -> bool:
-    """True if a row of a table of nccl-tests goes on in a line of NCCL; each line stands behind a line end."""
-    return _ROWS in text and _ROW_BROKEN.search(text) is not None
+def breaks_a_row(lines: Iterable[bytes]) -> bool:
+    """True if a row of a table of nccl-tests goes on in a line of NCCL."""
+    return any(_ROW.match(line) is not None and _NEXT.search(line) is not None for line in lines)
 
 
 def _parts(line: bytes, hosts: Collection[bytes]) -> list[bytes]:

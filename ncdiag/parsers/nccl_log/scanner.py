@@ -145,7 +145,7 @@ class Scanner:
         found, keys, strange = self._taken_apart(text, lines)
         inside = [lines[index].count(b"NCCL ") for index in strange]
         in_line = text.count(b"NCCL ") == len(lines) - len(strange) + sum(inside)
-        if max(inside, default=0) > 1 or not in_line or breaks_a_row(text):
+        if max(inside, default=0) > 1 or not in_line or breaks_a_row(lines[index] for index in strange):
             apart = separated(text, numbers)
             if apart is not None:  # its lines come in parts
                 text, numbers, learn = *apart, False
