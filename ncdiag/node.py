@@ -15,8 +15,8 @@ from ncdiag.bare.libraries import versions as read_versions
 from ncdiag.errors import InputError
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import VersionRange
+from ncdiag.formats.shell import hide_secrets
 from ncdiag.nccl import library
-from ncdiag.parsers._shell import hide_secrets
 from ncdiag.read import Piece, Reading, read_sections, read_source
 from ncdiag.sources import bundle, printed, sysfs_system, trees
 from ncdiag.sources.bundle import Bundle, LibraryLog

@@ -20,7 +20,7 @@ MAX_LINES = 400
 
 FACTS = {"bare", "spans", "errors", "compiled", "toml", "facts"}
 KNOWLEDGE = FACTS | {"nccl", "messages"}
-READING = KNOWLEDGE | {"parsers", "sections", "sources"}
+READING = KNOWLEDGE | {"formats", "parsers", "sections", "sources"}
 ALLOWED = {
     "bare": set(),
     "spans": set(),
@@ -31,9 +31,10 @@ ALLOWED = {
     "facts": {"spans", "errors"},
     "nccl": FACTS,
     "messages": FACTS | {"nccl"},
-    "parsers": KNOWLEDGE,
+    "formats": KNOWLEDGE,
+    "parsers": KNOWLEDGE | {"formats"},
     "sections": {"spans", "errors", "parsers"},
-    "sources": FACTS | {"parsers"},
+    "sources": FACTS | {"formats", "parsers"},
     "read": READING,
     "workers": READING | {"read"},
     "parallel": {"read", "workers"},
@@ -41,7 +42,7 @@ ALLOWED = {
     "node": READING | {"read"},
     "api": READING | {"read", "inputs", "node", "diagnose", "report"},
     "inputs": READING | {"read", "node"},
-    "catalogue": KNOWLEDGE | {"engine", "parsers"},
+    "catalogue": KNOWLEDGE | {"engine", "formats", "parsers"},
     "engine": KNOWLEDGE,
     "fixes": KNOWLEDGE | {"engine"},
     "report": KNOWLEDGE | {"engine", "fixes"},

@@ -167,9 +167,9 @@ def _shown(result: Result, least: str) -> Result:
 
 def _patches(documents: list[Document], options: Options, *, quiet: bool) -> str:
     """The differences of all documents; what would print a secret is left out and told."""
+    from ncdiag.formats.shell import hide_secrets
     from ncdiag.lint.edits import patch
     from ncdiag.lint.run import mended
-    from ncdiag.parsers._shell import hide_secrets
     from ncdiag.report.sanitize import clean
 
     found = []

@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from ncdiag.formats.shell import hide_secrets
 from ncdiag.lint.model import Document, Edit, Finding, Setting
-from ncdiag.parsers._shell import hide_secrets
 
 
 def putting(setting: Setting, value: str) -> tuple[Edit, ...]:

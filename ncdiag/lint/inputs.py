@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ncdiag.errors import InputError
+from ncdiag.formats.shell import is_secret
 from ncdiag.lint import forms
 from ncdiag.lint.model import Document, Form
-from ncdiag.parsers._shell import is_secret
 
 _BINARY = "\x00"
 

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from ncdiag.facts.observe import observe
+from ncdiag.formats.shell import is_kept, without_secrets
+from ncdiag.formats.units import size_bytes
+from ncdiag.formats.yaml import Node, load
 from ncdiag.lint import shell
 from ncdiag.lint.findings import finding
 from ncdiag.lint.model import Document, Edit, Place, Setting
 from ncdiag.parsers import k8s_manifest
-from ncdiag.parsers._shell import is_kept, without_secrets
-from ncdiag.parsers._units import size_bytes
-from ncdiag.parsers._yaml import Node, load
 from ncdiag.spans import Section
 
 _SCALAR = re.compile(

@@ -78,7 +78,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 class Started(msgspec.Struct, kw_only=True):
     """A command that starts something on other hosts, as another user or in a container.
 
-    ``program`` is that of `ncdiag.parsers._launchers`, or ``sudo``, ``ssh``; ``at`` is the place of its word,
+    ``program`` is that of `ncdiag.formats.launchers`, or ``sudo``, ``ssh``; ``at`` is the place of its word,
     ``behind`` where its options begin. ``inherited`` are variables of the shell that it has and ``passed`` the names
     that it hands on; None: all.
     """

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator, Sequence
 
 from ncdiag import __version__
+from ncdiag.formats.shell import hide_secrets
 from ncdiag.lint.edits import corrected
 from ncdiag.lint.model import Finding
 from ncdiag.lint.run import Result
-from ncdiag.parsers._shell import hide_secrets
 from ncdiag.report.sanitize import one_line
 
 SCHEMA_VERSION = 1

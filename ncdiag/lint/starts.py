@@ -15,13 +15,13 @@ from pathlib import Path
 import msgspec
 
 from ncdiag.facts.observe import Observation
+from ncdiag.formats.launch_words import read_command
+from ncdiag.formats.launchers import CONTAINERS, find
 from ncdiag.lint.model import Document, Started
 from ncdiag.lint.words import Word
 from ncdiag.nccl import environment
 from ncdiag.parsers import hostfile as hostfile_parser
 from ncdiag.parsers import launch as launch_parser
-from ncdiag.parsers._launch_words import read_command
-from ncdiag.parsers._launchers import CONTAINERS, find
 from ncdiag.spans import Section
 
 _SHELLS = {"bash", "sh", "dash", "zsh", "ksh", "su", "ssh", "eval", "pdsh", "clush", "parallel-ssh", "pssh"}

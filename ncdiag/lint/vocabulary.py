@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.formats.shell import is_kept, is_secret
 from ncdiag.nccl import environment
-from ncdiag.parsers._shell import is_kept, is_secret
 
 _SHAPE = re.compile(r"[A-Za-z_]\w{2,100}$")
 

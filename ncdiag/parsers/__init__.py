@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import pkgutil
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -81,4 +82,5 @@ def _module(kind: str) -> ModuleType:
 
 def _sources() -> Iterator[str]:
     """The files that say what the parsers are."""
-    return compiled.files(compiled.PACKAGE / "parsers", ".py")
+    folders = (compiled.PACKAGE / name for name in ("parsers", "formats"))
+    return itertools.chain.from_iterable(compiled.files(folder, ".py") for folder in folders)

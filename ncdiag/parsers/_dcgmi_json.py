@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _json
+from ncdiag.formats import decoded
 from ncdiag.spans import Section
 
 DIAG, HEALTH = "dcgmi diag", "dcgmi health"
@@ -25,10 +25,10 @@ _TEXT = 400
 
 def parse(section: Section) -> Parsed:
     """A check for each result that an object of one of the two commands holds."""
-    root = _json.opened(section.lines)
-    diag, body = _json.table(root.get("DCGM Diagnostic")), _json.table(root.get("body"))
+    root = decoded.opened(section.lines)
+    diag, body = decoded.table(root.get("DCGM Diagnostic")), decoded.table(root.get("body"))
     found = [*_diag(section, diag), *_health(section, body)]
-    driver = _json.table(root.get("metadata")).get("Driver Version Detected", diag.get("Driver Version Detected"))
+    driver = decoded.table(root.get("metadata")).get("Driver Version Detected", diag.get("Driver Version Detected"))
     if isinstance(driver, str):
         found.append(observe(section, 0, "Host", driver=driver))
     unread = () if diag or body else tuple(i for i, line in enumerate(section.lines) if line.strip())
@@ -36,12 +36,12 @@ def parse(section: Section) -> Parsed:
 
 
 def _diag(section: Section, diag: dict[str, Any]) -> Iterator[Observation]:
-    for category in _json.tables(diag.get("test_categories")):
-        for test in _json.tables(category.get("tests")):
-            name = _json.text(test.get("name"))
-            results = _json.tables(test.get("results")) or [_json.table(test.get("test_summary"))]
+    for category in decoded.tables(diag.get("test_categories")):
+        for test in decoded.tables(category.get("tests")):
+            name = decoded.text(test.get("name"))
+            results = decoded.tables(test.get("results")) or [decoded.table(test.get("test_summary"))]
             for item in results if name else ():
-                result = RESULTS.get((_json.text(item.get("status")) or "").lower())
+                result = RESULTS.get((decoded.text(item.get("status")) or "").lower())
                 if result:
                     yield check(section, 0, DIAG, name or "", result, _warnings(item), **_whose(item))
 
@@ -49,7 +49,7 @@ def _diag(section: Section, diag: dict[str, Any]) -> Iterator[Observation]:
 def _whose(item: dict[str, Any]) -> dict[str, Any]:
     """The GPUs that a result is of, or the name of another device."""
     number = item.get("entity_id", item.get("gpu_id", item.get("gpu_ids")))
-    kind = _json.text(item.get("entity_group")) or "GPU"
+    kind = decoded.text(item.get("entity_group")) or "GPU"
     if kind != "GPU":
         return {"part": f"{kind} {number}"}
     numbers = str(number).split(",") if isinstance(number, (int, str)) else []
@@ -59,7 +59,7 @@ def _whose(item: dict[str, Any]) -> dict[str, Any]:
 def _warnings(item: dict[str, Any]) -> str:
     told = item.get("warnings")
     texts = told if isinstance(told, list) else [told]
-    said = [_json.table(text).get("warning", text) for text in texts]
+    said = [decoded.table(text).get("warning", text) for text in texts]
     return "; ".join(text for text in said if isinstance(text, str))[:_TEXT]
 
 
@@ -68,21 +68,21 @@ def _health(section: Section, body: dict[str, Any]) -> Iterator[Observation]:
     found = False
     for kind, devices in body.items():
         for number, device in _children(devices):
-            for name, system in _children(_json.table(_json.table(device.get("children")).get("Errors"))):
-                result = RESULTS.get((_json.text(system.get("value")) or "").lower())
+            for name, system in _children(decoded.table(decoded.table(device.get("children")).get("Errors"))):
+                result = RESULTS.get((decoded.text(system.get("value")) or "").lower())
                 is_gpu = kind == "GPU" and number.isdecimal() and len(number) < 5  # noqa: PLR2004  (no machine has more)
                 if result:
                     found = True
                     whose: dict[str, Any] = {"gpus": (int(number),)} if is_gpu else {"part": f"{kind} {number}"}
                     yield check(section, 0, HEALTH, name, result, _overflow(system), **whose)
-    overall = RESULTS.get((_json.text(_json.table(body.get("Overall Health")).get("value")) or "").lower())
+    overall = RESULTS.get((decoded.text(decoded.table(body.get("Overall Health")).get("value")) or "").lower())
     if overall and not found:
         yield check(section, 0, HEALTH, "overall", overall, "")
 
 
 def _children(node: Any) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401
-    for name, child in _json.table(_json.table(node).get("children")).items():
-        yield name, _json.table(child)
+    for name, child in decoded.table(decoded.table(node).get("children")).items():
+        yield name, decoded.table(child)
 
 
 def _overflow(system: dict[str, Any]) -> str:

@@ -10,11 +10,12 @@ import msgspec
 
 from ncdiag.facts.model import FAILURES
 from ncdiag.facts.observe import Observation, observe
+from ncdiag.formats import clouds
 from ncdiag.messages.load import Message
 from ncdiag.messages.loose import shape
 from ncdiag.messages.match import Match, Matcher, default_matcher
 from ncdiag.messages.template import compile_parts, literal_length, parse
-from ncdiag.parsers import _clouds, _completions, _context, _cuda
+from ncdiag.parsers import _completions, _context, _cuda
 from ncdiag.spans import Section
 
 EVENTS = {
@@ -239,7 +240,7 @@ def _of_host(found: Found) -> tuple[dict[str, Any], bool]:
         return {"iommu_translating": found.fields["domain_type"] == "Translated"}, True
     if found.event == "machine-named":
         # the kernel joins the names, and cuts them where they hold a slash: their files know better
-        return _clouds.booted(str(found.fields["machine"])), True
+        return clouds.booted(str(found.fields["machine"])), True
     if found.event == "kernel-started":
         return {"kernel_release": found.fields["kernel_release"]}, False
     # only an IOMMU that translates raises a fault

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers._shared import is_elision, unfiltered
+from ncdiag.formats.basics import is_elision, unfiltered
 from ncdiag.spans import Section
 
 GPU = r"GPU \d{1,3}: .{1,100}?\(UUID: "

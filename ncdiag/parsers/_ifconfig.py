@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.formats.basics import number
 from ncdiag.parsers._interface import Draft, prefix_length
-from ncdiag.parsers._shared import number
 
 ANCHOR = r"[\w.@:-]{1,64}: flags=\w+<[\w,]*>\s|[\w.@:-]{1,64}\s+Link encap:\S|Kernel Interface table\s*$|Iface\s+MTU\s"
 TABLE_HEADER = re.compile(r"\s*(?:Kernel Interface table\s*$|Iface\s+MTU\s)")

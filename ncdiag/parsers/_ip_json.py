@@ -11,7 +11,7 @@ import json
 import re
 from typing import Any
 
-from ncdiag.parsers import _json
+from ncdiag.formats import decoded
 from ncdiag.parsers._interface import HARDWARE_BUSES, KINDS, LINK_TYPES, Draft
 from ncdiag.spans import Section
 
@@ -84,22 +84,22 @@ def _draft(line: int, value: dict[str, Any]) -> Draft | None:
     get = value.get
     draft.set("ifindex", _whole(get("ifindex")))
     draft.set("mtu", _whole(get("mtu")))
-    draft.set("master", _json.text(get("master")))
-    draft.set("mac", _json.text(get("address")) if get("link_type") in {"ether", "infiniband"} else None)
-    state = _json.text(get("operstate"))
+    draft.set("master", decoded.text(get("master")))
+    draft.set("mac", decoded.text(get("address")) if get("link_type") in {"ether", "infiniband"} else None)
+    state = decoded.text(get("operstate"))
     draft.set("operstate", state.lower() if state else None)
     index = _whole(get("link_index"))
-    draft.set("parent", _json.text(get("link")) or (f"if{index}" if index else None))
+    draft.set("parent", decoded.text(get("link")) or (f"if{index}" if index else None))
     flags = get("flags")
     if isinstance(flags, list):
-        draft.flags(filter(None, map(_json.text, flags)), "LOWER_UP")
+        draft.flags(filter(None, map(decoded.text, flags)), "LOWER_UP")
     _kind(draft, value)
     addresses = get("addr_info")
     if isinstance(addresses, list):
         draft.addresses = []
         for entry in addresses:
             if isinstance(entry, dict) and entry.get("local") is not None:
-                draft.address(str(entry["local"]), _whole(entry.get("prefixlen")), _json.text(entry.get("address")))
+                draft.address(str(entry["local"]), _whole(entry.get("prefixlen")), decoded.text(entry.get("address")))
     return draft
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.formats.basics import number
 from ncdiag.parsers._interface import HARDWARE_BUSES, KINDS, LINK_TYPES, Draft
-from ncdiag.parsers._shared import number
 
 _NAME = r"(?P<name>[^\s:@<]{1,64})(?:@(?P<parent>[^\s:@<]{1,64}))?"
 HEADER = re.compile(rf"\s*(?P<index>\d{{1,9}}): {_NAME}: <(?P<flags>[\w,-]{{0,300}})>(?P<rest>.*)$")

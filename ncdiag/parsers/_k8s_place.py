@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ncdiag.parsers._yaml import Node
+from ncdiag.formats.yaml import Node
 
 _TYPES = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 _ACCELERATOR = "cloud.google.com/gke-accelerator"

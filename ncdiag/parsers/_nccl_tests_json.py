@@ -12,7 +12,7 @@ from typing import Any
 
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.facts.scalars import bus_id
-from ncdiag.parsers import _json, _relaxed_json
+from ncdiag.formats import decoded, relaxed_json
 from ncdiag.spans import Section
 
 ANCHOR = (
@@ -35,22 +35,22 @@ def starts(line: str) -> bool:
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Lines of JSON to the last brace."""
-    return not line.strip() or (_json.is_line(line) and not _json.closed(lines[-1], line))
+    return not line.strip() or (decoded.is_line(line) and not decoded.closed(lines[-1], line))
 
 
 def read(section: Section) -> list[Observation]:
     """One Benchmark, and the ranks and GPUs of the device list; nothing where the text is another file."""
     text = section.text.strip()
-    value = _relaxed_json.loads(text if text.startswith("{") else "{" + text).value
-    told = _json.table(value)
-    config = _json.table(told.get("config"))
+    value = relaxed_json.loads(text if text.startswith("{") else "{" + text).value
+    told = decoded.table(value)
+    config = decoded.table(told.get("config"))
     if not config and "results" not in told:
         return []
-    devices = _json.tables(config.get("devices"))
+    devices = decoded.tables(config.get("devices"))
     fields: dict[str, Any] = {
         target: config[name] for name, target in _CONFIG.items() if isinstance(config.get(name), int)
     }
-    rows = [_row(item) for item in _json.tables(told.get("results"))]
+    rows = [_row(item) for item in decoded.tables(told.get("results"))]
     fields["rows"] = [row for row in rows if "time_us" in row or "in_place_time_us" in row]
     hosts = {str(device.get("hostname")) for device in devices}
     if devices and {device.get("rank") for device in devices} == set(range(len(devices))):
@@ -64,7 +64,7 @@ def read(section: Section) -> list[Observation]:
 
 
 def _summary(told: dict[str, Any]) -> dict[str, Any]:
-    bounds, average = _json.table(told.get("out_of_bounds")), _json.table(told.get("average_bus_bandwidth"))
+    bounds, average = decoded.table(told.get("out_of_bounds")), decoded.table(told.get("average_bus_bandwidth"))
     fields = {
         "out_of_bounds": bounds.get("count"), "out_of_bounds_ok": bounds.get("okay"),
         "average_busbw": average.get("bandwidth"), "average_ok": average.get("okay"),
@@ -79,7 +79,7 @@ def _row(item: dict[str, Any]) -> dict[str, Any]:
     row["root"] = int(root) if re.fullmatch(r"-?\d{1,9}", root) else None
     row["iterations"] = item.get("actual_iterations")
     for side, before in (("out_of_place", ""), ("in_place", "in_place_")):
-        for name, value in _json.table(item.get(side)).items():
+        for name, value in decoded.table(item.get(side)).items():
             if name in _MEASURES and isinstance(value, int | float):
                 row[before + _MEASURES[name]] = int(value) if name == "nwrong" else float(value)
     return {name: value for name, value in row.items() if value is not None}

@@ -13,7 +13,8 @@ from typing import Any
 
 import msgspec
 
-from ncdiag.parsers import _json, _ras_text, _relaxed_json
+from ncdiag.formats import decoded, relaxed_json
+from ncdiag.parsers import _ras_text
 
 _HEAD = r'\s{0,8}\{?\s{0,8}"(?:nccl_version"\s?:\s?"\d|cuda_runtime_version"\s?:\s?\d|timestamp"\s?:\s?"\d{4}-)'
 ANCHOR = (
@@ -56,7 +57,7 @@ def is_json(line: str) -> bool:
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Lines that look like JSON, to the brace in the first column; the second line shows whether it is RAS's."""
-    if _json.closed(lines[-1], line) or (
+    if decoded.closed(lines[-1], line) or (
         len(lines) == 1 and lines[0].startswith("{") and lines[0].rstrip().endswith("}")
     ):
         return False
@@ -86,29 +87,29 @@ def _loads(text: str) -> dict[str, Any]:
     try:
         value = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
-        value = _relaxed_json.loads(text).value
+        value = relaxed_json.loads(text).value
     return value if isinstance(value, dict) else {}
 
 
 def _notification(value: dict[str, Any]) -> _ras_text.Notification:
-    peer = _json.table(value.get("peer"))
-    node = _json.text(peer.get("host")) or _json.text(peer.get("addr"))
+    peer = decoded.table(value.get("peer"))
+    node = decoded.text(peer.get("host")) or decoded.text(peer.get("addr"))
     devices = peer.get("cuda_devs")
     gpus = tuple(d for d in devices if _is_int(d)) if isinstance(devices, list) else ()
     return _ras_text.Notification(
         event=value["event"][:60], time=_ras_text.moment(str(value.get("timestamp"))), group=value["group"], node=node,
-        pid=_int(peer.get("pid")), gpus=gpus, details=(_json.text(value.get("details")) or "")[:300] or None,
+        pid=_int(peer.get("pid")), gpus=gpus, details=(decoded.text(value.get("details")) or "")[:300] or None,
     )  # fmt: skip
 
 
 def _report(value: dict[str, Any]) -> dict[str, Any]:
-    ras = _json.table(value.get("ras"))
+    ras = decoded.table(value.get("ras"))
     seconds = ras.get("collection_time_sec")
-    comms = [comm for comm in _json.tables(value.get("communicators")) if _hash(comm) is not None]
+    comms = [comm for comm in decoded.tables(value.get("communicators")) if _hash(comm) is not None]
     fields: dict[str, Any] = {
-        "format": "json", "nccl_version": _json.text(value.get("nccl_version")),
+        "format": "json", "nccl_version": decoded.text(value.get("nccl_version")),
         "cuda_runtime": _int(value.get("cuda_runtime_version")), "cuda_driver": _int(value.get("cuda_driver_version")),
-        "timestamp": _json.text(value.get("timestamp")), "timeouts": _int(ras.get("timeouts_count")),
+        "timestamp": decoded.text(value.get("timestamp")), "timeouts": _int(ras.get("timeouts_count")),
         "seconds": float(seconds) if isinstance(seconds, int | float) and abs(seconds) < _LONG else None,
         "communicators": [_communicator(comm) for comm in comms],
         "processes": [process for comm in comms for process in _processes(comm)],
@@ -129,8 +130,8 @@ def _communicator(comm: dict[str, Any]) -> dict[str, Any]:
 def _processes(comm: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Processes of ranks that RAS did not reach."""
     for rank in _ranks(comm, "missing_ranks"):
-        status = _json.table(rank.get("status"))
-        pid, node, gpu = _int(rank.get("pid")), _json.text(rank.get("host")), _int(rank.get("cuda_dev"))
+        status = decoded.table(rank.get("status"))
+        pid, node, gpu = _int(rank.get("pid")), decoded.text(rank.get("host")), _int(rank.get("cuda_dev"))
         dead = status.get("considered_dead") is True
         if pid is not None and node is not None and (dead or status.get("unresponsive") is True):
             state = "dead" if dead else "missing"
@@ -193,21 +194,21 @@ def _error(code: Any) -> str:  # noqa: ANN401
 def _rank(rank: dict[str, Any]) -> dict[str, Any]:
     fields = {
         "rank": rank["rank"], "gpu": _int(rank.get("cuda_dev")), "pid": _int(rank.get("pid")),
-        "node": _json.text(rank.get("host")),
+        "node": decoded.text(rank.get("host")),
     }  # fmt: skip
     return {name: field for name, field in fields.items() if field is not None}
 
 
 def _ranks(comm: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    return [rank for rank in _json.tables(comm.get(key)) if _is_int(rank.get("rank"))]
+    return [rank for rank in decoded.tables(comm.get(key)) if _is_int(rank.get("rank"))]
 
 
 def _status(rank: dict[str, Any], key: str) -> Any:  # noqa: ANN401
-    return _json.table(rank.get("status")).get(key)
+    return decoded.table(rank.get("status")).get(key)
 
 
 def _counts(rank: dict[str, Any]) -> dict[str, int]:
-    counts = _json.table(rank.get("collective_counts"))
+    counts = decoded.table(rank.get("collective_counts"))
     return {word: count for word, count in counts.items() if _is_int(count)}
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers._units import size_bytes
+from ncdiag.formats.units import size_bytes
 from ncdiag.spans import Section
 
 KIND = "all_reduce_bench"

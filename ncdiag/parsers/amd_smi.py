@@ -13,7 +13,7 @@ from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
-from ncdiag.parsers import _shared
+from ncdiag.formats import basics
 from ncdiag.spans import Section
 
 KIND = "amd_smi"
@@ -42,7 +42,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
         return False
     known = any(pattern.match(line) for pattern in (_TITLE, _COLUMNS, _ROW, _LEGEND))
     inside = _GPU.match(line) or (line[:1].isspace() and _VALUE.match(line))
-    return not line.strip() or known or bool(inside) or _shared.is_elision(line)
+    return not line.strip() or known or bool(inside) or basics.is_elision(line)
 
 
 def parse(section: Section) -> Parsed:
@@ -79,7 +79,7 @@ class _Reader:
         elif self._here is not None and (value := _VALUE.match(line)):
             self._value(value)
         else:
-            return bool(_LEGEND.match(line)) or _shared.is_elision(line)
+            return bool(_LEGEND.match(line)) or basics.is_elision(line)
         return True
 
     def _value(self, found: re.Match[str]) -> None:
@@ -93,7 +93,7 @@ class _Reader:
         if field is None or self._here is None:
             return
         if field in {"numa_node", "pcie_width", "pcie_width_max"}:
-            number = _shared.number(value.split()[0])
+            number = basics.number(value.split()[0])
             if number is not None and number >= 0:
                 self._here.setdefault(field, number)
         else:

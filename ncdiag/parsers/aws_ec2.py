@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _json
+from ncdiag.formats import decoded
 from ncdiag.spans import Section
 
 KIND = "aws_ec2"
@@ -37,7 +37,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
         return False
     first = next((text for text in lines if text.strip()), line)
     if first.lstrip()[:1] in {"{", "[", '"'}:
-        return _json.is_line(line) and not (len(lines) > 1 and lines[-1].rstrip() in {"}", "]"})
+        return decoded.is_line(line) and not (len(lines) > 1 and lines[-1].rstrip() in {"}", "]"})
     return _TEXT.match(line) is not None or any(p.search(line) for p in (_GROUP, _INSTANCE))
 
 
@@ -57,18 +57,18 @@ def parse(section: Section) -> Parsed:
 
 def _of_json(section: Section) -> Iterator[Observation]:
     text = section.text if section.text.lstrip().startswith("{") else "{" + section.text
-    document, places = next(iter(_json.listed(text)), {}), _places(section)
-    for group in _json.tables(document.get("SecurityGroups")):
-        name = _json.text(group.get("GroupId"))
+    document, places = next(iter(decoded.listed(text)), {}), _places(section)
+    for group in decoded.tables(document.get("SecurityGroups")):
+        name = decoded.text(group.get("GroupId"))
         if name:
             takes, sends = (_names_itself(group.get(way), name) for way in ("IpPermissions", "IpPermissionsEgress"))
             yield observe(section, places.get(name, 0), "SecurityGroup", (name,), takes_own=takes, sends_own=sends)
-    for reservation in _json.tables(document.get("Reservations")):
-        for instance in _json.tables(reservation.get("Instances")):
-            name = _json.text(instance.get("InstanceId"))
+    for reservation in decoded.tables(document.get("Reservations")):
+        for instance in decoded.tables(reservation.get("Instances")):
+            name = decoded.text(instance.get("InstanceId"))
             if name:
-                zone = _json.text(_json.table(instance.get("Placement")).get("AvailabilityZone"))
-                where: dict[str, Any] = {"vpc": _json.text(instance.get("VpcId")), "zone": zone}
+                zone = decoded.text(decoded.table(instance.get("Placement")).get("AvailabilityZone"))
+                where: dict[str, Any] = {"vpc": decoded.text(instance.get("VpcId")), "zone": zone}
                 yield observe(section, places.get(name, 0), "CloudInstance", (name,), **where)
 
 
@@ -88,9 +88,9 @@ def _names_itself(rules: Any, name: str) -> bool | None:  # noqa: ANN401
         return None
     pairs = (
         pair
-        for rule in _json.tables(rules)
+        for rule in decoded.tables(rules)
         if rule.get("IpProtocol") == _ALL
-        for pair in _json.tables(rule.get("UserIdGroupPairs"))
+        for pair in decoded.tables(rule.get("UserIdGroupPairs"))
     )
     return any(pair.get("GroupId") == name for pair in pairs)
 

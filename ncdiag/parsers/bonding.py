@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _shared
-from ncdiag.parsers._rdma import UNNAMED
+from ncdiag.formats import basics
+from ncdiag.formats.rdma import UNNAMED
 from ncdiag.spans import Section
 
 KIND = "bonding"
@@ -74,7 +74,7 @@ def _put(fields: dict[str, Any], name: str, value: str) -> None:
     elif name == "MII Status":
         fields.setdefault("running", value == "up")
     elif name == "Speed":
-        speed = _shared.quantity(value)
+        speed = basics.quantity(value)
         fields.setdefault("speed_mbps", int(speed) if speed else None)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers._shell import without_secrets
+from ncdiag.formats.shell import without_secrets
 from ncdiag.spans import Section
 
 KIND = "cmdline"

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.parsers._shell import is_variable, without_secrets
-from ncdiag.parsers._yaml import Node, load
+from ncdiag.formats.shell import is_variable, without_secrets
+from ncdiag.formats.yaml import Node, load
 from ncdiag.spans import Section
 
 KIND = "compose"

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.parsers import _shared
+from ncdiag.formats import basics
 from ncdiag.spans import Section
 
 KIND = "cpuidle"
@@ -55,7 +55,7 @@ def idle_states(files: Mapping[int, Mapping[str, str | None]]) -> list[dict[str,
 
 
 def _state(told: Mapping[str, str | None]) -> dict[str, Any]:
-    latency, usage, disable = (_shared.number(told.get(file) or "") for file in ("latency", "usage", "disable"))
+    latency, usage, disable = (basics.number(told.get(file) or "") for file in ("latency", "usage", "disable"))
     used, disabled = (None if count is None else count != 0 for count in (usage, disable))
     fields = {"latency_us": latency, "used": used, "disabled": disabled}
     return {"name": told["name"]} | {name: value for name, value in fields.items() if value is not None}

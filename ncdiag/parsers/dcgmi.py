@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _dcgmi_json, _json
+from ncdiag.formats import decoded
+from ncdiag.parsers import _dcgmi_json
 from ncdiag.parsers._dcgmi_json import DIAG, HEALTH, RESULTS, check
 from ncdiag.spans import Section
 
@@ -44,7 +45,7 @@ _TEXT = 400
 def continues(lines: Sequence[str], line: str) -> bool:
     """The rows of a table, below its title; of JSON what belongs to the object."""
     if _JSON.match(lines[0]):
-        return not _json.closed(lines[-1], line) and _json.is_line(line)
+        return not decoded.closed(lines[-1], line) and decoded.is_line(line)
     return line.lstrip()[:1] in {"|", "+"} and line.strip() != ""
 
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers._shared import arguments, is_elision
-from ncdiag.parsers._units import size_bytes
+from ncdiag.formats.basics import arguments, is_elision
+from ncdiag.formats.units import size_bytes
 from ncdiag.spans import Section
 
 KIND = "df_shm"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.parsers import _clouds
+from ncdiag.formats import clouds
 from ncdiag.spans import Section
 
 KIND = "dmi"
@@ -66,7 +66,7 @@ def parse(section: Section) -> Parsed:
             title = line.strip()
         elif line.strip() and not any(pattern.match(line) for pattern in (_HANDLE, _PAIR, _FRAME)):
             unread.append(index)
-    fields = _clouds.described(found.get("vendor"), found.get("product"), found.get("tag"))
+    fields = clouds.described(found.get("vendor"), found.get("product"), found.get("tag"))
     known = any(value is not None for value in fields.values())
     return Parsed(observations=(observe(section, first, "Host", **fields),) if known else (), unread=tuple(unread))
 

@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, Standing, observe
+from ncdiag.formats.basics import is_elision, unfiltered
+from ncdiag.formats.shell import KEPT_PATTERN, is_kept, is_variable, unquoted, without_secrets, words
 from ncdiag.nccl.judgement.names import of_name
 from ncdiag.parsers import launch, nccl_conf
-from ncdiag.parsers._shared import is_elision, unfiltered
-from ncdiag.parsers._shell import KEPT_PATTERN, is_kept, is_variable, unquoted, without_secrets, words
 from ncdiag.spans import Section
 
 KIND = "env"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.parsers import _shared
+from ncdiag.formats import basics
 from ncdiag.spans import Section
 
 KIND = "ethtool_S"
@@ -28,7 +28,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
     """Indented names with a number."""
     if _HEADING.match(line) or _NONE.match(line):
         return False
-    return not line.strip() or _COUNTER.match(line) is not None or _shared.is_elision(line)
+    return not line.strip() or _COUNTER.match(line) is not None or basics.is_elision(line)
 
 
 def parse(section: Section) -> Parsed:
@@ -44,7 +44,7 @@ def parse(section: Section) -> Parsed:
             first = index if first is None else first
         elif heading := _HEADING.match(line):
             name = name or heading["name"]
-        elif line.strip() and not _NONE.match(line) and not _shared.is_elision(line):
+        elif line.strip() and not _NONE.match(line) and not basics.is_elision(line):
             unread.append(index)
     if first is None:
         return Parsed(unread=tuple(unread))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.parsers import _json, _relaxed_json
+from ncdiag.formats import decoded, relaxed_json
 from ncdiag.spans import Section
 
 KIND = "flight_recorder"
@@ -35,7 +35,7 @@ _STATUS = {
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Lines that look like JSON, to the brace in the first column."""
-    return _LIKE_JSON.match(line) is not None and not _json.closed(lines[-1], line)
+    return _LIKE_JSON.match(line) is not None and not decoded.closed(lines[-1], line)
 
 
 def parse(section: Section) -> Parsed:
@@ -44,16 +44,17 @@ def parse(section: Section) -> Parsed:
         return Parsed()
     text = section.text.strip()
     text = text if text.startswith("{") else "{" + text
-    read = _relaxed_json.loads(_json.from_python(text) if _PYTHON.match(text) else text)
+    read = relaxed_json.loads(decoded.from_python(text) if _PYTHON.match(text) else text)
     dump = read.value if isinstance(read.value, dict) else {}
-    items = _json.tables(dump.get("entries"))
+    items = decoded.tables(dump.get("entries"))
     entries = [_entry(item) for item in items if {"collective_seq_id", "profiling_name"} & item.keys()]
-    groups = _groups(_json.table(dump.get("pg_config")), _json.table(dump.get("pg_status")))
+    groups = _groups(decoded.table(dump.get("pg_config")), decoded.table(dump.get("pg_status")))
     if not entries and not groups:
         return Parsed(unread=tuple(range(len(section.lines))))
     version = dump.get("nccl_version")
     record = observe(
-        section, 0, "FlightRecord", rank=_rank(dump, section), version=_json.text(dump.get("version")), entries=entries,
+        section, 0, "FlightRecord", rank=_rank(dump, section), version=decoded.text(dump.get("version")),
+        entries=entries,
         groups=groups, nccl_version=version if isinstance(version, str) else None,
     )  # fmt: skip
     return Parsed(observations=(record,))
@@ -71,8 +72,8 @@ def _rank(dump: dict[str, Any], section: Section) -> int | None:
 def _groups(config: dict[str, Any], status: dict[str, Any]) -> list[dict[str, Any]]:
     groups = []
     for key in dict.fromkeys([*config, *status]):
-        told, state = _json.table(config.get(key)), _json.table(status.get(key))
-        group: dict[str, Any] = {"name": _json.text(told.get("name")) or key}
+        told, state = decoded.table(config.get(key)), decoded.table(status.get(key))
+        group: dict[str, Any] = {"name": decoded.text(told.get("name")) or key}
         ranks = told.get("ranks")
         if isinstance(ranks, str):  # "[0, 1]": the dump holds the printed list
             group["ranks"] = [int(number) for number in _RANK.findall(ranks)]
@@ -86,8 +87,8 @@ def _groups(config: dict[str, Any], status: dict[str, Any]) -> list[dict[str, An
 def _entry(item: dict[str, Any]) -> dict[str, Any]:
     group = item.get("process_group")
     fields = {
-        "group": _json.text(group[0]) if isinstance(group, list) and group else None,
-        "sequence": item.get("collective_seq_id"), "operation": _json.text(item.get("profiling_name")),
-        "state": _json.text(item.get("state")),
+        "group": decoded.text(group[0]) if isinstance(group, list) and group else None,
+        "sequence": item.get("collective_seq_id"), "operation": decoded.text(item.get("profiling_name")),
+        "state": decoded.text(item.get("state")),
     }  # fmt: skip
     return {name: value for name, value in fields.items() if isinstance(value, str | int)}

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _shared
+from ncdiag.formats import basics
 from ncdiag.spans import Section
 
 KIND = "fr_trace"
@@ -45,7 +45,7 @@ _VERDICT = re.compile(r"No errors found for this collective entry|We cannot deci
 def continues(lines: Sequence[str], line: str) -> bool:
     """Values, stack frames and further collectives."""
     known = any(pattern.match(line) for pattern in (_HEAD, _VALUE, _FRAME, _VERDICT))
-    return known or not line.strip() or _shared.is_elision(line)
+    return known or not line.strip() or basics.is_elision(line)
 
 
 def parse(section: Section) -> Parsed:
@@ -61,7 +61,7 @@ def parse(section: Section) -> Parsed:
             head, values = (index, start), {}
         elif value:
             values[value["name"]] = value["value"].strip()
-        elif line.strip() and not _FRAME.match(line) and not _VERDICT.match(line) and not _shared.is_elision(line):
+        elif line.strip() and not _FRAME.match(line) and not _VERDICT.match(line) and not basics.is_elision(line):
             unread.append(index)
     return Parsed(observations=(*found, *_event(section, head, values)), unread=tuple(unread))
 
@@ -77,7 +77,7 @@ def _event(section: Section, head: tuple[int, re.Match[str]] | None, values: dic
     }  # fmt: skip
     told = f"{values.get('collective') or 'a collective'} number {fields['sequence']}"
     if start["missing"]:
-        fields["world_size"] = _shared.number(values.get("world size", ""))
+        fields["world_size"] = basics.number(values.get("world size", ""))
         fields["late_ranks"] = values.get("missing ranks", "").strip("{}[] ")
         event, text = "torch-ranks-missing", section.lines[index].strip()
     else:

@@ -9,30 +9,30 @@ from collections.abc import Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.parsers import _xml
+from ncdiag.formats import xml
 from ncdiag.spans import Section
 
 KIND = "graph_xml"
 COMMANDS: tuple[str, ...] = ()
-ANCHOR = rf"\s{{0,40}}{_xml.LESS}graph(?:s version|\s+id)={_xml.QUOTE}"
+ANCHOR = rf"\s{{0,40}}{xml.LESS}graph(?:s version|\s+id)={xml.QUOTE}"
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Tags, wrapped attributes and comments, to the end of the graphs."""
-    return _xml.continues(lines, line, "graphs")
+    return xml.continues(lines, line, "graphs")
 
 
 def parse(section: Section) -> Parsed:
     """One GraphDump with its graphs and their channels."""
-    document = _xml.read(section)
+    document = xml.read(section)
     graphs: dict[int, dict[str, Any]] = {}
     channels: dict[int, dict[str, list[int]]] = {}
     version: int | None = None
     for index, element in enumerate(document.elements):
         get, above = element.attributes.get, element.parent
         if element.name == "graphs":
-            version = _xml.integer(get("version"))
-        elif element.name == "graph" and _xml.integer(get("id")) is not None:
+            version = xml.integer(get("version"))
+        elif element.name == "graph" and xml.integer(get("id")) is not None:
             graphs[index] = _graph(get)
         elif element.name == "channel" and above in graphs:
             channels[index] = {"gpus": [], "ranks": [], "nets": []}
@@ -47,12 +47,12 @@ def parse(section: Section) -> Parsed:
 
 
 def _graph(get: Any) -> dict[str, Any]:  # noqa: ANN401  (dict.get)
-    same = _xml.integer(get("samechannels"))
+    same = xml.integer(get("samechannels"))
     fields = {
-        "id": _xml.integer(get("id")), "pattern": _xml.integer(get("pattern")),
-        "cross_nic": _xml.integer(get("crossnic")), "nchannels": _xml.integer(get("nchannels")),
-        "bw_intra": _xml.real(get("speedintra")), "bw_inter": _xml.real(get("speedinter")),
-        "latency_inter": _xml.real(get("latencyinter")), "type_intra": get("typeintra"),
+        "id": xml.integer(get("id")), "pattern": xml.integer(get("pattern")),
+        "cross_nic": xml.integer(get("crossnic")), "nchannels": xml.integer(get("nchannels")),
+        "bw_intra": xml.real(get("speedintra")), "bw_inter": xml.real(get("speedinter")),
+        "latency_inter": xml.real(get("latencyinter")), "type_intra": get("typeintra"),
         "type_inter": get("typeinter"), "same_channels": None if same is None else same != 0,
     }  # fmt: skip
     return {"channels": [], **{name: value for name, value in fields.items() if value is not None}}
@@ -60,7 +60,7 @@ def _graph(get: Any) -> dict[str, Any]:  # noqa: ANN401  (dict.get)
 
 def _member(channel: dict[str, list[int]], name: str, get: Any) -> None:  # noqa: ANN401
     """A GPU or net of a channel; a GPU has a rank only in what NCCL wrote itself."""
-    dev, rank = _xml.integer(get("dev")), _xml.integer(get("rank"))
+    dev, rank = xml.integer(get("dev")), xml.integer(get("rank"))
     if dev is not None:
         channel["gpus" if name == "gpu" else "nets"].append(dev)
     if rank is not None and name == "gpu":

@@ -15,7 +15,7 @@ from typing import Any
 
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.facts.scalars import ip_address
-from ncdiag.parsers import _json, _relaxed_json
+from ncdiag.formats import decoded, relaxed_json
 from ncdiag.spans import Section
 
 KIND = "hccl_ranktable"
@@ -34,43 +34,45 @@ _Device = dict[str, str]
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Lines that look like JSON, to the brace in the first column."""
-    return _LIKE_JSON.match(line) is not None and not _json.closed(lines[-1], line)
+    return _LIKE_JSON.match(line) is not None and not decoded.closed(lines[-1], line)
 
 
 def parse(section: Section) -> Parsed:
     """One RankTable with what breaks HCCL's rules for it."""
     text = section.text.strip()
     text = text if text.startswith("{") else "{" + text  # the brace on a line of its own stands above the section
-    read = _relaxed_json.loads(text)
+    read = relaxed_json.loads(text)
     table = read.value if isinstance(read.value, dict) else {}
-    said = dict(reversed(_SAID.findall(text[: _relaxed_json.SIZE_LIMIT])))
+    said = dict(reversed(_SAID.findall(text[: relaxed_json.SIZE_LIMIT])))
     fields: dict[str, Any] = {"valid_json": read.valid}
     for name in ("status", "version"):
         value = table.get(name, said.get(name))
         fields[name] = str(value) if isinstance(value, str | int | float) else None
     fields["server_count"] = _number(table.get("server_count", said.get("server_count")))
     servers = list(_servers(table))
-    devices = [_device(server, item) for server in servers for item in _json.tables(server.get("device"))]
+    devices = [_device(server, item) for server in servers for item in decoded.tables(server.get("device"))]
     fields["servers"], fields["devices"] = len(servers), devices
     problems = [*_format_problems(read, fields)]
     if read.valid and any(name in table for name in _LISTS):
-        if any(item.get("super_device_id") == "" for server in servers for item in _json.tables(server.get("device"))):
+        if any(
+            item.get("super_device_id") == "" for server in servers for item in decoded.tables(server.get("device"))
+        ):
             problems.append("A super_device_id is empty.")
         problems += [*_server_problems(servers, devices, fields["server_count"]), *_address_problems(servers, devices)]
     fields["problems"] = problems
     fields["layout"] = next((name for name in _LISTS if name in table), None)
-    groups = _json.tables(table.get("group_list")) or _json.tables(table.get("server_group_list"))
+    groups = decoded.tables(table.get("group_list")) or decoded.tables(table.get("server_group_list"))
     fields["groups"] = len(groups) or _number(table.get("group_count"))
     return Parsed(observations=(observe(section, 0, "RankTable", **fields),) if section.lines else ())
 
 
 def _servers(table: dict[str, Any]) -> Iterable[dict[str, Any]]:
     """The servers, in whatever list the layout has them."""
-    yield from _json.tables(table.get("server_list"))
-    for group in _json.tables(table.get("server_group_list")):
-        yield from _json.tables(group.get("server_list"))
-    for group in _json.tables(table.get("group_list")):
-        for instance in _json.tables(group.get("instance_list")):
+    yield from decoded.tables(table.get("server_list"))
+    for group in decoded.tables(table.get("server_group_list")):
+        yield from decoded.tables(group.get("server_list"))
+    for group in decoded.tables(table.get("group_list")):
+        for instance in decoded.tables(group.get("instance_list")):
             name = instance.get("server_id", instance.get("pod_name"))
             yield {"server_id": name, "device": instance.get("devices")}
 
@@ -86,7 +88,7 @@ def _device(server: dict[str, Any], device: dict[str, Any]) -> _Device:
     return {name: str(value) for name, value in fields.items() if isinstance(value, str | int)}
 
 
-def _format_problems(read: _relaxed_json.Relaxed, fields: dict[str, Any]) -> Iterable[str]:
+def _format_problems(read: relaxed_json.Relaxed, fields: dict[str, Any]) -> Iterable[str]:
     if not read.valid:
         yield f"It is no valid JSON: {read.complaint}."
     if fields["version"] is not None and fields["version"] not in _VERSIONS:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.facts.scalars import ip_address
-from ncdiag.parsers import _shared
+from ncdiag.formats import basics
 from ncdiag.spans import Section
 
 KIND = "hccn_conf"
@@ -26,7 +26,7 @@ _OTHER = re.compile(r"\s*#|\s*[A-Za-z_]{2,40}_\d{1,3}(?:_\d{1,3})?\s?=")
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """More settings with the number of a device, and comments."""
-    return not line.strip() or _OTHER.match(line) is not None or _shared.is_elision(line)
+    return not line.strip() or _OTHER.match(line) is not None or basics.is_elision(line)
 
 
 def parse(section: Section) -> Parsed:
@@ -36,7 +36,7 @@ def parse(section: Section) -> Parsed:
     for index, line in enumerate(section.lines):
         found = _LINE.match(line)
         if found is None:
-            if line.strip() and not _OTHER.match(line) and not _shared.is_elision(line):
+            if line.strip() and not _OTHER.match(line) and not basics.is_elision(line):
                 unread.append(index)
             continue
         fields = npus.setdefault(int(found["index"]), (index, {}))[1]
@@ -44,6 +44,6 @@ def parse(section: Section) -> Parsed:
         if field and ip_address(found["value"]) is not None:
             fields[field] = found["value"]
         elif found["name"] == "mtu":
-            fields["mtu"] = _shared.number(found["value"])
+            fields["mtu"] = basics.number(found["value"])
     observations = (observe(section, at, "Npu", (n,), standing="conf", **fields) for n, (at, fields) in npus.items())
     return Parsed(observations=tuple(observations), unread=tuple(unread))

@@ -14,7 +14,7 @@ from typing import Any
 
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.facts.scalars import ip_address
-from ncdiag.parsers import _shared
+from ncdiag.formats import basics
 from ncdiag.spans import Section
 
 KIND = "hccn_tool"
@@ -47,7 +47,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
     )
     known = any(pattern.match(line) for pattern in (_TLS, _RECORD, _COUNTER, _NOISE)) or _BARE.match(line)
     return (
-        bool(known) or listed or (value is not None and value["name"] in {"netmask", "mtu"}) or _shared.is_elision(line)
+        bool(known) or listed or (value is not None and value["name"] in {"netmask", "mtu"}) or basics.is_elision(line)
     )
 
 
@@ -77,7 +77,7 @@ def _address(value: str) -> str | None:
 
 
 def _milliwatts(value: str) -> float | None:
-    return _shared.quantity(value) if value.endswith("mW") else None
+    return basics.quantity(value) if value.endswith("mW") else None
 
 
 def _megabits(value: str) -> int | None:
@@ -88,8 +88,8 @@ def _megabits(value: str) -> int | None:
 _READ: dict[str, tuple[str, Callable[[str], Any]]] = {
     "link status": ("link_up", lambda value: value == "UP"), "net health status": ("net_health", str),
     "fec mode": ("fec", str), "present": ("optical_present", lambda value: value == "present"),
-    "Speed": ("speed_mbps", _megabits), "mtu": ("mtu", _shared.number),
-    "Rx Los Flag": ("rx_lost", lambda value: (_shared.number(value) or 0) > 0),
+    "Speed": ("speed_mbps", _megabits), "mtu": ("mtu", basics.number),
+    "Rx Los Flag": ("rx_lost", lambda value: (basics.number(value) or 0) > 0),
     "Rx Power": ("rx_power_mw", _milliwatts), "Tx Power": ("tx_power_mw", _milliwatts), "ipaddr": ("ip", _address),
     "netmask": ("netmask", _address), "netdetect address": ("detect_ip", _address),
     "default gateway": ("gateway", _address),
@@ -124,7 +124,7 @@ class _Reader:
         elif value:
             self._value(index, value["name"], value["value"] or "")
         else:
-            return _NOISE.match(line) is not None or _shared.is_elision(line)
+            return _NOISE.match(line) is not None or basics.is_elision(line)
         return True
 
     def _here(self, index: int) -> tuple[int, dict[str, Any], dict[str, int]]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from ncdiag.facts import scalars
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _rdma, _shared
+from ncdiag.formats import basics, rdma
 from ncdiag.spans import Section
 
 KIND = "ibdev2netdev"
@@ -28,7 +28,7 @@ _ROW = re.compile(
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Further ports; the first one again is another host's output."""
-    return not line.strip() or (_ROW.match(line) is not None and line != lines[0]) or _shared.is_elision(line)
+    return not line.strip() or (_ROW.match(line) is not None and line != lines[0]) or basics.is_elision(line)
 
 
 def parse(section: Section) -> Parsed:
@@ -40,12 +40,12 @@ def parse(section: Section) -> Parsed:
         if row:
             if row["bus"]:
                 found.append(observe(section, index, "Hca", (row["dev"],), bus_id=scalars.bus_id(row["bus"])))
-            state, key = _rdma.port_state(row["port_state"] or ""), (row["dev"], int(row["port"]))
+            state, key = rdma.port_state(row["port_state"] or ""), (row["dev"], int(row["port"]))
             found.append(observe(section, index, "Port", key, netdev=row["netdev"], state=state))
             if row["netdev"]:
                 running = {"up": True, "down": False}.get((row["state"] or "").lower())
                 found.append(observe(section, index, "Interface", (row["netdev"],), hca=row["dev"], running=running))
         elif line.strip():
             unread.append(index)
-    whole = bool(found) and not unread and _shared.unfiltered(section.command, "ibdev2netdev", ("-v",))
+    whole = bool(found) and not unread and basics.unfiltered(section.command, "ibdev2netdev", ("-v",))
     return Parsed(observations=tuple(found), unread=tuple(unread), complete=whole)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.parsers import _rdma
+from ncdiag.formats import rdma
 from ncdiag.spans import Section
 
 KIND = "iblinkinfo"
@@ -66,8 +66,8 @@ def parse(section: Section) -> Parsed:
 def _link(found: re.Match[str]) -> dict[str, Any]:
     rate, other = _RATE.match(found["rate"]), _OTHER.match(found["other"])
     fields: dict[str, Any] = {
-        "port": int(found["port"]), "state": _rdma.port_state(found["state"]),
-        "physical_state": _rdma.physical_state(found["physical"]),
+        "port": int(found["port"]), "state": rdma.port_state(found["state"]),
+        "physical_state": rdma.physical_state(found["physical"]),
     }  # fmt: skip
     if rate:
         fields |= {"width": int(rate["width"]), "speed": _SPEEDS.get(float(rate["speed"]))}

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _rdma, _shared
+from ncdiag.formats import basics, rdma
 from ncdiag.spans import Section
 
 KIND = "ibstat"
@@ -49,7 +49,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
     if _GUID.match(line) and (not lines[0] or _GUID.match(lines[0])):
         return True  # GUIDs of ports alone, behind -p
     known = _VALUE.match(line) or _PORT.match(line) or _NOISE.match(line)
-    return not line.strip() or known is not None or _shared.is_elision(line)
+    return not line.strip() or known is not None or basics.is_elision(line)
 
 
 def parse(section: Section) -> Parsed:
@@ -79,12 +79,12 @@ class _Reader:
         self.section = section
         self.found: list[Observation] = []
         self.unread: list[int] = []
-        self.device = _rdma.UNNAMED
+        self.device = rdma.UNNAMED
         self.port: int | None = None
         self.start = 0
         self.values: dict[str, str] = {}
         self.announced = self.read = 0
-        self.whole = _shared.unfiltered(section.command, "ibstat")
+        self.whole = basics.unfiltered(section.command, "ibstat")
 
     def take(self, index: int, line: str) -> None:
         device, port, value = _DEVICE.match(line), _PORT.match(line), _VALUE.match(line)
@@ -100,18 +100,18 @@ class _Reader:
             if value[1] == "State" and self._unheaded():
                 self._close()
                 self.start, self.port = index, (self.port or 0) + 1
-            if not self.values and self.port is None and self.device == _rdma.UNNAMED:
+            if not self.values and self.port is None and self.device == rdma.UNNAMED:
                 self.start = index
             self.values.setdefault(value[1], value[2].strip())
         elif _NOISE.match(line):
             self._complaint(index, line)
         elif line.strip() and not _GUID.match(line):
             self.unread.append(index)
-            self.whole = self.whole and not _shared.is_elision(line)
+            self.whole = self.whole and not basics.is_elision(line)
 
     def _unheaded(self) -> bool:
         """Does a port begin whose header a filter took (``ibstat | grep State``)? They are printed from 1 upward."""
-        if self.device == _rdma.UNNAMED:
+        if self.device == rdma.UNNAMED:
             return self.port is None and not self.values
         return self.port is None or "State" in self.values
 
@@ -139,11 +139,11 @@ class _Reader:
 
     def _close_device(self) -> None:
         get = self.values.get
-        if self.device == _rdma.UNNAMED:
+        if self.device == rdma.UNNAMED:
             if not self.values:
                 return
             self.whole = False
-        self.announced += _shared.number(get("Number of ports", "1")) or 0
+        self.announced += basics.number(get("Number of ports", "1")) or 0
         self.found.append(
             observe(
                 self.section,
@@ -152,14 +152,14 @@ class _Reader:
                 (self.device,),
                 board=(get("CA type") or get("RNIC type") or get("type") or None),
                 firmware=get("Firmware version"),
-                nports=_shared.number(get("Number of ports", "")),
-                node_guid=_rdma.guid(get("Node GUID", "")),
+                nports=basics.number(get("Number of ports", "")),
+                node_guid=rdma.guid(get("Node GUID", "")),
             )
         )
 
     def _close_port(self, port: int) -> None:
         get = self.values.get
-        self.whole = self.whole and self.device != _rdma.UNNAMED
+        self.whole = self.whole and self.device != rdma.UNNAMED
         self.read += "Link layer" in self.values or "Port GUID" in self.values
         self.found.append(
             observe(
@@ -167,11 +167,11 @@ class _Reader:
                 self.start,
                 "Port",
                 (self.device, port),
-                state=_rdma.port_state(get("State", "")),
-                physical_state=_rdma.physical_state(get("Physical state", "")),
-                rate_gbps=_shared.quantity(get("Rate", "")),
-                lid=_shared.number(get("Base lid", "")),
-                sm_lid=_shared.number(get("SM lid", "")),
-                link_layer=_rdma.link_layer(get("Link layer", "")),
+                state=rdma.port_state(get("State", "")),
+                physical_state=rdma.physical_state(get("Physical state", "")),
+                rate_gbps=basics.quantity(get("Rate", "")),
+                lid=basics.number(get("Base lid", "")),
+                sm_lid=basics.number(get("SM lid", "")),
+                link_layer=rdma.link_layer(get("Link layer", "")),
             )
         )

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _rdma, _shared
+from ncdiag.formats import basics, rdma
 from ncdiag.spans import Section
 
 KIND = "ibstatus"
@@ -26,17 +26,17 @@ def continues(lines: Sequence[str], line: str) -> bool:
     """Values and further ports with blank lines between; the first port again is another host's output."""
     if _HEADER.match(line):
         return line != lines[0]
-    return not line.strip() or _VALUE.match(line) is not None or _shared.is_elision(line)
+    return not line.strip() or _VALUE.match(line) is not None or basics.is_elision(line)
 
 
 def parse(section: Section) -> Parsed:
     """An observation a port, and one of its GID 0; complete when no port was cut off and none left out."""
     found: list[Observation] = []
     unread: list[int] = []
-    whole = _shared.unfiltered(section.command, "ibstatus")
+    whole = basics.unfiltered(section.command, "ibstatus")
     if whole and any(_NONE.match(line) for line in section.lines):
         return Parsed(complete=True)
-    start, place, values = 0, (_rdma.UNNAMED, 1), dict[str, str]()
+    start, place, values = 0, (rdma.UNNAMED, 1), dict[str, str]()
     for index, line in enumerate(section.lines):
         header, value = _HEADER.match(line), _VALUE.match(line)
         if header:
@@ -54,7 +54,7 @@ def parse(section: Section) -> Parsed:
 
 
 def _port(section: Section, index: int, place: tuple[str, int], values: dict[str, str]) -> list[Observation]:
-    if place[0] == _rdma.UNNAMED and not values:
+    if place[0] == rdma.UNNAMED and not values:
         return []
     get = values.get
     port = observe(
@@ -62,15 +62,15 @@ def _port(section: Section, index: int, place: tuple[str, int], values: dict[str
         index,
         "Port",
         place,
-        state=_rdma.port_state(get("state", "")),
-        physical_state=_rdma.physical_state(get("phys state", "")),
-        rate_gbps=_shared.quantity(get("rate", "")),
+        state=rdma.port_state(get("state", "")),
+        physical_state=rdma.physical_state(get("phys state", "")),
+        rate_gbps=basics.quantity(get("rate", "")),
         rate_text=get("rate"),
-        lid=_shared.number(get("base lid", "")),
-        sm_lid=_shared.number(get("sm lid", "")),
-        link_layer=_rdma.link_layer(get("link_layer", "")),
+        lid=basics.number(get("base lid", "")),
+        sm_lid=basics.number(get("sm lid", "")),
+        link_layer=rdma.link_layer(get("link_layer", "")),
     )
-    address = _rdma.gid(get("default gid", ""))
+    address = rdma.gid(get("default gid", ""))
     if address is None:
         return [port]
-    return [port, observe(section, index, "Gid", (*place, 0), address=address, ip=_rdma.mapped_ip(address))]
+    return [port, observe(section, index, "Gid", (*place, 0), address=address, ip=rdma.mapped_ip(address))]

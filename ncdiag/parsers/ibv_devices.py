@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.parsers import _rdma, _shared
+from ncdiag.formats import basics, rdma
 from ncdiag.spans import Section
 
 KIND = "ibv_devices"
@@ -34,8 +34,8 @@ def parse(section: Section) -> Parsed:
         row = _ROW.match(line)
         headed = headed or _HEAD.match(line) is not None
         if row:
-            found.append(observe(section, index, "Hca", (row["name"],), node_guid=_rdma.guid(row["guid"])))
+            found.append(observe(section, index, "Hca", (row["name"],), node_guid=rdma.guid(row["guid"])))
         elif line.strip() and not _HEAD.match(line):
             unread.append(index)
-    whole = headed and not unread and _shared.unfiltered(section.command, "ibv_devices")
+    whole = headed and not unread and basics.unfiltered(section.command, "ibv_devices")
     return Parsed(observations=tuple(found), unread=tuple(unread), complete=whole)

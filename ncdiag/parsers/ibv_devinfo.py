@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _rdma, _shared
+from ncdiag.formats import basics, rdma
 from ncdiag.spans import Section
 
 KIND = "ibv_devinfo"
@@ -79,7 +79,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
             or _PORT.match(line) is not None
             or _GID.match(line) is not None
         )
-    return known or line[0].isspace() or bool(_GID.match(line) or _PORT.match(line)) or _shared.is_elision(line)
+    return known or line[0].isspace() or bool(_GID.match(line) or _PORT.match(line)) or basics.is_elision(line)
 
 
 def parse(section: Section) -> Parsed:
@@ -112,7 +112,7 @@ class _Reader:
         self.gids: list[tuple[int, int, str, str | None]] = []
         self.announced = self.read = 0
         self.empty = False
-        self.whole = _shared.unfiltered(section.command, "ibv_devinfo", ("-v", "--verbose", "-vv"))
+        self.whole = basics.unfiltered(section.command, "ibv_devinfo", ("-v", "--verbose", "-vv"))
 
     def take(self, index: int, line: str) -> None:
         device, port, gid = _DEVICE.match(line), _PORT.match(line), _GID.match(line)
@@ -122,7 +122,7 @@ class _Reader:
             if device:
                 self.device, self.port = device[1], None
             elif port:
-                self.device, self.port = self.device or self.asked or _rdma.UNNAMED, int(port[1])
+                self.device, self.port = self.device or self.asked or rdma.UNNAMED, int(port[1])
             self.headed = port is not None
         elif gid:
             self._gid(index, gid)
@@ -136,19 +136,19 @@ class _Reader:
         wanted = _DEVICE_VALUES if self.port is None else _PORT_VALUES
         if value and value[1] in wanted:
             if self.device is None:
-                self.device, self.start = self.asked or _rdma.UNNAMED, index
+                self.device, self.start = self.asked or rdma.UNNAMED, index
             self.values.setdefault(value[1], value[2].strip(" \t*"))
         elif _NO_DEVICES.match(line):
             self.empty = True
         elif _WARNING.match(line):
             self.unread.append(index)
-        elif _shared.is_elision(line):
+        elif basics.is_elision(line):
             self.whole = False
         elif line.strip() and (self.device is None or not line[0].isspace()):
             self.unread.append(index)
 
     def _gid(self, index: int, gid: re.Match[str]) -> None:
-        address, number = _rdma.gid(gid[2]), int(gid[1])
+        address, number = rdma.gid(gid[2]), int(gid[1])
         again = bool(self.gids) and number <= self.gids[-1][1]
         if address is not None and (self.port is None or (again and self._is_next())):
             self._begin_port(index)
@@ -160,12 +160,12 @@ class _Reader:
 
     def _is_next(self) -> bool:
         """Does a value that was seen before belong to the next port, whose header a filter took?"""
-        return not self.headed and self.device != _rdma.UNNAMED
+        return not self.headed and self.device != rdma.UNNAMED
 
     def _begin_port(self, index: int) -> None:
         """A port without its header."""
         self._close(last=False)
-        self.device, self.port = self.device or self.asked or _rdma.UNNAMED, (self.port or 0) + 1
+        self.device, self.port = self.device or self.asked or rdma.UNNAMED, (self.port or 0) + 1
         self.start, self.values, self.gids = index, {}, []
 
     def result(self) -> Parsed:
@@ -183,8 +183,8 @@ class _Reader:
 
     def _close_device(self, device: str) -> None:
         get = self.values.get
-        self.whole = self.whole and device != _rdma.UNNAMED
-        self.announced += _shared.number(get("phys_port_cnt", "1")) or 0
+        self.whole = self.whole and device != rdma.UNNAMED
+        self.announced += basics.number(get("phys_port_cnt", "1")) or 0
         self.found.append(
             observe(
                 self.section,
@@ -195,17 +195,17 @@ class _Reader:
                 board_id=get("board_id"),
                 vendor_id=get("vendor_id"),
                 part_id=get("vendor_part_id"),
-                node_guid=_rdma.guid(get("node_guid", "")),
-                nports=_shared.number(get("phys_port_cnt", "")),
-                reads_per_qp=_shared.number(get("max_qp_rd_atom", "")),
+                node_guid=rdma.guid(get("node_guid", "")),
+                nports=basics.number(get("phys_port_cnt", "")),
+                reads_per_qp=basics.number(get("max_qp_rd_atom", "")),
             )
         )
 
     def _close_port(self, device: str, port: int, *, last: bool) -> None:
         get = self.values.get
-        layer = _rdma.link_layer(get("link_layer", ""))
+        layer = rdma.link_layer(get("link_layer", ""))
         self.read += "port_lmc" in self.values
-        self.whole = self.whole and device != _rdma.UNNAMED
+        self.whole = self.whole and device != rdma.UNNAMED
         width, speed = (re.sub(r"\s*\(\d+\)$", "", get(name, "")) or None for name in ("active_width", "active_speed"))
         self.found.append(
             observe(
@@ -213,12 +213,12 @@ class _Reader:
                 self.start,
                 "Port",
                 (device, port),
-                state=_rdma.port_state(get("state", "")),
-                physical_state=_rdma.physical_state(get("phys_state", "")),
+                state=rdma.port_state(get("state", "")),
+                physical_state=rdma.physical_state(get("phys_state", "")),
                 link_layer=layer,
                 rate_gbps=_rate(width, speed),
-                lid=_shared.number(get("port_lid", "")),
-                sm_lid=_shared.number(get("sm_lid", "")),
+                lid=basics.number(get("port_lid", "")),
+                sm_lid=basics.number(get("sm_lid", "")),
                 active_mtu=_mtu(get("active_mtu", "")),
                 max_mtu=_mtu(get("max_mtu", "")),
                 active_width=width,
@@ -228,16 +228,16 @@ class _Reader:
         )
         for index, number, address, said in self.gids:
             kind = "IB" if said == "IB" or (said is None and layer == "InfiniBand") else said
-            place, ip = (device, port, number), _rdma.mapped_ip(address)
+            place, ip = (device, port, number), rdma.mapped_ip(address)
             self.found.append(observe(self.section, index, "Gid", place, address=address, ip=ip, type=kind))
 
 
 def _mtu(text: str) -> int | None:
     """``4096 (5)``: bytes, and the code of the enumeration."""
-    return _shared.number(text.split(" ", 1)[0])
+    return basics.number(text.split(" ", 1)[0])
 
 
 def _rate(width: str | None, speed: str | None) -> float | None:
     """Lanes times the rate of one, as the rate file of /sys says it; None when one of them is not printed."""
-    lanes, lane = _shared.quantity(width or ""), _shared.quantity(speed or "")
+    lanes, lane = basics.quantity(width or ""), basics.quantity(speed or "")
     return lanes * lane if lanes and lane else None

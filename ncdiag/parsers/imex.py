@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.parsers import _json
+from ncdiag.formats import decoded
 from ncdiag.spans import Section
 
 KIND = "imex"
@@ -38,7 +38,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
     """The legend, the nodes, the table and the state, with blank lines between them; or JSON."""
     first = next((text for text in lines if text.strip()), line)
     if first.lstrip().startswith("{"):
-        return _json.is_line(line) and not (len(lines) > 1 and _json.closed(lines[-1], line))
+        return decoded.is_line(line) and not (len(lines) > 1 and decoded.closed(lines[-1], line))
     if len(lines) > _LIMIT or _DOMAIN.match(lines[-1] if lines else ""):
         return False
     return not line.strip() or any(pattern.match(line) for pattern in (_NODE, _ROW, _DOMAIN, _FRAME))
@@ -85,16 +85,16 @@ _MOST = 8
 
 
 def _of_json(section: Section) -> Parsed:
-    document = next(iter(_json.listed(section.text)), {})
-    nodes = [node for node in _json.table(document.get("nodes")).values() if isinstance(node, dict)]
-    state = _json.text(document.get("status"))
+    document = next(iter(decoded.listed(section.text)), {})
+    nodes = [node for node in decoded.table(document.get("nodes")).values() if isinstance(node, dict)]
+    state = decoded.text(document.get("status"))
     if not nodes or state is None:
         return Parsed(unread=tuple(index for index, line in enumerate(section.lines) if line.strip()))
     lost = [f"{_named(node)} ({node.get('status')})" for node in nodes if node.get("status") != _READY]
     lost += [
         f"{_named(node)} to {link.get('host')} ({link.get('status')})"
         for node in nodes
-        for link in _json.table(node.get("connections")).values()
+        for link in decoded.table(node.get("connections")).values()
         if isinstance(link, dict)
         and node.get("status") == _READY
         and link.get("status") != "CONNECTED"
@@ -106,7 +106,7 @@ def _of_json(section: Section) -> Parsed:
 
 
 def _named(node: Mapping[str, Any]) -> str:
-    return _json.text(node.get("hostName")) or _json.text(node.get("host")) or "?"
+    return decoded.text(node.get("hostName")) or decoded.text(node.get("host")) or "?"
 
 
 def _is_ready(host: object, nodes: Sequence[Mapping[str, Any]]) -> bool:

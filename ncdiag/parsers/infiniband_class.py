@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from ncdiag.facts import scalars
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers._shared import arguments, is_elision
+from ncdiag.formats.basics import arguments, is_elision
 from ncdiag.spans import Section
 
 KIND = "infiniband_class"

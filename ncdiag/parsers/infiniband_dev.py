@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers._shared import is_elision
+from ncdiag.formats.basics import is_elision
 from ncdiag.spans import Section, span
 
 KIND = "infiniband_dev"

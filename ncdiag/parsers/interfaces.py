@@ -14,7 +14,8 @@ import re
 from collections.abc import Callable, Sequence
 
 from ncdiag.facts.observe import Parsed
-from ncdiag.parsers import _ifconfig, _interface, _ip_json, _ip_text, _shared, rdma_dev, rdma_link
+from ncdiag.formats import basics
+from ncdiag.parsers import _ifconfig, _interface, _ip_json, _ip_text, rdma_dev, rdma_link
 from ncdiag.parsers._interface import Draft
 from ncdiag.spans import Section
 
@@ -62,7 +63,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
     last = lines[-1]
     if _ip_json.starts(lines[0]):
         return _ip_json.continues(lines[0], last, line)
-    if not line.strip() or _ip_text.NOISE.match(line) or _shared.is_elision(line):
+    if not line.strip() or _ip_text.NOISE.match(line) or basics.is_elision(line):
         return True
     if len(line) > _LINE_LIMIT or line == lines[0]:
         return False
@@ -127,7 +128,7 @@ def _read(section: Section) -> tuple[list[Draft], list[int], bool]:
             draft = by_name.get(single["name"])
             if draft is None:
                 draft = by_name[single["name"]] = Draft(index, single["name"])
-                draft.set("ifindex", _shared.number(single["index"]))
+                draft.set("ifindex", basics.number(single["index"]))
                 drafts.append(draft)
             _ip_text.body(draft, single["rest"].split("\\", 1)[0])
         elif (loose := _ip_text.LABELLED.match(line)) and len(by_name) == len(drafts):
@@ -140,7 +141,7 @@ def _read(section: Section) -> tuple[list[Draft], list[int], bool]:
             continue
         elif line.strip() and not (drafts and body(drafts[-1], line)):
             missed.append(index)
-            elided = elided or _shared.is_elision(line) or _ip_text.NOISE.match(line) is not None
+            elided = elided or basics.is_elision(line) or _ip_text.NOISE.match(line) is not None
     return drafts, missed, elided
 
 
@@ -167,8 +168,8 @@ def _all_asked(section: Section, drafts: Sequence[Draft]) -> bool:
         return False
     command, first = section.command, section.lines[drafts[0].line]
     if _ifconfig.HEADER.match(first) or _ifconfig.OLD_HEADER.match(first):
-        words = _shared.arguments(command, "ifconfig") if command else []
+        words = basics.arguments(command, "ifconfig") if command else []
         return words == ["-a"] or (words == [] and any(draft.fields.get("up") is False for draft in drafts))
     if _ip_text.ONE_LINE.match(first) or _ifconfig.TABLE_ROW.match(first):
         return False  # interfaces without an address, or those that are down, are not in it
-    return _shared.unfiltered(command, "ip", _UNFILTERED)
+    return basics.unfiltered(command, "ip", _UNFILTERED)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.parsers import _shared
+from ncdiag.formats import basics
 from ncdiag.spans import Section
 
 KIND = "iperf3"
@@ -39,7 +39,7 @@ _SCALE = {"": 1e-9, "K": 1e-6, "M": 1e-3, "G": 1.0, "T": 1e3}
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Connections, intervals, the summary, and what stands around them."""
-    return _OTHER.match(line) is not None or _shared.is_elision(line)
+    return _OTHER.match(line) is not None or basics.is_elision(line)
 
 
 def parse(section: Section) -> Parsed:
@@ -57,7 +57,7 @@ def parse(section: Section) -> Parsed:
         elif summary and found:
             found[-1].setdefault("rates", []).append(summary)
             last[-1] = index
-        elif not _OTHER.match(line) and not _shared.is_elision(line):
+        elif not _OTHER.match(line) and not basics.is_elision(line):
             unread.append(index)
     observed = (
         observe(section, index, "LinkTest", program="iperf3", memory="host", **_of(run))

@@ -19,11 +19,11 @@ import msgspec
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import is_rdma_resource
+from ncdiag.formats.shell import is_variable, without_secrets
+from ncdiag.formats.yaml import Node, load
 from ncdiag.parsers import _k8s_place
 from ncdiag.parsers import env as env_parser
 from ncdiag.parsers import launch as launch_parser
-from ncdiag.parsers._shell import is_variable, without_secrets
-from ncdiag.parsers._yaml import Node, load
 from ncdiag.spans import Section
 
 KIND = "k8s_manifest"

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed
-from ncdiag.parsers._launch_words import Command, read_command
-from ncdiag.parsers._launchers import NCCL_TESTS, find
-from ncdiag.parsers._shell import is_variable, without_secrets, words
+from ncdiag.formats.launch_words import Command, read_command
+from ncdiag.formats.launchers import NCCL_TESTS, find
+from ncdiag.formats.shell import is_variable, without_secrets, words
 from ncdiag.spans import Section, Span, span
 
 KIND = "launch"

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers._shared import is_elision
-from ncdiag.parsers._shell import pipeline
+from ncdiag.formats.basics import is_elision
+from ncdiag.formats.shell import pipeline
 from ncdiag.spans import Section, span
 
 KIND = "lsmod"

@@ -14,7 +14,7 @@ from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
-from ncdiag.parsers._shared import is_elision, unfiltered
+from ncdiag.formats.basics import is_elision, unfiltered
 from ncdiag.spans import Section
 
 KIND = "lspci"

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.parsers._shared import number
-from ncdiag.parsers._units import size_bytes
+from ncdiag.formats.basics import number
+from ncdiag.formats.units import size_bytes
 from ncdiag.spans import Section
 
 KIND = "memory"

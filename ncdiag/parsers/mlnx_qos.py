@@ -13,8 +13,8 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _shared
-from ncdiag.parsers._rdma import UNNAMED
+from ncdiag.formats import basics
+from ncdiag.formats.rdma import UNNAMED
 from ncdiag.spans import Section
 
 KIND = "mlnx_qos"
@@ -45,7 +45,7 @@ _PRIORITIES, _CODES = 8, 64
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """The lines that the tool prints, blank ones between; a second mode line is the next interface."""
-    if not line.strip() or _shared.is_elision(line):
+    if not line.strip() or basics.is_elision(line):
         return True
     start = next((text for text in _ONCE if line.lstrip().startswith(text)), None)
     again = start is not None and any(start in old for old in lines)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.parsers import _shared
+from ncdiag.formats import basics
 from ncdiag.spans import Section
 
 KIND = "mlxlink"
@@ -70,6 +70,6 @@ def _fields(values: dict[str, str]) -> dict[str, Any]:
     if advice is not None and advice != "N/A":
         fields["link_advice"] = "" if advice in _FINE else advice[:200]
     counters = {
-        name: count for label, name in _COUNTERS.items() if (count := _shared.number(values.get(label, ""))) is not None
+        name: count for label, name in _COUNTERS.items() if (count := basics.number(values.get(label, ""))) is not None
     }
     return {name: value for name, value in (fields | {"counters": counters or None}).items() if value is not None}

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers._shell import is_variable, without_secrets
+from ncdiag.formats.shell import is_variable, without_secrets
 from ncdiag.spans import Section
 
 KIND = "nccl_conf"

@@ -13,7 +13,8 @@ from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import Version, bus_id
-from ncdiag.parsers import _nccl_tests_json, _program, _shared
+from ncdiag.formats import basics
+from ncdiag.parsers import _nccl_tests_json, _program
 from ncdiag.spans import Section
 
 KIND = "nccl_tests"
@@ -72,7 +73,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
     if _nccl_tests_json.starts(lines[0]):
         return _nccl_tests_json.continues(lines, line)
     return (
-        line.lstrip().startswith("#") or not line.strip() or _shared.is_elision(line) or _ROW.match(line) is not None
+        line.lstrip().startswith("#") or not line.strip() or basics.is_elision(line) or _ROW.match(line) is not None
         or _RANK.match(line) is not None or _SHORT_HEADER.match(line) is not None or _CHATTER.match(line) is not None
         or _LIBRARY.match(line) is not None or _goes_on(lines[-1], line)
     )  # fmt: skip
@@ -89,7 +90,7 @@ def parse(section: Section) -> Parsed:
         found = _nccl_tests_json.read(section)
         return Parsed(observations=tuple(found), unread=() if found else tuple(range(len(section.lines))))
     runs = _Runs(section)
-    unread = [i for i, line in enumerate(section.lines) if not runs.take(i, line) and not _shared.is_elision(line)]
+    unread = [i for i, line in enumerate(section.lines) if not runs.take(i, line) and not basics.is_elision(line)]
     rest = _program.leftovers(section, unread)
     return Parsed(observations=(*runs.observations(), *rest.observations), unread=rest.unread)
 
@@ -232,7 +233,7 @@ def _values(names: Sequence[str], words: Sequence[str]) -> dict[str, Any]:
         if field is not None:
             place = f"in_place_{field}" if name in seen else field
             seen.add(name)
-            row[place] = _shared.number(word) if field == "wrong" else _float(word)
+            row[place] = basics.number(word) if field == "wrong" else _float(word)
         elif name in _PLAIN:
             target, convert = _PLAIN[name]
             row[target] = convert(word)
@@ -244,8 +245,8 @@ def _text(word: str) -> str | None:
 
 
 _PLAIN: Mapping[str, Any] = {
-    "size": ("size", _shared.number), "count": ("count", _shared.number), "type": ("datatype", _text),
-    "redop": ("redop", _text), "root": ("root", _shared.number), "#iters": ("iterations", _shared.number),
+    "size": ("size", basics.number), "count": ("count", basics.number), "type": ("datatype", _text),
+    "redop": ("redop", _text), "root": ("root", basics.number), "#iters": ("iterations", basics.number),
 }  # fmt: skip
 
 

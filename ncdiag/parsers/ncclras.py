@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _ras_json, _ras_text, _shared
+from ncdiag.formats import basics
+from ncdiag.parsers import _ras_json, _ras_text
 from ncdiag.spans import Section
 
 KIND = "ncclras"
@@ -27,7 +28,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
     """Lines of the report, of monitor mode, or of one JSON object."""
     if _ras_json.is_json(lines[0]):
         return _ras_json.continues(lines, line)
-    return not line.strip() or _ras_text.known(line) or _shared.is_elision(line)
+    return not line.strip() or _ras_text.known(line) or basics.is_elision(line)
 
 
 def parse(section: Section) -> Parsed:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
-from ncdiag.parsers import _shared
+from ncdiag.formats import basics
 from ncdiag.spans import Section
 
 KIND = "npu_smi"
@@ -63,7 +63,7 @@ def parse(section: Section) -> Parsed:
         elif row:
             _row(npus, links, index, int(row["npu"]), row["cells"].split())
         elif value and value["name"] == "NPU ID":
-            npu = _shared.number(value["value"])
+            npu = basics.number(value["value"])
         elif value and npu is not None and value["name"] in _FIELDS:
             field = _FIELDS[value["name"]]
             told = bus_id(value["value"]) if field == "bus_id" else value["value"]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _json
+from ncdiag.formats import decoded
 from ncdiag.parsers._peer_rates import LARGEST, Rates
 from ncdiag.spans import Section
 
@@ -56,7 +56,7 @@ _LINES = 20_000
 def continues(lines: Sequence[str], line: str) -> bool:
     """Titles, matrices and sums; of JSON what belongs to the object."""
     if _JSON.match(lines[0]):
-        return not _json.closed(lines[-1], line) and _json.is_line(line)
+        return not decoded.closed(lines[-1], line) and decoded.is_line(line)
     patterns = (_RUNNING, _HEAD, _ROW, _TITLE, _DEVICE, _WRONG, _OTHER)
     return len(lines) < _LINES and (any(pattern.match(line) for pattern in patterns) or _is_host(lines, line))
 
@@ -124,10 +124,13 @@ def _failed(section: Section, index: int, test: str, text: str) -> Observation:
 
 
 def _parse_json(section: Section) -> Parsed:
-    root = _json.table(_json.opened(section.lines).get("nvbandwidth"))
+    root = decoded.table(decoded.opened(section.lines).get("nvbandwidth"))
     rates = Rates(section)
-    for case in _json.tables(root.get("testcases")):
-        field, about = _field(_json.text(case.get("name")) or ""), _json.text(case.get("bandwidth_description")) or ""
+    for case in decoded.tables(root.get("testcases")):
+        field, about = (
+            _field(decoded.text(case.get("name")) or ""),
+            decoded.text(case.get("bandwidth_description")) or "",
+        )
         if any(word in about for word in _PARTIAL):
             continue
         for number, row in enumerate(_rows(case.get("bandwidth_matrix"))):

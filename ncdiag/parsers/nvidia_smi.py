@@ -14,7 +14,8 @@ from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
-from ncdiag.parsers import _gpu_list, _shared
+from ncdiag.formats import basics
+from ncdiag.parsers import _gpu_list
 from ncdiag.spans import Section
 
 KIND = "nvidia_smi"
@@ -91,7 +92,7 @@ def parse(section: Section) -> Parsed:
 def _is_whole(section: Section, numbers: Sequence[int]) -> bool:
     """True if the box shows all GPUs: from its head to the table of processes, without a gap or an option."""
     begins, ends = any(map(_SMI.match, section.lines[:3])), any(map(_PROCESSES.match, section.lines))
-    plain = _shared.unfiltered(section.command, "nvidia-smi")
+    plain = basics.unfiltered(section.command, "nvidia-smi")
     return bool(numbers) and numbers == list(range(len(numbers))) and begins and ends and plain
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
-from ncdiag.parsers._shared import number
+from ncdiag.formats.basics import number
 from ncdiag.spans import Section
 
 KIND = "nvidia_smi_csv"

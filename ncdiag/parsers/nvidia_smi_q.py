@@ -15,7 +15,8 @@ from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
-from ncdiag.parsers import _gpu_list, _shared, _smi_xml
+from ncdiag.formats import basics
+from ncdiag.parsers import _gpu_list, _smi_xml
 from ncdiag.spans import Section
 
 KIND = "nvidia_smi_q"
@@ -53,8 +54,8 @@ def continues(lines: Sequence[str], line: str) -> bool:
     if _TITLE.match(line):
         return False
     if _XML.match(lines[0] or line):
-        return _smi_xml.ELEMENT.match(line) is not None or _shared.is_elision(line)
-    return any(p.match(line) for p in (_GPU, _VALUE, _GROUP, _BETWEEN)) or _shared.is_elision(line)
+        return _smi_xml.ELEMENT.match(line) is not None or basics.is_elision(line)
+    return any(p.match(line) for p in (_GPU, _VALUE, _GROUP, _BETWEEN)) or basics.is_elision(line)
 
 
 def parse(section: Section) -> Parsed:
@@ -94,7 +95,7 @@ class _Reader:
             self._part(index, group["name"].strip())
             if len(self._groups) < _DEPTH:
                 self._groups.append((len(group["indent"]), group["name"].strip()))
-        elif _shared.is_elision(line):
+        elif basics.is_elision(line):
             self._elided = True
         else:
             return _TITLE.match(line) is not None or _BETWEEN.match(line) is not None
@@ -104,7 +105,7 @@ class _Reader:
         """Read one line of the XML form; False when it is none of it."""
         element = _smi_xml.ELEMENT.match(line)
         if element is None:
-            self._elided = self._elided or _shared.is_elision(line)
+            self._elided = self._elided or basics.is_elision(line)
             return self._elided
         group, name = element["group"], element["name"]
         if name:
@@ -151,7 +152,7 @@ class _Reader:
 
     def parsed(self, unread: tuple[int, ...]) -> Parsed:
         """All observations; the list of GPUs is whole when as many as are attached were read."""
-        attached = _shared.number(self._common.get("Attached GPUs", ""))
+        attached = basics.number(self._common.get("Attached GPUs", ""))
         whole = attached is not None and attached == len(self._gpus) and not self._elided
         found = [
             self._gpu(number if whole or gpu[1] is None else gpu[1], *gpu) for number, gpu in enumerate(self._gpus)
@@ -162,7 +163,7 @@ class _Reader:
             found.append(
                 observe(self._section, 0, "Host", gpus_attached=attached, gpus_queried=stamp, driver=driver)
             )  # fmt: skip
-        complete = whole and _shared.unfiltered(
+        complete = whole and basics.unfiltered(
             self._section.command, "nvidia-smi", ("-q", "--query", "-x", "--xml-format")
         )
         return Parsed(observations=tuple(found), unread=unread, complete=complete)

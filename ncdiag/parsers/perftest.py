@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _shared
+from ncdiag.formats import basics
 from ncdiag.spans import Section
 
 KIND = "perftest"
@@ -75,7 +75,7 @@ _LATENCIES = {9: ("typical_us", 4), 4: ("average_us", 2)}
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Header, addresses, table, and what the program says around them; further runs in the same output."""
-    return any(p.match(line) for p in (_HEADER, _ROW, _HEAD, _TITLE, _ON_GPU, _OTHER)) or _shared.is_elision(line)
+    return any(p.match(line) for p in (_HEADER, _ROW, _HEAD, _TITLE, _ON_GPU, _OTHER)) or basics.is_elision(line)
 
 
 def parse(section: Section) -> Parsed:
@@ -88,7 +88,7 @@ def parse(section: Section) -> Parsed:
         if another or (not runs and (begins or _HEADER.match(line) or _HEAD.match(line))):
             runs.append(_Run(section.command))
         told = bool(runs) and runs[-1].take(index, line)
-        if not told and not _OTHER.match(line) and not _shared.is_elision(line):
+        if not told and not _OTHER.match(line) and not basics.is_elision(line):
             unread.append(index)
     found = [observation for run in runs for observation in run.observations(section)]
     return Parsed(observations=tuple(found), unread=tuple(unread))

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.parsers import _rdma, _shared
+from ncdiag.formats import basics, rdma
 from ncdiag.spans import Section
 
 KIND = "pkeys"
@@ -27,7 +27,7 @@ _LINE = re.compile(
 def continues(lines: Sequence[str], line: str) -> bool:
     """One key a line; the first file again is another host's."""
     found = _LINE.match(line)
-    return _shared.is_elision(line) if found is None else line.partition(":")[0] != lines[0].partition(":")[0]
+    return basics.is_elision(line) if found is None else line.partition(":")[0] != lines[0].partition(":")[0]
 
 
 def parse(section: Section) -> Parsed:
@@ -41,9 +41,9 @@ def parse(section: Section) -> Parsed:
             place = found["hca"], int(found["port"])
             tables[place][int(found["index"])] = found["key"]
             first.setdefault(place, index)
-        elif line.strip() and not _shared.is_elision(line):
+        elif line.strip() and not basics.is_elision(line):
             unread.append(index)
     ports = (
-        observe(section, first[place], "Port", place, pkeys=_rdma.pkey_table(table)) for place, table in tables.items()
+        observe(section, first[place], "Port", place, pkeys=rdma.pkey_table(table)) for place, table in tables.items()
     )
     return Parsed(observations=tuple(ports), unread=tuple(unread))

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _json, _rdma
+from ncdiag.formats import decoded, rdma
 from ncdiag.spans import Section
 
 KIND = "rdma_dev"
@@ -25,13 +25,13 @@ _LINE_LIMIT = 1024
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Further devices and the capabilities that ``-d`` prints; the first device again is another host's output."""
-    return _rdma.more(lines, line, _ROW, _DETAIL)
+    return rdma.more(lines, line, _ROW, _DETAIL)
 
 
 def parse(section: Section) -> Parsed:
     """An observation a device."""
-    if section.lines and _json.begins(section.lines[0]):
-        devices = [item for item in _json.listed(section.text) if "ifname" in item and "node_guid" in item]
+    if section.lines and decoded.begins(section.lines[0]):
+        devices = [item for item in decoded.listed(section.text) if "ifname" in item and "node_guid" in item]
         found = [_device(section, 0, str(item["ifname"]), item) for item in devices]
         return Parsed(observations=tuple(found), unread=() if found else tuple(range(len(section.lines))))
     found, unread = [], list[int]()
@@ -50,5 +50,5 @@ def _device(section: Section, index: int, name: str, values: Mapping[str, Any]) 
     firmware, guid = values.get("fw"), values.get("node_guid")
     return observe(
         section, index, "Hca", (name,), firmware=str(firmware) if firmware and firmware != "<invalid>" else None,
-        node_guid=_rdma.guid(str(guid)) if guid else None,
+        node_guid=rdma.guid(str(guid)) if guid else None,
     )  # fmt: skip

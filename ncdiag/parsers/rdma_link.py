@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _json, _rdma, _shared
+from ncdiag.formats import basics, decoded, rdma
 from ncdiag.spans import Section
 
 KIND = "rdma_link"
@@ -28,13 +28,15 @@ _LINE_LIMIT = 1024
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Further links and the capabilities that ``-d`` prints; the first link again is another host's output."""
-    return _rdma.more(lines, line, _ROW, _DETAIL)
+    return rdma.more(lines, line, _ROW, _DETAIL)
 
 
 def parse(section: Section) -> Parsed:
     """An observation a port, and the device of its net device."""
-    if section.lines and _json.begins(section.lines[0]):
-        ports = [item for item in _json.listed(section.text) if isinstance(item.get("port"), int) and "ifname" in item]
+    if section.lines and decoded.begins(section.lines[0]):
+        ports = [
+            item for item in decoded.listed(section.text) if isinstance(item.get("port"), int) and "ifname" in item
+        ]
         read = [
             o for item in ports for o in _port(section, 0, str(item["ifname"]).partition("/")[0], item["port"], item)
         ]
@@ -63,11 +65,11 @@ def _port(section: Section, index: int, device: str, port: int, values: Mapping[
             index,
             "Port",
             (device, port),
-            state=_rdma.port_state(get("state", "")),
-            physical_state=_rdma.physical_state(get("physical_state", "")),
+            state=rdma.port_state(get("state", "")),
+            physical_state=rdma.physical_state(get("physical_state", "")),
             netdev=get("netdev"),
-            lid=_shared.number(get("lid", "")),
-            sm_lid=_shared.number(get("sm_lid", "")),
+            lid=basics.number(get("lid", "")),
+            sm_lid=basics.number(get("sm_lid", "")),
             link_layer="InfiniBand" if "subnet_prefix" in values else None,
         )
     ]

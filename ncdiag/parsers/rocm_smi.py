@@ -13,7 +13,7 @@ from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
-from ncdiag.parsers import _shared
+from ncdiag.formats import basics
 from ncdiag.spans import Section
 
 KIND = "rocm_smi"
@@ -41,7 +41,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
     if line == lines[0] and "Management Interface" in line:
         return False
     known = any(pattern.match(line) for pattern in (_HEAD, _VALUE, _COLUMNS, _ROW, _OTHER))
-    return not line.strip() or known or _shared.is_elision(line)
+    return not line.strip() or known or basics.is_elision(line)
 
 
 def parse(section: Section) -> Parsed:
@@ -62,7 +62,7 @@ def parse(section: Section) -> Parsed:
         elif row and columns:
             _take(pairs, index, int(row["gpu"]), columns, row["cells"].split(), table)
             gpus.setdefault(int(row["gpu"]), (index, {}))
-        elif line.strip() and not _OTHER.match(line) and not _shared.is_elision(line):
+        elif line.strip() and not _OTHER.match(line) and not basics.is_elision(line):
             unread.append(index)
     found: list[Observation] = [observe(section, at, "Gpu", (n,), **fields) for n, (at, fields) in gpus.items()]
     found += [

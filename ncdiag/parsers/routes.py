@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _shared
+from ncdiag.formats import basics
 from ncdiag.parsers._interface import prefix_length
 from ncdiag.spans import Section
 
@@ -44,7 +44,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
     """Further routes, nexthops and titles; nothing goes on behind a blank line."""
     if not line.strip() or not lines[-1].strip() or len(line) > _LINE_LIMIT or line == lines[0]:
         return False
-    if _TITLE.match(line) or _HOP.match(line) or _shared.is_elision(line):
+    if _TITLE.match(line) or _HOP.match(line) or basics.is_elision(line):
         return True
     return _row(line) is not None or _is_route(line)
 
@@ -80,8 +80,8 @@ def parse(section: Section) -> Parsed:
 
 def _asked_all(command: str) -> bool:
     if re.search(r"\bip\b", command):
-        return _shared.unfiltered(command, "ip", ("-4", "route", "r", "ro", "show", "list", "s", "ls"))
-    return _shared.unfiltered(command, "route", ("-n",))
+        return basics.unfiltered(command, "ip", ("-4", "route", "r", "ro", "show", "list", "s", "ls"))
+    return basics.unfiltered(command, "route", ("-n",))
 
 
 def _is_route(line: str) -> bool:
@@ -99,7 +99,7 @@ def _words(section: Section, index: int, to: str, text: str) -> Observation:
     values = {word: words[at + 1] for at, word in enumerate(words[:-1]) if word in {"via", "dev", "metric"}}
     if values.get("via") in {"inet", "inet6"}:  # an IPv4 route over an IPv6 gateway
         values["via"] = words[words.index("via") + 2] if len(words) > words.index("via") + 2 else ""
-    return _observed(section, index, to, values.get("dev"), values.get("via"), _shared.number(values.get("metric", "")))
+    return _observed(section, index, to, values.get("dev"), values.get("via"), basics.number(values.get("metric", "")))
 
 
 def _row(line: str) -> tuple[str, str, str | None, int | None] | None:
@@ -107,7 +107,7 @@ def _row(line: str) -> tuple[str, str, str | None, int | None] | None:
     words = line.split()
     if len(words) == _COLUMNS_6 and re.fullmatch(r"[A-Za-z!]{1,8}", words[2]) and ":" in words[0] + words[1]:
         gateway = None if words[1] in {"::", "[::]", "*"} else words[1]
-        return _cidr(words[0].replace("[", "").replace("]", "")), words[6], gateway, _shared.number(words[3])
+        return _cidr(words[0].replace("[", "").replace("]", "")), words[6], gateway, basics.number(words[3])
     if len(words) not in _COLUMNS or not re.fullmatch(r"[A-Z!]{1,8}", words[3]):
         return None
     bits = prefix_length(words[2])
@@ -115,7 +115,7 @@ def _row(line: str) -> tuple[str, str, str | None, int | None] | None:
         return None
     to = "default" if bits == 0 else _cidr(f"{words[0]}/{bits}")
     gateway = None if words[1] in {"0.0.0.0", "*"} else words[1]  # noqa: S104  (route's word for "no gateway")
-    return to, words[7], gateway, _shared.number(words[4])
+    return to, words[7], gateway, basics.number(words[4])
 
 
 def _cidr(text: str) -> str:

@@ -13,17 +13,17 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _rdma, _shared
+from ncdiag.formats import basics, rdma
 from ncdiag.spans import Section
 
 KIND = "show_gids"
 COMMANDS = ("show_gids",)
-_PLACE = rf"\d{{1,3}}\s+\d{{1,5}}\s+{_rdma.GID_PATTERN}\b"
+_PLACE = rf"\d{{1,3}}\s+\d{{1,5}}\s+{rdma.GID_PATTERN}\b"
 ANCHOR = rf"DEV\s+PORT\s+INDEX\s+GID\b|[A-Za-z][\w.-]{{0,63}}\s+{_PLACE}|n_gids_found=\d+"
 _HEADER = re.compile(r"\s*DEV\s+PORT\s+INDEX\s+GID\b")
 _RULE = re.compile(r"\s*-{3,}[\s-]+")
 _ROW = re.compile(
-    r"\s*(?P<dev>[A-Za-z][\w.-]{0,63})\s+(?P<port>\d{1,3})\s+(?P<index>\d{1,5})\s+(?P<gid>" + _rdma.GID_PATTERN + r")"
+    r"\s*(?P<dev>[A-Za-z][\w.-]{0,63})\s+(?P<port>\d{1,3})\s+(?P<index>\d{1,5})\s+(?P<gid>" + rdma.GID_PATTERN + r")"
     r"(?:\s+(?P<ip>\d{1,3}(?:\.\d{1,3}){3}))?(?:\s+[vV](?P<version>[12]))?(?:\s+(?P<netdev>[\w.:-]{1,64}))?\s*$"
 )
 _COUNT = re.compile(r"\s*n_gids_found=(\d{1,6})\s*$")
@@ -51,7 +51,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
         return False
     if not line.strip() or _RULE.match(line) or _ROW.match(line) or _COUNT.match(line):
         return True
-    return _shared.is_elision(line) or len(_pieces(line)) > 1
+    return basics.is_elision(line) or len(_pieces(line)) > 1
 
 
 def parse(section: Section) -> Parsed:
@@ -70,7 +70,7 @@ def parse(section: Section) -> Parsed:
                 unread.append(index)
     whole = None if count is None else count[1] == len(rows)
     found = list(_observations(section, rows, whole))
-    everything = _shared.unfiltered(section.command, "show_gids")
+    everything = basics.unfiltered(section.command, "show_gids")
     if count is not None and everything:
         found.append(observe(section, count[0], "Host", gid_count=count[1]))
     return Parsed(observations=tuple(found), unread=tuple(dict.fromkeys(unread)), complete=bool(whole) and everything)
@@ -86,7 +86,7 @@ def _row(line: int, found: re.Match[str]) -> _Row:
         "dev", "port", "index", "gid", "ip", "version", "netdev"
     )
     address = address.lower()
-    return _Row(line, dev, int(port), int(index), address, ip or _rdma.mapped_ip(address), version, netdev)
+    return _Row(line, dev, int(port), int(index), address, ip or rdma.mapped_ip(address), version, netdev)
 
 
 def _observations(section: Section, rows: list[_Row], whole: bool | None) -> Iterator[Observation]:  # noqa: FBT001

@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.parsers._launch_words import read_command
-from ncdiag.parsers._launchers import find
-from ncdiag.parsers._shell import is_variable, without_secrets, words
+from ncdiag.formats.launch_words import read_command
+from ncdiag.formats.launchers import find
+from ncdiag.formats.shell import is_variable, without_secrets, words
 from ncdiag.spans import Section
 
 KIND = "slurm_script"

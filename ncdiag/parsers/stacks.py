@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.formats.basics import is_elision, number
 from ncdiag.parsers import _context
-from ncdiag.parsers._shared import is_elision, number
 from ncdiag.spans import Section
 
 KIND = "stacks"

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _program, _shared
+from ncdiag.formats import basics
+from ncdiag.parsers import _program
 from ncdiag.spans import Section
 
 KIND = "throughput"
@@ -69,7 +70,7 @@ def parse(section: Section) -> Parsed:
             head = cells
         elif head and (rows := _row(dict(zip(head, cells, strict=False)))):
             found += [observe(section, index, "Throughput", **row) for row in rows]
-        elif line.strip() and not _IS_RULE.match(line) and not _shared.is_elision(line):
+        elif line.strip() and not _IS_RULE.match(line) and not basics.is_elision(line):
             unread.append(index)
     rest = _program.leftovers(section, unread)
     return Parsed(observations=(*found, *rest.observations), unread=rest.unread)

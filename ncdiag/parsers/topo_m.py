@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers._matrix import GLUED_HEAD, Row, Table, read_table, table_line
-from ncdiag.parsers._shared import is_elision
+from ncdiag.formats.basics import is_elision
+from ncdiag.formats.matrix import GLUED_HEAD, Row, Table, read_table, table_line
 from ncdiag.spans import Section
 
 KIND = "topo_m"

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.parsers._matrix import Table, read_table, table_line
-from ncdiag.parsers._shared import is_elision
+from ncdiag.formats.basics import is_elision
+from ncdiag.formats.matrix import Table, read_table, table_line
 from ncdiag.spans import Section
 
 KIND = "topo_p2p"

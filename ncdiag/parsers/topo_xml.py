@@ -16,13 +16,13 @@ import msgspec
 from ncdiag.facts.model import TopoCpu, TopoGpu, TopoNet, TopoNic, TopoNvlink, TopoPci
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
-from ncdiag.parsers import _xml
+from ncdiag.formats import xml
 from ncdiag.spans import Section
 
 KIND = "topo_xml"
 COMMANDS: tuple[str, ...] = ()
 _FIRST = r"(?:system (?:version|name)|cpu (?:host_hash|numaid)|pci busid|gpu dev|nvlink target)="
-ANCHOR = rf"\s{{0,40}}{_xml.LESS}{_FIRST}{_xml.QUOTE}"
+ANCHOR = rf"\s{{0,40}}{xml.LESS}{_FIRST}{xml.QUOTE}"
 
 _BRIDGE = "0x0604"
 _INVENTED = "ffff:ff:"
@@ -32,12 +32,12 @@ _LINKS = frozenset({"nvlink", "xgmi"})
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Tags, wrapped attributes and comments, to the end of the system."""
-    return _xml.continues(lines, line, "system")
+    return xml.continues(lines, line, "system")
 
 
 def parse(section: Section) -> Parsed:
     """The system, and what it tells of GPUs, PCI devices, HCAs and NVLinks of the host (of one host only)."""
-    document = _xml.read(section)
+    document = xml.read(section)
     reader = _Reader(document)
     if not any((reader.cpus, reader.pci, reader.gpus, reader.nics)):
         return Parsed(unread=tuple(i for i, line in enumerate(section.lines) if line.strip()))
@@ -53,7 +53,7 @@ def parse(section: Section) -> Parsed:
 class _Reader:
     """Collects the devices, each with the CPU and the PCI device that it hangs at."""
 
-    def __init__(self, document: _xml.Document) -> None:
+    def __init__(self, document: xml.Document) -> None:
         """One pass over the elements; a parent always comes before its children."""
         self.name: str | None = None
         self.version: int | None = None
@@ -69,11 +69,11 @@ class _Reader:
             self._places.append(self._take(element, element.attributes.get, above))
         self._join()
 
-    def _take(self, element: _xml.Element, get: Any, above: _Place) -> _Place:  # noqa: ANN401  (dict.get)
+    def _take(self, element: xml.Element, get: Any, above: _Place) -> _Place:  # noqa: ANN401  (dict.get)
         """Read one element; returns the place that its children have."""
         name = element.name
         if name == "system":
-            self.name, self.version = get("name"), _xml.integer(get("version"))
+            self.name, self.version = get("name"), xml.integer(get("version"))
         elif name == "cpu":
             self.cpus.append(_cpu(get))
             return _Place(cpu=len(self.cpus) - 1)
@@ -123,8 +123,8 @@ def _address(text: str) -> str:
 
 def _cpu(get: Any) -> TopoCpu:  # noqa: ANN401
     return TopoCpu(
-        numa_id=_xml.integer(get("numaid")), host_hash=get("host_hash"), affinity=get("affinity"), arch=get("arch"),
-        vendor=get("vendor"), family_id=_xml.integer(get("familyid")), model_id=_xml.integer(get("modelid")),
+        numa_id=xml.integer(get("numaid")), host_hash=get("host_hash"), affinity=get("affinity"), arch=get("arch"),
+        vendor=get("vendor"), family_id=xml.integer(get("familyid")), model_id=xml.integer(get("modelid")),
     )  # fmt: skip
 
 
@@ -132,21 +132,21 @@ def _pci(get: Any, where: str, above: _Place) -> TopoPci:  # noqa: ANN401
     return TopoPci(
         bus_id=where, cpu=above.cpu, parent=above.pci, class_code=get("class"), vendor=get("vendor"),
         device=get("device"), subsystem_vendor=get("subsystem_vendor"), subsystem_device=get("subsystem_device"),
-        speed_gts=_xml.real(get("link_speed")), width=_xml.integer(get("link_width")),
+        speed_gts=xml.real(get("link_speed")), width=xml.integer(get("link_width")),
     )  # fmt: skip
 
 
 def _gpu(get: Any, above: _Place) -> TopoGpu:  # noqa: ANN401
     return TopoGpu(
-        bus_id=above.pci, cpu=above.cpu, dev=_xml.integer(get("dev")), sm=_xml.integer(get("sm")), gcn=get("gcn"),
-        rank=_xml.integer(get("rank")), gdr=_flag(get("gdr")),
+        bus_id=above.pci, cpu=above.cpu, dev=xml.integer(get("dev")), sm=xml.integer(get("sm")), gcn=get("gcn"),
+        rank=xml.integer(get("rank")), gdr=_flag(get("gdr")),
     )  # fmt: skip
 
 
-def _with_links(gpu: TopoGpu, elements: Sequence[_xml.Element]) -> TopoGpu:
+def _with_links(gpu: TopoGpu, elements: Sequence[xml.Element]) -> TopoGpu:
     links = tuple(
         TopoNvlink(
-            target=_address(e.attributes["target"]), count=_xml.integer(e.attributes.get("count")),
+            target=_address(e.attributes["target"]), count=xml.integer(e.attributes.get("count")),
             target_class=e.attributes.get("tclass"), kind=e.name,
         )
         for e in elements
@@ -154,21 +154,21 @@ def _with_links(gpu: TopoGpu, elements: Sequence[_xml.Element]) -> TopoGpu:
     )  # fmt: skip
     c2c = next((e.attributes for e in elements if e.name == "c2c"), {})
     return msgspec.structs.replace(
-        gpu, links=links, c2c_bw=_xml.integer(c2c.get("bw")), c2c_count=_xml.integer(c2c.get("count"))
+        gpu, links=links, c2c_bw=xml.integer(c2c.get("bw")), c2c_count=xml.integer(c2c.get("count"))
     )
 
 
 def _net(get: Any) -> TopoNet:  # noqa: ANN401
     return TopoNet(
-        name=get("name"), dev=_xml.integer(get("dev")), speed_mbps=_xml.integer(get("speed")),
-        port=_xml.integer(get("port")), guid=get("guid"), latency=_xml.real(get("latency")),
-        max_connections=_xml.integer(get("maxconn")), gdr=_flag(get("gdr")), collnet=_flag(get("coll")),
-        keep=_flag(get("keep")), rail=_xml.integer(get("rail")),
+        name=get("name"), dev=xml.integer(get("dev")), speed_mbps=xml.integer(get("speed")),
+        port=xml.integer(get("port")), guid=get("guid"), latency=xml.real(get("latency")),
+        max_connections=xml.integer(get("maxconn")), gdr=_flag(get("gdr")), collnet=_flag(get("coll")),
+        keep=_flag(get("keep")), rail=xml.integer(get("rail")),
     )  # fmt: skip
 
 
 def _flag(text: str | None) -> bool | None:
-    number = _xml.integer(text)
+    number = xml.integer(text)
     return None if number is None else number != 0
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers._shared import is_elision
+from ncdiag.formats.basics import is_elision
 from ncdiag.spans import Section
 
 KIND = "ulimit"

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ncdiag.facts.model import Job
-from ncdiag.parsers._launch_words import expanded
+from ncdiag.formats.launch_words import expanded
 from ncdiag.read import Readable, job_of, read_source
 from ncdiag.redact.bundles import bundle_cleaned
 from ncdiag.redact.secret import WithoutSecrets

@@ -8,7 +8,7 @@ import re
 import secrets
 from collections.abc import Iterable, Mapping
 
-from ncdiag.parsers._launch_words import expanded
+from ncdiag.formats.launch_words import expanded
 from ncdiag.redact.secret import Secrets
 from ncdiag.sections import prompt
 

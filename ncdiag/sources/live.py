@@ -21,8 +21,8 @@ import msgspec
 from ncdiag.bare.ask import conf_files, environment_of, kept
 from ncdiag.errors import InputError
 from ncdiag.facts.observe import Observation
+from ncdiag.formats.shell import hide_secrets, is_kept, is_variable
 from ncdiag.parsers import discover
-from ncdiag.parsers._shell import hide_secrets, is_kept, is_variable
 from ncdiag.sources import nvml, sysfs, sysfs_pci, sysfs_rdma
 from ncdiag.sources.command import Command, CommandResult, clean_lines, run_command, table
 from ncdiag.sources.outputs import outputs

@@ -11,8 +11,8 @@ from typing import Any
 
 from ncdiag.bare.ask import sizes
 from ncdiag.facts.observe import Observation
-from ncdiag.parsers._clouds import AMAZON, CLOUDS
-from ncdiag.parsers._shell import hide_secrets
+from ncdiag.formats.clouds import AMAZON, CLOUDS
+from ncdiag.formats.shell import hide_secrets
 from ncdiag.sources.tree import Tree
 
 _LIMITS = {

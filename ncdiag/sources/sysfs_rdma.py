@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import bus_id
-from ncdiag.parsers import _rdma
+from ncdiag.formats import rdma as formats_rdma
 from ncdiag.sources.tree import Tree
 
 DEVICES = "sys/class/infiniband"
@@ -39,7 +39,7 @@ def _hca(tree: Tree, name: str) -> Iterator[Observation]:
     yield from tree.told(f"{base}/fw_ver", *key, firmware=tree.text(f"{base}/fw_ver"))
     board = "hca_type" if tree.text(f"{base}/hca_type") else "board_id"
     yield from tree.told(f"{base}/{board}", *key, board=tree.text(f"{base}/{board}"))
-    yield from tree.told(f"{base}/node_guid", *key, node_guid=_rdma.guid(tree.text(f"{base}/node_guid") or ""))
+    yield from tree.told(f"{base}/node_guid", *key, node_guid=formats_rdma.guid(tree.text(f"{base}/node_guid") or ""))
     node = tree.number(f"{base}/device/numa_node")  # -1: the firmware does not tell
     yield from tree.told(f"{base}/device/numa_node", *key, numa_node=None if node == -1 else node)
     driver = tree.target(f"{base}/device/driver") or uevent(tree, f"{base}/device").get("DRIVER")
@@ -57,12 +57,12 @@ def _hca(tree: Tree, name: str) -> Iterator[Observation]:
 
 def _port(tree: Tree, hca: str, number: int) -> Iterator[Observation]:
     base, key = f"{DEVICES}/{hca}/ports/{number}", ("Port", hca, number)
-    yield from tree.told(f"{base}/state", *key, state=_rdma.port_state(tree.text(f"{base}/state") or ""))
-    physical = _rdma.physical_state(tree.text(f"{base}/phys_state") or "")
+    yield from tree.told(f"{base}/state", *key, state=formats_rdma.port_state(tree.text(f"{base}/state") or ""))
+    physical = formats_rdma.physical_state(tree.text(f"{base}/phys_state") or "")
     yield from tree.told(f"{base}/phys_state", *key, physical_state=physical)
     rate = _RATE.match(tree.text(f"{base}/rate") or "")
     yield from tree.told(f"{base}/rate", *key, rate_gbps=float(rate[1]) if rate else None)
-    layer = _rdma.link_layer(tree.text(f"{base}/link_layer") or "")
+    layer = formats_rdma.link_layer(tree.text(f"{base}/link_layer") or "")
     yield from tree.told(f"{base}/link_layer", *key, link_layer=layer)
     yield from tree.told(f"{base}/lid", *key, lid=tree.number(f"{base}/lid", 0))
     yield from tree.told(f"{base}/sm_lid", *key, sm_lid=tree.number(f"{base}/sm_lid", 0))
@@ -70,7 +70,7 @@ def _port(tree: Tree, hca: str, number: int) -> Iterator[Observation]:
     if counters:
         yield tree.fact(f"{base}/counters", *key, text="", line=0, counters=counters)
     keys = [tree.text(f"{base}/pkeys/{index}") for index in (tree.names(f"{base}/pkeys") or ())[:_PKEYS]]
-    table = _rdma.pkey_table({index: pkey for index, pkey in enumerate(keys) if pkey})
+    table = formats_rdma.pkey_table({index: pkey for index, pkey in enumerate(keys) if pkey})
     if table:
         yield tree.fact(f"{base}/pkeys", *key, text=" ".join(table), line=0, pkeys=table)
     yield from _gids(tree, hca, number, layer)
@@ -109,10 +109,10 @@ def _gids(tree: Tree, hca: str, number: int, layer: str | None) -> Iterator[Obse
     for index in (int(name) for name in indices if name.isdecimal()):
         path, key = f"{base}/gids/{index}", ("Gid", hca, number, index)
         text = tree.text(path) or ""
-        address = _rdma.gid(text)
+        address = formats_rdma.gid(text)
         if address is None or address in _EMPTY_GIDS:
             continue
-        yield tree.fact(path, *key, text=text, address=address, ip=_rdma.mapped_ip(address))
+        yield tree.fact(path, *key, text=text, address=address, ip=formats_rdma.mapped_ip(address))
         kind = tree.text(f"{base}/gid_attrs/types/{index}")
         if kind == "IB/RoCE v1":
             kind = "IB" if layer == "InfiniBand" else "RoCE v1" if layer == "Ethernet" else None

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from ncdiag.formats.yaml import load
 from ncdiag.lint import forms
-from ncdiag.parsers._yaml import load
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "lint"
 

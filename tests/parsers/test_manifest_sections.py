@@ -14,8 +14,8 @@ from specimens import any_line, lines_of, parsed, read, sections, specimens
 
 from ncdiag.bare.hide import hide_secrets
 from ncdiag.facts.merge import merge
+from ncdiag.formats.yaml import Node, load
 from ncdiag.parsers import discover
-from ncdiag.parsers._yaml import Node, load
 from ncdiag.spans import Section
 
 KINDS = ("k8s_manifest", "slurm_script", "sysctl")

@@ -10,7 +10,7 @@ import ipaddress
 import re
 from collections.abc import Mapping, Sequence
 
-from ncdiag.parsers import _json, _shared
+from ncdiag.formats import basics, decoded
 
 UNNAMED = "?"
 """Name of a device whose header line is not in the text: a paste that begins in the middle of a block."""
@@ -39,9 +39,9 @@ GID_PATTERN = r"(?:[0-9a-fA-FxX*]{4}:){7}[0-9a-fA-FxX*]{4}"
 
 def more(lines: Sequence[str], line: str, row: re.Pattern[str], detail: re.Pattern[str]) -> bool:
     """Whether a line goes on with what ``rdma`` prints, text or JSON; its first row again is another host's."""
-    if _json.begins(lines[0] or line):
-        return _json.more(lines[-1], line)
-    if not line.strip() or detail.match(line) or _shared.is_elision(line):
+    if decoded.begins(lines[0] or line):
+        return decoded.more(lines[-1], line)
+    if not line.strip() or detail.match(line) or basics.is_elision(line):
         return True
     return row.match(line) is not None and line != lines[0]
 

@@ -1,4 +1,4 @@
-"""From the words of a launcher's command to the fields of a Launch (`ncdiag.parsers._launchers` has the tables)."""
+"""From the words of a launcher's command to the fields of a Launch (`ncdiag.formats.launchers` has the tables)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from ncdiag.parsers._launchers import CONTAINERS, Launcher
-from ncdiag.parsers._shell import unquoted
-from ncdiag.parsers._shell import words as split
-from ncdiag.parsers._units import size_bytes
+from ncdiag.formats.launchers import CONTAINERS, Launcher
+from ncdiag.formats.shell import unquoted
+from ncdiag.formats.shell import words as split
+from ncdiag.formats.units import size_bytes
 
 _APPLICATION = re.compile(r".*/|python|bash$|sh$|.*\.(?:py|sh)$|.*_perf$")
 _HOST = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]{0,120})(?:[:@](?P<slots>\d{1,4}))?$")
@@ -183,7 +183,7 @@ def expanded(text: str) -> list[str]:
 
 def _mpi_args(command: Command, value: str) -> None:
     """Horovod hands this text to mpirun."""
-    from ncdiag.parsers._launchers import find
+    from ncdiag.formats.launchers import find
 
     inner = find(["mpirun", *split(value)], 0)
     if inner:

@@ -13,7 +13,7 @@ from functools import cache
 
 import msgspec
 
-from ncdiag.parsers import _shared
+from ncdiag.formats import basics
 from ncdiag.spans import Section
 
 LESS = r"(?:<|&lt;)"
@@ -54,7 +54,7 @@ def continues(lines: Sequence[str], line: str, end: str) -> bool:
     """Does the line go on with the file? It ends behind the closing tag ``end`` (``system``)."""
     if _closing(end).search(lines[-1]):
         return False
-    return bool(_INSIDE.match(line)) or _shared.is_elision(line) or _in_comment(lines)
+    return bool(_INSIDE.match(line)) or basics.is_elision(line) or _in_comment(lines)
 
 
 @cache
@@ -125,9 +125,9 @@ def _value(text: str) -> str:
 
 def integer(text: str | None) -> int | None:
     """A number as strtol with base 0 reads it, hexadecimal and negative ones too; None for anything else."""
-    return None if text is None else _shared.number(text.strip())
+    return None if text is None else basics.number(text.strip())
 
 
 def real(text: str | None) -> float | None:
     """The number that a value begins with (``16.0 GT/s PCIe``); None when there is none."""
-    return None if text is None else _shared.quantity(text)
+    return None if text is None else basics.quantity(text)
