@@ -11,10 +11,10 @@ import msgspec
 from ncdiag.facts.model import Host, Port
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
-from ncdiag.nccl.hosts import chosen
-from ncdiag.nccl.hosts.chosen import AnyVersion
-from ncdiag.nccl.hosts.compare import Comparison, compared, own_settings
-from ncdiag.nccl.hosts.in_force import in_force
+from ncdiag.nccl.on_host import chosen
+from ncdiag.nccl.on_host.chosen import AnyVersion
+from ncdiag.nccl.on_host.compare import Comparison, compared, own_settings
+from ncdiag.nccl.on_host.in_force import in_force
 from ncdiag.nccl.selection.devices import Devices, label
 from ncdiag.nccl.selection.gdr import gdr
 from ncdiag.nccl.selection.network import IB

@@ -7,7 +7,7 @@ import pytest
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.facts.view import View
 from ncdiag.nccl import environment
-from ncdiag.nccl.hosts.in_force import InForce, in_force
+from ncdiag.nccl.on_host.in_force import InForce, in_force
 from ncdiag.read import facts_of
 
 OLD, NEW = Version(2, 18, 3), Version(2, 30, 7)

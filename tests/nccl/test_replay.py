@@ -11,9 +11,9 @@ from ncdiag.facts.model import GdrVerdict
 from ncdiag.facts.scalars import OLDEST, VersionRange
 from ncdiag.facts.view import View
 from ncdiag.nccl import environment
-from ncdiag.nccl.hosts import chosen
-from ncdiag.nccl.hosts.compare import Comparison, compared, own_settings
-from ncdiag.nccl.hosts.in_force import settings_of
+from ncdiag.nccl.on_host import chosen
+from ncdiag.nccl.on_host.compare import Comparison, compared, own_settings
+from ncdiag.nccl.on_host.in_force import settings_of
 from ncdiag.nccl.paths import CHANGES, path_number
 from ncdiag.nccl.selection import gdr
 from ncdiag.nccl.selection.names import NameList

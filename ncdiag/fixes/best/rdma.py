@@ -8,7 +8,7 @@ from ncdiag.facts.model import Gid, Host, Port, Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Bindings, Value, best, bound
-from ncdiag.nccl.hosts import seen
+from ncdiag.nccl.on_host import seen
 from ncdiag.spans import Span
 
 OWN_MODULE_DRIVER = Version(470, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Bindings, Value, best, bound
-from ncdiag.nccl.hosts import seen
+from ncdiag.nccl.on_host import seen
 
 _PORT = 29500
 """PyTorch's port where none is set (torch/distributed/run.py)."""

@@ -10,7 +10,7 @@ from ncdiag.facts.model import Address, Interface
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Bindings, Value, best
 from ncdiag.nccl import versions
-from ncdiag.nccl.hosts import seen
+from ncdiag.nccl.on_host import seen
 from ncdiag.spans import Span
 
 

@@ -10,8 +10,8 @@ from ncdiag.facts.model import Host, Port
 from ncdiag.facts.view import View
 from ncdiag.fixes.proofs.outcome import Change, HostProof, release, settings
 from ncdiag.nccl import versions
-from ncdiag.nccl.hosts import chosen, seen
 from ncdiag.nccl.numbers import parse_number
+from ncdiag.nccl.on_host import chosen, seen
 from ncdiag.nccl.selection.devices import Devices
 from ncdiag.nccl.selection.names import NameList
 from ncdiag.nccl.selection.network import IB, SOCKET

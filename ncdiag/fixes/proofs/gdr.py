@@ -8,7 +8,7 @@ from ncdiag.facts.model import Host
 from ncdiag.facts.view import View
 from ncdiag.fixes.proofs.outcome import Change, HostProof, release, settings
 from ncdiag.nccl import paths
-from ncdiag.nccl.hosts import chosen, seen
+from ncdiag.nccl.on_host import chosen, seen
 from ncdiag.nccl.selection.gdr import gdr as gdr_of
 from ncdiag.nccl.selection.gdr import near_enough
 from ncdiag.nccl.versions import samples

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ncdiag.facts.model import Gid, Port
 from ncdiag.facts.view import View
 from ncdiag.fixes.proofs.outcome import Change, HostProof, release, settings
-from ncdiag.nccl.hosts import chosen, seen
+from ncdiag.nccl.on_host import chosen, seen
 
 VARIABLES = frozenset({
     "NCCL_IB_GID_INDEX", "NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE", "NCCL_IB_ROCE_VERSION_NUM",

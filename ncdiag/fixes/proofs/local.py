@@ -7,7 +7,7 @@ from collections import Counter
 from ncdiag.facts.model import Host
 from ncdiag.facts.view import View
 from ncdiag.fixes.proofs.outcome import Change, HostProof, release, settings
-from ncdiag.nccl.hosts import chosen, seen
+from ncdiag.nccl.on_host import chosen, seen
 from ncdiag.nccl.selection.p2p import SHM, Local, local_transports
 
 VARIABLES = frozenset({"NCCL_P2P_LEVEL", "NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE"})

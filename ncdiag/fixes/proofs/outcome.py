@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from ncdiag.facts.view import View
-from ncdiag.nccl.hosts.in_force import settings_of
+from ncdiag.nccl.on_host.in_force import settings_of
 
 State = Literal["proved", "not-simulated", "refuted"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ncdiag.facts.view import View
 from ncdiag.fixes.proofs.outcome import Change, HostProof, release, settings
-from ncdiag.nccl.hosts import chosen, seen
+from ncdiag.nccl.on_host import chosen, seen
 from ncdiag.nccl.selection.nics import nics
 
 VARIABLES = frozenset({"NCCL_CROSS_NIC"})

@@ -9,7 +9,7 @@ import msgspec
 from ncdiag.facts.model import Address, Interface
 from ncdiag.facts.view import View
 from ncdiag.fixes.proofs.outcome import Change, HostProof, release, settings
-from ncdiag.nccl.hosts import seen
+from ncdiag.nccl.on_host import seen
 from ncdiag.nccl.selection import sockets
 
 VARIABLES = frozenset({"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY", "NCCL_COMM_ID"})

@@ -8,7 +8,7 @@ from ncdiag.facts.derive.network import CONNECT_FAILURES
 from ncdiag.facts.model import Host, Job, Rank
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived
-from ncdiag.nccl.hosts.in_force import settings_of
+from ncdiag.nccl.on_host.in_force import settings_of
 from ncdiag.nccl.selection import sockets
 
 _FAMILY = "NCCL_SOCKET_FAMILY"

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from ncdiag.facts.model import ComparedChoice, Job, Rank
 from ncdiag.facts.view import View, derived
-from ncdiag.nccl.hosts.compare import Comparison, compared
+from ncdiag.nccl.on_host.compare import Comparison, compared
 
 _FIELDS = {
     "bootstrap interface": "bootstrap_interface", "socket interfaces": "socket_interfaces", "network": "net",

@@ -7,7 +7,7 @@ import re
 from ncdiag.facts.model import COLLECTION_KINDS, Host, Job, Port, Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View, derived
-from ncdiag.nccl.hosts.in_force import CONF, settings_of
+from ncdiag.nccl.on_host.in_force import CONF, settings_of
 from ncdiag.nccl.selection import sockets
 from ncdiag.nccl.selection.names import NameList
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ncdiag.facts.model import GdrVerdict, Gid, GidType, Host, Port
 from ncdiag.facts.view import View, derived
 from ncdiag.nccl import paths
-from ncdiag.nccl.hosts import chosen
-from ncdiag.nccl.hosts.in_force import settings_of
+from ncdiag.nccl.on_host import chosen
+from ncdiag.nccl.on_host.in_force import settings_of
 from ncdiag.nccl.selection.gid import GidChoice
 
 

@@ -7,7 +7,7 @@ from ncdiag.facts.model import Host, Interface, Setting
 from ncdiag.facts.scalars import Version, ip_address
 from ncdiag.facts.view import View, derived
 from ncdiag.nccl import versions
-from ncdiag.nccl.hosts.in_force import settings_of
+from ncdiag.nccl.on_host.in_force import settings_of
 from ncdiag.nccl.selection import sockets
 from ncdiag.nccl.selection.names import NameList
 

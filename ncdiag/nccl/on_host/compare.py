@@ -15,8 +15,8 @@ from ncdiag.facts.model import COLLECTION_KINDS, Host, Rank
 from ncdiag.facts.model.job import Choice
 from ncdiag.facts.view import View
 from ncdiag.nccl import paths
-from ncdiag.nccl.hosts import chosen
-from ncdiag.nccl.hosts.in_force import AnyVersion, settings_of
+from ncdiag.nccl.on_host import chosen
+from ncdiag.nccl.on_host.in_force import AnyVersion, settings_of
 from ncdiag.nccl.selection import gdr
 from ncdiag.nccl.selection.devices import label
 from ncdiag.nccl.versions import BOOTSTRAP_LIST, agreed

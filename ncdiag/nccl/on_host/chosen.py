@@ -10,8 +10,8 @@ from ncdiag.facts.model import COLLECTION_KINDS, Host, Port, TopoCpu, TopoSystem
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.facts.view import View
 from ncdiag.nccl import versions
-from ncdiag.nccl.hosts import seen
 from ncdiag.nccl.numbers import parse_number
+from ncdiag.nccl.on_host import seen
 from ncdiag.nccl.selection import sockets
 from ncdiag.nccl.selection.devices import Devices, devices
 from ncdiag.nccl.selection.distances import Distances, distances

@@ -11,7 +11,7 @@ from ncdiag.facts.model import COLLECTION_KINDS, Address, Host, Interface
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.nccl import versions
-from ncdiag.nccl.hosts.in_force import settings_of
+from ncdiag.nccl.on_host.in_force import settings_of
 from ncdiag.nccl.selection.names import NameList
 
 PREFERENCE = {"physical": 0, "bond": 0, "ipoib": 0, "vlan": 1, None: 2, "bridge": 3, "wireless": 4}
