@@ -19,7 +19,8 @@ from ncdiag.diagnose import view_of
 from ncdiag.engine.causes import conclude
 from ncdiag.engine.evaluate import judge
 from ncdiag.fixes.values import Values
-from ncdiag.read import job_of, read_source
+from ncdiag.reading.job import job_of
+from ncdiag.reading.one import read_source
 from ncdiag.report import build, renderer
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ncdiag.diagnose import DEFAULTS, Options, diagnose
-from ncdiag.inputs import Inputs
+from ncdiag.machine.inputs import Inputs
 from ncdiag.report.model import Report
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -38,7 +38,7 @@ def check(
     whose environment, limits and libraries count. Raises `ncdiag.errors.InputError` when ``root`` or that process
     cannot be read.
     """
-    from ncdiag import node
+    from ncdiag.machine.host import look
 
-    seen = node.look(Path(root), ask_library=ask_library, pid=pid)
+    seen = look(Path(root), ask_library=ask_library, pid=pid)
     return diagnose(seen.readings(), options, [seen])

@@ -19,8 +19,9 @@ from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Values
 from ncdiag.nccl import environment
-from ncdiag.parallel import Progress, read_all
-from ncdiag.read import Readable, Reading, job_of
+from ncdiag.reading.job import job_of
+from ncdiag.reading.many import Progress, read_all
+from ncdiag.reading.model import Readable, Reading
 from ncdiag.report import build, model
 
 
@@ -41,7 +42,7 @@ DEFAULTS = Options()
 
 
 class Look(Protocol):
-    """What a collector saw of a host (`ncdiag.node.Node`); ``name`` says of which: ``this host``, a recorded root."""
+    """What a collector saw of a host (`ncdiag.machine.host`); ``name``: ``this host``, a recorded root."""
 
     @property
     def name(self) -> str:

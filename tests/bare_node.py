@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from ncdiag.node import Node
-from ncdiag.read import job_of
+from ncdiag.machine.host import Machine
+from ncdiag.reading.job import job_of
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 Need = Callable[[str, object, str], None]
@@ -24,7 +24,7 @@ def _text(value: Any) -> str:  # noqa: ANN401
     return msgspec.json.encode(value).decode()
 
 
-def facts_of(seen: Node) -> dict[str, Any]:
+def facts_of(seen: Machine) -> dict[str, Any]:
     """What two looks at this machine have in common."""
     job = json.loads(_text(job_of(seen.readings(), seen.observations())))
     (host,) = job["hosts"]

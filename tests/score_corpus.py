@@ -21,7 +21,8 @@ from collections import Counter
 from types import ModuleType
 from typing import Any
 
-from ncdiag.read import job_of, read_source
+from ncdiag.reading.job import job_of
+from ncdiag.reading.one import read_source
 from ncdiag.sources.files import TextSource, open_sources
 
 ADAPTERS = pathlib.Path(__file__).parent / "score"

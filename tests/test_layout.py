@@ -20,7 +20,7 @@ MAX_LINES = 400
 
 FACTS = {"bare", "spans", "errors", "compiled", "toml", "facts"}
 KNOWLEDGE = FACTS | {"nccl", "messages"}
-READING = KNOWLEDGE | {"formats", "parsers", "sections", "sources"}
+READING = KNOWLEDGE | {"formats", "parsers", "sections", "sources", "reading"}
 ALLOWED = {
     "bare": set(),
     "spans": set(),
@@ -34,22 +34,19 @@ ALLOWED = {
     "formats": KNOWLEDGE,
     "parsers": KNOWLEDGE | {"formats"},
     "sections": {"spans", "errors", "parsers"},
-    "sources": FACTS | {"formats", "parsers"},
-    "read": READING,
-    "workers": READING | {"read"},
-    "parallel": {"read", "workers"},
+    "sources": FACTS | {"parsers"},
+    "reading": KNOWLEDGE | {"parsers", "sections", "sources"},
+    "machine": READING,
     "explaining": READING,
-    "node": READING | {"read"},
-    "api": READING | {"read", "inputs", "node", "diagnose", "report"},
-    "inputs": READING | {"read", "node"},
+    "api": READING | {"machine", "diagnose", "report"},
     "catalogue": KNOWLEDGE | {"engine", "formats", "parsers"},
     "engine": KNOWLEDGE,
     "fixes": KNOWLEDGE | {"engine"},
     "report": KNOWLEDGE | {"engine", "fixes"},
     "predicting": KNOWLEDGE | {"engine", "fixes"},
-    "redact": READING | {"read", "report"},
-    "lint": READING | {"read", "catalogue", "engine", "fixes", "report", "diagnose"},
-    "diagnose": READING | {"read", "parallel", "catalogue", "engine", "fixes", "report"},
+    "redact": READING | {"machine", "report"},
+    "lint": READING | {"catalogue", "engine", "fixes", "report", "diagnose"},
+    "diagnose": READING | {"catalogue", "engine", "fixes", "report"},
 }
 """What each part of ncdiag may import besides itself; commands and cli may import everything."""
 

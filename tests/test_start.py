@@ -75,7 +75,7 @@ def test_a_run_imports_nothing_that_only_definitions_need(started: tuple[int, se
     assert code == 1
     needless = {"tomllib", "tomli", "hashlib", "rich", "psutil", "netifaces", "pynvml", "json"}
     assert not modules & needless
-    assert not modules & {"ncdiag.toml", "ncdiag.engine.load", "ncdiag.sources.live", "ncdiag.commands.check"}
+    assert not modules & {"ncdiag.toml", "ncdiag.engine.load", "ncdiag.machine.live", "ncdiag.commands.check"}
 
 
 def test_a_log_of_nccl_alone_imports_no_parser_of_other_outputs(

@@ -1,4 +1,4 @@
-"""The program of a bare node: look at it for a limited time and give back a bundle (`ncdiag.sources.bundle`).
+"""The program of a bare node: look at it for a limited time and give back a bundle (`ncdiag.machine.bundle`).
 
 Nothing is judged here. What needs more than a Python (GPUs by NVML, a question to the NCCL library) is told as missing;
 outputs of programs stand in where they can.
@@ -31,7 +31,7 @@ class Look:
     """A look at this machine: what each thread of it brought, and when it has to end."""
 
     def __init__(self, table: Dict[str, Any], environ: Mapping[str, str], pid: Optional[int], deadline: float) -> None:
-        """``table`` is what `ncdiag.sources.remote` renders; ``deadline`` in the clock of time.monotonic."""
+        """``table`` is what `ncdiag.machine.remote` renders; ``deadline`` in the clock of time.monotonic."""
         self.table, self.environ, self.known, self.deadline = table, environ, variables(pid), deadline
         self.records: Dict[str, Record] = {}
         self.failures: Dict[str, str] = {}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ncdiag.sources.command import collectors
-from ncdiag.sources.live import DEADLINE
+from ncdiag.machine.command import collectors
+from ncdiag.machine.live import DEADLINE
 
 _HEAD = ("what", "root", "limit", "from")
 

@@ -22,7 +22,7 @@ FOUND, NOTHING_UNDERSTOOD, INTERRUPTED = 1, 3, 130
 def judge(paths: Sequence[str], options: Options) -> int:
     """Diagnose what the paths hold, print the report and return the exit code. Bundles may be among them."""
     from ncdiag.diagnose import diagnose
-    from ncdiag.inputs import Inputs
+    from ncdiag.machine.inputs import Inputs
 
     asked, inputs = options.judging(), Inputs(paths)
 

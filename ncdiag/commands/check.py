@@ -40,11 +40,11 @@ def check(
         return 0
 
     def find(_: object) -> Report:
-        from ncdiag import node
         from ncdiag.diagnose import diagnose
+        from ncdiag.machine.host import DELTA_SECONDS, look, unpack
 
-        seconds = node.DELTA_SECONDS if deltas else 0
-        seen = node.unpack(bundle) if bundle else node.look(root, ask_library=ask_nccl, pid=pid, deltas=seconds)
+        seconds = DELTA_SECONDS if deltas else 0
+        seen = unpack(bundle) if bundle else look(root, ask_library=ask_nccl, pid=pid, deltas=seconds)
         return diagnose(seen.readings(), options.judging(), [seen])
 
     return answer(find, options)

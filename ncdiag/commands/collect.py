@@ -45,7 +45,7 @@ def collect(
     from ncdiag.errors import UsageError
 
     if python or script:
-        from ncdiag.sources import remote
+        from ncdiag.machine import remote
 
         if python and script:
             msg = "--python and --script are two programs; print one of them"
@@ -55,8 +55,8 @@ def collect(
     if output is None:
         msg = "name the archive to write: -o BUNDLE.tar.gz"
         raise UsageError(msg)
-    from ncdiag.node import DELTA_SECONDS, pack
-    from ncdiag.sources import bundle
+    from ncdiag.machine import bundle
+    from ncdiag.machine.host import DELTA_SECONDS, pack
 
     packed = pack(root, ask_library=ask_nccl, pid=pid, deltas=DELTA_SECONDS if deltas else 0)
     if redact:

@@ -165,7 +165,7 @@ def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | N
     from ncdiag.diagnose import view_of
     from ncdiag.engine.evaluate import judge, trace
     from ncdiag.fixes.values import Values
-    from ncdiag.inputs import Inputs
+    from ncdiag.machine.inputs import Inputs
     from ncdiag.report.sanitize import clean
 
     inputs = Inputs(files)

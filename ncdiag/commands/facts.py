@@ -29,7 +29,7 @@ def facts(
     from ncdiag.commands._interrupt import Interruption
     from ncdiag.commands._judge import INTERRUPTED, told
     from ncdiag.errors import UsageError
-    from ncdiag.inputs import Inputs
+    from ncdiag.machine.inputs import Inputs
     from ncdiag.report.sanitize import json_escapes, one_line
 
     inputs = Inputs(files)

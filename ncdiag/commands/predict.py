@@ -86,15 +86,16 @@ def known(files: list[str] | None, root: Path, *, quiet: bool) -> Job:
 
 def _files(files: list[str], *, quiet: bool) -> Job:
     from ncdiag.commands._judge import told
-    from ncdiag.inputs import Inputs
+    from ncdiag.machine.inputs import Inputs
 
     inputs = Inputs(files)
     return inputs.job(told(inputs, quiet=quiet))
 
 
 def _host(root: Path) -> Job:
-    from ncdiag.read import job_of, read_sections
-    from ncdiag.sources.live import collect
+    from ncdiag.machine.live import collect
+    from ncdiag.reading.job import job_of
+    from ncdiag.reading.parse import read_sections
 
     seen = collect(root)
     return job_of(read_sections(seen.sections), seen.observations)

@@ -14,7 +14,7 @@ from ncdiag.commands._output import pour, say, to_file
 from ncdiag.errors import UsageError
 
 if TYPE_CHECKING:
-    from ncdiag.read import Readable
+    from ncdiag.reading.model import Readable
     from ncdiag.redact import Cleaned, Redactor
     from ncdiag.sources.files import Packed
 
@@ -74,9 +74,9 @@ def _headed(sources: Sequence[Cleaned]) -> Iterator[bytes]:
 
 def _clean_machine(source: Packed, files: list[str], output: Path | None, redactor: Redactor) -> None:
     """A bundle, a report of sos or a recorded tree as a cleaned bundle."""
-    from ncdiag.node import bundles_of
+    from ncdiag.machine import bundle
+    from ncdiag.machine.host import bundles_of
     from ncdiag.redact import bundle_cleaned
-    from ncdiag.sources import bundle
 
     if len(files) > 1:
         msg = f"{source.name} holds a machine, which is cleaned alone; give it without the other files"

@@ -51,7 +51,7 @@ def run_examples(
     from ncdiag.commands import _rulebook
     from ncdiag.diagnose import view_of
     from ncdiag.engine.quality import problems
-    from ncdiag.read import facts_of
+    from ncdiag.reading.job import facts_of
 
     folders = [*(rules or ()), *(Path(name) for name in names or () if Path(name).is_dir())]
     words = [name for name in names or () if not Path(name).is_dir()]

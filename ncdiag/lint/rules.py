@@ -22,7 +22,7 @@ from ncdiag.lint.edits import putting
 from ncdiag.lint.model import Document, Edit, Finding, Place, Setting, Severity, Started
 from ncdiag.lint.relevance import concerns_nccl, is_told_whole
 from ncdiag.lint.surroundings import launch_place
-from ncdiag.read import job_of
+from ncdiag.reading.job import job_of
 from ncdiag.report.build import spoken
 from ncdiag.spans import span
 

@@ -17,7 +17,9 @@ import msgspec
 
 from ncdiag.facts.model import Job
 from ncdiag.formats.launch_words import expanded
-from ncdiag.read import Readable, job_of, read_source
+from ncdiag.reading.job import job_of
+from ncdiag.reading.model import Readable
+from ncdiag.reading.one import read_source
 from ncdiag.redact.bundles import bundle_cleaned
 from ncdiag.redact.secret import WithoutSecrets
 from ncdiag.redact.spool import Spooled

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.machine.bundle import Bundle
+from ncdiag.machine.command import CommandResult
 from ncdiag.redact.stand_ins import Redactor
-from ncdiag.sources.bundle import Bundle
-from ncdiag.sources.command import CommandResult
 
 _BINARY = re.compile(r"sys/bus/pci/devices/[^/]+/config")
 _V6_WORDS = 32

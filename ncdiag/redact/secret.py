@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ncdiag.bare.hide import HIDDEN, hide_secrets, is_secret
-from ncdiag.read import Readable
+from ncdiag.reading.model import Readable
 
 _JSON = re.compile(r"(?P<lead>\"(?P<name>[A-Za-z_]\w{0,100})\"\s?:\s?)\"[^\"]{1,4000}\"")
 _NAMED = re.compile(r"\s*-?\s*\{?\s*[\"']?name[\"']?\s?:\s*[\"']?(?P<name>\w{1,100})")

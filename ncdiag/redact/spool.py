@@ -6,7 +6,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator
 
-from ncdiag.read import Readable
+from ncdiag.reading.model import Readable
 
 _IN_MEMORY = 32 << 20
 _PIECE = 1 << 20

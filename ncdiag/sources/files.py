@@ -45,7 +45,7 @@ class Unreadable(msgspec.Struct, frozen=True):
 
 
 class Packed:
-    """A machine in an archive, a folder or a text, to be taken as a whole (`ncdiag.node.of_packed`).
+    """A machine in an archive, a folder or a text, to be taken as a whole (`ncdiag.machine.host.of_packed`).
 
     ``form`` is ``bundle`` (of ``ncdiag collect``), ``sos`` (a report of sos), ``tree`` (files at their usual paths) or
     ``script`` (what the program of ``ncdiag collect --script`` prints). ``members`` are those of its archive, None for

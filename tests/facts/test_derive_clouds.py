@@ -7,7 +7,7 @@ import pytest
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
 from ncdiag.nccl import environment
-from ncdiag.read import facts_of
+from ncdiag.reading.job import facts_of
 
 
 def view_of(**sections: str) -> View:

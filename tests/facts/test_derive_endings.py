@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ncdiag.facts.view import View
-from ncdiag.read import facts_of
+from ncdiag.reading.job import facts_of
 
 
 def view_of(**sections: str) -> View:

@@ -9,7 +9,8 @@ import pytest
 
 from ncdiag.facts.model import Event, Gpu, Host, Job, Rank
 from ncdiag.facts.view import View
-from ncdiag.read import facts_of, job_of, read_source
+from ncdiag.reading.job import facts_of, job_of
+from ncdiag.reading.one import read_source
 from ncdiag.sources.files import TextSource
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from ncdiag.facts.view import View
-from ncdiag.read import facts_of
+from ncdiag.reading.job import facts_of
 
 _HEAD = "[ERROR] HCCL(10261,python):2026-02-11-01:20:11.205.229 "
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ncdiag.facts.view import View
-from ncdiag.read import job_of, read_source
+from ncdiag.reading.job import job_of
+from ncdiag.reading.one import read_source
 from ncdiag.sources.files import TextSource
 
 BOOTSTRAP = "n1:40:51 [0] NCCL INFO Bootstrap : Using eth0:10.1.2.3<0>\n"

@@ -17,7 +17,7 @@ from ncdiag.facts.view import View
 from ncdiag.fixes.prove import simulated
 from ncdiag.fixes.values import Values
 from ncdiag.nccl import environment
-from ncdiag.read import facts_of
+from ncdiag.reading.job import facts_of
 from ncdiag.report import build
 from ncdiag.report.model import Finding, Fix
 

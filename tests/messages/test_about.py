@@ -8,7 +8,7 @@ from ncdiag.facts.model import FAILURES, Event
 from ncdiag.facts.view import View
 from ncdiag.messages import about
 from ncdiag.messages.load import own_messages
-from ncdiag.read import facts_of
+from ncdiag.reading.job import facts_of
 
 
 def test_every_failure_has_a_category_that_is_used() -> None:

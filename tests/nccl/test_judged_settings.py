@@ -9,7 +9,7 @@ from ncdiag.facts.model import Setting
 from ncdiag.facts.view import View
 from ncdiag.lint import forms, values
 from ncdiag.nccl import environment
-from ncdiag.read import facts_of
+from ncdiag.reading.job import facts_of
 
 NAME, VALUE = "NCCL_SOCKET_IFNAME", "10.4.0.7"
 POD = """\

@@ -18,7 +18,8 @@ from ncdiag.nccl.paths import CHANGES, path_number
 from ncdiag.nccl.selection import gdr
 from ncdiag.nccl.selection.names import NameList
 from ncdiag.nccl.versions import BOOTSTRAP_LIST, samples
-from ncdiag.read import job_of, read_source
+from ncdiag.reading.job import job_of
+from ncdiag.reading.one import read_source
 from ncdiag.sources.files import TextSource, open_sources
 
 LARGEST = 4_000_000

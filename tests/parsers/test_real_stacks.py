@@ -12,7 +12,7 @@ import pytest
 
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
-from ncdiag.read import facts_of
+from ncdiag.reading.job import facts_of
 
 PROGRAM = """
 import faulthandler, sys, threading

@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from ncdiag.facts.model import Fabric, Job
-from ncdiag.read import job_of, read_source
+from ncdiag.reading.job import job_of
+from ncdiag.reading.one import read_source
 from ncdiag.sources.files import TextSource
 
 NET = """

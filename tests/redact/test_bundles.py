@@ -14,21 +14,21 @@ from typing import Any
 import msgspec
 from cleaning import FIXTURES, KEY, shape
 
-from ncdiag import node
-from ncdiag.read import job_of
+from ncdiag.machine import bundle
+from ncdiag.machine import host as machine
+from ncdiag.reading.job import job_of
 from ncdiag.redact import Redactor, bundle_cleaned
-from ncdiag.sources import bundle
 
 ROOT = FIXTURES / "roots" / "roce8"
 
 
 def test_a_cleaned_bundle_tells_the_same(tmp_path: pathlib.Path) -> None:
-    packed = node.pack(ROOT)
+    packed = machine.pack(ROOT)
     made = bundle_cleaned(packed, Redactor((), KEY))
     paths = {name: tmp_path / f"{name}.tar.gz" for name in ("before", "after")}
     bundle.write(packed, paths["before"])
     bundle.write(made, paths["after"])
-    before, after = (node.unpack(path) for path in paths.values())
+    before, after = (machine.unpack(path) for path in paths.values())
     jobs = [json.loads(msgspec.json.encode(job_of(seen.readings(), seen.observations()))) for seen in (before, after)]
     assert shape(jobs[0]) == shape(jobs[1])
     (one,), (two,) = jobs[0]["hosts"], jobs[1]["hosts"]

@@ -13,7 +13,8 @@ import pytest
 from cleaning import FIXTURES, KEY, PASTE, gist, shape
 
 from ncdiag.diagnose import diagnose
-from ncdiag.read import job_of, read_source
+from ncdiag.reading.job import job_of
+from ncdiag.reading.one import read_source
 from ncdiag.redact import cleaned, report_cleaned
 from ncdiag.report import renderer
 from ncdiag.sources.files import TextSource, open_sources

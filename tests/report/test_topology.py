@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ncdiag.facts.model import Gpu, Hca, Host, Job, PciDevice, TopoLink
-from ncdiag.read import job_of, read_source
+from ncdiag.reading.job import job_of
+from ncdiag.reading.one import read_source
 from ncdiag.report.topology import plan, svg, text
 from ncdiag.report.topology.plan import Link, Picture
 from ncdiag.sources.files import TextSource

@@ -26,7 +26,7 @@ from ncdiag.engine.schema import Rule
 from ncdiag.facts.view import View
 from ncdiag.nccl import environment
 from ncdiag.parsers import discover
-from ncdiag.read import facts_of
+from ncdiag.reading.job import facts_of
 from ncdiag.report.build import LOOKED_AT
 from ncdiag.sections.kinds import Kinds
 from ncdiag.sections.prompt import prompt

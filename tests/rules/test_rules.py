@@ -13,7 +13,7 @@ from ncdiag.engine.scope import Names
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
 from ncdiag.nccl import environment
-from ncdiag.read import facts_of
+from ncdiag.reading.job import facts_of
 
 RULES = catalogue.rules_dir()
 PLANNED = pathlib.Path(__file__).parent / "planned.txt"

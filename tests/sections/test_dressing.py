@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ncdiag.read import read_source
+from ncdiag.reading.one import read_source
 from ncdiag.sources.files import TextSource
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sections"

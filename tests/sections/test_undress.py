@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from ncdiag.facts.observe import Observation
-from ncdiag.read import read_source
+from ncdiag.reading.one import read_source
 from ncdiag.sections.undress import DEPTH, LIMIT, gain, joined, undressed
 from ncdiag.sources.files import TextSource
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from linear import assert_linear
 
-from ncdiag.read import read_source
+from ncdiag.reading.one import read_source
 from ncdiag.sections.line import lines_of
 from ncdiag.sections.unwrap import Reach, guesses, joined
 from ncdiag.sources.files import TextSource

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ncdiag.facts.model import Host
-from ncdiag.read import Reading, job_of, read_source
+from ncdiag.reading.job import job_of
+from ncdiag.reading.model import Reading
+from ncdiag.reading.one import read_source
 from ncdiag.sources.bug_report import prompted
 from ncdiag.sources.files import TextSource, open_sources
 

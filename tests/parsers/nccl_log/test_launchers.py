@@ -13,7 +13,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from ncdiag.read import Reading, job_of, read_source
+from ncdiag.reading.job import job_of
+from ncdiag.reading.model import Reading
+from ncdiag.reading.one import read_source
 from ncdiag.sources.files import TextSource
 
 Form = Callable[[int, str], str]

@@ -6,7 +6,8 @@ import pytest
 
 from ncdiag.facts.model import Rank
 from ncdiag.parsers.nccl_log.lines import settled
-from ncdiag.read import job_of, read_source
+from ncdiag.reading.job import job_of
+from ncdiag.reading.one import read_source
 from ncdiag.sources.files import TextSource
 
 LINES = (

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.parsers.nccl_log import Scanner, is_nccl_line, warn_text
-from ncdiag.read import read_source
+from ncdiag.reading.one import read_source
 from ncdiag.sources.files import TextSource
 
 

@@ -1,0 +1,257 @@
+"""A node as ``check`` judges it, ``collect`` packs it and a bundle brings it back: one look, one set of facts."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from ncdiag import __version__
+from ncdiag.bare.libraries import versions as read_versions
+from ncdiag.errors import InputError
+from ncdiag.facts.observe import Observation
+from ncdiag.facts.scalars import VersionRange
+from ncdiag.formats.shell import hide_secrets
+from ncdiag.machine import bundle, printed, sysfs_system, trees
+from ncdiag.machine.bundle import Bundle, LibraryLog
+from ncdiag.machine.live import Collection, NotSeen, collect, environment, host_name, readable
+from ncdiag.machine.recording import RecordingTree, ReplayedTree
+from ncdiag.machine.tree import Tree
+from ncdiag.nccl import library
+from ncdiag.reading.model import Piece, Reading
+from ncdiag.reading.one import read_source
+from ncdiag.reading.parse import read_sections
+from ncdiag.sources.files import Packed, TextSource, open_sources
+from ncdiag.sources.machines import is_sos
+from ncdiag.spans import span
+
+LIBRARY_LIMIT = 15.0
+"""Seconds for the question to the NCCL library; it is asked while everything else is read."""
+
+DELTA_SECONDS = 2.0
+"""Seconds between two samples of the counters."""
+
+LOG_LINES = 1000
+"""Lines of the library's words that are kept; it says fewer than 20."""
+
+LIBRARY = "the NCCL library"
+_VERSION_IN_NAME = ".so."
+_OURS = "NCCL_DEBUG"
+"""How the variables begin that are set to hear what the library says."""
+
+
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
+    """What was seen of a node: ``name`` says where (``this host``, a folder, an archive)."""
+
+    name: str
+    seen: Collection
+    libraries: tuple[LibraryLog, ...] = ()
+    found: tuple[str, ...] = ()
+    versions: Mapping[str, str] = {}
+
+    def readings(self, *, alone: bool = True) -> list[Reading]:
+        """The outputs and the library's own words, parsed.
+
+        ``alone`` False: judged beside other hosts or logs, whose ranks may have loaded another library; then its
+        version is what this host has, not what a rank of the job runs.
+        """
+        asked = (_reading(item, self.seen.host, alone=alone) for item in self.libraries)
+        return [*read_sections(self.seen.sections), *asked]
+
+    def observations(self) -> list[Observation]:
+        """What needs no parser."""
+        found = (_library(path, self.seen.host, self.versions.get(path)) for path in self.found)
+        return [*self.seen.observations, *found]
+
+    def not_seen(self) -> list[str]:
+        """A phrase for everything that was not seen: what, why, and the command that would tell."""
+        problems = [NotSeen(LIBRARY, f"{item.path}: {item.problem}") for item in self.libraries if item.problem]
+        if not self.libraries and any("/libnccl.so" in path for path in self.found):
+            problems.append(NotSeen(LIBRARY, "it was not asked what it picks", "--ask-nccl"))
+        items = [*self.seen.not_seen, *problems]
+        return [f"{item.what}: {item.why}" + (f" ({item.ask})" if item.ask else "") for item in items]
+
+
+def look(
+    root: Path = Path("/"), *, ask_library: bool | None = None, pid: int | None = None, deltas: float = 0.0
+) -> Machine:  # fmt: skip
+    """Look at this machine or at a recorded tree.
+
+    ``ask_library``: let the NCCL library choose its interface; None: unless a process is looked at, for that is a job
+    that should not be disturbed, and the library has 500 MB. ``pid`` names a process whose environment, limits and
+    libraries count instead of ours, ``deltas`` the seconds between two samples of the counters (0: one sample). Raises
+    InputError when ``root`` or that process cannot be read.
+    """
+    readable(root)
+    if is_sos(str(root)):
+        (node,) = of_packed(Packed(str(root), "sos"))
+        return node
+    tree = Tree(root, host_name(root))
+    return _look(tree, "this host" if tree.live else str(root), ask_library=ask_library, pid=pid, deltas=deltas)
+
+
+def pack(
+    root: Path = Path("/"), *, ask_library: bool | None = None, pid: int | None = None, deltas: float = 0.0
+) -> Bundle:  # fmt: skip
+    """Look as `look` does and keep what was read."""
+    readable(root)
+    if is_sos(str(root)):
+        return bundles_of(Packed(str(root), "sos"))[0]
+    tree, started = RecordingTree(root, host_name(root)), time.time()
+    seen = _look(tree, "", ask_library=ask_library, pid=pid, deltas=deltas)
+    manifest = bundle.Manifest(
+        format=bundle.FORMAT, ncdiag=__version__, started=started, seconds=round(time.time() - started, 3),
+        libraries=list(seen.libraries), not_seen=seen.not_seen(), host=seen.seen.host,
+    )  # fmt: skip
+    return Bundle(manifest=manifest, recorded=tree.recorded)
+
+
+def unpack(path: str | Path) -> Machine:
+    """The machine of a bundle, a report of sos or a recorded tree; ``-`` is standard input. Raises InputError."""
+    sources = open_sources([str(path)])  # it holds the file open
+    source = next(sources, None)
+    nodes = of_packed(source) if isinstance(source, Packed) else []
+    if len(nodes) != 1:
+        why = f"it holds {len(nodes)} hosts, `ncdiag triage` reads it" if nodes else "it holds no host's files"
+        msg = f"cannot read {path}: {why}"
+        raise InputError(msg)
+    return nodes[0]
+
+
+def of_packed(source: Packed) -> list[Machine]:
+    """The nodes of an archive, a folder or a printed recording (which may be of several). Raises InputError."""
+    name = source.name
+    if source.form == "tree" and source.members is None:
+        return [look(Path(name))]
+    return [
+        _collected(ReplayedTree(packed.recorded, name), name, tuple(packed.manifest.libraries))
+        for packed in bundles_of(source)
+    ]
+
+
+def bundles_of(source: Packed) -> list[Bundle]:
+    """A machine in any form as a bundle, or several. Raises InputError."""
+    name = source.name
+    if source.form == "bundle":
+        return [bundle.of_members(source.members or (), name)]
+    if source.form == "tree" and source.members is None:
+        return [pack(Path(name))]
+    members = trees.members_below(Path(name)) if source.members is None else source.members
+    if source.form == "script":
+        machines = printed.recorded(members, name)
+    else:
+        machines = [trees.recorded(members, source.form, Path(name).name.split(".", 1)[0])]
+    return [
+        Bundle(
+            manifest=bundle.Manifest(
+                format=bundle.FORMAT, ncdiag=__version__, host=machine.host, started=time.time(), seconds=0
+            ),
+            recorded=machine,
+        )
+        for machine in machines
+    ]
+
+
+def _look(tree: Tree, name: str, *, ask_library: bool | None, pid: int | None, deltas: float) -> Machine:
+    answers: list[LibraryLog] = []
+    cancel = threading.Event()
+    asking = threading.Thread(target=lambda: answers.extend(_asked(pid, cancel)), daemon=True)
+    wanted = (pid is None if ask_library is None else ask_library) and tree.live
+    if wanted:
+        asking.start()
+    try:
+        node = _collected(tree, name, (), pid=pid, deltas=deltas)
+        if wanted:
+            asking.join(LIBRARY_LIMIT + 1)
+    finally:
+        cancel.set()
+    return msgspec.structs.replace(node, libraries=tuple(answers))
+
+
+def _collected(
+    tree: Tree, name: str, libraries: tuple[LibraryLog, ...], *, pid: int | None = None, deltas: float = 0.0
+) -> Machine:  # fmt: skip
+    found = tree.ask("NCCL libraries", _found) or []
+    seen = collect(tree=tree, pid=pid, deltas=deltas)
+    loaded = [str(o.key[0]) for o in seen.observations if o.entity == "Library"]
+    if tree.replies and not found and not loaded:
+        nothing = NotSeen(LIBRARY, "no libnccl.so in LD_LIBRARY_PATH, Python's package folders or those of ldconfig")
+        seen = msgspec.structs.replace(seen, not_seen=[*seen.not_seen, nothing])
+    plugins = tree.ask("NCCL plugins", lambda: [str(path) for path in library.find_plugins()]) or []
+    paths = list(dict.fromkeys([*loaded, *found]))
+    versions = tree.ask("versions of NCCL libraries", lambda: read_versions(paths)) or {}
+    return Machine(name=name, seen=seen, libraries=libraries, found=(*paths, *plugins), versions=versions)
+
+
+def _found() -> list[str]:
+    return [str(path.resolve()) for path in library.find_libraries()]
+
+
+def _asked(pid: int | None, cancel: threading.Event) -> Iterator[LibraryLog]:
+    """What the library that a program here would load first says under the environment at hand.
+
+    Of a process in question: the library that it has loaded, under its environment.
+    """
+    loaded: list[Path] = []
+    environ: Mapping[str, str] = os.environ
+    if pid is not None:
+        tree = Tree(Path("/"), "")
+        tree.ask("process", lambda: pid)
+        loaded = [Path(str(o.key[0])) for o in sysfs_system.loaded(tree)]
+        try:
+            environ = environment(pid)
+        except InputError:  # whoever looks at the process says so
+            return
+    for path in [*loaded, *library.find_libraries()][:1]:
+        answer = library.ask(path, _settings(environ), LIBRARY_LIMIT, cancel=cancel)
+        version = str(answer.version) if answer.version else None
+        log = "".join(hide_secrets(line) for line in answer.log.splitlines(keepends=True)[:LOG_LINES])
+        yield LibraryLog(path=str(path.resolve()), version=version, problem=answer.problem, log=log)
+
+
+def _settings(environ: Mapping[str, str]) -> dict[str, str]:
+    """NCCL's variables but those that send its words elsewhere, and where its configuration file is looked for."""
+    mine = {n: v for n, v in environ.items() if n.startswith("NCCL_") and not n.startswith(_OURS)}
+    return mine | {name: environ[name] for name in ("HOME",) if name in environ}
+
+
+def _reading(answer: LibraryLog, host: str, *, alone: bool) -> Reading:
+    """The log of the library, with the version that it told."""
+    name = f"NCCL {answer.version or 'library'} ({answer.path})"
+    read = read_source(TextSource.of_bytes(name, answer.log.encode()))
+    found = [_of_host(o, host) for o in read.observations if o.host is not None or o.entity == "Host"]
+    version = VersionRange.exact(answer.version) if answer.version else None
+    if version is not None:
+        where = span(name, 0, f"ncclGetVersion: {answer.version}")
+        ranks = dict.fromkeys(o.key for o in found if o.entity == "Rank")
+        keys = [("Rank", key) for key in ranks] if alone else [("Host", ())]
+        told = {"version": version}
+        found.append(Observation(entity="Library", key=(answer.path,), host=host, span=where, fields=told))
+        found += [
+            Observation(entity=entity, key=key, host=host, span=where, fields={"nccl_version": version})
+            for entity, key in keys
+        ]
+    pieces = (Piece("nccl_library", 1, max(1, read.lines), host),)
+    picked = (o.fields["bootstrap_interface"]["name"] for o in found if "bootstrap_interface" in o.fields)
+    notes = tuple(f"picks {name} here" for name in picked)
+    return msgspec.structs.replace(read, pieces=pieces, notes=(*notes, *read.notes), observations=tuple(found))
+
+
+def _of_host(observation: Observation, host: str) -> Observation:
+    """The same of this host; of the registry without the variables that were set to hear what the library says."""
+    fields = dict(observation.fields)
+    if "nccl_parameters" in fields:
+        fields["nccl_parameters"] = [p for p in fields["nccl_parameters"] if not p["name"].startswith(_OURS)]
+    return msgspec.structs.replace(observation, host=host, fields=fields)
+
+
+def _library(path: str, host: str, says: str | None) -> Observation:
+    """A library that was found, with the version that it says or that its name tells (``libnccl.so.2.27.7``)."""
+    text = says or (path.rpartition(_VERSION_IN_NAME)[2] if _VERSION_IN_NAME in path else "")
+    version = VersionRange.exact(text) if text.count(".") > 1 else None
+    fields = {"version": version} if version else {}
+    return Observation(entity="Library", key=(path,), host=host, span=span(path, 0, path), fields=fields)

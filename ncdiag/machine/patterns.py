@@ -1,0 +1,51 @@
+"""The patterns of ``collectors.toml`` (``reads``): which files a reader asks for, wherever they stand."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from collections.abc import Iterable
+
+from ncdiag.machine.command import collectors
+
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_VARIABLES = {"@process": r"(?:self|\d+)/", "@group": "(?:[^/]+/)*"}  # what `ncdiag.bare.look.variables` gives
+
+
+def expanded(written: Iterable[str]) -> list[str]:
+    """The patterns without braces: ``a/{b,c/}`` is ``a/b`` and ``a/c/``."""
+    found: list[str] = []
+    for text in written:
+        parts = _BRACES.split(text)  # what stands between braces is every second part
+        choices = [part.split(",") if index % 2 else [part] for index, part in enumerate(parts)]
+        found += ["".join(chosen) for chosen in itertools.product(*choices)]
+    return found
+
+
+@functools.cache
+def every() -> tuple[str, ...]:
+    """The patterns of all readers."""
+    return tuple(dict.fromkeys(p for reader in collectors().reader for p in expanded(reader.reads)))
+
+
+def listed() -> set[str]:
+    """The folders that readers list, as patterns: those that end in a slash or go on behind a ``*``."""
+    found = set()
+    for pattern in every():
+        parts = pattern.rstrip("/").split("/")
+        found |= {"/".join(parts[:index]) for index, part in enumerate(parts) if "*" in part}
+        if pattern.endswith("/"):
+            found.add("/".join(parts))
+    return found
+
+
+def regex(patterns: Iterable[str]) -> re.Pattern[str]:
+    """One that matches the whole of a path for which one of the patterns stands."""
+    return re.compile("|".join(_regex(pattern) for pattern in patterns))
+
+
+def _regex(pattern: str) -> str:
+    parts = pattern.rstrip("/").split("/")
+    made = [_VARIABLES.get(part) or "[^/]*".join(map(re.escape, part.split("*"))) + "/" for part in parts]
+    return "".join(made).removesuffix("/") + "/?"

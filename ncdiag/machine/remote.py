@@ -1,0 +1,137 @@
+"""What goes to a node that has no ncdiag, made from ``collectors.toml``: a program for its Python or for its shell.
+
+`python_program` puts the modules of `ncdiag.bare` and the table into one file; the bundle that it writes is read as one
+of ``ncdiag collect``. `shell_script` puts the table into ``script.sh``; what it prints is read by
+`ncdiag.machine.printed`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ncdiag import __version__
+from ncdiag.bare import hide, libraries
+from ncdiag.machine import printed, sysfs
+from ncdiag.machine.bundle import FORMAT
+from ncdiag.machine.command import Command, collectors
+from ncdiag.machine.live import DEADLINE
+from ncdiag.machine.patterns import every, expanded, listed
+
+_MODULES = ("hide", "ask", "run", "addresses", "libraries", "look", "pack", "place", "main")
+"""Those of `ncdiag.bare`, each behind what it imports."""
+
+_HEAD = f'''"""Looks at this host and writes what it saw as one archive: for `ncdiag check --from`, `parse`, `triage`.
+
+Made by `ncdiag collect --python` (ncdiag {__version__}); Python 3.6 or newer, nothing else. It changes nothing.
+
+    ssh NODE python3 - < THIS_FILE > NODE.tar.gz
+    python3 THIS_FILE -o NODE.tar.gz
+"""
+'''
+_PLACE = re.compile(r"@(?P<name>[A-Z]+)@")
+_OWN_IMPORT = re.compile(r"^from ncdiag\.bare\..*\n", re.MULTILINE)
+_DOCSTRING = re.compile(r'\A"""(?P<text>.*?)"""\n', re.DOTALL)
+
+
+def table() -> dict[str, Any]:
+    """What `ncdiag.bare.main.main` takes: patterns to read by the name of their reader, and the commands."""
+    declared = collectors()
+    return {
+        "ncdiag": __version__,
+        "format": FORMAT,
+        "deadline": DEADLINE,
+        "readers": {reader.what: expanded(reader.reads) for reader in declared.reader},
+        "commands": [_command(command) for command in declared.command],
+    }
+
+
+def _command(command: Command) -> dict[str, Any]:
+    """A command, with the path whose presence says that files told its answer already."""
+    told = sysfs.EXPECTED[command.unless][1] if command.unless in sysfs.EXPECTED else ""
+    return {
+        "name": command.name, "argv": command.argv, "limit": command.limit, "told": told,
+        "needs": [need.strip("/") for need in command.needs],
+    }  # fmt: skip
+
+
+def python_program() -> str:
+    """One file of Python that looks at a node: the modules of `ncdiag.bare`, then the table."""
+    folder = Path(__file__).parents[1] / "bare"
+    texts = [_OWN_IMPORT.sub("", (folder / f"{name}.py").read_text(encoding="utf-8")) for name in _MODULES]
+    titled = [_DOCSTRING.sub(lambda found: _comment(found["text"]), text) for text in texts]
+    told = json.dumps(json.dumps(table(), separators=(",", ":")))
+    last = f"TABLE = json.loads({_wrapped(told)})\n\nif __name__ == '__main__':\n    sys.exit(main(TABLE))\n"
+    return "\n\n".join([_HEAD, *titled, last])
+
+
+def _comment(text: str) -> str:
+    return "".join(f"# {line}".rstrip() + "\n" for line in text.strip().splitlines())
+
+
+def _wrapped(literal: str) -> str:
+    """A string literal in lines of bearable length."""
+    parts = re.findall(r"(?:\\.|[^\\]){1,110}", literal[1:-1])
+    return "\n" + "\n".join(f'    "{part}"' for part in parts) + "\n"
+
+
+def shell_script() -> str:
+    """A program of a POSIX shell that prints what `ncdiag.machine.printed` reads."""
+    told = table()
+    commands = {command.name: command for command in collectors().command}
+    values = {
+        "VERSION": __version__,
+        "FORMAT": str(printed.FORMAT),
+        "DEADLINE": f"{DEADLINE:.0f}",
+        "START": "\n".join(_start(command) for command in told["commands"]),
+        "SHOW": "\n".join(f"    show {name} {shlex.quote(command.line)}" for name, command in commands.items()),
+        "FILES": "\n".join(f"    {line}" for line in _reading()),
+        "FOLDERS": "\n".join(libraries.SYSTEM_FOLDERS),
+        "LIBRARIES": libraries.LIBRARIES,
+        "PLUGINS": libraries.PLUGINS,
+        "KEPT": hide.KEPT_PATTERN.replace("(?:", "("),
+        "HIDE": " \\\n    ".join(f"-e {shlex.quote(expression)}" for expression in _hiding()),
+    }
+    template = Path(__file__).with_name("script.sh").read_text(encoding="utf-8")
+    return _PLACE.sub(lambda found: values[found["name"]], template)
+
+
+def _start(command: dict[str, Any]) -> str:
+    words = " ".join(map(shlex.quote, command["argv"]))
+    line = f"start {command['name']} {command['limit']:g} {words}"
+    needs = " ".join(f"/{path}" for path in command["needs"])
+    return f"if there {needs}; then {line}; fi" if needs else line
+
+
+def _reading() -> Iterator[str]:
+    """The calls that read everything that the table names; configuration files, which anybody may write, come last."""
+    yield from (
+        f"folders /{folder.replace('@process', 'self')}" for folder in sorted(listed()) if "@group" not in folder
+    )
+    for pattern in every():
+        path = "/" + pattern.replace("@process", "self")
+        if "@group" in path:
+            before, _, behind = path.partition("/@group/")
+            yield f"groups {before} {behind}"
+        elif not path.endswith("/"):
+            yield f"files {path}"
+    yield 'files /etc/nccl.conf "$HOME/.nccl.conf" "$NCCL_CONF_FILE"'
+
+
+def _hiding() -> Iterator[str]:
+    """Expressions of sed that do what `ncdiag.bare.hide.hide_secrets` does, as far as basic expressions can."""
+    yield f"s#://[^/@[:space:]]\\{{1,200\\}}@#://{hide.HIDDEN}@#g"
+    shielded = {name: name.replace(word, f"{word[0]}@{word[1:]}")
+                for name in hide.HARMLESS_NAMES for word in hide.SECRET_WORDS if word in name}  # fmt: skip
+    yield from (f"s/{name}/{shield}/g" for name, shield in shielded.items())
+    for word in hide.SECRET_WORDS:
+        letters = "".join(f"[{letter}{letter.lower()}]" for letter in word)
+        name = f"[A-Za-z0-9_-]*{letters}[A-Za-z0-9_-]*"
+        for value in ('"[^"]*"', "'[^']*'", "[^[:space:]\"'][^[:space:]\"']*"):
+            yield f"s/\\({name} \\{{0,1\\}}[=:] \\{{0,1\\}}\\){value}/\\1{hide.HIDDEN}/g"
+        yield f"s/\\(--*{name} \\)[^[:space:]][^[:space:]]*/\\1{hide.HIDDEN}/g"
+    yield from (f"s/{shield}/{name}/g" for name, shield in shielded.items())

@@ -1,0 +1,55 @@
+"""All that files under /sys, /proc and /dev tell, under any root: the list of readers and how a failure is told.
+
+The readers stand in ``sysfs_rdma``, ``sysfs_net``, ``sysfs_pci``, ``sysfs_host`` and ``sysfs_system``, each a function
+of a `Tree`; ``collectors.toml`` names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+
+from ncdiag.facts.observe import Observation
+from ncdiag.machine.command import collectors
+from ncdiag.machine.tree import Tree
+
+Reader = Callable[[Tree], Iterable[Observation]]
+
+
+def readers() -> dict[str, Reader]:
+    """The readers of ``collectors.toml`` by what they find out."""
+    found = {}
+    for declared in collectors().reader:
+        module, _, function = declared.read.partition(":")
+        found[declared.what] = getattr(import_module(f"ncdiag.machine.{module}"), function)
+    return found
+
+
+EXPECTED = {
+    "interfaces": ("network interfaces and their addresses", "sys/class/net"),
+    "sysfs_infiniband": ("RDMA devices", "sys/class/infiniband"),
+    "routes": ("routes", "proc/net/route"),
+    "sysfs_pci": ("PCI devices", "sys/bus/pci/devices"),
+    "lsmod": ("loaded kernel modules", "proc/modules"),
+    "ulimit": ("resource limits", "proc/self/limits"),
+    "df_shm": ("size of /dev/shm", "dev/shm"),
+}
+"""Collections that a reading should see whole (``Host.complete``): what each is called and where it stands."""
+
+
+def complete(observations: Iterable[Observation]) -> set[str]:
+    """The section kinds that observations say were seen whole."""
+    return {kind for o in observations if o.entity == "Host" for kind in o.fields.get("complete", ())}
+
+
+def missing(tree: Tree, observations: Iterable[Observation]) -> dict[str, str]:
+    """What was expected and not seen whole, with the reason; by section kind."""
+    seen = complete(observations)
+    return {kind: _reason(tree, path) for kind, (_, path) in EXPECTED.items() if kind not in seen}
+
+
+def _reason(tree: Tree, path: str) -> str:
+    place = tree.place(path)
+    if path in tree.refused:
+        return f"{place}: {tree.refused[path]}"
+    return f"{place} was not readable as a whole" if tree.exists(path) else f"{place} does not exist"

@@ -1,0 +1,69 @@
+"""Software of a host that stands in files: the RDMA libraries and their drivers, OFED, IMEX.
+
+rdma-core's release is the end of its libraries' file names (``libibverbs.so.1.14.44.0``: release 44.0; its
+CMakeLists.txt, rdma_library); a distribution of MLNX_OFED or DOCA shows in the version of its mlx5_core module, which
+the kernel's own does not have (older kernels: ``5.0-0``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ncdiag.facts.observe import Observation
+from ncdiag.machine.tree import Tree
+
+_LIBRARIES = (
+    "usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu", "usr/lib64", "lib64", "lib/x86_64-linux-gnu",
+    "lib/aarch64-linux-gnu",
+)  # fmt: skip
+_VERBS = re.compile(r"libibverbs\.so\.1\.\d{1,4}\.(\d{1,4}\.\d{1,4})$")
+_PROVIDER = re.compile(r"lib([\w-]{1,40})-rdmav\d{1,3}\.so$")
+_OFED = re.compile(r"\d{1,4}\.\d{1,3}-\d[\w.-]{0,30}$")
+_KERNELS_OWN = "5.0-0"
+_MLX5 = "sys/module/mlx5_core/version"
+_CHANNELS = "dev/nvidia-caps-imex-channels"
+_NODES = "etc/nvidia-imex/nodes_config.cfg"
+
+
+def rdma_core(tree: Tree) -> Iterator[Observation]:
+    """Release of rdma-core, and the adapters that its libraries have drivers for (``mlx5``, ``efa``)."""
+    providers: set[str] = set()
+    seen = ""
+    told = False
+    for folder in _LIBRARIES:
+        for name in tree.names(folder) or ():
+            found = _VERBS.match(name)
+            if found and not told:
+                told = True
+                yield tree.fact(f"{folder}/{name}", "Host", text=name, line=0, rdma_core_version=found[1])
+        for name in tree.names(f"{folder}/libibverbs") or ():
+            provider = _PROVIDER.match(name)
+            if provider:
+                seen = seen or f"{folder}/libibverbs"
+                providers.add(provider[1])
+    if told or providers:  # a library without drivers opens no adapter
+        names = sorted(providers)
+        yield tree.fact(seen or "usr/lib", "Host", text=" ".join(names), line=0, verbs_providers=names)
+
+
+def ofed(tree: Tree) -> Iterator[Observation]:
+    """Version of the OFED or DOCA release that the adapter's kernel module comes from."""
+    text = tree.text(_MLX5)
+    if text and text != _KERNELS_OWN and _OFED.match(text):
+        yield tree.fact(_MLX5, "Host", text=text, ofed_version=text)
+
+
+def imex(tree: Tree) -> Iterator[Observation]:
+    """Channels of NVIDIA's IMEX that programs may open, and how many nodes its daemon is told of.
+
+    Memory of GPUs of several nodes is shared by NVLink only with them (nvidia-imex.conf and the IMEX user guide).
+    """
+    names = tree.names(_CHANNELS)
+    if names is None and (_CHANNELS in tree.refused or not tree.exists("dev/nvidiactl")):
+        return
+    channels = [name for name in names or () if name.startswith("channel")]
+    yield tree.fact(_CHANNELS, "Host", text=" ".join(channels), line=0, imex_channels=channels)
+    lines = [line.split("#", 1)[0].strip() for line in tree.lines(_NODES) or ()]
+    if any(lines):
+        yield tree.fact(_NODES, "Host", text="", line=0, imex_nodes=sum(1 for line in lines if line))

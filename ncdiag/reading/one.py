@@ -1,0 +1,129 @@
+"""One source: scanned and cut in one pass; a paste is read as it says most."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from ncdiag.facts.observe import Observation
+from ncdiag.parsers import discover
+from ncdiag.parsers.nccl_log import Scanner
+from ncdiag.reading.model import Readable, Reading
+from ncdiag.reading.parse import collection_paused, put_together
+from ncdiag.sections.cut import Cutter
+from ncdiag.sections.line import Line
+from ncdiag.sections.places import by_host, hosts_of, placed
+from ncdiag.sections.undress import GENERAL, LIMIT, Said, joined, undressed
+from ncdiag.sources import bug_report
+
+_UNTOLD = frozenset({"unknown-warn", "program-error", "program-cuda-failure", "failure-words", "kernel-fault"})
+"""Events of a line of which nobody knows what it says: a layer around it may look like them."""
+_PLACE = frozenset({"text", "order", "time", "count", "line_tag", "unreadable_rows"})
+"""Fields that tell of a line, or of how it was read, rather than of what it says."""
+
+
+def read_source(source: Readable, tick: Callable[[int], None] = lambda _: None) -> Reading:
+    """Scan NCCL lines and cut the others, then parse what was cut. ``tick`` gets the bytes read.
+
+    A long source is read buffer by buffer as it is; a short one as a paste, without what was put around its lines.
+    """
+    buffers = _ticked(joined(bug_report.prompted(source.buffers())), tick)
+    first, second = next(buffers, b""), next(buffers, b"")
+    if second or len(first) > LIMIT:
+        return _read_buffers(source, itertools.chain([first, second], buffers))
+    text = first.decode("utf-8", "replace")
+    whole: dict[int, tuple[Sequence[Line], Reading]] = {}
+
+    def measure(lines: Sequence[Line], doubtful: bool) -> frozenset[Said]:  # noqa: FBT001  (a callback)
+        reading = _read_lines(source, lines)
+        whole[lines[-1].number] = lines, reading
+        return _told(reading, doubtful=doubtful)
+
+    lines, count = undressed(text, measure), text.count("\n")
+    held = whole.get(lines[-1].number)
+    if held is not None and held[0] == lines:
+        return msgspec.structs.replace(held[1], lines=count)
+    return _read_lines(source, lines, count)
+
+
+def _ticked(buffers: Iterable[bytes], tick: Callable[[int], None]) -> Iterator[bytes]:
+    for buffer in buffers:
+        yield buffer
+        tick(len(buffer))
+
+
+def _told(reading: Reading, *, doubtful: bool) -> frozenset[Said]:
+    """What the source was understood to say: each value of each field of what was observed, once.
+
+    ``doubtful``: without settings and launch commands, which people write down without having done it.
+    """
+    silent = {"Complaint", "Setting", "Launch"} if doubtful else {"Complaint"}  # prose complains in any clothes
+    return frozenset(said for found in reading.observations if found.entity not in silent for said in _said(found))
+
+
+def _said(found: Observation) -> Iterator[Said]:
+    """Of an event: that it happened, and what its message carries, unless nobody knows the message."""
+    fields: Mapping[str, Any] = found.fields
+    what = found.entity, found.host or "", str(found.key)
+    if found.entity == "Event":
+        name = str(fields.get("event"))
+        what = found.entity, found.host or "", name
+        fields = {"": name, "rank": fields.get("rank"), **fields.get("fields", {})}
+        fields = {} if name in _UNTOLD else {"": name} if name in GENERAL else fields
+    for name, value in fields.items():
+        if name not in _PLACE and (found.entity, name) != ("Rank", "nccl_version"):  # which rests on how lines look
+            yield from ((*what, path, text) for path, text in _values(value, name.removesuffix("_partial")))
+
+
+def _values(content: object, path: str) -> Iterator[tuple[str, str]]:
+    """The values in a field, each with its path; of a list of plain values, only the list."""
+    if isinstance(content, msgspec.Struct):
+        content = msgspec.structs.asdict(content)
+    if isinstance(content, Mapping):
+        for name, value in content.items():
+            yield from _values(value, f"{path}.{name}")
+    elif isinstance(content, (list, tuple)) and any(isinstance(item, (msgspec.Struct, Mapping)) for item in content):
+        for item in content:
+            yield from _values(item, path)
+    elif content is not None and content not in ((), [], {}):
+        yield path, str(content)
+
+
+def _read_lines(source: Readable, lines: Sequence[Line], count: int = 0) -> Reading:
+    """What the lines of a paste say, each under its number; ``count`` is how many lines the paste has."""
+    scanner = Scanner(source.name)
+    cutters: dict[str, Cutter] = {}
+    order = sorted(range(len(lines)), key=lambda index: lines[index].number)  # NCCL's lines name their processes
+    text = "".join(f"{lines[index].head}{lines[index].text}\n" for index in order)
+    with collection_paused():
+        for place, content in scanner.feed(text.encode("utf-8", "replace")):
+            index = order[place - 1]
+            line = lines[index]
+            cutter = cutters.get(line.stream) or cutters.setdefault(line.stream, Cutter(source.name, discover()))
+            cutter.feed([(index + 1, content.decode("utf-8", "replace").removeprefix(line.head))])
+    scanned = scanner.finish(lambda place: lines[order[place - 1]].number)
+    hosts = hosts_of(lines, *_named(scanned.observations))
+    cut = [part for cutter in cutters.values() for section in cutter.finish() for part in by_host(section, lines)]
+    sections = [placed(section, lines, hosts) for section in cut]
+    skipped = sum(cutter.skipped_lines for cutter in cutters.values())
+    return put_together(source.name, scanned, sections, skipped, count, source.notes)
+
+
+def _named(observations: Iterable[Observation]) -> tuple[set[str], dict[str, str]]:
+    """The hosts that printed NCCL lines, and which of them has an address at which it waits for the others."""
+    ranks = [found for found in observations if found.entity == "Rank" and found.host]
+    interfaces = [(found.host, found.fields.get("bootstrap_interface") or {}) for found in ranks]
+    addresses = {each["ip"]: host for host, item in interfaces for each in item.get("addresses", ()) if host}
+    return {found.host for found in ranks if found.host}, addresses
+
+
+def _read_buffers(source: Readable, buffers: Iterable[bytes]) -> Reading:
+    scanner, cutter = Scanner(source.name), Cutter(source.name, discover())
+    with collection_paused():
+        for buffer in buffers:
+            cutter.feed((number, text.decode("utf-8", "replace")) for number, text in scanner.feed(buffer))
+    scanned, sections = scanner.finish(), cutter.finish()
+    return put_together(source.name, scanned, sections, cutter.skipped_lines, scanner.next_line - 1, source.notes)

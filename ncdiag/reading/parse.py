@@ -1,0 +1,96 @@
+"""From the lines that were scanned and the sections that were cut to one reading: each section to its parser."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from ncdiag.facts.observe import Observation, Parsed
+from ncdiag.parsers import discover
+from ncdiag.parsers._program import leftovers
+from ncdiag.reading.model import Piece, Reading
+from ncdiag.spans import Section, Span
+
+UNREAD_KEPT = 1000
+"""Lines of a source that are kept to be shown because nobody understood them; all are counted."""
+
+
+def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
+    name: str, scanned: Parsed, sections: Iterable[Section], skipped: int, lines: int, notes: Iterable[str]
+) -> Reading:
+    """The reading of a source: what its NCCL lines told, and what the parsers make of its sections.
+
+    ``skipped`` lines of other text were counted only.
+    """
+    parsed, pieces, unread = _parse(sections)
+    if scanned.observations:
+        numbers = [o.span.line for o in scanned.observations]
+        pieces.insert(0, Piece("nccl_log", min(numbers), max(numbers), None))
+    notes = list(notes)
+    if skipped:
+        notes.append(f"{skipped} lines of other text were too many to read and were counted only")
+    count = sum(len(p.unread) for p in [*parsed, scanned]) + skipped
+    unread += [o.span for o in scanned.observations if o.fields.get("event") == "unknown-warn"]
+    shown = sorted(unread, key=lambda span: span.line)[:UNREAD_KEPT]
+    found = [o for p in [scanned, *parsed] for o in p.observations]
+    return Reading(name, lines, count, tuple(pieces), tuple(notes), tuple(found), tuple(shown))
+
+
+@contextlib.contextmanager
+def collection_paused() -> Iterator[None]:
+    """No search for cycles while a buffer makes ten thousand tuples at a time: it takes a third of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def read_sections(sections: Iterable[Section]) -> list[Reading]:
+    """Parse sections that are cut already, such as the outputs that a collector asked for; each is a reading."""
+    return [_reading(section) for section in sections]
+
+
+def _reading(section: Section) -> Reading:
+    (parsed,), pieces, unread = _parse([section])
+    lines, count = len(section.lines), len(parsed.unread)
+    return Reading(section.source, lines, count, tuple(pieces), (), parsed.observations, tuple(unread[:UNREAD_KEPT]))
+
+
+def _with_leftovers(section: Section, parsed: Parsed) -> Parsed:
+    """Lines that a tool's parser does not know may be those of another program in between: the catalogue reads them."""
+    rest = leftovers(section, parsed.unread)
+    observations = (*parsed.observations, *rest.observations)
+    return msgspec.structs.replace(parsed, observations=observations, unread=rest.unread)
+
+
+def _parse(sections: Iterable[Section]) -> tuple[list[Parsed], list[Piece], list[Span]]:
+    parsers = discover()
+    results: list[Parsed] = []
+    pieces: list[Piece] = []
+    unread: list[Span] = []
+    for section in sections:
+        result = parsers[section.kind].parse(section)
+        if result.unread and section.kind != "text":
+            result = _with_leftovers(section, result)
+        results.append(_with_completeness(section, result))
+        unread += [section.span(index) for index in result.unread[: UNREAD_KEPT - len(unread)]]
+        if section.kind != "text" or result.observations:
+            pieces.append(Piece(section.kind, section.first_line, section.last_line, section.host))
+    return results, pieces, unread
+
+
+def _with_completeness(section: Section, parsed: Parsed) -> Parsed:
+    """A section that shows its whole collection makes its kind complete on its host."""
+    if not parsed.complete:
+        return parsed
+    span = section.span(0) if section.lines else next((o.span for o in parsed.observations), None)
+    if span is None:
+        return parsed
+    whole = Observation(entity="Host", host=section.host, fields={"complete": [section.kind]}, span=span)
+    return msgspec.structs.replace(parsed, observations=(*parsed.observations, whole))
