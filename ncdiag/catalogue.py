@@ -50,12 +50,14 @@ def rules_dir() -> Path:
 
 def names() -> Names:
     """What the rules may name beside the facts: variables, events and their fields."""
+    from ncdiag.fixes import values
     from ncdiag.messages.about import book
     from ncdiag.messages.load import own_messages
     from ncdiag.messages.match import Matcher
     from ncdiag.messages.template import HOLES
     from ncdiag.nccl.environment import table
     from ncdiag.nccl.reasons import groups
+    from ncdiag.parsers import discover
 
     messages, known, parsed = own_messages(), table(), parsed_events()
     holes = {name: _python_type(HOLES[kind].convert) for name, kind in Matcher(messages).hole_types().items()}
@@ -64,6 +66,8 @@ def names() -> Names:
         events=frozenset(message.event for message in messages) | parsed.keys(),
         categories=frozenset(book().categories),
         reasons=frozenset(groups()),
+        values=frozenset(values.registry()),
+        sections=frozenset(discover()) | {"nccl_log"},
         holes={name: frozenset({kind}) for name, kind in holes.items()}
         | {name: frozenset({kind}) for fields in parsed.values() for name, kind in fields.items()},
     )

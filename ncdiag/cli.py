@@ -21,7 +21,7 @@ import typer.core
 from ncdiag import __version__, commands
 from ncdiag.commands._options import application
 from ncdiag.commands._output import say, write
-from ncdiag.errors import DefinitionError, NcdiagError
+from ncdiag.errors import INTERNAL, DefinitionError, NcdiagError
 
 INTERNAL_ERROR, INTERRUPTED, CLOSED_PIPE = 5, 130, 141
 
@@ -123,7 +123,7 @@ def _failed(error: Exception) -> int:
             say(f"{usage().rstrip('.')} (see '{command} --help')")
         return int(getattr(error, "exit_code", 2))
     say(f"internal error: {type(error).__name__}: {error}; NCDIAG_DEBUG=1 shows where, please report it")
-    return INTERNAL_ERROR
+    return INTERNAL
 
 
 def _hush() -> int:

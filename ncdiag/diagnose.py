@@ -83,7 +83,8 @@ def diagnose(
     kinds |= {kind for host in view.job.hosts for kind in host.complete}
     inputs[:0] = [_look_input(look.name, {o.host for o in mine}, view.job) for look, mine in seen]
     not_seen = (*(phrase for look, _ in seen for phrase in look.not_seen()), *options.left_out)
-    return build.report(diagnosis, view, values, build.Read(tuple(inputs), frozenset(kinds), not_seen))
+    faults = tuple(fault for reading in readings for fault in reading.faults)
+    return build.report(diagnosis, view, values, build.Read(tuple(inputs), frozenset(kinds), not_seen, faults))
 
 
 def view_of(job: Job, nccl: str | None = None) -> View:

@@ -8,15 +8,26 @@
     └── OutputError             the report cannot be written                     exit 4
 
 A parser that meets bad input raises nothing: it leaves the lines unread, and the report counts them.
+
+Where ncdiag itself is wrong, the part that fails is left out and named in the report (`contained`): one section, one
+rule, one fix. docs/stages.md says how each stage may end.
 """
 
 from __future__ import annotations
+
+import os
+
+INTERNAL = 5
+"""Exit code of a run in which ncdiag itself failed."""
+_PACKAGE = os.path.dirname(__file__) + os.sep  # noqa: PTH120  (pathlib takes as long to import as all of this)
+strict = False
+"""Let `contained` raise: tests are to see every fault."""
 
 
 class NcdiagError(Exception):
     """Base of all errors that are told to the user as one sentence."""
 
-    exit_code = 5
+    exit_code = INTERNAL
 
 
 class UsageError(NcdiagError):
@@ -57,3 +68,17 @@ class DefinitionError(NcdiagError):
         if hint:
             parts.append(f"  help: {hint}")
         super().__init__("\n".join(parts))
+
+
+def contained(error: Exception, what: str) -> str:
+    """A phrase for the report: ``what`` could not be done, and where in ncdiag it failed. It quotes no input.
+
+    Raises the error again where it is one for the user, and where NCDIAG_DEBUG=1 asks to see it.
+    """
+    if strict or isinstance(error, NcdiagError) or os.environ.get("NCDIAG_DEBUG") == "1":
+        raise error
+    import traceback
+
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(_PACKAGE)]
+    at = f" at {frames[-1].filename.removeprefix(_PACKAGE)}:{frames[-1].lineno}" if frames else ""
+    return f"{what} ({type(error).__name__}{at})"

@@ -39,7 +39,7 @@ ALLOWED = {
     "machine": READING,
     "explaining": READING,
     "api": READING | {"machine", "diagnose", "report"},
-    "catalogue": KNOWLEDGE | {"engine", "formats", "parsers"},
+    "catalogue": KNOWLEDGE | {"engine", "fixes", "formats", "parsers"},
     "engine": KNOWLEDGE,
     "fixes": KNOWLEDGE | {"engine"},
     "report": KNOWLEDGE | {"engine", "fixes"},

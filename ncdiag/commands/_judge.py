@@ -14,6 +14,7 @@ from ncdiag.commands._interrupt import Interruption
 from ncdiag.commands._options import FailOn, Options
 from ncdiag.commands._output import say, write
 from ncdiag.commands._progress import showing
+from ncdiag.errors import INTERNAL
 from ncdiag.report.model import SEVERITIES, Report, Severity
 
 FOUND, NOTHING_UNDERSTOOD, INTERRUPTED = 1, 3, 130
@@ -67,13 +68,13 @@ def at_least(report: Report, severity: Severity) -> Report:
 
 
 def exit_code(report: Report, fail_on: FailOn) -> int:
-    """0, 1 when something at or above ``fail_on`` was found, 3 when nothing was understood."""
-    if report.summary.verdict == "nothing-understood":
-        return NOTHING_UNDERSTOOD
-    if fail_on is FailOn.never:
-        return 0
-    failing = SEVERITIES[: SEVERITIES.index(fail_on.value) + 1]
-    return FOUND if any(finding.severity in failing for finding in report.findings) else 0
+    """0, 1 when something at or above ``fail_on`` was found, 3 when nothing was understood, 5 for a fault of ncdiag."""
+    failing = SEVERITIES[: SEVERITIES.index(fail_on.value) + 1] if fail_on is not FailOn.never else ()
+    if any(finding.severity in failing for finding in report.findings):
+        return FOUND
+    if report.faults:
+        return INTERNAL
+    return NOTHING_UNDERSTOOD if report.summary.verdict == "nothing-understood" else 0
 
 
 def wants_colour(options: Options) -> bool:

@@ -49,6 +49,7 @@ def conclude(verdicts: Iterable[Verdict], view: View, *, understood: bool = True
         root_cause=lead.rule.name if lead is not None and lead.role == "cause" else None,
         findings=tuple(findings),
         unknown=shortlist(held, findings),
+        faults=tuple(verdict.fault for verdict in held if verdict.fault),
     )
 
 

@@ -16,6 +16,7 @@ from ncdiag.engine.templates import Values, fold, show
 from ncdiag.engine.tree import Quantifier, Slot, Tree, conjuncts, names_read
 from ncdiag.engine.walk import Context, Frame
 from ncdiag.engine.where import Where, label, spans
+from ncdiag.errors import contained
 from ncdiag.facts.model import Host, Rank
 from ncdiag.facts.scalars import Constraint, VersionRange
 from ncdiag.facts.view import View
@@ -34,7 +35,15 @@ _NAMES = dict[str, Any]
 def judge(rules: Iterable[Rule], view: View, values: Values | None = None) -> list[Verdict]:
     """The verdict of each rule, in their order. ``values`` computes what texts call ``{best.NAME}``."""
     context = Context(view)
-    return [_Judge(rule, context, values).verdict() for rule in rules]
+    return [_verdict(rule, context, values) for rule in rules]
+
+
+def _verdict(rule: Rule, context: Context, values: Values | None) -> Verdict:
+    """The rule's verdict; one that cannot be judged for a fault of ncdiag costs no other."""
+    try:
+        return _Judge(rule, context, values).verdict()
+    except Exception as error:  # noqa: BLE001  (whatever a derived field or a value raises)
+        return Verdict(rule=rule, outcome="unknown", fault=contained(error, f"rule {rule.code} could not be judged"))
 
 
 def program_of(rule: Rule) -> Program:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 import msgspec
 
 from ncdiag.engine.evaluate import judge, program_of, trace
 from ncdiag.engine.floor import cited
+from ncdiag.engine.kinds import suggestion
 from ncdiag.engine.program import completed
 from ncdiag.engine.schema import Example, Rule
 from ncdiag.facts.model import Job
@@ -28,8 +29,18 @@ def problems(
 
     ``book`` are the rules that are judged before one of the floor, whose findings it leaves alone.
     """
-    above = tuple(rule for rule in book if not rule.floor)
-    return [f"{rule.name}: {problem}" for rule in rules for problem in _problems(rule, facts_of, view_of, above)]
+    held, whole = list(rules), list(book)
+    above = tuple(rule for rule in whole if not rule.floor)
+    names = {name for rule in (*held, *whole) for name in (rule.name, *rule.formerly)}
+    found = [f"{rule.name}: {problem}" for rule in held for problem in _unknown_names(rule, names)] if whole else []
+    return found + [f"{rule.name}: {problem}" for rule in held for problem in _problems(rule, facts_of, view_of, above)]
+
+
+def _unknown_names(rule: Rule, names: Collection[str]) -> Iterator[str]:
+    for name in rule.explains:
+        if name not in names:
+            hint = suggestion(name, names)
+            yield f"explains {name!r}, which is no rule" + (f": {hint}" if hint else "")
 
 
 def _problems(rule: Rule, facts_of: FactsOf, view_of: Callable[[Job], View], above: tuple[Rule, ...]) -> Iterator[str]:
@@ -54,6 +65,9 @@ def _of_examples(
     for _, view in tried if rule.floor else ():
         view.cited = cited(judge(above, view), view)
     wrong = [(example, view) for example, view in tried if not _as_stated(rule, example, view)]
+    for example, view in tried:
+        if any(not finding.evidence for finding in judge([rule], view)[0].findings):
+            yield f"example {example.name!r} fires and shows no evidence: a derived field must `note` what it rests on"
     for example, view in wrong:
         yield f"example {example.name!r} should be {example.outcome}: {_told(rule, view)}"
     if not wrong:

@@ -60,7 +60,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     ``open_clauses``: conditions that were unknown in instances where none was false; ``held_clauses``: conditions on
     more than the job that were true in such instances; ``missing``: paths of ``each`` whose input was missing;
-    ``omitted``: findings beyond the most that a rule may have.
+    ``omitted``: findings beyond the most that a rule may have. ``fault``: what failed within ncdiag while it judged.
     """
 
     rule: Rule
@@ -70,6 +70,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     held_clauses: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     omitted: int = 0
+    fault: str = ""
 
 
 class Trace(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,3 +97,4 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     root_cause: str | None
     findings: tuple[Finding, ...]
     unknown: tuple[Unknown, ...]
+    faults: tuple[str, ...] = ()

@@ -156,9 +156,12 @@ class View:
             if found.events is not None and entity.event not in found.events:
                 return False
             self._noting.append({})
-            held = entity, found.function(entity, self)  # the entity is kept so that its id stays its own
+            try:
+                held = entity, found.function(entity, self)  # the entity is kept so that its id stays its own
+            finally:
+                noted = self._noting.pop()
             self._cache[key] = held
-            if noted := self._noting.pop():
+            if noted:
                 self._evidence[key] = tuple(noted)
         if self._noting and (evidence := self._evidence.get(key)):
             self._noting[-1].update(dict.fromkeys(evidence))

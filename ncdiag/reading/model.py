@@ -31,7 +31,10 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """What one source gave. ``unread`` are the first of the lines that nobody understood."""
+    """What one source gave. ``unread`` are the first of the lines that nobody understood.
+
+    ``faults``: sections that a fault of ncdiag left unread.
+    """
 
     source: str
     lines: int
@@ -40,3 +43,4 @@ class Reading(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
     observations: tuple[Observation, ...]
     unread: tuple[Span, ...] = ()
+    faults: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from ncdiag.errors import contained
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.parsers import discover
 from ncdiag.parsers._program import leftovers
@@ -25,7 +26,8 @@ def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
 
     ``skipped`` lines of other text were counted only.
     """
-    parsed, pieces, unread = _parse(sections)
+    faults: list[str] = []
+    parsed, pieces, unread = _parse(sections, faults)
     if scanned.observations:
         numbers = [o.span.line for o in scanned.observations]
         pieces.insert(0, Piece("nccl_log", min(numbers), max(numbers), None))
@@ -36,7 +38,7 @@ def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
     unread += [o.span for o in scanned.observations if o.fields.get("event") == "unknown-warn"]
     shown = sorted(unread, key=lambda span: span.line)[:UNREAD_KEPT]
     found = [o for p in [scanned, *parsed] for o in p.observations]
-    return Reading(name, lines, count, tuple(pieces), tuple(notes), tuple(found), tuple(shown))
+    return Reading(name, lines, count, tuple(pieces), tuple(notes), tuple(found), tuple(shown), tuple(faults))
 
 
 @contextlib.contextmanager
@@ -57,9 +59,11 @@ def read_sections(sections: Iterable[Section]) -> list[Reading]:
 
 
 def _reading(section: Section) -> Reading:
-    (parsed,), pieces, unread = _parse([section])
+    faults: list[str] = []
+    (parsed,), pieces, unread = _parse([section], faults)
     lines, count = len(section.lines), len(parsed.unread)
-    return Reading(section.source, lines, count, tuple(pieces), (), parsed.observations, tuple(unread[:UNREAD_KEPT]))
+    shown = tuple(unread[:UNREAD_KEPT])
+    return Reading(section.source, lines, count, tuple(pieces), (), parsed.observations, shown, tuple(faults))
 
 
 def _with_leftovers(section: Section, parsed: Parsed) -> Parsed:
@@ -69,20 +73,28 @@ def _with_leftovers(section: Section, parsed: Parsed) -> Parsed:
     return msgspec.structs.replace(parsed, observations=observations, unread=rest.unread)
 
 
-def _parse(sections: Iterable[Section]) -> tuple[list[Parsed], list[Piece], list[Span]]:
-    parsers = discover()
+def _parse(sections: Iterable[Section], faults: list[str]) -> tuple[list[Parsed], list[Piece], list[Span]]:
     results: list[Parsed] = []
     pieces: list[Piece] = []
     unread: list[Span] = []
     for section in sections:
-        result = parsers[section.kind].parse(section)
-        if result.unread and section.kind != "text":
-            result = _with_leftovers(section, result)
+        result = _parsed(section, faults)
         results.append(_with_completeness(section, result))
         unread += [section.span(index) for index in result.unread[: UNREAD_KEPT - len(unread)]]
         if section.kind != "text" or result.observations:
             pieces.append(Piece(section.kind, section.first_line, section.last_line, section.host))
     return results, pieces, unread
+
+
+def _parsed(section: Section, faults: list[str]) -> Parsed:
+    """What the section's parser makes of it; nothing, with a note in ``faults``, where the parser is at fault."""
+    try:
+        result = discover()[section.kind].parse(section)
+        return _with_leftovers(section, result) if result.unread and section.kind != "text" else result
+    except Exception as error:  # noqa: BLE001  (a parser must raise nothing: this one does)
+        where = f"lines {section.first_line}-{section.last_line} of {section.source}"
+        faults.append(contained(error, f"{where} ({section.kind}) could not be read"))
+        return Parsed(unread=tuple(range(len(section.lines))))
 
 
 def _with_completeness(section: Section, parsed: Parsed) -> Parsed:

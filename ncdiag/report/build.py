@@ -17,6 +17,7 @@ from ncdiag.engine import results
 from ncdiag.engine.evaluate import applicable_fixes, holes_unknown, render
 from ncdiag.engine.kleene import Truth
 from ncdiag.engine.schema import Fix as RuleFix
+from ncdiag.errors import contained
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Job
@@ -56,11 +57,13 @@ class Read(msgspec.Struct, frozen=True):
     inputs: tuple[model.Input, ...]
     kinds: frozenset[str]
     not_seen: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 def report(diagnosis: results.Diagnosis, view: View, values: Values, read: Read) -> model.Report:
     """The whole report."""
-    findings = tuple(_finding(found, view, values) for found in diagnosis.findings)
+    faults = [*read.faults, *diagnosis.faults]
+    findings = tuple(_finding(found, view, values, faults) for found in diagnosis.findings)
     job = view.job
     counts = {severity: sum(f.severity == severity for f in findings) for severity in model.SEVERITIES}
     summary = model.Summary(
@@ -71,7 +74,7 @@ def report(diagnosis: results.Diagnosis, view: View, values: Values, read: Read)
     return model.Report(
         tool=model.Tool("ncdiag", __version__), inputs=read.inputs, summary=summary, findings=findings,
         unknown=tuple(model.Unknown(u.code, u.name, u.missing, u.ask_for) for u in diagnosis.unknown),
-        conflicts=_conflicts(job), complaints=_complaints(job),
+        conflicts=_conflicts(job), complaints=_complaints(job), faults=tuple(dict.fromkeys(faults)),
         answers=tuple(dict.fromkeys(finding.name for finding in findings)),
     )  # fmt: skip
 
@@ -98,9 +101,9 @@ def _version(view: View) -> str | None:
     return None if version is None else version.text or str(version)
 
 
-def _finding(found: results.Finding, view: View, values: Values) -> model.Finding:
+def _finding(found: results.Finding, view: View, values: Values, faults: list[str]) -> model.Finding:
     rule = found.rule
-    fixes = [_fix(f, admitted, found, view, values) for f, admitted in applicable_fixes(found, view)]
+    fixes = _fixes(found, view, values, faults)
     return model.Finding(
         code=rule.code, name=rule.name, formerly=rule.formerly, severity=found.severity, role=found.role,
         confidence=found.confidence, title=spoken(found.title), why=" ".join(found.why.split()),
@@ -110,6 +113,17 @@ def _finding(found: results.Finding, view: View, values: Values) -> model.Findin
         not_offered=tuple(fix for fix in fixes if isinstance(fix, str)),
         explained_by=found.explained_by, consequences=found.consequences, references=rule.references,
     )  # fmt: skip
+
+
+def _fixes(found: results.Finding, view: View, values: Values, faults: list[str]) -> list[model.Fix | str]:
+    """The fixes that apply; one that cannot be worked out for a fault of ncdiag is left out and added to ``faults``."""
+    fixes: list[model.Fix | str] = []
+    try:
+        for rule_fix, admitted in applicable_fixes(found, view):
+            fixes.append(_fix(rule_fix, admitted, found, view, values))
+    except Exception as error:  # noqa: BLE001  (whatever a value or a proof raises)
+        faults.append(contained(error, f"a fix of {found.rule.code} could not be worked out"))
+    return fixes
 
 
 EVERY = "*"

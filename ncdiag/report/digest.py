@@ -199,6 +199,11 @@ def asked(things: Sequence[str], glue: str) -> str:
     return glue.join(things) if named else f"the output of {glue.join(things)}"
 
 
+def failed(fault: str) -> str:
+    """What ncdiag itself failed at, with what to do about it."""
+    return f"{fault}; all else stands. Please report it: NCDIAG_DEBUG=1 shows where."
+
+
 def disagreement(conflict: Conflict) -> str:
     """Which field the sources disagree on, with the values and the one that was believed."""
     believed = "none was believed" if conflict.kept is None else f"{conflict.kept} was believed"

@@ -32,6 +32,7 @@ def render(report: Report, *, width: int = 80, colour: bool = False) -> str:  # 
         lines += ["**Could not be judged**", ""]
         lines += [f"- {_inline(digest.ask(item))}" for item in report.unknown[: digest.SHOWN_ASKS]] + [""]
     lines += [f"- Read: {_inline(line)}" for line in digest.was_read(report)]
+    lines += [f"- ncdiag failed: {_inline(digest.failed(fault))}" for fault in report.faults]
     lines += [f"- Sources disagree: {_inline(digest.disagreement(c))}" for c in report.conflicts[: digest.SHOWN_ASKS]]
     if report.summary.not_looked_at:
         lines.append(f"- Not looked at: {_inline('; '.join(report.summary.not_looked_at))}")

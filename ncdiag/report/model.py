@@ -182,6 +182,7 @@ class Report(Part, frozen=True, kw_only=True):
     """The whole answer. ``findings`` holds all that fired, roots first; ``findings[0]`` leads.
 
     ``answers`` are the names of the findings in the order in which a report shows them: causes, symptoms, risks, notes.
+    ``faults``: what ncdiag itself failed at, and left out.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -192,4 +193,5 @@ class Report(Part, frozen=True, kw_only=True):
     unknown: tuple[Unknown, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     complaints: tuple[Complaint, ...] = ()
+    faults: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()

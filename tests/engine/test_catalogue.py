@@ -32,7 +32,7 @@ unless = ['rank.setting.NCCL_NET.text == "Socket"', 'all(g.mig for g in rank.hos
 why = "slow"
 [[fix]]
 kind = "env"
-env = {{ NCCL_NET = "{{best.net}}" }}
+env = {{ NCCL_NET = "{{best.shared_interface}}" }}
 when = ['rank.host.cloud != "aws"']
 applies = {{ nccl = ">=2.4,<3.0" }}
 [[example]]

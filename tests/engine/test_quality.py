@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import msgspec
 import pytest
 
 from ncdiag.engine.load import load_text
 from ncdiag.engine.quality import problems
 from ncdiag.facts.model import Host, Job, KernelModule
+from ncdiag.facts.view import View
+from ncdiag.spans import span
 
 RULE = """
 code = "NCD900"
@@ -51,8 +54,10 @@ ibstat = "mlx5_0"
 
 def facts_of(sections: Mapping[str, tuple[str, ...]], host: str | None) -> Job:
     name = host or "node1"
-    modules = tuple(KernelModule(host=name, name=word) for text in sections.get("lsmod", ()) for word in text.split())
-    return Job(hosts=(Host(name=name, modules=modules, complete=frozenset(sections)),))
+    seen = {"": span("example", 1, "lsmod")}
+    words = [word for text in sections.get("lsmod", ()) for word in text.split()]
+    modules = tuple(KernelModule(host=name, name=word, provenance=seen) for word in words)
+    return Job(hosts=(Host(name=name, modules=modules, complete=frozenset(sections), provenance=seen),))
 
 
 def told(text: str) -> list[str]:
@@ -98,3 +103,25 @@ def test_a_fault_is_told(text: str, problem: str) -> None:
 def test_what_went_wrong_tells_the_clauses() -> None:
     (problem,) = told(RULE.replace('outcome = "unknown"', 'outcome = "fired"'))
     assert 'for host = node1: "nvidia_peermem" not in host.modules.name is unknown' in problem
+
+
+def test_a_name_that_no_rule_has_is_told() -> None:
+    rule = load_text(RULE.replace("when = ", 'explains = ["socket-peer-close"]\nwhen = ', 1))
+    book = [msgspec.structs.replace(rule, name="socket-peer-closed", explains=())]
+    assert problems([rule], facts_of, View, book)[0].startswith(
+        "peermem-missing: explains 'socket-peer-close', which is no rule: did you mean 'socket-peer-closed'"
+    )
+
+
+def test_a_finding_without_evidence_is_told() -> None:
+    def bare(sections: Mapping[str, tuple[str, ...]], host: str | None) -> Job:
+        job = facts_of(sections, host)
+        hosts = [
+            msgspec.structs.replace(
+                found, provenance={}, modules=tuple(msgspec.structs.replace(m, provenance={}) for m in found.modules)
+            )
+            for found in job.hosts
+        ]
+        return msgspec.structs.replace(job, hosts=tuple(hosts))
+
+    assert any("shows no evidence" in line for line in problems([load_text(RULE)], bare))

@@ -82,7 +82,10 @@ def failed_recoveries(gpu: Gpu, view: View) -> int | None:
 @derived
 def sees_no_gpu(host: Host, view: View) -> bool | None:
     """True if nvidia-smi finds no GPU at all."""
-    return None if host.gpus_attached is None else host.gpus_attached == 0
+    if host.gpus_attached is None:
+        return None
+    view.note(host, "gpus_attached")
+    return host.gpus_attached == 0
 
 
 @derived

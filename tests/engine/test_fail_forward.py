@@ -1,0 +1,103 @@
+"""A section, a rule, a value or a proof that fails costs itself alone: the report says so, and all else stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from ncdiag import errors
+from ncdiag.commands._judge import FOUND, exit_code
+from ncdiag.commands._options import FailOn
+from ncdiag.diagnose import diagnose
+from ncdiag.facts import view
+from ncdiag.fixes import prove, values
+from ncdiag.parsers import ulimit
+from ncdiag.report import renderer
+from ncdiag.report.model import Report
+from ncdiag.sources.files import TextSource
+
+PROJECT = Path(__file__).resolve().parents[2]
+PASTE = (PROJECT / "fixtures" / "cases" / "veth" / "nccl.log").read_text()
+SECRET = "hunter2-not-to-be-told"  # noqa: S105  (a word that must not come out)
+
+
+class FaultError(Exception):
+    """An error that nobody expects."""
+
+
+def fail(*_: Any, **__: Any) -> Any:  # noqa: ANN401
+    raise FaultError(SECRET)
+
+
+@pytest.fixture(autouse=True)
+def as_users_run_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(errors, "strict", False)
+    monkeypatch.delenv("NCDIAG_DEBUG", raising=False)
+
+
+def judged(text: str = PASTE) -> Report:
+    return diagnose([TextSource.of_bytes("paste", text.encode())])
+
+
+def test_a_sound_run_has_no_faults() -> None:
+    assert judged().faults == ()
+
+
+def test_a_derived_field_that_raises_costs_its_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = judged()
+    assert sound.answers[0] == "socket-virtual-ifname"
+    registry = view.registry()
+    broken = view.Derived(fail, None)
+    field = next(key for key in registry if key[1] == "is_gpu_refused")
+    monkeypatch.setitem(registry, field, broken)
+    report = judged(PASTE + "n1:1:1 [0] NCCL WARN Cuda failure 'out of memory'\n")
+    assert report.answers[0] == "socket-virtual-ifname" or "socket-virtual-ifname" in report.answers
+    assert any("NCD658" in fault and "FaultError" in fault for fault in report.faults)
+    assert SECRET not in str(report.faults)
+
+
+def test_a_parser_that_raises_costs_its_section(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ulimit, "parse", fail)
+    report = judged("$ ulimit -a\nmax locked memory       (kbytes, -l) 64\n" + PASTE)
+    assert "socket-virtual-ifname" in report.answers
+    assert [fault for fault in report.faults if "ulimit" in fault and "could not be read" in fault]
+    assert report.inputs[0].unread_lines
+
+
+def test_a_value_that_raises_costs_its_fix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(values, "registry", lambda: {"shared_interface": fail})
+    report = judged()
+    assert report.answers[0] == "socket-virtual-ifname"
+    assert any("NCD" in fault for fault in report.faults)
+
+
+def test_a_proof_that_raises_costs_its_fix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prove, "prove", fail)
+    report = judged()
+    assert report.answers[0] == "socket-virtual-ifname"
+    assert any("a fix of" in fault for fault in report.faults)
+
+
+def test_the_exit_code_tells() -> None:
+    report = judged()
+    assert exit_code(report, FailOn.error) == FOUND
+    faulty = replace(report, findings=(), faults=("rule NCD101 could not be judged",))
+    assert exit_code(faulty, FailOn.error) == errors.INTERNAL
+
+
+def test_every_format_says_so() -> None:
+    fault = "rule NCD101 could not be judged (FaultError at facts/view.py:1)"
+    report = replace(judged(), faults=(fault,))
+    for name in ("text", "markdown", "json"):
+        told = renderer(name)(report, width=200, colour=False).replace("\\", "")
+        assert "NCD101 could not be judged" in told, name
+
+
+def test_debug_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NCDIAG_DEBUG", "1")
+    monkeypatch.setattr(prove, "prove", fail)
+    with pytest.raises(FaultError):
+        judged()
