@@ -45,9 +45,10 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python bench/run.py $(if $(PEERS),--peers .cache/peers) $(ARGS)
 	$(BIN)/python bench/scale.py
 
-# The rule book as Markdown; a test fails when a page is out of date.
+# The rule book and the facts as Markdown; a test fails when a page is out of date.
 pages: $(VENV)/.installed
 	$(BIN)/ncdiag rules pages docs/rules
+	$(BIN)/ncdiag rules facts --output docs/facts.md
 
 # What the findings of this tree add, lose and reorder against those of BASE, over all inputs at hand.
 diff: $(VENV)/.installed-dev

@@ -1,4 +1,4 @@
-"""``ncdiag rules list|show|test|new|pages``: the rule book."""
+"""``ncdiag rules list|show|test|new|facts|pages``: the rule book."""
 
 from __future__ import annotations
 
@@ -101,6 +101,17 @@ def new_rule(
 
     path = _new_rule.write_rule(folder, area, name, prefix)
     write(clean(f"{path}\ntry it: ncdiag rules test {folder}\nuse it: ncdiag check --rules {folder}\n"), None)
+    return 0
+
+
+@app.command(help="Write the facts that rules may name as Markdown. Every type, its fields and its derived fields.")
+def facts(
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
+) -> int:
+    """Print the reference of facts."""
+    from ncdiag.explaining import facts as reference
+
+    write(reference.page(), output, encoding="utf-8")
     return 0
 
 

@@ -31,6 +31,7 @@ _WORDS = {
     "result": "NCCL result", "completion": "ibverbs completion status", "vendor": "mlx5 vendor error", "xid": "Xid",
     "sxid": "SXid", "errno": "errno",
 }  # fmt: skip
+_FACT = re.compile(r"[A-Z][A-Za-z]{2,40}(?:\.[a-z]\w{0,60})?")
 _EVENT = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+")
 _READ: dict[bool | None, str] = {True: "read", False: "not read", None: "not in all of these"}
 _FREE = "ranks may have different values"
@@ -56,13 +57,17 @@ def answers(thing: str, version: Version | VersionRange | None = None) -> tuple[
     ``version`` is the NCCL release of which defaults and numbers are told.
     """
     text = thing.strip()
-    found = [*_variable(text, version), *_codes(text), *_terms(text, version), *_places(text)]
+    found = [*_variable(text, version), *_codes(text), *_terms(text, version), *_places(text), *_facts(text)]
     return tuple(found) or tuple(_message(text))
 
 
 def suggestions(thing: str, others: Iterable[str] = ()) -> tuple[str, ...]:
     """What may have been meant: the nearest names of everything that can be explained, and of ``others``."""
     known: dict[str, str] = {}
+    if "." in thing and _FACT.fullmatch(thing.strip()):
+        from ncdiag.explaining import facts
+
+        others = (*others, *facts.names())
     for name in (*others, *_names()):
         known.setdefault(name.lower(), name)
     near = difflib.get_close_matches(thing.strip().lower()[:200], known, n=_MANY, cutoff=_NEAR)
@@ -95,6 +100,26 @@ def _variable(text: str, version: Version | VersionRange | None) -> Iterator[Ans
         near = list(environment.suggest(name)[:_MANY])
         details = {"did you mean": near} if near else {}
         yield Answer(kind="unknown variable", name=name, meaning=meaning, details=details)
+
+
+def _facts(text: str) -> Iterator[Answer]:
+    """A type of facts, or one of its fields (``Host``, ``Host.sees_no_gpu``), as rules name them."""
+    if not _FACT.fullmatch(text):
+        return
+    from ncdiag.explaining import facts  # imports all derived fields, of which most answers know nothing
+
+    kind, field = facts.fact_types().get(text), facts.field(text)
+    details: dict[str, Any]
+    if kind is not None:
+        found = facts.fields(text)
+        stored = [f"{one.name}: {one.type}" for one in found if not one.is_derived]
+        derived = [f"{one.name}: {one.meaning}" for one in found if one.is_derived]
+        details = {"fields": stored, "derived fields": derived} if derived else {"fields": stored}
+        yield Answer(kind="fact", name=text, meaning=facts.meaning(kind), details=details)
+    elif field is not None:
+        details = {"type": field.type, "worked out in": field.module} if field.is_derived else {"type": field.type}
+        what = field.meaning or facts.meaning(facts.fact_types()[field.owner])
+        yield Answer(kind="derived field" if field.is_derived else "field", name=text, meaning=what, details=details)
 
 
 def _of_text(name: str, text: str, version: Version | VersionRange | None) -> dict[str, Any]:

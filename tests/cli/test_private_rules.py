@@ -13,6 +13,7 @@ import pytest
 from ncdiag import catalogue
 from ncdiag.commands._rule_pages import INDEX, texts
 from ncdiag.engine.load import load_folder
+from ncdiag.explaining import facts
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -144,6 +145,31 @@ def test_the_pages_of_the_rules_are_up_to_date(project: Path) -> None:
     assert held.keys() == made.keys(), "run `make pages`"
     assert [name for name, text in made.items() if held[name] != text] == [], "run `make pages`"
     assert all(f"]({name})" in made[INDEX] for name in made if name != INDEX)
+
+
+def test_the_page_of_the_facts_is_up_to_date(project: Path) -> None:
+    assert (project / "docs" / "facts.md").read_text() == facts.page(), "run `make pages`"
+
+
+def test_every_derived_field_stands_alone() -> None:
+    """Each is looked up by itself: a docstring that leans on the field before it says nothing there."""
+    leaning = re.compile(
+        r"(?:Is|Are|Does|Do|Was|Were|Has|Have|Did) (?:it|they|anything|there such|any)\b.{0,25}\?"
+        r"|(?:A sentence about (?:it|them)|That|Those|The same|Their|Its)\b.{0,30}$"
+    )
+    found = [field for owner in facts.fact_types() for field in facts.fields(owner) if field.is_derived]
+    assert len(found) > len(facts.fact_types())
+    told = [f"{field.owner}.{field.name}: {field.meaning}" for field in found]
+    assert [
+        text for text in told if leaning.match(text.split(": ", 1)[1]) or len(text.split(": ", 1)[1].split()) < 4
+    ] == []
+
+
+def test_explain_knows_types_and_fields(ncdiag: Run) -> None:
+    for thing, words in (("Host", b"sees_no_gpu"), ("Host.sees_no_gpu", b"yes or no"), ("Port.state", b"one of down")):
+        done = ncdiag("explain", thing)
+        assert (done.returncode, words in done.stdout) == (0, True), thing
+    assert b"did you mean 'Host.sees_no_gpu'" in ncdiag("explain", "Host.sees_no_gpus").stderr
 
 
 def test_pages_of_rules_that_are_gone_are_removed(tmp_path: Path, ncdiag: Run) -> None:

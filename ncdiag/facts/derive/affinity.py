@@ -37,7 +37,7 @@ def far_bindings(host: Host, view: View) -> str | None:
 
 @derived
 def has_far_bindings(host: Host, view: View) -> bool | None:
-    """Are there such?"""
+    """Is a process bound to processors far from its GPU?"""
     found = view.get(host, "far_bindings")
     return None if found is None else bool(found)
 

@@ -62,7 +62,7 @@ def providers(job: Job, view: View) -> tuple[str, ...]:
 
 @derived
 def provider_name(host: Host, view: View) -> str:
-    """That cloud's name, for people."""
+    """The name of the host's cloud, for people."""
     return _NAMES.get(view.get(host, "provider") or "", "its cloud")
 
 

@@ -246,5 +246,5 @@ def nccl_text(host: Host, view: View) -> str:
 
 @derived
 def problem_text(table: RankTable, view: View) -> str:
-    """Its problems, at most three."""
+    """What is wrong with the rank table, three problems at most."""
     return "; ".join(table.problems[:3])

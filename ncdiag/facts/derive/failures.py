@@ -56,7 +56,7 @@ def is_vague(event: Event, view: View) -> bool:
 
 @derived
 def vague_text(event: Event, view: View) -> str:
-    """A sentence about it."""
+    """A sentence about a failure of NCCL of which no rule knows more."""
     if event.event in CODES:
         return "NCCL failed with a return code, which does not tell the reason"
     if event.event == "torch-operations-failed":
@@ -125,7 +125,7 @@ def is_fatal_gpu_failure(event: Event, view: View) -> bool:
 
 @derived
 def gpu_failure(event: Event, view: View) -> str:
-    """A sentence about it."""
+    """A sentence about a GPU that was given up."""
     where = f" on {event.host}" if event.host else ""
     if not event.event.startswith("gpu-"):
         return f"A transfer over NVLink failed for good{where}"

@@ -140,7 +140,7 @@ def memlock_suspected(host: Host, view: View) -> bool | None:
 
 @derived
 def memlock_problem(host: Host, view: View) -> str:
-    """A sentence about it."""
+    """A sentence about a limit on locked memory that is too low for RDMA."""
     if view.get(host, "memlock_too_low"):
         return f"Locked memory on {host.name} is limited to {view.get(host, 'memlock_text')}, too little for RDMA"
     return f"Verbs on {host.name} got no memory or queue: most often the limit on locked memory, which was not shown"

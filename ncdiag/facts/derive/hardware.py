@@ -51,7 +51,7 @@ def narrow_devices(host: Host, view: View) -> tuple[str, ...] | None:
 
 @derived
 def has_narrow_devices(host: Host, view: View) -> bool | None:
-    """Are there such devices?"""
+    """Do GPUs or RDMA cards use fewer PCIe lanes than they have, or cards a lower speed?"""
     found = view.get(host, "narrow_devices")
     return None if found is None else bool(found)
 

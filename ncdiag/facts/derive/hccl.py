@@ -34,7 +34,7 @@ _MOST_RANKS = 1 << 17
 
 @derived
 def hccl_code(event: Event, view: View) -> str:
-    """``EI0006``."""
+    """The code of an HCCL error as printed: ``EI0006``."""
     found = _CODE.search(event.text)
     return found[0] if found else _CODES.get(event.event, "no code")
 
@@ -207,7 +207,7 @@ def has_wrong_address(table: RankTable, view: View) -> bool | None:
 
 @derived
 def wrong_address(table: RankTable, view: View) -> str:
-    """A sentence about it."""
+    """A sentence about an address of the table that is not that of the device's port."""
     host = view.get(table, "host_address")
     if host is not None:
         return f"The rank table gives an NPU the address of its host, {host}"

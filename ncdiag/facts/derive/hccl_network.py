@@ -97,7 +97,7 @@ def _order(interface: Interface) -> tuple[int, str]:
 
 @derived
 def has_hccl_interface_fault(host: Host, view: View) -> bool | None:
-    """Is anything wrong with it?"""
+    """Does the interface that HCCL takes on the host not suit?"""
     found = view.get(host, "hccl_interface_fault")
     return None if found is None else bool(found)
 

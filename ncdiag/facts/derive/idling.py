@@ -28,7 +28,7 @@ def deep_sleep(host: Host, view: View) -> str | None:
 
 @derived
 def sleeps_deeply(host: Host, view: View) -> bool | None:
-    """Are there such states?"""
+    """Are processors put into idle states that take long to leave?"""
     found = view.get(host, "deep_sleep")
     return None if found is None else bool(found)
 

@@ -66,7 +66,7 @@ def lacks_path(event: Event, view: View) -> bool:
 
 @derived
 def path_problem(event: Event, view: View) -> str:
-    """A sentence part about it."""
+    """The part of a sentence that says why a queue pair found no path to its peer."""
     if view.get(event, "reason") == "timed-out":
         return "no path to the peer's RDMA address (ibv_modify_qp: Connection timed out)"
     return "a queue pair could not be connected to its peer (ibv_modify_qp; the line was cut before the reason)"

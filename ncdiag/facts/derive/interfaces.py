@@ -93,7 +93,7 @@ def ip(interface: Interface, view: View) -> str | None:
 
 @derived
 def has_ipv4(interface: Interface, view: View) -> bool | None:
-    """Has it an IPv4 address? None when its addresses are not known."""
+    """Does the interface have an IPv4 address? None when its addresses are not known."""
     if interface.addresses is None:
         return None
     return any(isinstance(ip_address(a.ip), ipaddress.IPv4Address) for a in interface.addresses)

@@ -33,7 +33,7 @@ def ipoib_trouble(advertised: Advertised, view: View) -> str | None:
 
 @derived
 def has_ipoib_trouble(advertised: Advertised, view: View) -> bool | None:
-    """Does anything?"""
+    """Does something go wrong over an IPoIB interface at which ranks meet?"""
     found = view.get(advertised, "ipoib_trouble")
     return None if found is None else bool(found)
 

@@ -35,7 +35,7 @@ def lightcc_problem(setting: Setting, view: View) -> str | None:
 
 @derived
 def is_lightcc_problem(setting: Setting, view: View) -> bool | None:
-    """Is there such a reason?"""
+    """Does a variable of LightCC do nothing, or the wrong thing?"""
     found = view.get(setting, "lightcc_problem")
     return None if found is None else bool(found)
 

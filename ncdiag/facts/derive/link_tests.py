@@ -90,7 +90,7 @@ def is_of_gpu_memory(test: LinkTest, view: View) -> bool | None:
 
 @derived
 def device_text(test: LinkTest, view: View) -> str:
-    """``mlx5_0 of n1``."""
+    """The device that was tested, for people: ``mlx5_0 of n1``."""
     return " of ".join(part for part in (test.hca or "an RDMA device", test.host) if part)
 
 

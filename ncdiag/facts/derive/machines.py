@@ -46,7 +46,7 @@ def backlog_below_ranks(host: Host, view: View) -> bool | None:
 
 @derived
 def backlog(host: Host, view: View) -> str:
-    """That length, as printed."""
+    """The queue of a listening socket (net.core.somaxconn), as printed."""
     return _sysctl(host, "net.core.somaxconn") or "?"
 
 
@@ -62,7 +62,7 @@ def has_few_ports(host: Host, view: View) -> bool | None:
 
 @derived
 def port_range(host: Host, view: View) -> str:
-    """That range, as printed."""
+    """The range of local TCP ports (net.ipv4.ip_local_port_range), as printed."""
     return _sysctl(host, "net.ipv4.ip_local_port_range") or "?"
 
 

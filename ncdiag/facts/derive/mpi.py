@@ -25,7 +25,7 @@ def contradicting_lists(launch: Launch, view: View) -> tuple[str, ...]:
 
 @derived
 def contradicts_itself(launch: Launch, view: View) -> bool:
-    """Are there such components?"""
+    """Does the line give a TCP component of Open MPI both an include and an exclude list?"""
     return bool(view.get(launch, "contradicting_lists"))
 
 

@@ -69,7 +69,7 @@ def _silent_pairs(groups: dict[Keys, list[Host]], view: View) -> Iterator[str]:
 
 @derived
 def has_partition_problem(job: Job, view: View) -> bool | None:
-    """Are there such hosts?"""
+    """Do hosts have InfiniBand ports that cannot talk, for they share no partition?"""
     found = view.get(job, "partition_problem")
     return None if found is None else bool(found)
 

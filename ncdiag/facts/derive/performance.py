@@ -181,7 +181,7 @@ def dip_text(benchmark: Benchmark, view: View) -> str | None:
 
 @derived
 def has_dip(benchmark: Benchmark, view: View) -> bool | None:
-    """Is there such a size?"""
+    """Does the bandwidth of one size fall below half of what its neighbours reach?"""
     return view.get(benchmark, "dip_text") is not None if len(benchmark.rows) >= _SHORT_LIST else None
 
 

@@ -66,7 +66,7 @@ def efa_nics_found(host: Host, view: View) -> int | None:
 
 @derived
 def lacks_efa_nics(host: Host, view: View) -> bool | None:
-    """Are these fewer?"""
+    """Were fewer EFA devices found than the instance type has?"""
     expected, found = view.get(host, "efa_nics_expected"), view.get(host, "efa_nics_found")
     return None if expected is None or found is None else found < expected
 

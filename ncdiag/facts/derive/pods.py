@@ -73,6 +73,6 @@ def service_mesh(job: Job, view: View) -> str | None:
 
 @derived
 def has_service_mesh(job: Job, view: View) -> bool | None:
-    """Is there such a proxy?"""
+    """Does a proxy of a service mesh take the connections of the ranks?"""
     found = view.get(job, "service_mesh")
     return None if found is None else bool(found)

@@ -20,7 +20,7 @@ def is_active(port: Port, view: View) -> bool | None:
 
 @derived
 def is_roce(port: Port, view: View) -> bool | None:
-    """Is it RDMA over Ethernet? From the link layer, else from the types in its GID table."""
+    """Does the port carry RDMA over Ethernet? From the link layer, else from the types in its GID table."""
     if port.link_layer is not None:
         return port.link_layer == "Ethernet"
     types = {gid.type for gid in port.gids} - {None}
@@ -66,7 +66,10 @@ def is_efa(hca: Hca, view: View) -> bool | None:
 
 @derived
 def is_soft_rdma(hca: Hca, view: View) -> bool | None:
-    """Is it Soft-RoCE or Soft-iWARP? The rxe and siw drivers have no PCI device, and names that begin so by custom."""
+    """Is the device Soft-RoCE or Soft-iWARP?
+
+    The rxe and siw drivers have no PCI device, and names that begin so by custom.
+    """
     vendor = _vendor(hca)
     if _SOFTWARE.match(hca.name) or vendor in {0, _NO_VENDOR}:
         return True

@@ -69,7 +69,7 @@ def absent(communicator: Communicator, view: View) -> tuple[int, ...] | None:
 
 @derived
 def lacks_ranks(communicator: Communicator, view: View) -> bool | None:
-    """Are there such ranks?"""
+    """Do ranks print nothing while others began to set up the communicator?"""
     found = view.get(communicator, "absent")
     return None if found is None else bool(found)
 

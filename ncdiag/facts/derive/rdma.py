@@ -207,7 +207,7 @@ def is_refusal(event: Event, view: View) -> bool:
 
 @derived
 def refusal(event: Event, view: View) -> str:
-    """A sentence about it."""
+    """A sentence about a request that one end of a queue pair refused."""
     who = f"{event.host or 'A host'}"
     if event.event == "ib-async-event":
         return f"{who} refused a request of its peer ({event.fields.get('what')})"

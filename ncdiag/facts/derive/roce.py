@@ -104,7 +104,10 @@ def uses_bond(rank: Rank, view: View) -> bool | None:
 
 @derived
 def has_unmarked_interface(host: Host, view: View) -> bool | None:
-    """Is there such an interface? None when of none it was shown how it treats marks."""
+    """Does an RDMA interface of the host take no notice of the marks of packets (DSCP)?
+
+    None when of none it was shown how it treats marks.
+    """
     if view.get(host, "unmarked_interface") is not None:
         return True
     return False if any(i.trust is not None or i.pfc is not None for i in host.interfaces) else None

@@ -34,19 +34,19 @@ def values_left_behind(launch: Launch, view: View) -> dict[str, str]:
 
 @derived
 def left_behind(launch: Launch, view: View) -> tuple[str, ...]:
-    """Their names."""
+    """The NCCL variables that the launcher does not pass on, by name."""
     return tuple(values_left_behind(launch, view))
 
 
 @derived
 def leaves_variables_behind(launch: Launch, view: View) -> bool:
-    """Are there such variables?"""
+    """Are NCCL variables set that the launcher does not pass on?"""
     return bool(view.get(launch, "left_behind"))
 
 
 @derived
 def unforwarded_names(launch: Launch, view: View) -> str:
-    """Their names, for people."""
+    """The names of the variables that the launcher does not pass on, for people."""
     return ", ".join(view.get(launch, "left_behind"))
 
 

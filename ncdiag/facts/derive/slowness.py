@@ -144,6 +144,6 @@ def is_many_and_small(collective: CollectiveSum, view: View) -> bool | None:
 
 @derived
 def common_size(collective: CollectiveSum, view: View) -> str:
-    """``256 KiB``."""
+    """The size that most messages have, for people: ``256 KiB``."""
     common = view.get(collective, "common_bytes") or 0
     return f"{common >> 10} KiB" if common >= 1 << 10 else f"{common} bytes"

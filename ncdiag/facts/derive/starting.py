@@ -48,7 +48,7 @@ def shares_hostid(launch: Launch, view: View) -> bool | None:
 
 @derived
 def hostid(launch: Launch, view: View) -> str:
-    """That value."""
+    """The NCCL_HOSTID that the line gives to all hosts."""
     return launch.env.get("NCCL_HOSTID", "")
 
 
@@ -102,7 +102,7 @@ def is_mapping_fault(event: Event, view: View) -> bool:
 
 @derived
 def mapping_fault(event: Event, view: View) -> str:
-    """A sentence about it."""
+    """A sentence about numbers of GPUs or ranks that do not fit."""
     reason = _MISNUMBERED.get(event.event, "asked for a GPU number that its process does not have")
     return f"{view.get(event, 'who')} {reason}"
 
@@ -162,7 +162,7 @@ def rank_size(table: RankTable, view: View) -> str:
 
 @derived
 def device_count(table: RankTable, view: View) -> int:
-    """How many devices the table lists."""
+    """The number of devices in the table, for people."""
     return len(table.devices)
 
 
@@ -204,7 +204,7 @@ def is_unmet_rendezvous(event: Event, view: View) -> bool:
 
 @derived
 def rendezvous_problem(event: Event, view: View) -> str:
-    """A sentence about it."""
+    """A sentence about processes that did not find each other."""
     joined, expected = event.fields.get("joined"), event.fields.get("expected") or event.fields.get("world_size")
     if joined is not None and expected is not None:
         return f"Only {joined} of {expected} processes came to the rendezvous in time"

@@ -52,7 +52,7 @@ def _network(ip: str, prefix_len: int | None) -> str | None:
 
 @derived
 def has_shared_subnet(host: Host, view: View) -> bool | None:
-    """Is there such a pair? None when the interfaces were not shown."""
+    """Are two interfaces with IPv4 addresses in one network? None when the interfaces were not shown."""
     if view.get(host, "shared_subnet") is not None:
         return True
     return False if "interfaces" in host.complete else None

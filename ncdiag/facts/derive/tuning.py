@@ -39,7 +39,7 @@ def lowering_governors(host: Host, view: View) -> str | None:
 
 @derived
 def has_lowering_governor(host: Host, view: View) -> bool | None:
-    """Are there such processors?"""
+    """Does a governor lower the clocks of processors between bursts?"""
     found = view.get(host, "lowering_governors")
     return None if found is None else bool(found)
 
@@ -58,7 +58,7 @@ def clock_problem(host: Host, view: View) -> str | None:
 
 @derived
 def has_clock_problem(host: Host, view: View) -> bool | None:
-    """Is anything?"""
+    """Is the clock of the host wrong, or not kept?"""
     found = view.get(host, "clock_problem")
     return None if found is None else bool(found)
 
@@ -90,7 +90,7 @@ def gpus_with_link_errors(host: Host, view: View) -> str | None:
 
 @derived
 def has_link_errors(host: Host, view: View) -> bool | None:
-    """Are there such GPUs?"""
+    """Had NVLinks of the host's GPUs errors?"""
     found = view.get(host, "gpus_with_link_errors")
     return None if found is None else bool(found)
 
@@ -107,7 +107,7 @@ def small_reads(host: Host, view: View) -> str | None:
 
 @derived
 def has_small_reads(host: Host, view: View) -> bool | None:
-    """Are there such cards?"""
+    """Do RDMA cards of the host ask for little at a time over PCIe?"""
     found = view.get(host, "small_reads")
     return None if found is None else bool(found)
 

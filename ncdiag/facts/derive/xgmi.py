@@ -49,7 +49,7 @@ def xgmi_gap(host: Host, view: View) -> str | None:
 
 @derived
 def has_xgmi_gap(host: Host, view: View) -> bool | None:
-    """Are there such pairs?"""
+    """Are GPUs of a mesh joined by PCIe alone, while xGMI joins others?"""
     found = view.get(host, "xgmi_gap")
     return None if found is None else bool(found)
 

@@ -176,6 +176,6 @@ def _is_inside(ip: str, network: str) -> bool:
 
 @derived
 def cannot_route_to_peers(host: Host, view: View) -> bool | None:
-    """Are there such addresses?"""
+    """Has the host no route to an address that another one announced for the bootstrap?"""
     found = view.get(host, "unrouted_peers")
     return None if found is None else bool(found)

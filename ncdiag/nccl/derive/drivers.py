@@ -41,7 +41,7 @@ def _applies(defect: DriverDefect, version: Version | None, host: Host, view: Vi
 
 @derived
 def has_driver_defect(host: Host, view: View) -> bool | None:
-    """Is there such a fault?"""
+    """Has the driver a known fault of which there is a sign?"""
     found = view.get(host, "driver_defect")
     return None if found is None else bool(found)
 

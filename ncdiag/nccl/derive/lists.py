@@ -97,7 +97,7 @@ def _is_in(interface: Interface, networks: list[tuple[int, int, int]]) -> bool:
 
 @derived
 def admits_unmeant_interfaces(host: Host, view: View) -> bool | None:
-    """Are there such interfaces?"""
+    """Does NCCL_SOCKET_IFNAME let in interfaces only because their names begin like the one meant?"""
     found = view.get(host, "unmeant_interfaces")
     return None if found is None else bool(found)
 
@@ -133,7 +133,7 @@ def _left_out(host: Host, view: View) -> tuple[str, ...]:
 
 @derived
 def readmits_interfaces(host: Host, view: View) -> bool | None:
-    """Are there such interfaces?"""
+    """Does an exclude list in NCCL_SOCKET_IFNAME let in again what NCCL leaves out by default?"""
     found = view.get(host, "readmitted_interfaces")
     return None if found is None else bool(found)
 
@@ -196,6 +196,6 @@ def _unmeant_in_use(host: Host, setting: Setting, wanted: NameList, view: View) 
 
 @derived
 def matches_unmeant_hcas(host: Host, view: View) -> bool | None:
-    """Are there such devices?"""
+    """Does an item of NCCL_IB_HCA fit devices besides the one that has exactly that name?"""
     found = view.get(host, "unmeant_hcas")
     return None if found is None else bool(found)

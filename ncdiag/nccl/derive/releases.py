@@ -25,7 +25,7 @@ def release_defect(host: Host, view: View) -> str | None:
 
 @derived
 def has_release_defect(host: Host, view: View) -> bool | None:
-    """Is there such a fault?"""
+    """Has this release of NCCL a known fault that shows on this host?"""
     found = view.get(host, "release_defect")
     return None if found is None else bool(found)
 
@@ -76,6 +76,6 @@ def gpu_before_time(host: Host, view: View) -> str | None:
 
 @derived
 def has_gpu_before_time(host: Host, view: View) -> bool | None:
-    """Is there such a GPU?"""
+    """Has the host a GPU that its NCCL was not built for?"""
     found = view.get(host, "gpu_before_time")
     return None if found is None else bool(found)
