@@ -37,7 +37,7 @@ ALLOWED = {
     "sources": FACTS | {"parsers"},
     "reading": KNOWLEDGE | {"parsers", "sections", "sources"},
     "machine": READING,
-    "explaining": READING,
+    "explaining": READING | {"engine"},
     "api": READING | {"machine", "diagnose", "report"},
     "catalogue": KNOWLEDGE | {"engine", "fixes", "formats", "parsers"},
     "engine": KNOWLEDGE,

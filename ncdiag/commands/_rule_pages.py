@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ncdiag.engine.schema import Example, Fix, Rule
 from ncdiag.errors import OutputError
+from ncdiag.explaining.conditions import meanings
 
 NOTE = "<!-- written by `ncdiag rules pages` from the rule; change the rule, not this page -->"
 INDEX = "README.md"
@@ -61,8 +62,10 @@ def _page(rule: Rule, codes: dict[str, str], causes: list[str]) -> Iterator[str]
     if rule.applies.nccl:
         yield f"- NCCL `{rule.applies.nccl}`"
     yield from (f"- for each `{name}` of `{path}`" for name, path in rule.each.items())
-    yield from (f"- `{_code(clause)}`" for clause in rule.when)
-    yield from (f"- not when `{_code(clause)}`" for clause in rule.unless)
+    said = meanings(rule)
+    for clause in (*rule.when, *rule.unless):
+        yield f"- {'not when ' if clause in rule.unless else ''}`{_code(clause)}`"
+        yield from (f"  - {_plain(text)}" for text in said[clause])
     for fix in rule.fixes:
         yield from _fix(fix)
     if rule.asks:

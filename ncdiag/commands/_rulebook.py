@@ -9,6 +9,7 @@ from pathlib import Path
 from ncdiag.engine.results import Trace, Verdict
 from ncdiag.engine.schema import Fix, Rule
 from ncdiag.errors import UsageError
+from ncdiag.explaining.conditions import meanings
 
 WIDTH = 100
 _WORDS = {True: "true", False: "false", None: "unknown"}
@@ -50,13 +51,24 @@ def _page(rule: Rule) -> Iterator[str]:
     if rule.applies.nccl:
         yield f"  applies to NCCL {rule.applies.nccl}"
     yield from (f"  for each {name} of {path}" for name, path in rule.each.items())
-    yield from _listed("when", rule.when)
-    yield from _listed("unless", rule.unless)
+    yield from _conditions(rule)
     for fix in rule.fixes:
         yield from _fix(fix)
     yield from _listed("explains", rule.explains)
     yield from _listed("may be wrong for", rule.false_positives)
     yield from _listed("see", rule.references)
+
+
+def _conditions(rule: Rule) -> Iterator[str]:
+    """The conditions, each with what its derived fields mean."""
+    said = meanings(rule)
+    for label, clauses in (("when", rule.when), ("unless", rule.unless)):
+        if clauses:
+            yield f"  {label}"
+        for clause in clauses:
+            yield from _wrapped(clause, "    ")
+            for text in said[clause]:
+                yield from _wrapped(text, "      ")
 
 
 def _fix(fix: Fix) -> Iterator[str]:
@@ -86,12 +98,15 @@ def judged(verdict: Verdict, traces: Iterable[Trace]) -> str:
     lines = [f"{verdict.rule.name} ({verdict.rule.code}): {verdict.outcome}"]
     lines += [f"  {finding.title}" for finding in verdict.findings]
     lines += [f"  missing: {', '.join(verdict.missing)}"] if verdict.missing else []
-    held = list(traces)
+    held, said = list(traces), meanings(verdict.rule)
     if not held and verdict.rule.each:
         lines.append("  the input holds nothing that the rule could be tried on")
     for number, seen in enumerate(held, 1):
         names = ", ".join(f"{name} = {label}" for name, label in seen.names.items())
         lines += ["", f"  {number}. {names or 'the job'}"]
-        lines += [f"     {_WORDS[result]:8}{' '.join(text.split())}" for text, result in seen.when]
-        lines += [f"     {_WORDS[result]:8}unless {' '.join(text.split())}" for text, result in seen.unless]
+        for before, clauses in (("", seen.when), ("unless ", seen.unless)):
+            for text, result in clauses:
+                lines.append(f"     {_WORDS[result]:8}{before}{' '.join(text.split())}")
+                meant = said.get(text, ()) if number == 1 else ()
+                lines += [line for words in meant for line in _wrapped(words, " " * 15)]
     return "\n".join(lines) + "\n"

@@ -85,7 +85,7 @@ def spans(bound: Iterable[Any], reads: Iterable[tuple[Any, str]], view: View) ->
     """The evidence: spans of the bound facts, then of the fields that were read, each once, in that order.
 
     A derived field brings what its function noted (`ncdiag.facts.view.View.note`). Of a rank, a host or the job, which
-    any line may have mentioned first, only fields count; a rank stands for itself where nothing else is known.
+    any line may have mentioned first, only fields count; a rank or host stands for itself where nothing else is known.
     """
     found: dict[Span, None] = {}
     facts = list(bound)
@@ -103,7 +103,9 @@ def spans(bound: Iterable[Any], reads: Iterable[tuple[Any, str]], view: View) ->
         _keep(found, provenance.get(field) or (None if isinstance(entity, _WIDE) else provenance.get("")))
     if not found:
         for entity in facts:
-            _keep(found, _provenance(entity).get("") if isinstance(entity, Rank) else None)
+            ranks = view.ranks_on(entity.name) if isinstance(entity, Host) else ()
+            for own in (entity, *ranks[:1]) if isinstance(entity, (Rank, Host)) else ():
+                _keep(found, _provenance(own).get(""))
     return list(found)
 
 

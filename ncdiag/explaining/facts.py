@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import types
 import typing
@@ -39,6 +40,7 @@ class Field(msgspec.Struct, frozen=True):
         return bool(self.module)
 
 
+@functools.cache
 def fact_types() -> dict[str, type[msgspec.Struct]]:
     """The types of facts and records by name, in alphabetic order."""
     found = {name: kind for name, kind in vars(model).items() if isinstance(kind, type)}
@@ -50,6 +52,7 @@ def meaning(kind: type) -> str:
     return _plain(kind.__doc__ or "")
 
 
+@functools.cache
 def fields(owner: str) -> tuple[Field, ...]:
     """The stored fields of a type in their order, then the derived ones by name."""
     kind = fact_types()[owner]

@@ -1,0 +1,87 @@
+"""What the derived fields of a rule's conditions mean: the words behind ``e.is_firewalled``, from their docstrings."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ncdiag.engine.evaluate import program_of
+from ncdiag.engine.schema import Rule
+from ncdiag.engine.tree import Compare, Junction, Not, Path, Quantifier, Tree
+from ncdiag.explaining import facts
+from ncdiag.facts.view import registry
+
+_OF_KIND = {"host": "Host", "setting": "Setting"}
+"""Steps of a path whose type follows from what they are."""
+
+
+def meanings(rule: Rule) -> dict[str, tuple[str, ...]]:
+    """By condition (of ``when`` and ``unless``, as written): ``name: meaning`` of each derived field that it names."""
+    program = program_of(rule)
+    owners = {"job": "Job"}
+    for bound in program.each:
+        owners[bound.name] = _end(bound.path, owners)
+    texts = [*zip(rule.when, program.when, strict=True), *zip(rule.unless, program.unless, strict=True)]
+    return {text: tuple(dict.fromkeys(_said(tree, owners))) for text, tree in texts}
+
+
+def _said(tree: Tree | None, owners: Mapping[str, str]) -> Iterator[str]:
+    if isinstance(tree, Path):
+        yield from _of_path(tree, owners)
+    elif isinstance(tree, Not):
+        yield from _said(tree.item, owners)
+    elif isinstance(tree, Junction):
+        for item in tree.items:
+            yield from _said(item, owners)
+    elif isinstance(tree, Compare):
+        yield from _said(tree.left, owners)
+        yield from _said(tree.right, owners)
+    elif isinstance(tree, Quantifier):
+        yield from _of_path(tree.path, owners)
+        inside = {**owners, tree.name: _end(tree.path, owners)}
+        yield from _said(tree.condition, inside)
+        yield from _said(tree.item, inside)
+
+
+def _of_path(path: Path, owners: Mapping[str, str]) -> Iterator[str]:
+    owner = owners.get(path.start, "")
+    for step in path.steps:
+        if step.kind == "derived" and (found := facts.field(f"{owner}.{step.name}")) is not None:
+            yield f"{found.name}: {_first(found.meaning)}"
+        owner = _OF_KIND.get(step.kind) or _type_of(owner, step.name)
+
+
+def _end(path: Path, owners: Mapping[str, str]) -> str:
+    """The type of what a path leads to; empty where it is no fact."""
+    owner = owners.get(path.start, "")
+    for step in path.steps:
+        owner = _OF_KIND.get(step.kind) or _type_of(owner, step.name)
+    return owner
+
+
+def _type_of(owner: str, name: str) -> str:
+    """The fact or record that a field holds, or holds many of."""
+    kind = facts.fact_types().get(owner)
+    if kind is None:
+        return ""
+    if name in kind.__struct_fields__:
+        return _inner(typing.get_type_hints(kind).get(name))
+    found = registry().get((owner, name))
+    return _inner(found.returns) if found is not None else ""
+
+
+def _inner(kind: Any) -> str:  # noqa: ANN401  (a type of any form)
+    name = getattr(kind, "__name__", "")
+    if name in facts.fact_types():
+        return str(name)
+    return next(filter(None, map(_inner, typing.get_args(kind))), "")
+
+
+def _first(text: str) -> str:
+    """The first sentence; what follows it says when the field is unknown, and why."""
+    for end in (". ", "? "):
+        head, mark, _ = text.partition(end)
+        if mark and not head.endswith(("src/misc", "e.g")):
+            text = head + end.strip()
+    return text

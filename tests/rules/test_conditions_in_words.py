@@ -1,0 +1,37 @@
+"""The page of a rule says in words what its conditions ask for: nobody can look into a derived field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from ncdiag import catalogue
+from ncdiag.engine.evaluate import program_of
+from ncdiag.engine.schema import Rule
+from ncdiag.engine.tree import Path
+from ncdiag.explaining.conditions import meanings
+
+
+def derived_steps(tree: object) -> Iterator[str]:
+    """The names of all derived fields of a condition, found without knowing their types."""
+    if isinstance(tree, Path):
+        yield from (step.name for step in tree.steps if step.kind == "derived")
+    elif isinstance(tree, msgspec.Struct):
+        yield from (name for part in tree.__struct_fields__ for name in derived_steps(getattr(tree, part)))
+    elif isinstance(tree, tuple):
+        yield from (name for part in tree for name in derived_steps(part))
+
+
+def test_every_derived_field_of_every_rule_has_words() -> None:
+    rules: tuple[Rule, ...] = catalogue.rules()
+    seen = 0
+    for rule in rules:
+        said, program = meanings(rule), program_of(rule)
+        for text, tree in zip((*rule.when, *rule.unless), (*program.when, *program.unless), strict=True):
+            wanted = set(derived_steps(tree))
+            seen += len(wanted)
+            told = {line.partition(":")[0]: line.partition(": ")[2] for line in said[text]}
+            assert told.keys() == wanted, (rule.name, text)
+            assert all(told.values()), (rule.name, text)
+    assert seen > len(rules)
