@@ -89,6 +89,46 @@ def test_imports_go_one_way() -> None:
     assert {path: names for path, names in wrong.items() if names} == {}
 
 
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _imported(path: Path, *, at_once: bool = False) -> Iterator[str]:
+    """Dotted names that a module imports, down to what it imports from a module; ``at_once``: when it is imported."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in tree.body if at_once else ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ncdiag"):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_no_module_imports_itself_over_others() -> None:
+    modules = {_module(path): path for path in MODULES}
+    arrows = {
+        name: {found if found in modules else found.rpartition(".")[0] for found in _imported(path, at_once=True)}
+        for name, path in modules.items()
+    }
+    while True:  # what imports nothing that is left is in no circle
+        loose = {name for name, to in arrows.items() if not to & arrows.keys() - {name}}
+        if not loose:
+            break
+        arrows = {name: to for name, to in arrows.items() if name not in loose}
+    assert arrows == {}
+
+
+def test_private_names_stay_in_their_package() -> None:
+    """``commands`` belongs to ``cli``, which finds its modules."""
+    wrong = []
+    for path in MODULES:
+        own = _module(path)
+        for name in _imported(path):
+            parts = name.split(".")
+            private = next((i for i, part in enumerate(parts) if part.startswith("_") and part != "__version__"), None)
+            owner = ".".join(parts[:private]) if private else ""
+            if owner and not f"{own}.".startswith(f"{owner}.") and (own, owner) != ("ncdiag.cli", "ncdiag.commands"):
+                wrong.append((own, name))
+    assert wrong == []
+
+
 def test_the_walk_sees_imports_inside_functions() -> None:
     assert "report" in set(imports(PACKAGE / "__init__.py"))
 

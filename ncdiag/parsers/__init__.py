@@ -49,6 +49,13 @@ def discover() -> Mapping[str, Parser]:
     return {parser.kind: parser for parser in compiled.load("parsers", _sources(), build, tuple[Parser, ...])}
 
 
+def leftovers(section: Section, indices: Sequence[int]) -> Parsed:
+    """What the message catalogue makes of lines that the section's own parser does not know."""
+    from ncdiag.parsers import _program  # the catalogue, which most outputs never need
+
+    return _program.leftovers(section, indices)
+
+
 def build() -> tuple[Parser, ...]:
     """The parsers as their modules describe them; DefinitionError for a module that is no parser."""
     names = [info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_") and not info.ispkg]

@@ -10,8 +10,7 @@ import msgspec
 
 from ncdiag.errors import contained
 from ncdiag.facts.observe import Observation, Parsed
-from ncdiag.parsers import discover
-from ncdiag.parsers._program import leftovers
+from ncdiag.parsers import discover, leftovers
 from ncdiag.reading.model import Piece, Reading
 from ncdiag.spans import Section, Span
 
