@@ -41,7 +41,9 @@ from ncdiag.facts.model import Host
 from ncdiag.facts.scalars import Constraint, VersionRange
 
 QUANTIFIERS = ("any", "all", "none", "count", "distinct")
-RESERVED = frozenset({*QUANTIFIERS, "job", "best"})
+WORDS = "words"
+"""How conditions call the named lists of their area: ``in words.NAME``."""
+RESERVED = frozenset({*QUANTIFIERS, "job", "best", WORDS})
 """Names that nothing can be bound to."""
 
 QUADRATIC = "this collection is walked already, so the rule would take quadratic time"
@@ -240,6 +242,8 @@ class _Checker:
         prefix = "version_" if "version" in kind.names else ""
         if isinstance(right, ast.List | ast.Tuple):
             return Compare(prefix + "listed", tree, self._items(left, tree, kind, right), inverted)
+        if isinstance(right, ast.Attribute) and isinstance(right.value, ast.Name) and right.value.id == WORDS:
+            return Compare(prefix + "listed", tree, self._named_items(right, kind, scope), inverted)
         constant = self._constant(right)
         if constant is not None:
             return Compare(self._text_set(left, tree, kind, right, constant[0]), tree, constant[0], inverted)
@@ -265,6 +269,17 @@ class _Checker:
             self._fits(element, constant[0], constant[1], kind)
             values.append(constant[0].value)
         return Items(tuple(values))
+
+    def _named_items(self, node: ast.Attribute, kind: Scalar, scope: Scope) -> Items:
+        """``words.NAME``: a list of the area's ``words.toml``."""
+        known = scope.names.words
+        if node.attr not in known:
+            hint = suggestion(node.attr, known, "name it in words.toml beside the rule")
+            raise self.fault(node, f"no list is called {node.attr!r}", hint)
+        for value in known[node.attr]:
+            constant = Const(value)
+            self._fits(node, constant, STR if isinstance(value, str) else INT, kind)
+        return Items(known[node.attr])
 
     def _text_set(self, left: ast.expr, tree: Tree, kind: Scalar, right: ast.expr, constant: Const) -> str:
         """A network or a version constraint, written as a text."""

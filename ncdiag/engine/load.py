@@ -20,6 +20,8 @@ from ncdiag.engine.tree import Template, Tree
 from ncdiag.errors import DefinitionError
 from ncdiag.facts.scalars import Constraint
 
+WORDS = "words.toml"
+"""The file of an area that gives names to lists of words."""
 _CODE = re.compile(r"[A-Z]{2,6}\d{3,4}\Z")
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*\Z")
 _TABLES: dict[str, type[msgspec.Struct]] = {
@@ -36,7 +38,20 @@ def load_folder(folder: Path, names: Names | None = None) -> tuple[Rule, ...]:
 
 def rule_files(folder: Path) -> list[Path]:
     """The rule files of a folder, in a fixed order."""
-    return sorted(folder.glob("*/*.toml"))
+    return sorted(path for path in folder.glob("*/*.toml") if path.name != WORDS)
+
+
+def words_of(area: Path) -> dict[str, tuple[str | int, ...]]:
+    """The lists to which ``words.toml`` in the folder of an area gives names; empty without that file."""
+    path = area / WORDS
+    try:
+        data = toml.definition(path.read_text(encoding="utf-8"), str(path))
+        return msgspec.convert(data, dict[str, tuple[str | int, ...]])
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        reason = f"the lists cannot be read: {error}"
+        raise DefinitionError(reason, file=str(path), hint='write lines like: name = ["one", "other"]') from None
 
 
 def load_file(path: Path, names: Names | None = None) -> Rule:
@@ -46,7 +61,8 @@ def load_file(path: Path, names: Names | None = None) -> Rule:
     except (OSError, ValueError) as error:
         reason = f"the rule cannot be read: {error}"
         raise DefinitionError(reason, file=str(path)) from None
-    rule = load_text(text, names, file=str(path))
+    named = msgspec.structs.replace(names or Names(), words=words_of(path.parent))
+    rule = load_text(text, named, file=str(path))
     if rule.name != path.stem:
         _refuse(text, str(path), rule.name, f"the file is called {path.name}, its rule {rule.name!r}")
     if rule.area != path.parent.name:

@@ -34,7 +34,8 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
 
     ``settings``: variables known to NCCL and its surroundings; ``events``: events of the messages, ``categories`` what
     kinds of things they tell of, ``reasons`` the groups of errors; ``holes``: the fields of all events with their types
-    (``int float str``); ``values``: what ``{best.NAME}`` can compute; ``sections``: section kinds.
+    (``int float str``); ``values``: what ``{best.NAME}`` can compute; ``sections``: section kinds; ``words``: the lists
+    that the area of a rule gives a name (``in words.NAME``).
     """
 
     settings: frozenset[str] = frozenset()
@@ -44,6 +45,7 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
     holes: Mapping[str, frozenset[str]] = {}
     values: frozenset[str] = frozenset()
     sections: frozenset[str] = frozenset()
+    words: Mapping[str, tuple[str | int, ...]] = {}
 
 
 class PathError(Exception):

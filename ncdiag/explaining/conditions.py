@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import typing
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ncdiag.engine.evaluate import program_of
 from ncdiag.engine.schema import Rule
-from ncdiag.engine.tree import Compare, Junction, Not, Path, Quantifier, Tree
+from ncdiag.engine.tree import Compare, Items, Junction, Not, Path, Quantifier, Tree
 from ncdiag.explaining import facts
 from ncdiag.facts.view import registry
 
+_LIST = re.compile(r"\bin\s+(?:words\.(\w+)|[\[(])")
+"""The lists of a condition; the group is the name of one that has a name."""
 _OF_KIND = {"host": "Host", "setting": "Setting"}
 """Steps of a path whose type follows from what they are."""
 
@@ -23,7 +26,27 @@ def meanings(rule: Rule) -> dict[str, tuple[str, ...]]:
     for bound in program.each:
         owners[bound.name] = _end(bound.path, owners)
     texts = [*zip(rule.when, program.when, strict=True), *zip(rule.unless, program.unless, strict=True)]
-    return {text: tuple(dict.fromkeys(_said(tree, owners))) for text, tree in texts}
+    return {text: tuple(dict.fromkeys([*_said(tree, owners), *_lists(text, tree)])) for text, tree in texts}
+
+
+def _lists(text: str, tree: Tree) -> Iterator[str]:
+    """``words.misuse: ...`` for each named list of a condition: the lists of its tree come in the order of its text."""
+    for found, items in zip(_LIST.findall(text), _items(tree), strict=False):
+        if found:
+            yield f"words.{found}: {', '.join(map(str, items.values))}"
+
+
+def _items(tree: Tree | None) -> Iterator[Items]:
+    if isinstance(tree, Items):
+        yield tree
+    elif isinstance(tree, Not):
+        yield from _items(tree.item)
+    elif isinstance(tree, Junction):
+        yield from (found for item in tree.items for found in _items(item))
+    elif isinstance(tree, Compare):
+        yield from (found for item in (tree.left, tree.right) for found in _items(item))
+    elif isinstance(tree, Quantifier):
+        yield from (found for item in (tree.item, tree.condition) for found in _items(item))
 
 
 def _said(tree: Tree | None, owners: Mapping[str, str]) -> Iterator[str]:

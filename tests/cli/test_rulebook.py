@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from ncdiag.engine.load import rule_files
+
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 RULE = """
@@ -67,7 +69,7 @@ def test_facts_are_json(ncdiag: Run, veth: Path) -> None:
 
 def test_the_list_has_every_rule(ncdiag: Run, project: Path) -> None:
     listed = ncdiag("rules", "list").stdout.decode().splitlines()
-    assert {line.split()[3] for line in listed} == {path.stem for path in (project / "rules").rglob("*.toml")}
+    assert {line.split()[3] for line in listed} == {path.stem for path in rule_files(project / "rules")}
 
 
 def test_a_rule_is_shown_by_code_and_name(ncdiag: Run) -> None:

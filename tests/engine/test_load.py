@@ -141,3 +141,38 @@ def test_rules_are_sorted_by_code_and_dangling_names_are_listed(tmp_path: Path) 
     assert [rule.code for rule in rules] == ["NCD100", "NCD900"]
     assert dangling(rules) == {"few": ("slow",), "too-few-gpus": ("slow",)}
     check_unique(rules)
+
+
+def _with_words(folder: Path, words: str) -> Path:
+    area = folder / "gpu"
+    area.mkdir()
+    (area / "words.toml").write_text(words)
+    path = area / "few-modules.toml"
+    path.write_text(
+        'code = "NCD901"\nname = "few-modules"\narea = "gpu"\nseverity = "info"\nrole = "cause"\nlayer = 10\n'
+        'title = "t"\nwhy = "w"\neach = { h = "job.hosts" }\nwhen = ["any(m.name in words.{} for m in h.modules)"]\n'
+    )
+    return path
+
+
+def test_a_list_of_the_area_has_a_name(tmp_path: Path) -> None:
+    path = _with_words(tmp_path, 'old = ["nv_peer_mem", "gdrdrv"]\n')
+    path.write_text(path.read_text().replace("words.{}", "words.old"))
+    assert [rule.name for rule in load_folder(tmp_path)] == ["few-modules"]
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "told"),
+    [
+        ('old = ["a"]\n', "odl", "did you mean 'old'"),
+        ('old = ["a"]\n', "new", "no list is called 'new'"),
+        ("old = [1]\n", "old", "is a number|is an? int"),
+        ('old = "a"\n', "old", r"words\.toml: the lists cannot be read"),
+        ("old = [\n", "old", r"words\.toml"),
+    ],
+)
+def test_a_list_that_is_wrong_is_told(tmp_path: Path, words: str, name: str, told: str) -> None:
+    path = _with_words(tmp_path, words)
+    path.write_text(path.read_text().replace("words.{}", f"words.{name}"))
+    with pytest.raises(DefinitionError, match=told):
+        load_folder(tmp_path)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path as Path_
 
 import msgspec
 
 from ncdiag import catalogue
 from ncdiag.engine.evaluate import program_of
+from ncdiag.engine.load import rule_files, words_of
 from ncdiag.engine.schema import Rule
 from ncdiag.engine.tree import Path
 from ncdiag.explaining.conditions import meanings
@@ -31,7 +33,18 @@ def test_every_derived_field_of_every_rule_has_words() -> None:
         for text, tree in zip((*rule.when, *rule.unless), (*program.when, *program.unless), strict=True):
             wanted = set(derived_steps(tree))
             seen += len(wanted)
-            told = {line.partition(":")[0]: line.partition(": ")[2] for line in said[text]}
+            told = {line.partition(":")[0]: line.partition(": ")[2] for line in said[text] if line[:6] != "words."}
             assert told.keys() == wanted, (rule.name, text)
             assert all(told.values()), (rule.name, text)
     assert seen > len(rules)
+
+
+def test_every_named_list_is_used_and_shown(project: Path_) -> None:
+    folders = {path.parent for path in rule_files(project / "rules")}
+    named = {(folder.name, name) for folder in folders for name in words_of(folder)}
+    shown = {
+        (rule.area, line[len("words.") :].partition(":")[0])
+        for rule in catalogue.rules() for said in meanings(rule).values() for line in said if line.startswith("words.")
+    }  # fmt: skip
+    assert named
+    assert shown == named

@@ -17,11 +17,6 @@ CODES = frozenset({
 """Events that tell a return code of NCCL and nothing else."""
 
 _VAGUE = frozenset({"torch-last-error", "torch-operations-failed", "system-call-failed", "cuda-failure"})
-_MISUSE = (
-    "group-unbalanced", "group-blocking-mixed", "comm-in-progress", "comm-already-destroyed", "cuda-graph-mixed",
-    "streams-mixed", "launch-threads-racing", "comm-revoked", "argument-null", "buffer-not-on-gpu", "count-invalid",
-    "datatype-invalid", "reduction-op-invalid", "root-invalid",
-)  # fmt: skip
 _FAILURES = frozenset({"cause", "symptom"})
 _SAYS_NOTHING = CODES | {"python-exception"}
 
@@ -95,12 +90,6 @@ def is_port_taken(event: Event, view: View) -> bool:
     version = view.version(event)
     before = version is not None and version.less(_RAS_SINCE)
     return event.event == "bind-failed" and view.get(event, "reason") == "address-in-use" and bool(before)
-
-
-@derived_of(*_MISUSE)
-def is_misuse(event: Event, view: View) -> bool:
-    """Does NCCL refuse what its caller passes or in which order it calls?"""
-    return True
 
 
 @derived_of("c10d-port-not-permitted", "bind-failed")
