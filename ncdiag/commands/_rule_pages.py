@@ -55,6 +55,8 @@ def _index(rules: list[Rule]) -> Iterator[str]:
 
 def _page(rule: Rule, codes: dict[str, str], causes: list[str]) -> Iterator[str]:
     yield from (NOTE, f"# {rule.code} {rule.name}", "", f"**{_plain(rule.title)}**", "")
+    yield from (f"- where {_clauses(case.when)}: **{_plain(case.text)}**" for case in rule.titles)
+    yield from ([""] if rule.titles else [])
     yield f"Area {rule.area}; severity {rule.severity}; {rule.role}; when it fires, the fault is {rule.strength}."
     if rule.formerly:
         yield f"Formerly {', '.join(f'`{name}`' for name in rule.formerly)}."
@@ -80,6 +82,10 @@ def _page(rule: Rule, codes: dict[str, str], causes: list[str]) -> Iterator[str]
         yield from _example(example)
     if rule.references:
         yield from ("", "## References", "", *(f"- {_reference(text)}" for text in rule.references))
+
+
+def _clauses(clauses: Iterable[str]) -> str:
+    return " and ".join(f"`{_code(clause)}`" for clause in clauses)
 
 
 def _fix(fix: Fix) -> Iterator[str]:

@@ -43,6 +43,8 @@ def page(rule: Rule) -> str:
 def _page(rule: Rule) -> Iterator[str]:
     yield f"{rule.name} ({rule.code}, {rule.area}, {rule.severity}, {rule.role})"
     yield from _wrapped(rule.title, "  ")
+    for case in rule.titles:
+        yield from _wrapped(f"where {' and '.join(case.when)}: {case.text}", "    ")
     if rule.formerly:
         yield f"  formerly {', '.join(rule.formerly)}"
     yield ""

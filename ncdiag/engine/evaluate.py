@@ -282,7 +282,7 @@ class _Judge:
             self.held |= self.specific - unknown
             return
         names = dict(self.names)
-        pieces = self.texts.pieces(self.rule.group or self.rule.title, names)
+        pieces = self.texts.pieces(self.rule.group or self._title(names), names)
         key = tuple(p if isinstance(p, str) else "" if p.slot.who else show(p.value) for p in pieces)
         if key not in self.groups:
             if len(self.groups) == _MAX_FINDINGS:
@@ -293,6 +293,13 @@ class _Judge:
         if admitted is None:
             lowered = max(lowered, CONFIDENCES.index("likely"))
         self.groups[key].add(names, min(lowered, len(CONFIDENCES) - 1))
+
+    def _title(self, names: Mapping[str, Any]) -> str:
+        """The title of the first case that is true of an instance, else the rule's."""
+        for case, tests in zip(self.rule.titles, self.program.title_tests, strict=True):
+            if all(test(Frame(self.context, dict(names))) is True for test in tests):
+                return case.text
+        return self.rule.title
 
     def _finding(self, group: _Group) -> Finding:
         where, evidence = group.where, dict[Any, None]()
@@ -314,7 +321,7 @@ class _Judge:
             role=self.rule.role,
             layer=self.rule.layer,
             vague=self.rule.echo,
-            title=self.texts.render(self.rule.title, group.instances),
+            title=self.texts.render(self._title(group.instances[0]), group.instances),
             why=self.texts.render(self.rule.why, group.instances),
             confidence=CONFIDENCES[group.best],
             where=where,

@@ -13,7 +13,7 @@ from ncdiag import toml
 from ncdiag.engine import clauses
 from ncdiag.engine.kinds import suggestion
 from ncdiag.engine.program import Bound, Program, completed
-from ncdiag.engine.schema import Applies, Ask, Fix, Rule
+from ncdiag.engine.schema import Applies, Ask, Case, Fix, Rule
 from ncdiag.engine.scope import Names, Scope
 from ncdiag.engine.templates import compile_template
 from ncdiag.engine.tree import Template, Tree
@@ -25,7 +25,7 @@ WORDS = "words.toml"
 _CODE = re.compile(r"[A-Z]{2,6}\d{3,4}\Z")
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*\Z")
 _TABLES: dict[str, type[msgspec.Struct]] = {
-    "": Rule, "applies": Applies, "fix": Fix, "fix.applies": Applies, "asks": Ask,
+    "": Rule, "applies": Applies, "fix": Fix, "fix.applies": Applies, "asks": Ask, "titles": Case,
 }  # fmt: skip
 
 
@@ -111,6 +111,7 @@ def compile_rule(rule: Rule, names: Names | None = None) -> Program:
         unless=_conditions(rule.unless, scope),
         nccl=_constraint(rule.applies.nccl),
         templates={text: _template(text, scope) for text in _texts(rule) if "{" in text or "}" in text},
+        title_when=tuple(_conditions(case.when, scope) for case in rule.titles),
         fix_when=tuple(_conditions(fix.when, scope) for fix in rule.fixes),
         fix_nccl=tuple(_constraint(fix.applies.nccl) for fix in rule.fixes),
     )
@@ -152,7 +153,7 @@ def _constraint(text: str) -> Constraint:
 
 
 def _texts(rule: Rule) -> list[str]:
-    texts = [rule.title, rule.why, rule.group]
+    texts = [rule.title, rule.why, rule.group, *(case.text for case in rule.titles)]
     for fix in rule.fixes:
         texts += [fix.text, fix.scope, fix.confirm, *fix.env.values(), *fix.unset, *fix.commands]
     return texts

@@ -33,7 +33,7 @@ Level = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 class Program(msgspec.Struct, frozen=True, dict=True):
-    """The trees of a rule. ``templates``: every text with holes; ``fix_when``: the conditions of each fix.
+    """The trees of a rule. ``templates``: every text with holes; ``fix_when``, ``title_when``: conditions of each.
 
     ``levels``: what can be judged when 0, 1, 2 ... names are bound. It and `Bound.events` follow from the rest
     (`completed`).
@@ -45,6 +45,7 @@ class Program(msgspec.Struct, frozen=True, dict=True):
     nccl: Constraint
     templates: dict[str, Template]
     levels: tuple[Level, ...] = ()
+    title_when: tuple[tuple[Tree, ...], ...] = ()
     fix_when: tuple[tuple[Tree, ...], ...] = ()
     fix_nccl: tuple[Constraint, ...] = ()
 
@@ -57,6 +58,11 @@ class Program(msgspec.Struct, frozen=True, dict=True):
     def guards(self) -> tuple[Test, ...]:
         """The functions of ``unless``."""
         return tuple(map(test, self.unless))
+
+    @functools.cached_property
+    def title_tests(self) -> tuple[tuple[Test, ...], ...]:
+        """The functions of the titles' conditions."""
+        return tuple(tuple(map(test, conditions)) for conditions in self.title_when)
 
     @functools.cached_property
     def fix_tests(self) -> tuple[tuple[Test, ...], ...]:

@@ -44,6 +44,13 @@ class Fix(_Table, frozen=True):
     workaround: bool = False
 
 
+class Case(_Table, frozen=True):
+    """The title of instances of which all ``when`` is true, in place of the rule's own."""
+
+    when: tuple[str, ...]
+    text: str
+
+
 class Ask(_Table, frozen=True):
     """What would settle a rule that could not be judged: the fact that is ``missing`` and the output to ``ask_for``.
 
@@ -68,6 +75,7 @@ class Rule(_Table, frozen=True):
     """One fault. ``when``: all true; ``unless``: none true; ``each`` binds names to facts before both.
 
     ``layer``: lower is closer to the hardware; ``rank`` breaks the last ties. ``strength``: what the conditions prove.
+    ``titles``: the first case that is true gives the title, else ``title`` does.
     ``effect``: ``job`` when the fault shows on other hosts as well. ``broken``: what it finds is a failure by itself, a
     part that does not work, whether or not a job was hit by it. ``group``: instances with the same text of it are one
     finding (default: of the title). ``floor``: judged last, of what no other finding rests on. ``explains``: names of
@@ -88,6 +96,7 @@ class Rule(_Table, frozen=True):
     rank: int = 100
     applies: Applies = Applies()
     each: dict[str, str] = {}
+    titles: tuple[Case, ...] = ()
     unless: tuple[str, ...] = ()
     formerly: tuple[str, ...] = ()
     false_positives: tuple[str, ...] = ()

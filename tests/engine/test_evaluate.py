@@ -295,3 +295,15 @@ def test_findings_are_capped_and_the_rest_is_counted() -> None:
 def test_a_rule_built_by_hand_is_compiled_when_it_is_judged() -> None:
     by_hand = rule(program=None)
     assert judge(two_hosts(rank(0, "n1", interface("n1"))), by_hand).outcome == "fired"
+
+
+def test_the_first_title_that_is_true_counts() -> None:
+    rule = load_text(
+        'code = "NCD902"\nname = "which-title"\narea = "gpu"\nseverity = "info"\nrole = "cause"\nlayer = 10\n'
+        'why = "w"\ntitle = "{h.name} is a host"\neach = { h = "job.hosts" }\nwhen = [\'h.name != "nobody"\']\n'
+        '[[titles]]\nwhen = [\'h.name == "a"\', "h.in_container == True"]\ntext = "{h.name} is a container"\n'
+        '[[titles]]\nwhen = [\'h.name in ["a", "b"]\']\ntext = "{h.name} is one of two"\n'
+    )
+    hosts = (Host(name="a", in_container=True), Host(name="b"), Host(name="c"), Host(name="a2", in_container=None))
+    titles = {finding.title for finding in evaluate.judge([rule], View(Job(hosts=hosts)))[0].findings}
+    assert titles == {"a is a container", "b is one of two", "a2,c is a host"}

@@ -180,15 +180,6 @@ def uses_host_address(table: RankTable, view: View) -> bool | None:
     return view.get(table, "host_address") is not None
 
 
-@derived
-def gpu_sharing(event: Event, view: View) -> str:
-    """A sentence about ranks or processes that share a GPU."""
-    where = f" on {event.host}" if event.host else ""
-    if event.event == "cuda-gpu-shared":
-        return f"Several processes{where} hold memory on GPU {event.fields.get('device')}, which ran out of it"
-    return f"Two ranks{where} use the same GPU"
-
-
 _STARTED = ("c10d-connect-timeout", "torch-store-timeout")
 _UNREACHED_ERRNO = frozenset({110, 111, 113})
 """Timed out, refused, no route. PyTorch tries IPv6 first, which fails with others and harms nobody."""
