@@ -199,11 +199,15 @@ def _of_handshake(event: Event) -> Difference:
     return Difference(what="net", name="net", groups=groups, provenance=event.provenance)
 
 
+_WORDED = "failure-words"
+"""What speaks of a failure in its words alone is a fact until nothing else tells of one (`ncdiag.parsers._failing`)."""
+
+
 @derived
 def is_out_of_files(event: Event, view: View) -> bool:
     """Does a program say that it may open no more files (EMFILE)?"""
-    if event.kind not in FAILURES:
-        return False
+    if event.kind not in FAILURES and event.event != _WORDED:
+        return False  # of a hundred thousand lines that tell facts, the reason is not worked out
     return event.event == "too-many-files" or view.get(event, "reason") == "too-many-files"
 
 
