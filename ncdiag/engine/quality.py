@@ -11,6 +11,7 @@ import msgspec
 from ncdiag.engine.evaluate import judge, program_of, trace
 from ncdiag.engine.floor import cited
 from ncdiag.engine.kinds import suggestion
+from ncdiag.engine.load import dangling
 from ncdiag.engine.program import completed
 from ncdiag.engine.schema import Example, Rule
 from ncdiag.facts.model import Job
@@ -32,15 +33,14 @@ def problems(
     held, whole = list(rules), list(book)
     above = tuple(rule for rule in whole if not rule.floor)
     names = {name for rule in (*held, *whole) for name in (rule.name, *rule.formerly)}
-    found = [f"{rule.name}: {problem}" for rule in held for problem in _unknown_names(rule, names)] if whole else []
+    loose = dangling((*whole, *held)) if whole else {}
+    found = [f"{rule.name}: {_unknown(name, names)}" for rule in held for name in loose.get(rule.name, ())]
     return found + [f"{rule.name}: {problem}" for rule in held for problem in _problems(rule, facts_of, view_of, above)]
 
 
-def _unknown_names(rule: Rule, names: Collection[str]) -> Iterator[str]:
-    for name in rule.explains:
-        if name not in names:
-            hint = suggestion(name, names)
-            yield f"explains {name!r}, which is no rule" + (f": {hint}" if hint else "")
+def _unknown(name: str, names: Collection[str]) -> str:
+    hint = suggestion(name, names)
+    return f"explains {name!r}, which is no rule" + (f": {hint}" if hint else "")
 
 
 def _problems(rule: Rule, facts_of: FactsOf, view_of: Callable[[Job], View], above: tuple[Rule, ...]) -> Iterator[str]:

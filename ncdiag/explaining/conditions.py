@@ -15,6 +15,7 @@ from ncdiag.facts.view import registry
 
 _LIST = re.compile(r"\bin\s+(?:words\.(\w+)|[\[(])")
 """The lists of a condition; the group is the name of one that has a name."""
+_SENTENCE = re.compile(r".*?[.?](?=\s|$)")
 _OF_KIND = {"host": "Host", "setting": "Setting"}
 """Steps of a path whose type follows from what they are."""
 
@@ -103,8 +104,5 @@ def _inner(kind: Any) -> str:  # noqa: ANN401  (a type of any form)
 
 def _first(text: str) -> str:
     """The first sentence; what follows it says when the field is unknown, and why."""
-    for end in (". ", "? "):
-        head, mark, _ = text.partition(end)
-        if mark and not head.endswith(("src/misc", "e.g")):
-            text = head + end.strip()
-    return text
+    found = _SENTENCE.match(text)
+    return found[0] if found else text

@@ -34,10 +34,9 @@ def status(text: str) -> int | None:
     """The status of the failed completion of which a line tells; None where it tells of none."""
     if not any(sign in text for sign in _SIGNS):
         return None
-    by_name = {code.name: code.number for code in codes()["completion"].values()}
     named = _NAME.search(text)
     if named is not None:
-        return by_name.get(named[0]) or None
+        return _by_name().get(named[0]) or None
     numbered = _NUMBER.search(text)
     if numbered is not None:
         number = int(next(filter(None, numbered.groups())))
@@ -47,6 +46,11 @@ def status(text: str) -> int | None:
         return _SYNDROMES.get(int(by_card[1], 16))
     words = _words().search(text)
     return _said()[words[0].lower().replace("count ", "counter ")] if words is not None else None
+
+
+@functools.cache
+def _by_name() -> dict[str, int]:
+    return {code.name: code.number for code in codes()["completion"].values()}
 
 
 @functools.cache

@@ -25,7 +25,7 @@ _PUT = re.compile(
 _CODE = re.compile(
     r"\W{1,3}(?:code|error|returned|status)?\W{0,2}(\d{1,3})\b(?![.:%]\d)|.{0,120}?\bcode ?= ?(\d{1,3})\b"
 )
-_NO_FAILURES = frozenset({
+NO_FAILURES = frozenset({
     "cudaErrorNotReady", "cudaErrorPeerAccessAlreadyEnabled", "cudaErrorCudartUnloading",
     "cudaErrorProfilerAlreadyStarted", "cudaErrorProfilerAlreadyStopped",
 })  # fmt: skip
@@ -51,4 +51,4 @@ def failure(text: str) -> str | None:
 
 def _failing(reason: reasons.Reason | None) -> str | None:
     name = reason.name if reason is not None else None
-    return name if name and name.startswith("cuda") and name not in _NO_FAILURES else None
+    return name if name and name.startswith("cuda") and name not in NO_FAILURES else None

@@ -11,9 +11,8 @@ import re
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View, derived_of
 
-PRINTED = ("cuda-failure", "program-cuda-failure", "python-exception", "cuda-alloc-failed")
+PRINTED = ("cuda-failure", "program-cuda-failure", "cuda-alloc-failed")
 """Events of a failed call of CUDA, of which the error tells all."""
-_OF_CUDA = re.compile(r"(?i)cuda|\bhip|nvrtc|triton|\bgpu")
 
 _BAD_KERNEL = frozenset({
     "cudaErrorIllegalAddress", "cudaErrorLaunchFailure", "cudaErrorPriorLaunchFailure", "cudaErrorMisalignedAddress",
@@ -55,8 +54,6 @@ _KNOWN = (
 @derived_of(*PRINTED)
 def cuda_error(event: Event, view: View) -> str:
     """The error by the name that the runtime gives it (``cudaErrorNoDevice``); empty where the line tells of none."""
-    if event.event == "python-exception" and not _OF_CUDA.search(event.text):
-        return ""
     name: str | None = view.get(event, "error_name")
     return name if name and name.startswith("cuda") else ""
 

@@ -9,7 +9,6 @@ from ncdiag.nccl.derive.lists import list_of
 
 _DEAD = frozenset({"down", "lowerlayerdown", "notpresent"})
 _LISTS = ("NCCL_SOCKET_IFNAME", "NCCL_OOB_NET_IFNAME")
-_OTHERS = ("GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME", "UCX_NET_DEVICES")
 
 
 @derived
@@ -49,13 +48,6 @@ def _is_named(host: Host, interface: Interface, view: View) -> bool | None:
         if all(view.get(other, "is_dead") for other in others):
             view.note(setting)
             return True
-    for name in _OTHERS:
-        setting_of = view.setting(host, name)
-        if setting_of is not None and setting_of.is_set:
-            known = True
-            if interface.name in (setting_of.text or "").split(","):
-                view.note(setting_of)
-                return True
     return False if known else None
 
 
