@@ -90,7 +90,7 @@ INTERFACES = """[root@n1 ~]# ip addr
 )  # fmt: skip
 def test_interfaces_that_fit_hccl_s_filter(value: str, fits: bool) -> None:
     view = view_of(interfaces=INTERFACES, env=f"[root@n1 ~]# export HCCL_SOCKET_IFNAME={value}")
-    assert view.get(view.job.hosts[0], "has_hccl_interface_fault") is not fits
+    assert (view.get(view.job.hosts[0], "hccl_interface_fault") == "") is fits
 
 
 @pytest.mark.parametrize(

@@ -35,13 +35,6 @@ def far_bindings(host: Host, view: View) -> str | None:
     return ", ".join(texts[:_SHOWN]) + more
 
 
-@derived
-def has_far_bindings(host: Host, view: View) -> bool | None:
-    """Is a process bound to processors far from its GPU?"""
-    found = view.get(host, "far_bindings")
-    return None if found is None else bool(found)
-
-
 def _told_by_nccl(host: Host, view: View) -> Iterator[Binding]:
     for event in view.events_on(host.name, ["cpu-affinity-empty"]):
         view.note(event)

@@ -6,7 +6,7 @@ import re
 
 from ncdiag.facts.derive.rdma import ranks_of
 from ncdiag.facts.model import Event, Host, Job
-from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.view import View, derived
 
 AZURE_NAMES = re.compile(r"mlx5_(?:ib|an)\d")
 """What Azure's images call their RDMA devices (azhpc-images, azure_persistent_rdma_naming)."""
@@ -136,22 +136,10 @@ def lacks_traffic_class(host: Host, view: View) -> bool | None:
     return bool((setting.number if setting.is_set else 0) != wanted)
 
 
-@derived_of("google-setting-enforced")
-def wants_unset(event: Event, view: View) -> bool:
-    """Does Google's checker want the variable not to be set at all?"""
-    return event.fields.get("wanted") == "unset"
-
-
 @derived
 def wanted_assignment(event: Event, view: View) -> str:
     """``NCCL_MIN_NCHANNELS=4``: what Google's checker asks for."""
     return f"{event.fields.get('variable')}={event.fields.get('wanted')}"
-
-
-@derived
-def shim_refuses(job: Job, view: View) -> bool:
-    """Is Google's plugin there, and its checker refuses a variable?"""
-    return "google-setting-enforced" in view.event_names()
 
 
 @derived

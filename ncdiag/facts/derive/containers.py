@@ -11,12 +11,6 @@ _LOCKING = frozenset({"IPC_LOCK", "CAP_IPC_LOCK", "ALL"})
 
 
 @derived
-def is_pod(launch: Launch, view: View) -> bool:
-    """Whether this is a container of a Kubernetes manifest."""
-    return launch.program == POD
-
-
-@derived
 def gpu_count(launch: Launch, view: View) -> int | None:
     """GPUs that the container is given; None when the line does not say, or says all."""
     text = (launch.gpus or "").strip("\"'")

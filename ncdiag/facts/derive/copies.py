@@ -99,13 +99,6 @@ def _of_one_gpu(pairs: _Pairs) -> tuple[float, _Pairs] | None:
 
 
 @derived
-def has_slow_pairs(host: Host, view: View) -> bool | None:
-    """True if copies between some GPUs are far slower than between the others."""
-    found = view.get(host, "slow_pairs")
-    return None if found is None else bool(found)
-
-
-@derived
 def slow_copies(gpu: Gpu, view: View) -> str | None:
     """``from the host to it reach 6.1 GB/s, on other GPUs 25``: empty for none, None when nothing can be compared."""
     host = view.host(gpu.host)
@@ -125,10 +118,3 @@ def _compared(gpu: Gpu, gpus: Sequence[Gpu], field: str, view: View) -> str | No
         return ""
     view.note(gpu, field)
     return f"{_COPIES[field]} reach {mine:.3g} GB/s, on the other GPUs {usual:.3g}"
-
-
-@derived
-def has_slow_copies(gpu: Gpu, view: View) -> bool | None:
-    """True if copies that this GPU makes are far slower than those of its siblings."""
-    found = view.get(gpu, "slow_copies")
-    return None if found is None else bool(found)

@@ -99,15 +99,6 @@ def who(event: Event, view: View) -> str:
     return f"{name} on {host}" if host else name
 
 
-@derived_of("ib-modify-qp-failed")
-def is_no_such_device(event: Event, view: View) -> bool:
-    """ibv_modify_qp answered ENODEV.
-
-    The address of the queue pair belongs to no interface of this network namespace.
-    """
-    return bool(view.get(event, "error_name") == "ENODEV")
-
-
 @derived
 def verbs_closed(host: Host, view: View) -> bool | None:
     """Can no program open the RDMA devices that the host has: did an open fail, or are there no uverbs files?"""

@@ -92,14 +92,6 @@ def is_port_taken(event: Event, view: View) -> bool:
     return event.event == "bind-failed" and view.get(event, "reason") == "address-in-use" and bool(before)
 
 
-@derived_of("c10d-port-not-permitted", "bind-failed")
-def is_port_forbidden(event: Event, view: View) -> bool:
-    """May the process not bind the TCP port (errno 13)?"""
-    if event.event == "c10d-port-not-permitted":
-        return True
-    return event.event == "bind-failed" and bool(view.get(event, "reason") == "denied")
-
-
 @derived_of("gpu-xid", "gpu-gsp-history", "cuda-nvlink-error", *PRINTED)
 def is_fatal_gpu_failure(event: Event, view: View) -> bool:
     """Was a GPU given up: an Xid that needs a reset, a system processor that does not answer, a lost NVLink?"""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from ncdiag.facts.model import Event, Host, Job
 from ncdiag.facts.scalars import in_network
-from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.view import View, derived
 
 _NO_ANSWER = frozenset({"ETIMEDOUT", "EHOSTUNREACH", "EHOSTDOWN", "ECONNABORTED", "EPERM"})
 """What the kernel says where packets were dropped or a filter answered; refused is also what a dead process leaves."""
-_CONNECTS = frozenset({"socket-connect-failed", "socket-connect-exhausted"})
 
 
 @derived
@@ -18,17 +17,10 @@ def dropping_hosts(job: Job, view: View) -> tuple[Host, ...] | None:
     return tuple(h for h in shown if h.input_policy == "drop" or h.input_drops) if shown else None
 
 
-@derived_of(*_CONNECTS)
-def is_firewalled(event: Event, view: View) -> bool | None:
-    """Did a connection get no answer although no network lies between its ends, or from a host that drops?"""
-    found = view.get(event, "firewall")
-    return None if found is None else bool(found)
-
-
 @derived
 def firewall(event: Event, view: View) -> str | None:
     """A sentence about it; empty for none, None when no packet filter was shown."""
-    if event.event not in _CONNECTS or view.get(event, "error_name") not in _NO_ANSWER:
+    if view.get(event, "error_name") not in _NO_ANSWER:
         return ""
     if view.get(view.job, "is_multi_host") is False:
         return f"{event.host or 'A host'} cannot reach an address of its own ({event.fields.get('error')})"

@@ -26,13 +26,6 @@ def memory_fault(gpu: Gpu, view: View) -> str | None:
 
 
 @derived
-def has_memory_fault(gpu: Gpu, view: View) -> bool | None:
-    """Is there anything left to be done?"""
-    found = view.get(gpu, "memory_fault")
-    return None if found is None else bool(found)
-
-
-@derived
 def place(gpu: Gpu, view: View) -> str:
     """``GPU 0000:17:00.0 of n1``, by the bus id or the index, whichever is known."""
     return f"GPU {gpu.bus_id if gpu.bus_id is not None else gpu.index} of {gpu.host}"

@@ -90,13 +90,6 @@ def missing_gpus(host: Host, view: View) -> str | None:
 
 
 @derived
-def lacks_gpus(host: Host, view: View) -> bool | None:
-    """True if there are fewer GPUs than its boards hold."""
-    found = view.get(host, "missing_gpus")
-    return None if found is None else bool(found)
-
-
-@derived
 def unlisted_gpus(host: Host, view: View) -> str | None:
     """``7 of the 8 GPUs on its PCI bus``; empty where it lists as many as lspci, None where a list is missing."""
     gpus = listed(host)
@@ -114,10 +107,3 @@ def _is_gpu(device: PciDevice) -> bool:
     """True for a GPU without a display, as servers have them, and no virtual function of one."""
     words = device.description or ""
     return "NVIDIA" in words and "3D controller" in words and device.physical_function is None
-
-
-@derived
-def has_unlisted_gpus(host: Host, view: View) -> bool | None:
-    """True if lspci shows more GPUs than nvidia-smi."""
-    found = view.get(host, "unlisted_gpus")
-    return None if found is None else bool(found)

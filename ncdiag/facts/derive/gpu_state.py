@@ -39,13 +39,6 @@ def fabric_problem(gpu: Gpu, view: View) -> str | None:
 
 
 @derived
-def has_fabric_problem(gpu: Gpu, view: View) -> bool | None:
-    """True if it is not in the NVLink fabric, or not well in there."""
-    found = view.get(gpu, "fabric_problem")
-    return None if found is None else bool(found)
-
-
-@derived
 def needed_recovery(gpu: Gpu, view: View) -> str | None:
     """What the driver wants to be done: ``Reset``; empty for nothing, None when it was not asked."""
     if gpu.recovery_action is not None:
@@ -55,13 +48,6 @@ def needed_recovery(gpu: Gpu, view: View) -> str | None:
         view.note(gpu, "reset_required")
         return "Reset" if gpu.reset_required else ""
     return None
-
-
-@derived
-def needs_recovery(gpu: Gpu, view: View) -> bool | None:
-    """True if the driver wants something to be done before it is used again."""
-    found = view.get(gpu, "needed_recovery")
-    return None if found is None else bool(found)
 
 
 @derived

@@ -49,13 +49,6 @@ def narrow_devices(host: Host, view: View) -> tuple[str, ...] | None:
     return tuple(found) if told else None
 
 
-@derived
-def has_narrow_devices(host: Host, view: View) -> bool | None:
-    """Do GPUs or RDMA cards use fewer PCIe lanes than they have, or cards a lower speed?"""
-    found = view.get(host, "narrow_devices")
-    return None if found is None else bool(found)
-
-
 def _is_gpu(device: PciDevice) -> bool:
     return "NVIDIA" in (device.description or "") and "3D controller" in (device.description or "")
 
@@ -176,13 +169,6 @@ def _is_printed(event: Event) -> bool:
 
 
 @derived
-def lacks_peers(job: Job, view: View) -> bool | None:
-    """Does something tell of GPUs without peer access?"""
-    found = view.get(job, "peer_refusal")
-    return None if found is None else bool(found)
-
-
-@derived
 def has_both_peer_modules(host: Host, view: View) -> bool:
     """Are the peer-memory module of the driver and its older forerunner both loaded?"""
     found = [module for module in host.modules if module.name in _PEER_MODULES]
@@ -204,4 +190,4 @@ def crowded_nic(host: Host, view: View) -> bool | None:
     if len({nic for nics in used for nic in nics}) > 1:
         return False
     view.note(ranks[0], "net_devices")
-    return not any(view.get(rank, "lists_slow_devices") for rank in ranks)
+    return not any(view.get(rank, "slow_devices") for rank in ranks)

@@ -97,12 +97,6 @@ def is_roce_failure(event: Event, view: View) -> bool:
     return event.event == "hccl-roce-error" or "cqe" in str(event.fields.get("exception")).lower()
 
 
-@derived_of("hccl-cluster-exception")
-def is_first_device(event: Event, view: View) -> bool:
-    """Does HCCL name a device that ended or stands still as the first one that failed?"""
-    return not view.get(event, "is_roce_failure")
-
-
 @derived
 def first_device(event: Event, view: View) -> str:
     """``device 3 of 10.3.0.2 (Heartbeat Lost)``."""
@@ -194,24 +188,18 @@ def _server(table: RankTable, host: Host, ports: dict[str, Npu]) -> str | None:
 
 
 @derived
-def has_wrong_address(table: RankTable, view: View) -> bool | None:
-    """True if the table gives a device an address that is its host's, or not that of its port.
+def wrong_address(table: RankTable, view: View) -> str | None:
+    """A sentence about an address of the table that is a host's, or not that of the device's port.
 
-    None where no such address is seen and the port of none of its devices was shown.
+    Empty for none; None where the table names no address or the port of none of its devices was shown.
     """
-    own: bool | None = view.get(table, "uses_host_address")
-    if own or view.get(table, "port_address") is not None:
-        return True
-    return own if any(True for _ in _compared(table, view)) else None
-
-
-@derived
-def wrong_address(table: RankTable, view: View) -> str:
-    """A sentence about an address of the table that is not that of the device's port."""
-    host = view.get(table, "host_address")
+    host = next((d.device_ip for d in table.devices if d.device_ip and d.device_ip == d.server_id), None)
     if host is not None:
         return f"The rank table gives an NPU the address of its host, {host}"
-    return f"The rank table has another address for an NPU than its port: {view.get(table, 'port_address')}"
+    other = view.get(table, "port_address")
+    if other is not None:
+        return f"The rank table has another address for an NPU than its port: {other}"
+    return "" if any(d.device_ip for d in table.devices) and any(True for _ in _compared(table, view)) else None
 
 
 def _named(ranks: set[int]) -> str:

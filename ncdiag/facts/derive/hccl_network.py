@@ -96,13 +96,6 @@ def _order(interface: Interface) -> tuple[int, str]:
 
 
 @derived
-def has_hccl_interface_fault(host: Host, view: View) -> bool | None:
-    """Does the interface that HCCL takes on the host not suit?"""
-    found = view.get(host, "hccl_interface_fault")
-    return None if found is None else bool(found)
-
-
-@derived
 def filters_packets(host: Host, view: View) -> bool | None:
     """Is a packet filter at work: by its rules where they are shown, else by its service?"""
     if host.input_policy is not None or host.input_drops is not None:

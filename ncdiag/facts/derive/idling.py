@@ -27,13 +27,6 @@ def deep_sleep(host: Host, view: View) -> str | None:
 
 
 @derived
-def sleeps_deeply(host: Host, view: View) -> bool | None:
-    """Are processors put into idle states that take long to leave?"""
-    found = view.get(host, "deep_sleep")
-    return None if found is None else bool(found)
-
-
-@derived
 def small_message_us(host: Host, view: View) -> float | None:
     """Microseconds of a small message by the slowest latency test of this host; None without one."""
     tests = (test for test in view.job.link_tests if test.host == host.name or (test.host is None and _is_alone(view)))

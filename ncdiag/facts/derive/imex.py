@@ -26,10 +26,3 @@ def imex_fault(host: Host, view: View) -> str | None:
         view.note(host, "imex_channels")
         return f"Programs on {host.name} see no IMEX channel"
     return "" if host.imex_domain == _UP or not refused else None
-
-
-@derived
-def has_imex_fault(host: Host, view: View) -> bool | None:
-    """True if its nodes or channels have such a fault."""
-    found = view.get(host, "imex_fault")
-    return None if found is None else bool(found)

@@ -52,12 +52,6 @@ def is_shm_registration(event: Event, view: View) -> bool:
 
 
 @derived_of("ib-modify-qp-failed")
-def is_unreachable(event: Event, view: View) -> bool:
-    """Did the kernel know no way to the peer's RDMA address (errno 101 or 113)?"""
-    return bool(view.get(event, "reason") == "unreachable")
-
-
-@derived_of("ib-modify-qp-failed")
 def lacks_path(event: Event, view: View) -> bool:
     """Did a queue pair find no path to its peer (errno 110), or fail for a reason that the line does not tell?"""
     told = event.fields.get("errno") is not None or bool(event.fields.get("error"))

@@ -31,13 +31,6 @@ def ipoib_trouble(advertised: Advertised, view: View) -> str | None:
     return f"{other.host} waits at {other.bootstrap_interface.name}"
 
 
-@derived
-def has_ipoib_trouble(advertised: Advertised, view: View) -> bool | None:
-    """Does something go wrong over an IPoIB interface at which ranks meet?"""
-    found = view.get(advertised, "ipoib_trouble")
-    return None if found is None else bool(found)
-
-
 def _meets_elsewhere(rank: Rank, advertised: Advertised, view: View) -> bool:
     interface = rank.bootstrap_interface
     if interface is None or rank.host == advertised.host:

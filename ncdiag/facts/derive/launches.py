@@ -35,13 +35,6 @@ def miscount(job: Job, view: View) -> str | None:
 
 
 @derived
-def is_miscounted(job: Job, view: View) -> bool | None:
-    """Are there as many slots as ranks?"""
-    found = view.get(job, "miscount")
-    return None if found is None else bool(found)
-
-
-@derived
 def is_multi_host(launch: Launch, view: View) -> bool | None:
     """Does the line start processes on several hosts? None when it does not say."""
     if launch.program == "hostfile" and not any(host.slots for host in launch.hosts):

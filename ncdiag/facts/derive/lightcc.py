@@ -34,13 +34,6 @@ def lightcc_problem(setting: Setting, view: View) -> str | None:
 
 
 @derived
-def is_lightcc_problem(setting: Setting, view: View) -> bool | None:
-    """Does a variable of LightCC do nothing, or the wrong thing?"""
-    found = view.get(setting, "lightcc_problem")
-    return None if found is None else bool(found)
-
-
-@derived
 def gpus_per_host(setting: Setting, view: View) -> int | None:
     """The number of GPUs of each host, where all hosts have as many."""
     return _gpus_per_host(view)

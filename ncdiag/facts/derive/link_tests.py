@@ -83,12 +83,6 @@ def fraction_of_host_memory(test: LinkTest, view: View) -> float | None:
 
 
 @derived
-def is_of_gpu_memory(test: LinkTest, view: View) -> bool | None:
-    """Do its buffers lie on a GPU?"""
-    return None if test.memory is None else test.memory == "gpu"
-
-
-@derived
 def device_text(test: LinkTest, view: View) -> str:
     """The device that was tested, for people: ``mlx5_0 of n1``."""
     return " of ".join(part for part in (test.hca or "an RDMA device", test.host) if part)

@@ -23,12 +23,6 @@ def contradicting_lists(launch: Launch, view: View) -> tuple[str, ...]:
     return tuple(prefix.removesuffix("_if_") for prefix in _LISTS if {prefix + "include", prefix + "exclude"} <= given)
 
 
-@derived
-def contradicts_itself(launch: Launch, view: View) -> bool:
-    """Does the line give a TCP component of Open MPI both an include and an exclude list?"""
-    return bool(view.get(launch, "contradicting_lists"))
-
-
 @derived_of("mpi-library-missing", "ssh-command-ended")
 def is_mpi_missing(event: Event, view: View) -> bool:
     """Does a host lack Open MPI, by its own word, or by the shell that found no daemon to start (status 127)?"""

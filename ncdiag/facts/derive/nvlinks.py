@@ -122,13 +122,6 @@ def lost_nvlink(host: Host, view: View) -> str | None:
 
 
 @derived
-def lacks_all_nvlinks(host: Host, view: View) -> bool | None:
-    """True if no NVLink joins its SXM modules."""
-    found = view.get(host, "lost_nvlink")
-    return None if found is None else bool(found)
-
-
-@derived
 def refused_pairs(host: Host, view: View) -> str | None:
     """``GPU0 and GPU3``: pairs on NVLink between which the driver offers no peer access; empty for none.
 
@@ -145,10 +138,3 @@ def refused_pairs(host: Host, view: View) -> str | None:
     for link in bad[:3]:
         view.note(link)
     return "; ".join(f"{link.a} and {link.b}" for link in bad[:3]) + (" and others" if len(bad) > 3 else "")  # noqa: PLR2004
-
-
-@derived
-def has_refused_pairs(host: Host, view: View) -> bool | None:
-    """True if the driver offers no peer access between GPUs that NVLink joins."""
-    found = view.get(host, "refused_pairs")
-    return None if found is None else bool(found)

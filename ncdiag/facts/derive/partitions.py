@@ -67,13 +67,6 @@ def _silent_pairs(groups: dict[Keys, list[Host]], view: View) -> Iterator[str]:
             yield _told(hosts[0], there[0], what, view)
 
 
-@derived
-def has_partition_problem(job: Job, view: View) -> bool | None:
-    """Do hosts have InfiniBand ports that cannot talk, for they share no partition?"""
-    found = view.get(job, "partition_problem")
-    return None if found is None else bool(found)
-
-
 def infiniband_ports(host: Host, view: View) -> Iterator[Port]:
     """The InfiniBand ports that are active, or of unknown state."""
     for hca in host.hcas:

@@ -160,10 +160,3 @@ def stands_at_first_step(job: Job, view: View) -> bool:
     shared = any(name.startswith("SHM") for rank in ready for name in rank.transports or ())
     view.note(bars[-1])
     return shared and not any(view.get(rank, "uses_p2p") for rank in ready)
-
-
-@derived
-def has_peer_stall(job: Job, view: View) -> bool | None:
-    """Is there anything of that?"""
-    found = view.get(job, "peer_stall")
-    return None if found is None else bool(found)

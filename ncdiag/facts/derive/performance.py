@@ -163,50 +163,40 @@ def best_large_busbw(benchmark: Benchmark, view: View) -> float | None:
 def dip_text(benchmark: Benchmark, view: View) -> str | None:
     """The size whose bandwidth is less than half of what smaller and larger ones, or for the last smaller ones, reach.
 
-    None for an even curve and for tables that are too short. Only sizes from 4 MiB on count: below, NCCL changes its
+    Empty for an even curve, None for a table that is too short. Only sizes from 4 MiB on count: below, NCCL changes its
     protocol.
     """
     rows = [row for row in benchmark.rows if row.busbw is not None and row.size >= 4 << 20]
     values = [row.busbw or 0.0 for row in rows]
     if len(rows) < _SHORT_LIST:
-        return None
+        return "" if len(benchmark.rows) >= _SHORT_LIST else None
     before = [0.0, *accumulate(values, max)]
     behind = list(accumulate(reversed(values), max))[::-1]
     for index, row in enumerate(rows[1:], 1):
         others = min(before[index], behind[index + 1]) if index + 1 < len(rows) else before[index]
         if values[index] < _DIP * others:
             return f"{_size(row.size)} reaches {values[index]:g} GB/s where other sizes reach {others:g}"
-    return None
-
-
-@derived
-def has_dip(benchmark: Benchmark, view: View) -> bool | None:
-    """Does the bandwidth of one size fall below half of what its neighbours reach?"""
-    return view.get(benchmark, "dip_text") is not None if len(benchmark.rows) >= _SHORT_LIST else None
+    return ""
 
 
 @derived
 def unfit_text(benchmark: Benchmark, view: View) -> str | None:
-    """Why the run cannot tell the bandwidth of the links; None when it can, or has no rows."""
+    """Why the run cannot tell the bandwidth of the links; empty when it can, None for a run without rows."""
+    if not benchmark.rows:
+        return None
     reasons = []
     sizes = [row.size for row in benchmark.rows]
-    if sizes and max(sizes) < MEDIUM and not _is_slow(benchmark):
+    if max(sizes) < MEDIUM and not _is_slow(benchmark):
         reasons.append(f"its largest size is {_size(max(sizes))}, which measures latency")
     if benchmark.iterations is not None and 0 < benchmark.iterations < _FEW_ITERATIONS:
         reasons.append(f"{benchmark.iterations} iterations measure the start as well")
-    return " and ".join(reasons) or None
+    return " and ".join(reasons)
 
 
 def _is_slow(benchmark: Benchmark) -> bool:
     """Does the largest size take so long that its latency does not count?"""
     last = max(benchmark.rows, key=lambda row: row.size)
     return (last.time_us or 0.0) > _LONG_US
-
-
-@derived
-def is_unfit(benchmark: Benchmark, view: View) -> bool | None:
-    """Can the run not tell the bandwidth?"""
-    return view.get(benchmark, "unfit_text") is not None if benchmark.rows else None
 
 
 def _nhosts(benchmark: Benchmark, view: View) -> int | None:

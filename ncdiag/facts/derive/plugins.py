@@ -88,9 +88,3 @@ def is_named_tuner_missing(event: Event, view: View) -> bool | None:
         return False
     setting = view.setting(view.job, "NCCL_TUNER_PLUGIN")
     return None if setting is None else bool(setting.is_set and setting.text) and setting.effective != "none"
-
-
-@derived_of("efa-queue-failed", "efa-resource-exhausted")
-def is_efa_exhausted(event: Event, view: View) -> bool:
-    """The EFA driver or provider got no memory for a domain or a queue of its device."""
-    return True

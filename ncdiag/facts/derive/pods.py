@@ -69,10 +69,3 @@ def service_mesh(job: Job, view: View) -> str | None:
     told = [launch.mesh for launch in job.launches if launch.program == "kubernetes"]
     told += [host.mesh_chain for host in job.hosts]
     return "" if told and None not in told else None
-
-
-@derived
-def has_service_mesh(job: Job, view: View) -> bool | None:
-    """Does a proxy of a service mesh take the connections of the ranks?"""
-    found = view.get(job, "service_mesh")
-    return None if found is None else bool(found)

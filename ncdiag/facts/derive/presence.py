@@ -68,13 +68,6 @@ def absent(communicator: Communicator, view: View) -> tuple[int, ...] | None:
 
 
 @derived
-def lacks_ranks(communicator: Communicator, view: View) -> bool | None:
-    """Do ranks print nothing while others began to set up the communicator?"""
-    found = view.get(communicator, "absent")
-    return None if found is None else bool(found)
-
-
-@derived
 def absent_text(communicator: Communicator, view: View) -> str:
     """``rank 6 of 8 (n2 started fewer ranks than the other hosts)``."""
     missing = view.get(communicator, "absent") or ()

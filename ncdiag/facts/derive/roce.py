@@ -62,12 +62,15 @@ def lossless_priority(host: Host, view: View) -> int | None:
 
 @derived
 def unmarked_interface(host: Host, view: View) -> str | None:
-    """An interface that ignores the marks of packets (trust pcp) or keeps no priority lossless; None without one."""
+    """An interface that ignores the marks of packets (trust pcp) or keeps no priority lossless.
+
+    Empty without one; None where no interface was shown to treat marks in any way.
+    """
     for interface in host.interfaces:
         if interface.trust == "pcp" or interface.pfc == ():
             view.note(interface)
             return interface.name
-    return None
+    return "" if any(i.trust is not None or i.pfc is not None for i in host.interfaces) else None
 
 
 @derived
@@ -88,29 +91,11 @@ def slow_devices(rank: Rank, view: View) -> tuple[str, ...] | None:
 
 
 @derived
-def lists_slow_devices(rank: Rank, view: View) -> bool | None:
-    """Does the rank list such ports?"""
-    found = view.get(rank, "slow_devices")
-    return None if found is None else bool(found)
-
-
-@derived
 def uses_bond(rank: Rank, view: View) -> bool | None:
     """Is one of the RDMA devices that the rank uses a bond of two ports (``mlx5_bond_0``)?"""
     if rank.net_devices is None:
         return None
     return rank.net == "IB" and any("bond" in d.name and d.link_layer == "RoCE" for d in rank.net_devices)
-
-
-@derived
-def has_unmarked_interface(host: Host, view: View) -> bool | None:
-    """Does an RDMA interface of the host take no notice of the marks of packets (DSCP)?
-
-    None when of none it was shown how it treats marks.
-    """
-    if view.get(host, "unmarked_interface") is not None:
-        return True
-    return False if any(i.trust is not None or i.pfc is not None for i in host.interfaces) else None
 
 
 @derived

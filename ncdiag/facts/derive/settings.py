@@ -39,12 +39,6 @@ def left_behind(launch: Launch, view: View) -> tuple[str, ...]:
 
 
 @derived
-def leaves_variables_behind(launch: Launch, view: View) -> bool:
-    """Are NCCL variables set that the launcher does not pass on?"""
-    return bool(view.get(launch, "left_behind"))
-
-
-@derived
 def unforwarded_names(launch: Launch, view: View) -> str:
     """The names of the variables that the launcher does not pass on, for people."""
     return ", ".join(view.get(launch, "left_behind"))

@@ -90,13 +90,6 @@ def slowness_beside(setting: Setting, view: View) -> str | None:
     return found
 
 
-@derived
-def is_debugging_in_slow_job(setting: Setting, view: View) -> bool | None:
-    """Does it cost speed in a job that was measured to be slow?"""
-    found = view.get(setting, "slowness_beside")
-    return None if found is None else bool(found)
-
-
 def _is_on(word: str, view: View) -> bool:
     return word != "0"
 

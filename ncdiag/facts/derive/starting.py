@@ -166,20 +166,6 @@ def device_count(table: RankTable, view: View) -> int:
     return len(table.devices)
 
 
-@derived
-def host_address(table: RankTable, view: View) -> str | None:
-    """An address that stands for a host and for one of its devices as well; None when there is none."""
-    return next((d.device_ip for d in table.devices if d.device_ip and d.device_ip == d.server_id), None)
-
-
-@derived
-def uses_host_address(table: RankTable, view: View) -> bool | None:
-    """Is there one? None when the table names no address."""
-    if not any(device.device_ip for device in table.devices):
-        return None
-    return view.get(table, "host_address") is not None
-
-
 _STARTED = ("c10d-connect-timeout", "torch-store-timeout")
 _UNREACHED_ERRNO = frozenset({110, 111, 113})
 """Timed out, refused, no route. PyTorch tries IPv6 first, which fails with others and harms nobody."""

@@ -28,7 +28,10 @@ def fast_socket_interface(rank: Rank, view: View) -> str | None:
 
 @derived
 def shared_subnet(host: Host, view: View) -> str | None:
-    """``eth0 and eth1``: two interfaces with IPv4 addresses in one network; None without such a pair."""
+    """``eth0 and eth1``: two interfaces with IPv4 addresses in one network.
+
+    Empty without such a pair, None when the interfaces were not all seen.
+    """
     seen: dict[str, Interface] = {}
     for interface in host.interfaces:
         if interface.up is False or (interface.kind is not None and not view.get(interface, "leads_out")):
@@ -39,7 +42,7 @@ def shared_subnet(host: Host, view: View) -> str | None:
                 view.note(seen[network])
                 view.note(interface)
                 return f"{seen[network].name} and {interface.name}"
-    return None
+    return "" if "interfaces" in host.complete else None
 
 
 def _network(ip: str, prefix_len: int | None) -> str | None:
@@ -48,14 +51,6 @@ def _network(ip: str, prefix_len: int | None) -> str | None:
         return None
     bits = int(address) >> (32 - prefix_len)
     return f"{bits}/{prefix_len}"
-
-
-@derived
-def has_shared_subnet(host: Host, view: View) -> bool | None:
-    """Are two interfaces with IPv4 addresses in one network? None when the interfaces were not shown."""
-    if view.get(host, "shared_subnet") is not None:
-        return True
-    return False if "interfaces" in host.complete else None
 
 
 @derived

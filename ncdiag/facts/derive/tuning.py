@@ -38,13 +38,6 @@ def lowering_governors(host: Host, view: View) -> str | None:
 
 
 @derived
-def has_lowering_governor(host: Host, view: View) -> bool | None:
-    """Does a governor lower the clocks of processors between bursts?"""
-    found = view.get(host, "lowering_governors")
-    return None if found is None else bool(found)
-
-
-@derived
 def clock_problem(host: Host, view: View) -> str | None:
     """What is wrong with the clock of the host; empty for nothing, None when not told."""
     if host.clock_synchronized is False:
@@ -54,13 +47,6 @@ def clock_problem(host: Host, view: View) -> str | None:
         view.note(host, "clock_offset_seconds")
         return f"is {host.clock_offset_seconds:+.1f} s off"
     return None if host.clock_synchronized is None and host.clock_offset_seconds is None else ""
-
-
-@derived
-def has_clock_problem(host: Host, view: View) -> bool | None:
-    """Is the clock of the host wrong, or not kept?"""
-    found = view.get(host, "clock_problem")
-    return None if found is None else bool(found)
 
 
 @derived
@@ -89,13 +75,6 @@ def gpus_with_link_errors(host: Host, view: View) -> str | None:
 
 
 @derived
-def has_link_errors(host: Host, view: View) -> bool | None:
-    """Had NVLinks of the host's GPUs errors?"""
-    found = view.get(host, "gpus_with_link_errors")
-    return None if found is None else bool(found)
-
-
-@derived
 def small_reads(host: Host, view: View) -> str | None:
     """``0000:17:00.0 (512 bytes)``: RDMA cards that ask for little at a time; empty for none, None when not told."""
     cards = [d for d in host.pci if d.max_read_request and any(word in (d.description or "") for word in _CARDS)]
@@ -103,13 +82,6 @@ def small_reads(host: Host, view: View) -> str | None:
     for device in small[:1]:
         view.note(device)
     return ", ".join(f"{d.bus_id} ({d.max_read_request} bytes)" for d in small) if cards else None
-
-
-@derived
-def has_small_reads(host: Host, view: View) -> bool | None:
-    """Do RDMA cards of the host ask for little at a time over PCIe?"""
-    found = view.get(host, "small_reads")
-    return None if found is None else bool(found)
 
 
 @derived

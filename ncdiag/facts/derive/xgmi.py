@@ -48,13 +48,6 @@ def xgmi_gap(host: Host, view: View) -> str | None:
 
 
 @derived
-def has_xgmi_gap(host: Host, view: View) -> bool | None:
-    """Are GPUs of a mesh joined by PCIe alone, while xGMI joins others?"""
-    found = view.get(host, "xgmi_gap")
-    return None if found is None else bool(found)
-
-
-@derived
 def mesh_limit_gbs(benchmark: Benchmark, view: View) -> float | None:
     """What some of the GPUs of a mesh can reach at most, by the links between them; None for others."""
     if view.get(view.job, "is_multi_host") or benchmark.nranks is None or not 2 <= benchmark.nranks < _MESH:  # noqa: PLR2004

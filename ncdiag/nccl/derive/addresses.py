@@ -172,10 +172,3 @@ def _is_inside(ip: str, network: str) -> bool:
         return ipaddress.ip_address(ip) in ipaddress.ip_network(network, strict=False)
     except ValueError:
         return False
-
-
-@derived
-def cannot_route_to_peers(host: Host, view: View) -> bool | None:
-    """Has the host no route to an address that another one announced for the bootstrap?"""
-    found = view.get(host, "unrouted_peers")
-    return None if found is None else bool(found)

@@ -39,13 +39,6 @@ def _applies(defect: DriverDefect, version: Version | None, host: Host, view: Vi
     return False if False in parts else None if None in parts else True
 
 
-@derived
-def has_driver_defect(host: Host, view: View) -> bool | None:
-    """Has the driver a known fault of which there is a sign?"""
-    found = view.get(host, "driver_defect")
-    return None if found is None else bool(found)
-
-
 def _has_sign(defect: DriverDefect, host: Host, view: View) -> bool | None:
     signs = []
     if defect.xid is not None:

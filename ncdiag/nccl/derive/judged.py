@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from typing import Literal
 
 from ncdiag.facts.model import Setting
 from ncdiag.facts.scalars import Version
@@ -89,22 +90,10 @@ def tells_what_was_meant(setting: Setting, view: View) -> bool:
 
 
 @derived
-def name_fault(setting: Setting, view: View) -> NameFault | None:
-    """What is wrong with the name of the variable; None where nothing is."""
+def name_fault(setting: Setting, view: View) -> NameFault | Literal[""]:
+    """What is wrong with the name of the variable; empty where nothing is."""
     found = _name(setting, view)
-    return found.fault if found is not None else None
-
-
-@derived
-def is_misspelt(setting: Setting, view: View) -> bool:
-    """True if no program reads a variable of this name and another one was probably meant, or it is known as wrong."""
-    return view.get(setting, "name_fault") in {"misspelt", "neighbour-misspelt"}
-
-
-@derived
-def is_unread(setting: Setting, view: View) -> bool:
-    """True if the name begins like NCCL's and NCCL does not read it, and it is not known what was meant."""
-    return view.get(setting, "name_fault") in {"unread", "of-others"}
+    return found.fault if found is not None else ""
 
 
 @derived

@@ -96,13 +96,6 @@ def _is_in(interface: Interface, networks: list[tuple[int, int, int]]) -> bool:
 
 
 @derived
-def admits_unmeant_interfaces(host: Host, view: View) -> bool | None:
-    """Does NCCL_SOCKET_IFNAME let in interfaces only because their names begin like the one meant?"""
-    found = view.get(host, "unmeant_interfaces")
-    return None if found is None else bool(found)
-
-
-@derived
 def readmitted_interfaces(host: Host, view: View) -> tuple[str, ...] | None:
     """What an exclude list in NCCL_SOCKET_IFNAME lets in again that NCCL leaves out by default: lo, docker*, virbr*.
 
@@ -129,13 +122,6 @@ def _left_out(host: Host, view: View) -> tuple[str, ...]:
     version = view.version(host)
     newer = version is not None and version.low >= versions.RUNNING_ONLY
     return ("docker", "virbr") if newer else ("docker",)
-
-
-@derived
-def readmits_interfaces(host: Host, view: View) -> bool | None:
-    """Does an exclude list in NCCL_SOCKET_IFNAME let in again what NCCL leaves out by default?"""
-    found = view.get(host, "readmitted_interfaces")
-    return None if found is None else bool(found)
 
 
 @derived
@@ -192,10 +178,3 @@ def _unmeant_in_use(host: Host, setting: Setting, wanted: NameList, view: View) 
             view.note(rank, "net_devices")
             return tuple(extra)
     return None
-
-
-@derived
-def matches_unmeant_hcas(host: Host, view: View) -> bool | None:
-    """Does an item of NCCL_IB_HCA fit devices besides the one that has exactly that name?"""
-    found = view.get(host, "unmeant_hcas")
-    return None if found is None else bool(found)

@@ -23,13 +23,6 @@ def release_defect(host: Host, view: View) -> str | None:
     return None if any(applies is None for _, applies in verdicts) else ""
 
 
-@derived
-def has_release_defect(host: Host, view: View) -> bool | None:
-    """Has this release of NCCL a known fault that shows on this host?"""
-    found = view.get(host, "release_defect")
-    return None if found is None else bool(found)
-
-
 def _applies(defect: Defect, host: Host, version: VersionRange, view: View) -> bool | None:
     """Kleene's and over what the entry names."""
     older, newer = version.less(defect.since), version.less(defect.fixed)
@@ -72,10 +65,3 @@ def gpu_before_time(host: Host, view: View) -> str | None:
             view.note(gpu, "model")
             return f"{gpu.model} (first release for it: {first})" if version.less(first) else None
     return ""
-
-
-@derived
-def has_gpu_before_time(host: Host, view: View) -> bool | None:
-    """Has the host a GPU that its NCCL was not built for?"""
-    found = view.get(host, "gpu_before_time")
-    return None if found is None else bool(found)

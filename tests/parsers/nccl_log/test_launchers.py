@@ -126,8 +126,8 @@ def _absent(job: Any) -> bool | None:  # noqa: ANN401
     from ncdiag.facts.view import View
 
     view = View(job)
-    found: bool | None = view.get(job.communicators[0], "lacks_ranks")
-    return found
+    found = view.get(job.communicators[0], "absent")
+    return None if found is None else bool(found)
 
 
 WIDTHS = (80, 100, 120)
