@@ -77,11 +77,3 @@ def test_numbers_of_a_process_are_compared_only_where_it_has_one_communicator() 
     wide = [rank(n, (*SUM[:1], 42 - (n == 2), 8), ("Broadcast", 90 + n, 8), version="2.18.3") for n in range(3)]
     assert waits(*wide) == []
     assert waits(*(rank(n, (*SUM[:1], 42 - (n == 2), 8), version="2.18.3") for n in range(3)))
-
-
-def test_the_last_op_is_that_of_the_widest_communicator() -> None:
-    wide, narrow = LastOp(function="AllReduce", op_count=7, nranks=8), LastOp(function="Send", op_count=90, nranks=2)
-    called, silent = Rank(host="a", last_ops=(wide, narrow)), Rank(host="b")
-    view = View(Job(ranks=(called, silent)))
-    assert view.get(called, "last_op") == wide
-    assert view.get(silent, "last_op") is None

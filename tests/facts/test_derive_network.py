@@ -76,42 +76,18 @@ def test_a_link_to_another_namespace_is_no_nic_of_that_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ips", "ip", "link_local", "ipv4"),
+    ("ips", "ip", "link_local"),
     [
-        (("10.0.0.5", "fe80::1"), "10.0.0.5", False, True),
-        (("fe80::1", "10.0.0.5"), "10.0.0.5", False, True),
-        (("fe80::1", "fd00::2"), "fe80::1", True, False),
-        (("169.254.3.4",), "169.254.3.4", True, True),
-        ((), None, None, None),
+        (("10.0.0.5", "fe80::1"), "10.0.0.5", False),
+        (("fe80::1", "10.0.0.5"), "10.0.0.5", False),
+        (("fe80::1", "fd00::2"), "fe80::1", True),
+        (("169.254.3.4",), "169.254.3.4", True),
+        ((), None, None),
     ],
 )
-def test_the_address_that_counts(
-    ips: tuple[str, ...], ip: str | None, link_local: bool | None, ipv4: bool | None
-) -> None:
+def test_the_address_that_counts(ips: tuple[str, ...], ip: str | None, link_local: bool | None) -> None:
     subject = interface("eth0", *ips)
-    assert (VIEW.get(subject, "ip"), VIEW.get(subject, "is_link_local"), VIEW.get(subject, "has_ipv4")) == (
-        ip,
-        link_local,
-        ipv4,
-    )
-
-
-@pytest.mark.parametrize(
-    ("fields", "expected"),
-    [
-        ({"up": True, "running": True}, True),
-        ({"up": True}, True),
-        ({"up": False}, False),
-        ({"up": True, "running": False}, False),
-        ({}, None),
-    ],
-)
-def test_usable(fields: dict[str, bool], expected: bool | None) -> None:
-    assert VIEW.get(interface("eth0", "10.0.0.5", **fields), "usable") is expected
-    assert VIEW.get(interface("lo", "127.0.0.1", **fields), "usable") is False
-    assert VIEW.get(interface("eth0", "fe80::5", **fields), "usable") is False
-    assert VIEW.get(interface("eth0", addresses=(), **fields), "usable") is False
-    assert VIEW.get(interface("eth0", **fields), "usable") in {None, False}
+    assert (VIEW.get(subject, "ip"), VIEW.get(subject, "is_link_local")) == (ip, link_local)
 
 
 LO, ETH, NONE, VETH = (

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, Event, Job, LastOp, Rank
 from ncdiag.facts.scalars import Version
-from ncdiag.facts.view import View, derived
 from ncdiag.spans import Span
 
 _COUNTED_BY_COMMUNICATOR = Version(2, 22)
@@ -22,14 +21,6 @@ _EQUAL_SIZES = {"AllReduce", "Broadcast", "Reduce", "AllGather", "ReduceScatter"
 """Functions to which all ranks pass as many elements."""
 
 Caller = tuple[Rank, LastOp]
-
-
-@derived
-def last_op(rank: Rank, view: View) -> LastOp | None:
-    """The last collective of a rank in its widest communicator, the one to compare between ranks."""
-    if rank.last_ops:
-        view.note(rank, "last_ops")
-    return rank.last_ops[0] if rank.last_ops else None
 
 
 def call_mismatches(job: Job) -> Iterator[Event]:

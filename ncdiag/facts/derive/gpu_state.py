@@ -11,7 +11,9 @@ from ncdiag.facts.model import Gpu, HealthCheck, Host
 from ncdiag.facts.view import View, derived
 
 _UNDER_WAY = frozenset({"Not Started", "In Progress"})
-_DONE, _WELL, _NOTHING = "Completed", "success", "None"
+_DONE, _WELL = "Completed", "success"
+_NO_ACTION = "None"
+"""A GPU's ``Recovery Action`` where nothing is to be done."""
 _SET_UP = frozenset({"persistence mode", "graphics processes", "environment variables", "permissions and os blocks"})
 """Tests of ``dcgmi diag`` that look at settings of the host, not at its hardware."""
 _FAILED_RECOVERIES = "failed_recovery_events"
@@ -43,7 +45,7 @@ def needed_recovery(gpu: Gpu, view: View) -> str | None:
     """What the driver wants to be done: ``Reset``; empty for nothing, None when it was not asked."""
     if gpu.recovery_action is not None:
         view.note(gpu, "recovery_action")
-        return "" if gpu.recovery_action == _NOTHING else gpu.recovery_action
+        return "" if gpu.recovery_action == _NO_ACTION else gpu.recovery_action
     if gpu.reset_required is not None:
         view.note(gpu, "reset_required")
         return "Reset" if gpu.reset_required else ""

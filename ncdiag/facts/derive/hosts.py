@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Host, Limit, Mount, TopoLink
+from ncdiag.facts.model import Host, Limit, TopoLink
 from ncdiag.facts.view import View, derived
 
 PEERMEM_MODULES = ("nvidia_peermem", "nv_peer_mem")
@@ -30,24 +30,6 @@ def peermem_loaded(host: Host, view: View) -> bool | None:
 
 
 @derived
-def shm_bytes(host: Host, view: View) -> int | None:
-    """Size of /dev/shm in bytes."""
-    mount = _shm(host)
-    return mount.size_bytes if mount else None
-
-
-@derived
-def shm_available_bytes(host: Host, view: View) -> int | None:
-    """Bytes left in /dev/shm."""
-    mount = _shm(host)
-    return mount.available_bytes if mount else None
-
-
-def _shm(host: Host) -> Mount | None:
-    return next((mount for mount in host.mounts if mount.path == SHM), None)
-
-
-@derived
 def memlock_bytes(host: Host, view: View) -> int | None:
     """Limit of locked memory in bytes; None when it is unlimited or unknown."""
     limit = _memlock(host)
@@ -69,15 +51,6 @@ def _memlock(host: Host) -> Limit | None:
 def nofile(host: Host, view: View) -> int | None:
     """Limit of open files; None when it is unlimited or unknown."""
     return next((limit.soft for limit in host.limits if limit.name == "nofile"), None)
-
-
-@derived
-def has_acs_redirect(host: Host, view: View) -> bool | None:
-    """Does some PCI device redirect peer traffic upstream? False when ACS lines were seen and all are off."""
-    states = [device.acs_redirects for device in host.pci] + [host.acs_redirects]
-    if True in states:
-        return True
-    return False if False in states else None
 
 
 @derived

@@ -6,7 +6,6 @@ the kernel's tunnel drivers.
 
 from __future__ import annotations
 
-import ipaddress
 import re
 
 from ncdiag.facts.model import COLLECTION_KINDS, Host, Interface, InterfaceKind
@@ -92,29 +91,10 @@ def ip(interface: Interface, view: View) -> str | None:
 
 
 @derived
-def has_ipv4(interface: Interface, view: View) -> bool | None:
-    """Does the interface have an IPv4 address? None when its addresses are not known."""
-    if interface.addresses is None:
-        return None
-    return any(isinstance(ip_address(a.ip), ipaddress.IPv4Address) for a in interface.addresses)
-
-
-@derived
 def is_link_local(interface: Interface, view: View) -> bool | None:
     """Is the address that NCCL would take link-local (169.254.0.0/16, fe80::/10)? None without an address."""
     address = ip_address(view.get(interface, "ip") or "")
     return None if address is None else address.is_link_local
-
-
-@derived
-def usable(interface: Interface, view: View) -> bool | None:
-    """Could it reach another host: up, with carrier, not loopback, an address beyond its own link? None if untold."""
-    if view.get(interface, "is_loopback") or interface.up is False or interface.running is False:
-        return False
-    if interface.addresses == () or view.get(interface, "is_link_local"):
-        return False
-    known = interface.up and view.get(interface, "is_loopback") is False and view.get(interface, "ip") is not None
-    return True if known else None
 
 
 @derived

@@ -47,12 +47,6 @@ def is_multi_host(launch: Launch, view: View) -> bool | None:
 
 
 @derived
-def sets_nccl(launch: Launch, view: View) -> bool:
-    """Whether the line sets or passes on a variable of NCCL."""
-    return any(name.startswith("NCCL_") for name in (*launch.env, *launch.forwarded))
-
-
-@derived
 def is_container(launch: Launch, view: View) -> bool:
     """Whether the line starts a container."""
     return launch.program in CONTAINER_PROGRAMS

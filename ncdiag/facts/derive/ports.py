@@ -38,23 +38,9 @@ def rocev2_ipv4_index(port: Port, view: View) -> int | None:
 
 
 @derived
-def has_rocev2_ipv4(port: Port, view: View) -> bool | None:
-    """Has the GID table an entry of type RoCE v2 with an IPv4 address? None when the table is not known whole."""
-    if any(gid.type == "RoCE v2" and gid.ip is not None for gid in port.gids):
-        return True
-    return False if port.gids_complete and all(gid.type is not None for gid in port.gids) else None
-
-
-@derived
 def active_ports(host: Host, view: View) -> tuple[Port, ...]:
     """The ports known to be active, device by device."""
     return tuple(port for hca in host.hcas for port in hca.ports if view.get(port, "is_active"))
-
-
-@derived
-def fastest_rate_gbps(host: Host, view: View) -> float | None:
-    """The highest rate of an active port in Gbit/s; None when none is known."""
-    return max((port.rate_gbps for port in view.get(host, "active_ports") if port.rate_gbps is not None), default=None)
 
 
 @derived
