@@ -31,6 +31,7 @@ ALLOWED = {
     "facts": {"spans", "errors"},
     "nccl": FACTS,
     "messages": FACTS | {"nccl"},
+    "knowledge": KNOWLEDGE | {"formats"},
     "formats": KNOWLEDGE,
     "parsers": KNOWLEDGE | {"formats"},
     "sections": {"spans", "errors", "parsers"},

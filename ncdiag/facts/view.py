@@ -21,8 +21,9 @@ from ncdiag.facts.model import Event, Host, Job, Rank, Setting
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.spans import Span
 
-DERIVE_PACKAGES = ("ncdiag.facts.derive", "ncdiag.nccl.derive", "ncdiag.messages.derive")
-"""Folders whose modules define derived fields: of the facts alone, and those that need to know NCCL or the messages."""
+DERIVE_PACKAGES = ("ncdiag.facts.derive", "ncdiag.nccl.derive", "ncdiag.messages.derive", "ncdiag.knowledge")
+"""Folders whose modules define derived fields: of the facts alone, those that need to know NCCL or the messages, and
+those of one area of rules."""
 
 _LOADED: list[bool] = []
 _REGISTRY: dict[tuple[str, str], Derived] = {}
@@ -80,8 +81,8 @@ def registry() -> dict[tuple[str, str], Derived]:
     if not _LOADED:
         for package_name in DERIVE_PACKAGES:
             package = importlib.import_module(package_name)
-            for module in pkgutil.iter_modules(package.__path__):
-                importlib.import_module(f"{package.__name__}.{module.name}")
+            for module in pkgutil.walk_packages(package.__path__, f"{package_name}."):
+                importlib.import_module(module.name)
         _LOADED.append(True)
     return _REGISTRY
 

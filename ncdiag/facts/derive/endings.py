@@ -108,6 +108,7 @@ def _same_process(event: Event, view: View) -> Iterable[Event]:
 
 
 def _whose(events: list[Event]) -> str:
+    """``Rank 3 on n1``: the process that these events are of, as far as they say."""
     rank = next((e.rank for e in events if e.rank is not None), None)
     host = next((host for e in events if (host := e.host or e.fields.get("on_host"))), None)
     fields = {name: value for e in reversed(events) for name, value in e.fields.items()}

@@ -106,6 +106,7 @@ def is_warning(check: HealthCheck, view: View) -> bool:
 
 
 def _noted(check: HealthCheck, view: View, *, is_hit: bool) -> bool:
+    """``is_hit``; a hit rests on the whole check."""
     if is_hit:
         view.note(check)
     return is_hit

@@ -136,6 +136,7 @@ def lacks_peer_access(link: TopoLink, view: View) -> bool | None:
 
 
 def _p2p_words(link: TopoLink) -> set[str]:
+    """What ``nvidia-smi topo -p2p`` prints for a pair: reading, writing and the status as a whole."""
     return {word for word in (link.p2p_read, link.p2p_write, link.p2p_status) if word is not None}
 
 

@@ -18,6 +18,7 @@ _OFF_THE_BUS = 79
 
 
 def _sysctl(host: Host, name: str) -> str | None:
+    """The text of a kernel setting of the host; None when it was not shown."""
     return (host.sysctls or {}).get(name)
 
 

@@ -266,6 +266,7 @@ def _narrow(host: Host, hca: Hca, port: Port) -> str | None:
 
 
 def _device(host: Host, hca: Hca) -> PciDevice | None:
+    """The PCI device of an RDMA card; None when it was not listed."""
     return next((device for device in host.pci if hca.bus_id and device.bus_id == hca.bus_id), None)
 
 

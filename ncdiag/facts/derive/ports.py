@@ -63,6 +63,7 @@ def is_soft_rdma(hca: Hca, view: View) -> bool | None:
 
 
 def _vendor(hca: Hca) -> int | None:
+    """The number of the PCI vendor of an RDMA device; None when it was not shown."""
     try:
         return int(hca.vendor_id or "", 16)
     except ValueError:

@@ -59,6 +59,7 @@ def _of_benchmarks(job: Job, view: View) -> Iterator[str]:
 
 
 def _of_trainings(job: Job, view: View) -> Iterator[str]:
+    """What was measured of trainings that lose speed between nodes, a sentence each."""
     for scaling in view.get(job, "scalings"):
         if view.get(scaling, "loses_between_nodes"):
             view.note(scaling)

@@ -84,6 +84,7 @@ def stands_text(dump: StackDump, view: View) -> str:
 
 
 def _where(dump: StackDump) -> str:
+    """``in a collective (ncclAllReduce)``: where the process was when its stack was taken, as far as that tells."""
     found = _found(dump)
     if found is not None:
         return f"{_WORDS[found[0]]} ({found[1].function})"
@@ -98,6 +99,7 @@ def _own_frame(dump: StackDump) -> StackFrame | None:
 
 
 def _name(dump: StackDump) -> str:
+    """``process 77 on n1``: the process of a stack, as far as its dump tells."""
     who = (
         f"rank {dump.rank}" if dump.rank is not None else f"process {dump.pid}" if dump.pid is not None else "a process"
     )

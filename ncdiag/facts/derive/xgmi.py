@@ -19,6 +19,7 @@ _MESH = 8
 
 
 def _link_gbs(gpu: Gpu) -> float | None:
+    """What one xGMI link of the GPU carries in one direction, in GB/s; None for models without a mesh."""
     return next((rate for pattern, rate in _MESHED if pattern.search(gpu.model or "")), None)
 
 

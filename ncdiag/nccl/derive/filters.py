@@ -57,6 +57,7 @@ def conf_settings_told(job: Job, view: View) -> tuple[Setting, ...]:
 
 
 def _hca_list(host: Host, view: View) -> NameList | None:
+    """The list of NCCL_IB_HCA that is in force on the host."""
     setting = view.setting(host, "NCCL_IB_HCA")
     if setting is None or not setting.is_set or not setting.text:
         return None

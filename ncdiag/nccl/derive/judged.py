@@ -26,6 +26,7 @@ _DEVICES = {"NCCL_SOCKET_IFNAME": "interfaces", "NCCL_IB_HCA": "hcas"}
 
 
 def _value(setting: Setting, view: View) -> ValueVerdict | None:
+    """What NCCL does not read as meant in the value of the setting; None where nothing is wrong or it is not set."""
     if not setting.is_set or setting.text is None or (setting.origin != "log echo" and _LATER.search(setting.text)):
         return None
     found = of_value(setting.name, setting.text, view.version(setting), _WRITTEN.get(setting.origin, "process"))
