@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from ncdiag.facts.derive.affinity import cpu_numbers
 from ncdiag.facts.model import (
     Address,
     Advertised,
@@ -29,6 +28,7 @@ from ncdiag.facts.model import (
 )  # fmt: skip
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Values
+from ncdiag.knowledge.topology import cpu_numbers
 
 MIB = 1 << 20
 

@@ -17,8 +17,7 @@ CODES = frozenset({
 """Events that tell a return code of NCCL and nothing else."""
 
 _VAGUE = frozenset({"torch-last-error", "torch-operations-failed", "system-call-failed", "cuda-failure"})
-_FAILURES = frozenset({"cause", "symptom"})
-_SAYS_NOTHING = CODES | {"python-exception"}
+OWN_FAILURES = frozenset({"cause", "symptom"})
 
 _FATAL_XIDS = frozenset({
     46, 48, 56, 57, 58, 62, 64, 65, 69, 73, 74, 79, 80, 81, 95, 119, 120, 140, 143,
@@ -62,20 +61,13 @@ def vague_text(event: Event, view: View) -> str:
 @derived
 def has_failed(job: Job, view: View) -> bool:
     """Does a message tell of a failure, whatever it is? Without one a job may still be slow or stand still."""
-    return any(event.kind in _FAILURES for event in job.events)
+    return any(event.kind in OWN_FAILURES for event in job.events)
 
 
 @derived
 def tells_no_code(job: Job, view: View) -> bool:
     """Is there no return code of NCCL?"""
     return not any(event.event in CODES for event in job.events)
-
-
-@derived
-def fails_without_reason(job: Job, view: View) -> bool:
-    """Are return codes of NCCL all that the job tells of its failure?"""
-    failures = [event for event in job.events if event.kind in _FAILURES]
-    return any(e.event in CODES for e in failures) and all(e.event in _SAYS_NOTHING for e in failures)
 
 
 @derived_of("c10d-port-in-use", "bind-failed")

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from ncdiag.facts.derive.cuda import is_said
-from ncdiag.facts.model import Benchmark, Event, Gpu, Host, Job, PciDevice, Port, TopoLink
+from ncdiag.facts.model import Benchmark, Event, Gpu, Host, Job, Port, TopoLink
 from ncdiag.facts.view import View, derived
 
-_FAST_CARDS = ("ConnectX-5", "ConnectX-6", "ConnectX-7", "ConnectX-8", "BlueField", "Infiniband controller", "Thor")
-_SLOW_BY_DESIGN = ("ConnectX-6 Lx", "Virtual Function")
 _HARD = ("HW Slowdown", "HW Thermal Slowdown", "HW Power Brake Slowdown", "SW Thermal Slowdown")
 _DISABLED = "DR"
 _NO_PEER_ACCESS = frozenset({"CNS", "GNS", "TNS", "NS", _DISABLED})
@@ -21,52 +19,6 @@ _SIBLINGS = 4
 """Ports of one model from which a single slower one stands out."""
 _NVLS_LINKS = 18
 """NVLinks of a Hopper GPU below NVSwitches; A100 has 12 and no multicast."""
-
-
-@derived
-def narrow_devices(host: Host, view: View) -> tuple[str, ...] | None:
-    """GPUs and RDMA cards on fewer PCIe lanes than they have, and such cards at a lower speed.
-
-    GPUs lower the speed themselves when idle. None when no width is known.
-    """
-    found = []
-    told = False
-    for device in host.pci:
-        if not _is_fast(device) or not device.width or not device.width_max:
-            continue
-        told = True
-        if device.width < device.width_max or _is_slow_card(device):
-            view.note(device)
-            found.append(f"{device.bus_id} (x{device.width} of x{device.width_max}{_speeds(device)})")
-    seen = {d.bus_id for d in host.pci}
-    for gpu in host.gpus:
-        if not gpu.pcie_width or not gpu.pcie_width_max or gpu.bus_id in seen:
-            continue
-        told = True
-        if gpu.pcie_width < gpu.pcie_width_max:
-            view.note(gpu)
-            found.append(f"GPU {gpu.bus_id or gpu.index} (x{gpu.pcie_width} of x{gpu.pcie_width_max})")
-    return tuple(found) if told else None
-
-
-def _is_gpu(device: PciDevice) -> bool:
-    return "NVIDIA" in (device.description or "") and "3D controller" in (device.description or "")
-
-
-def _is_fast(device: PciDevice) -> bool:
-    words = device.description or ""
-    if any(word in words for word in _SLOW_BY_DESIGN):
-        return False
-    return _is_gpu(device) or any(word in words for word in _FAST_CARDS)
-
-
-def _is_slow_card(device: PciDevice) -> bool:
-    fast, slow = device.speed_gts_max, device.speed_gts
-    return not _is_gpu(device) and fast is not None and slow is not None and slow < fast
-
-
-def _speeds(device: PciDevice) -> str:
-    return f", {device.speed_gts:g} of {device.speed_gts_max:g} GT/s" if _is_slow_card(device) else ""
 
 
 @derived

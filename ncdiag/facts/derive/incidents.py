@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 
-from ncdiag.facts.model import Event, Gpu, Host, Job
+from ncdiag.facts.model import Event, Gpu, Host
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived, derived_of
 
-_RDMA_NAME = re.compile(r"mlx\d|ib|irdma|bnxt_re|efa|rdmap|roce")
 _SHM_FILES = ("shmutils.cc", "os/linux.cc", "include/shm.h")
 _RETRIES_EXCEEDED = 12
-_TOPOLOGY_GAPS = frozenset({"topology-node-not-found", "topology-link-orphan"})
-"""NCCL looks for a device in its topology that is not there; from what the system tells it knows all of them."""
 _REGISTERED = 3
 
 
@@ -31,13 +27,6 @@ def is_link_loss(event: Event, view: View) -> bool:
 def lost_port(event: Event, view: View) -> str:
     """``mlx5_2`` or ``ens1f0np0``; a word where the line names none."""
     return str(event.fields.get("hca") or event.fields.get("interface") or "an RDMA port")
-
-
-@derived_of("pci-parent-unknown")
-def hides_rdma_device(event: Event, view: View) -> bool:
-    """Did NCCL find no place on the PCI bus for an RDMA device or a GPU? For virtual Ethernet that is normal."""
-    name = str(event.fields.get("device_name", ""))
-    return event.fields.get("path") is None or _RDMA_NAME.match(name) is not None
 
 
 @derived_of("cuda-failure")
@@ -111,16 +100,6 @@ def fabric_manager_differs(host: Host, view: View) -> bool | None:
     return service.version != driver
 
 
-@derived
-def has_foreign_topology(job: Job, view: View) -> bool:
-    """Does NCCL point to the topology file that it was given, or miss what that file should name?"""
-    hints = [e for e in job.events if e.event == "nccl-hint" and "provided topology file" in e.text]
-    hints += [e for e in job.events if e.event in _TOPOLOGY_GAPS]
-    for event in hints[:1]:
-        view.note(event)
-    return bool(hints)
-
-
 @derived_of("mnnvl-state")
 def is_unfinished_fabric(event: Event, view: View) -> bool:
     """Is the GPU part of an NVLink fabric of several hosts (identity not zero) that has not let it in (state not 3)?"""
@@ -139,9 +118,3 @@ def damaged_memory(gpu: Gpu, view: View) -> str:
         f"{gpu.ecc_uncorrected} uncorrected errors": bool(gpu.ecc_uncorrected),
     }
     return ", ".join(words for words, holds in told.items() if holds)
-
-
-@derived_of("xml-value-unknown")
-def is_unknown_speed(event: Event, view: View) -> bool:
-    """Is the word that NCCL does not know the speed of a PCIe link?"""
-    return "GT/s" in str(event.fields.get("word", ""))

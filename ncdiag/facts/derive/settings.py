@@ -96,47 +96,6 @@ def loads_topology(job: Job, view: View) -> bool | None:
 
 
 @derived
-def loads_own_topology(host: Host, view: View) -> bool | None:
-    """Does NCCL read the topology from the file to which it writes it?"""
-    read, written = (view.setting(host, name) for name in ("NCCL_TOPO_FILE", "NCCL_TOPO_DUMP_FILE"))
-    if read is None or read.is_set is None:
-        return None
-    if not read.is_set or not read.text:
-        return False
-    view.note(read)
-    return written is not None and written.text == read.text
-
-
-@derived
-def loads_graph(host: Host, view: View) -> bool:
-    """Does NCCL read its channels from a file?"""
-    graph = view.setting(host, "NCCL_GRAPH_FILE")
-    if graph is None or not graph.is_set or not graph.text:
-        return False
-    view.note(graph)
-    return True
-
-
-@derived
-def reuses_dump(host: Host, view: View) -> bool | None:
-    """Does it read its own topology, or the channels in a job that failed without telling why?"""
-    if view.get(host, "loads_graph") and view.get(view.job, "fails_without_reason"):
-        return True
-    own: bool | None = view.get(host, "loads_own_topology")
-    return own
-
-
-@derived
-def reused_dump(host: Host, view: View) -> str:
-    """``the topology file that it writes (/tmp/topo.xml)``, for people."""
-    if view.get(host, "loads_own_topology"):
-        setting = view.setting(host, "NCCL_TOPO_FILE")
-        return f"the topology file that NCCL writes ({setting.text if setting else ''})"
-    setting = view.setting(host, "NCCL_GRAPH_FILE")
-    return f"the channels of NCCL from {setting.text if setting else 'a file'}"
-
-
-@derived
 def refused_setting(host: Host, view: View) -> str | None:
     """``NCCL_SET_THREAD_NAME=maybe``: a variable that is set and whose value the NCCL library there does not take.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Event, Gpu, Host, Job, Port, Rank, Setting
+from ncdiag.facts.model import Event, Gpu, Host, Job, Port, Setting
 from ncdiag.facts.view import View, derived, derived_of
 
 _LOWERING = frozenset({"ondemand", "conservative", "userspace", "schedutil"})
@@ -11,7 +11,7 @@ _SKEW_SECONDS = 1.0
 _SMALL_READ = 512
 _LINK_XIDS = frozenset(range(144, 151))
 """Xids of the NVLinks of Blackwell (NVIDIA's Xid catalogue); up to Hopper it was 74, after which a GPU is lost."""
-_CARDS = ("ConnectX", "BlueField", "Infiniband controller")
+RDMA_CARDS = ("ConnectX", "BlueField", "Infiniband controller")
 _LEFT_AT_LEAST = 0.02
 """Share of the memory that programs can still have, below which it is used up."""
 _MARKED = 0.01
@@ -77,7 +77,7 @@ def gpus_with_link_errors(host: Host, view: View) -> str | None:
 @derived
 def small_reads(host: Host, view: View) -> str | None:
     """``0000:17:00.0 (512 bytes)``: RDMA cards that ask for little at a time; empty for none, None when not told."""
-    cards = [d for d in host.pci if d.max_read_request and any(word in (d.description or "") for word in _CARDS)]
+    cards = [d for d in host.pci if d.max_read_request and any(word in (d.description or "") for word in RDMA_CARDS)]
     small = [d for d in cards if (d.max_read_request or 0) <= _SMALL_READ]
     for device in small[:1]:
         view.note(device)
@@ -112,19 +112,6 @@ def is_of_other_provider(setting: Setting, view: View) -> bool | None:
     here = view.get(view.job, "providers")
     view.note(setting)
     return None if not here else theirs not in here
-
-
-@derived
-def merges_virtual_functions(rank: Rank, view: View) -> bool | None:
-    """Does NCCL merge ports of a host whose RDMA cards are virtual functions?"""
-    if rank.net_devices is None:
-        return None
-    if not any("+" in device.name for device in rank.net_devices):
-        return False
-    host = view.host(rank.host)
-    cards = [d for d in (host.pci if host is not None else ()) if any(w in (d.description or "") for w in _CARDS)]
-    view.note(rank, "net_devices")
-    return any("Virtual Function" in (d.description or "") for d in cards) if cards else None
 
 
 @derived

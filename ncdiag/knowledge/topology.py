@@ -1,0 +1,222 @@
+"""How the GPUs and NICs of a host are joined, and processes that are bound far from their GPU."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ncdiag.facts.derive.failures import CODES, OWN_FAILURES
+from ncdiag.facts.derive.tuning import RDMA_CARDS
+from ncdiag.facts.model import Event, Gpu, Host, Job, PciDevice, Rank
+from ncdiag.facts.scalars import bus_id
+from ncdiag.facts.view import View, derived, derived_of
+
+_CPUS = 1 << 13
+
+
+_SHOWN = 3
+
+
+Binding = tuple[str, str, str]
+"""What is bound (``GPU 3``), the processors of its process, those near it."""
+
+
+@derived
+def far_bindings(host: Host, view: View) -> str | None:
+    """``GPU 0 (its process may use 64-95, near it are 0-31)``; empty for none, None where nothing tells.
+
+    A log tells of those that are bound wrongly alone.
+    """
+    found = dict.fromkeys(_told_by_nccl(host, view))
+    compared = list(_compared(host, view))
+    found |= dict.fromkeys(binding for binding, far in compared if far)
+    if not found:
+        return "" if compared else None
+    texts = [f"{what} (its process may use {own}, near it are {near})" for what, own, near in found]
+    more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
+    return ", ".join(texts[:_SHOWN]) + more
+
+
+def _told_by_nccl(host: Host, view: View) -> Iterator[Binding]:
+    for event in view.events_on(host.name, ["cpu-affinity-empty"]):
+        view.note(event)
+        yield f"GPU {event.fields.get('gpu')}", str(event.fields.get("process_cpus")), str(event.fields.get("gpu_cpus"))
+
+
+def _compared(host: Host, view: View) -> Iterator[tuple[Binding, bool]]:
+    """Ranks whose processors and whose GPU's are known, and whether these have none in common."""
+    processes = {process.pid: process.cpus for process in host.process_cpus or ()}
+    for rank in view.ranks_on(host.name) if processes else ():
+        own, gpu = processes.get(rank.pid or 0), _gpu(rank, host)
+        near = gpu.cpu_affinity if gpu is not None else None
+        mine, there = cpu_numbers(own or ""), cpu_numbers(near or "")
+        if gpu is not None and mine and there:
+            view.note(host, "process_cpus")
+            view.note(gpu, "cpu_affinity")
+            yield (f"GPU {gpu.index if gpu.index is not None else gpu.bus_id}", own or "", near or ""), not mine & there
+
+
+def _gpu(rank: Rank, host: Host) -> Gpu | None:
+    """The GPU of a rank by its bus id; where the host's have none, by CUDA's number."""
+    where = bus_id(rank.bus_id or "")
+    by_bus = next((gpu for gpu in host.gpus if where and gpu.bus_id == where), None)
+    if by_bus is not None or any(gpu.bus_id for gpu in host.gpus):
+        return by_bus
+    return next((gpu for gpu in host.gpus if rank.cuda_dev is not None and gpu.index == rank.cuda_dev), None)
+
+
+def cpu_numbers(text: str) -> frozenset[int]:
+    """The numbers of a list such as ``0-31,64-95``; empty for anything else."""
+    found: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.strip().partition("-")
+        if not first.isdecimal() or not (last or first).isdecimal() or len(first) > 5 or len(last) > 5:  # noqa: PLR2004
+            return frozenset()
+        found |= set(range(int(first), min(int(last or first) + 1, _CPUS)))
+    return frozenset(found)
+
+
+_SAYS_NOTHING = CODES | {"python-exception"}
+
+
+@derived
+def fails_without_reason(job: Job, view: View) -> bool:
+    """Are return codes of NCCL all that the job tells of its failure?"""
+    failures = [event for event in job.events if event.kind in OWN_FAILURES]
+    return any(e.event in CODES for e in failures) and all(e.event in _SAYS_NOTHING for e in failures)
+
+
+_FAST_CARDS = ("ConnectX-5", "ConnectX-6", "ConnectX-7", "ConnectX-8", "BlueField", "Infiniband controller", "Thor")
+
+
+_SLOW_BY_DESIGN = ("ConnectX-6 Lx", "Virtual Function")
+
+
+@derived
+def narrow_devices(host: Host, view: View) -> tuple[str, ...] | None:
+    """GPUs and RDMA cards on fewer PCIe lanes than they have, and such cards at a lower speed.
+
+    GPUs lower the speed themselves when idle. None when no width is known.
+    """
+    found = []
+    told = False
+    for device in host.pci:
+        if not _is_fast(device) or not device.width or not device.width_max:
+            continue
+        told = True
+        if device.width < device.width_max or _is_slow_card(device):
+            view.note(device)
+            found.append(f"{device.bus_id} (x{device.width} of x{device.width_max}{_speeds(device)})")
+    seen = {d.bus_id for d in host.pci}
+    for gpu in host.gpus:
+        if not gpu.pcie_width or not gpu.pcie_width_max or gpu.bus_id in seen:
+            continue
+        told = True
+        if gpu.pcie_width < gpu.pcie_width_max:
+            view.note(gpu)
+            found.append(f"GPU {gpu.bus_id or gpu.index} (x{gpu.pcie_width} of x{gpu.pcie_width_max})")
+    return tuple(found) if told else None
+
+
+def _is_gpu(device: PciDevice) -> bool:
+    return "NVIDIA" in (device.description or "") and "3D controller" in (device.description or "")
+
+
+def _is_fast(device: PciDevice) -> bool:
+    words = device.description or ""
+    if any(word in words for word in _SLOW_BY_DESIGN):
+        return False
+    return _is_gpu(device) or any(word in words for word in _FAST_CARDS)
+
+
+def _is_slow_card(device: PciDevice) -> bool:
+    fast, slow = device.speed_gts_max, device.speed_gts
+    return not _is_gpu(device) and fast is not None and slow is not None and slow < fast
+
+
+def _speeds(device: PciDevice) -> str:
+    return f", {device.speed_gts:g} of {device.speed_gts_max:g} GT/s" if _is_slow_card(device) else ""
+
+
+_RDMA_NAME = re.compile(r"mlx\d|ib|irdma|bnxt_re|efa|rdmap|roce")
+
+
+_TOPOLOGY_GAPS = frozenset({"topology-node-not-found", "topology-link-orphan"})
+"""NCCL looks for a device in its topology that is not there; from what the system tells it knows all of them."""
+
+
+@derived_of("pci-parent-unknown")
+def hides_rdma_device(event: Event, view: View) -> bool:
+    """Did NCCL find no place on the PCI bus for an RDMA device or a GPU? For virtual Ethernet that is normal."""
+    name = str(event.fields.get("device_name", ""))
+    return event.fields.get("path") is None or _RDMA_NAME.match(name) is not None
+
+
+@derived
+def has_foreign_topology(job: Job, view: View) -> bool:
+    """Does NCCL point to the topology file that it was given, or miss what that file should name?"""
+    hints = [e for e in job.events if e.event == "nccl-hint" and "provided topology file" in e.text]
+    hints += [e for e in job.events if e.event in _TOPOLOGY_GAPS]
+    for event in hints[:1]:
+        view.note(event)
+    return bool(hints)
+
+
+@derived_of("xml-value-unknown")
+def is_unknown_speed(event: Event, view: View) -> bool:
+    """Is the word that NCCL does not know the speed of a PCIe link?"""
+    return "GT/s" in str(event.fields.get("word", ""))
+
+
+@derived
+def loads_own_topology(host: Host, view: View) -> bool | None:
+    """Does NCCL read the topology from the file to which it writes it?"""
+    read, written = (view.setting(host, name) for name in ("NCCL_TOPO_FILE", "NCCL_TOPO_DUMP_FILE"))
+    if read is None or read.is_set is None:
+        return None
+    if not read.is_set or not read.text:
+        return False
+    view.note(read)
+    return written is not None and written.text == read.text
+
+
+@derived
+def loads_graph(host: Host, view: View) -> bool:
+    """Does NCCL read its channels from a file?"""
+    graph = view.setting(host, "NCCL_GRAPH_FILE")
+    if graph is None or not graph.is_set or not graph.text:
+        return False
+    view.note(graph)
+    return True
+
+
+@derived
+def reuses_dump(host: Host, view: View) -> bool | None:
+    """Does it read its own topology, or the channels in a job that failed without telling why?"""
+    if view.get(host, "loads_graph") and view.get(view.job, "fails_without_reason"):
+        return True
+    own: bool | None = view.get(host, "loads_own_topology")
+    return own
+
+
+@derived
+def reused_dump(host: Host, view: View) -> str:
+    """``the topology file that it writes (/tmp/topo.xml)``, for people."""
+    if view.get(host, "loads_own_topology"):
+        setting = view.setting(host, "NCCL_TOPO_FILE")
+        return f"the topology file that NCCL writes ({setting.text if setting else ''})"
+    setting = view.setting(host, "NCCL_GRAPH_FILE")
+    return f"the channels of NCCL from {setting.text if setting else 'a file'}"
+
+
+@derived
+def merges_virtual_functions(rank: Rank, view: View) -> bool | None:
+    """Does NCCL merge ports of a host whose RDMA cards are virtual functions?"""
+    if rank.net_devices is None:
+        return None
+    if not any("+" in device.name for device in rank.net_devices):
+        return False
+    host = view.host(rank.host)
+    cards = [d for d in (host.pci if host is not None else ()) if any(w in (d.description or "") for w in RDMA_CARDS)]
+    view.note(rank, "net_devices")
+    return any("Virtual Function" in (d.description or "") for d in cards) if cards else None
