@@ -119,12 +119,6 @@ def uses_p2p(rank: Rank, view: View) -> bool | None:
 
 
 @derived
-def uses_gdr(rank: Rank, view: View) -> bool | None:
-    """Do channels of the rank go between NIC and GPU memory directly (``/GDRDMA``)?"""
-    return None if rank.transports is None else any(name.endswith("/GDRDMA") for name in rank.transports)
-
-
-@derived
 def net_within_host(rank: Rank, view: View) -> bool | None:
     """Does the rank send over the network although all ranks of its job are on its own host?"""
     if rank.transports is None:

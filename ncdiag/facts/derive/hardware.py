@@ -14,7 +14,6 @@ _NO_PEER_ACCESS = frozenset({"CNS", "GNS", "TNS", "NS", _DISABLED})
 """Not supported by the chipset, the GPU, the topology, or at all, or disabled by a registry key of the driver, in the
 words of ``nvidia-smi topo -p2p``."""
 _PEER_REFUSALS = ("cuda-peer-unsupported", "accelerate-p2p-refused")
-_PEER_MODULES = frozenset({"nv_peer_mem", "nvidia_peermem"})
 _SIBLINGS = 4
 """Ports of one model from which a single slower one stands out."""
 _NVLS_LINKS = 18
@@ -119,15 +118,6 @@ def peer_refusal(job: Job, view: View) -> str | None:
 def _is_printed(event: Event) -> bool:
     """Did a program print it? The bare words may be somebody's prose."""
     return event.event != "cuda-peer-unsupported" or is_said(event)
-
-
-@derived
-def has_both_peer_modules(host: Host, view: View) -> bool:
-    """Are the peer-memory module of the driver and its older forerunner both loaded?"""
-    found = [module for module in host.modules if module.name in _PEER_MODULES]
-    for module in found:
-        view.note(module)
-    return len({module.name for module in found}) == len(_PEER_MODULES)
 
 
 @derived

@@ -21,16 +21,6 @@ _SMALL_MESSAGE = 64
 
 
 @derived
-def bandwidth_text(test: LinkTest, view: View) -> str:
-    """``391 Gbit/s from host memory``."""
-    found = _bandwidth(test)
-    if found is None:
-        return "nothing that was measured"
-    where = {None: "", "host": " from host memory", "gpu": " from GPU memory"}[test.memory]
-    return f"{found[0]:.3g} Gbit/s{where}"
-
-
-@derived
 def promised_gbps(test: LinkTest, view: View) -> float | None:
     """Gbit/s that the tested port, or the PCIe link of its card, lets this test reach; None where no rate is known."""
     rates = {rate for host in _hosts(test, view) for rate in _rates(test, host, view)}
@@ -43,7 +33,7 @@ def promised_gbps(test: LinkTest, view: View) -> float | None:
 @derived
 def fraction_of_promised(test: LinkTest, view: View) -> float | None:
     """What the test reached of what sizes like its own reach when all is well."""
-    found = _bandwidth(test)
+    found = measured_bandwidth(test)
     promised: float | None = view.get(test, "promised_gbps")
     if found is None or not promised:
         return None
@@ -54,7 +44,7 @@ def fraction_of_promised(test: LinkTest, view: View) -> float | None:
 @derived
 def promised_text(test: LinkTest, view: View) -> str:
     """``23% of the 400 Gbit/s``."""
-    found, promised = _bandwidth(test), view.get(test, "promised_gbps")
+    found, promised = measured_bandwidth(test), view.get(test, "promised_gbps")
     return f"{found[0] / promised:.0%} of the {promised:.4g} Gbit/s" if found and promised else "an unknown share"
 
 
@@ -77,7 +67,7 @@ def from_host_memory(test: LinkTest, view: View) -> float | None:
 @derived
 def fraction_of_host_memory(test: LinkTest, view: View) -> float | None:
     """What GPU memory reaches of that."""
-    found = _bandwidth(test)
+    found = measured_bandwidth(test)
     host: float | None = view.get(test, "from_host_memory")
     return found[0] / host if found and host else None
 
@@ -116,7 +106,7 @@ def tested_gbs(benchmark: Benchmark, view: View) -> float | None:
     hosts = benchmark.nhosts or view.job.nhosts
     if hosts is None or hosts < 2 or not goes_round(benchmark, view):  # noqa: PLR2004
         return None
-    tests = [(_bandwidth(test), test) for test in view.job.link_tests]
+    tests = [(measured_bandwidth(test), test) for test in view.job.link_tests]
     ports = min((count for host in view.job.hosts if (count := len(list(fastest_ports(host))))), default=1)
     used = max(1, min(ports, (benchmark.nranks or hosts) // hosts))
     rates = [(found[0] / _ways(test) * used, test) for found, test in tests if found is not None]
@@ -146,7 +136,7 @@ def tested_text(benchmark: Benchmark, view: View) -> str:
     return f"{reached[0]:.3g} of the {tested:.3g} GB/s" if reached and tested else "an unknown share"
 
 
-def _bandwidth(test: LinkTest) -> tuple[float, float] | None:
+def measured_bandwidth(test: LinkTest) -> tuple[float, float] | None:
     """The best bandwidth, and the share of the link that sizes like it reach when all is well."""
     for least, share in ((_LARGE, 1.0), (_SMALLEST, _MEDIUM_SHARE)):
         values = [row.average_gbps for row in test.rows if row.size >= least and row.average_gbps is not None]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Literal
+from collections.abc import Sequence
 
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Event, GdrVerdict, GidUse, Host, Job, Rank
@@ -105,81 +104,6 @@ def only_slow_rdma(host: Host, view: View) -> bool | None:
     if any(rate is not None and rate >= FAST_GBPS for rate in rates):
         return False
     return None if None in rates else True
-
-
-@derived
-def gdr_disabled_for_nics(host: Host, view: View) -> bool | None:
-    """Did NCCL say that its NICs have no GPUDirect RDMA (the support test, not the distance test)?"""
-    verdicts = [(r, g) for r in ranks_of(host, view) for g in _nic_verdicts(r)]
-    for rank, verdict in verdicts:
-        if not verdict.enabled:
-            view.note(verdict if verdict.provenance else rank, "" if verdict.provenance else "gdr")
-            return True
-    return False if verdicts else None
-
-
-def _nic_verdicts(rank: Rank) -> Iterable[GdrVerdict]:
-    return (g for g in rank.gdr if g.gpu is None)
-
-
-@derived
-def gdr_unused(rank: Rank, view: View) -> bool | None:
-    """Does data go between RDMA NIC and GPU through host memory? From the verdicts and the Channel lines."""
-    if rank.net == "Socket":
-        return False
-    staged, direct = _staged_and_direct(rank)
-    view.note(rank, "nics_used" if staged or direct else "gdr")
-    if staged and not direct:
-        return True
-    if direct:
-        return False
-    return any(not g.enabled for g in rank.gdr) if rank.gdr else None
-
-
-@derived
-def gdr_direction(rank: Rank, view: View) -> Literal["both", "none", "send", "receive", "mixed"] | None:
-    """Which way the data of the rank goes between NIC and GPU memory directly; ``mixed`` where channels differ.
-
-    A log that breaks off within a line may have lost one ``/GDRDMA``: a single connection without it tells nothing.
-    """
-    ways = rank.net_ways
-    told = {way: _direct(ways.get(f"{way}/GDRDMA", 0), ways.get(way, 0)) for way in ("send", "receive")}
-    if None in told.values():
-        return "mixed" if _MIXED in told.values() else None
-    view.note(rank, "net_ways")
-    directions: dict[tuple[str | None, str | None], Literal["both", "none", "send", "receive"]] = {
-        (_DIRECT, _DIRECT): "both", (_STAGED, _STAGED): "none",
-        (_DIRECT, _STAGED): "send", (_STAGED, _DIRECT): "receive",
-    }  # fmt: skip
-    return directions.get((told["send"], told["receive"]), "mixed")
-
-
-_DIRECT, _STAGED, _MIXED = "direct", "staged", "mixed"
-
-
-def _direct(direct: int, staged: int) -> str | None:
-    if staged < 2:  # noqa: PLR2004
-        return _DIRECT if direct else None
-    return _MIXED if direct else _STAGED
-
-
-def _staged_and_direct(rank: Rank) -> tuple[int, int]:
-    counts = rank.transports or {}
-    rdma = {name: n for name, n in counts.items() if name.startswith("NET/IB")}
-    direct = sum(n for name, n in rdma.items() if "GDRDMA" in name)
-    return sum(rdma.values()) - direct, direct
-
-
-@derived
-def gdr_problem(rank: Rank, view: View) -> str:
-    """A sentence part: what shows that GPUDirect RDMA is not used."""
-    for verdict in rank.gdr:
-        if not verdict.enabled:
-            if verdict.gpu is not None:
-                return f"NCCL disabled it for GPU {verdict.gpu} and NIC {verdict.hca}"
-            return f"NCCL disabled it for {verdict.hca}"
-    staged, _ = _staged_and_direct(rank)
-    return f"{staged} channel connections lack /GDRDMA"
 
 
 @derived

@@ -8,7 +8,6 @@ from ncdiag.facts.view import View, derived, derived_of
 _LOWERING = frozenset({"ondemand", "conservative", "userspace", "schedutil"})
 _INTEL = "GenuineIntel"
 _SKEW_SECONDS = 1.0
-_SMALL_READ = 512
 _LINK_XIDS = frozenset(range(144, 151))
 """Xids of the NVLinks of Blackwell (NVIDIA's Xid catalogue); up to Hopper it was 74, after which a GPU is lost."""
 RDMA_CARDS = ("ConnectX", "BlueField", "Infiniband controller")
@@ -72,16 +71,6 @@ def gpus_with_link_errors(host: Host, view: View) -> str | None:
         return None
     xids = sorted({f"GPU {e.fields.get('pci')} (Xid {e.fields.get('xid')})" for e in reported})
     return ", ".join((*xids, *(f"GPU {gpu.index} ({counts})" for gpu, counts in told if counts)))
-
-
-@derived
-def small_reads(host: Host, view: View) -> str | None:
-    """``0000:17:00.0 (512 bytes)``: RDMA cards that ask for little at a time; empty for none, None when not told."""
-    cards = [d for d in host.pci if d.max_read_request and any(word in (d.description or "") for word in RDMA_CARDS)]
-    small = [d for d in cards if (d.max_read_request or 0) <= _SMALL_READ]
-    for device in small[:1]:
-        view.note(device)
-    return ", ".join(f"{d.bus_id} ({d.max_read_request} bytes)" for d in small) if cards else None
 
 
 @derived

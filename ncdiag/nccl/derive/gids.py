@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.model import GdrVerdict, Gid, GidType, Host, Port
+from ncdiag.facts.model import Gid, GidType, Host, Port
 from ncdiag.facts.view import View, derived
-from ncdiag.nccl import paths
 from ncdiag.nccl.on_host import chosen
 from ncdiag.nccl.on_host.in_force import settings_of
 from ncdiag.nccl.selection.gid import GidChoice
@@ -97,15 +96,3 @@ def gid_zero_is_good(host: Host, view: View) -> bool | None:
     if not verdicts or None in verdicts:
         return None
     return not any(verdicts)
-
-
-@derived
-def distance_name(verdict: GdrVerdict, view: View) -> str | None:
-    """The printed distance as a path type of the version that printed it (``PHB``)."""
-    return paths.path_type(verdict.distance, view.version()) if verdict.distance is not None else None
-
-
-@derived
-def limit_name(verdict: GdrVerdict, view: View) -> str | None:
-    """The printed limit as a path type of the version that printed it."""
-    return paths.path_type(verdict.limit, view.version()) if verdict.limit is not None else None

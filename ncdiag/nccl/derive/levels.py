@@ -6,9 +6,9 @@ from ncdiag.facts.model import Job, Rank, Setting, TopoCpu
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View, derived
 from ncdiag.nccl import paths, versions
-from ncdiag.nccl.selection import gdr, p2p
+from ncdiag.nccl.selection import p2p
 
-_GDR, _P2P, _OFF = "NCCL_NET_GDR_LEVEL", "NCCL_P2P_LEVEL", "NCCL_P2P_DISABLE"
+GDR_LEVEL, P2P_LEVEL, P2P_DISABLE = "NCCL_NET_GDR_LEVEL", "NCCL_P2P_LEVEL", "NCCL_P2P_DISABLE"
 _MANY = 8
 """GPUs of a host that are taken for granted where they were not counted: two would make a difference."""
 _ECHO = "log echo"
@@ -17,49 +17,17 @@ _ECHOED_APART = Version(2, 23)
 
 
 @derived
-def forbids_gdr(setting: Setting, view: View) -> bool | None:
-    """True if NCCL_NET_GDR_LEVEL is nearer than PIX, the nearest that a NIC on PCIe can be to a GPU."""
-    if setting.name != _GDR or not setting.is_set or not setting.text:
-        return False
-    level, version = paths.parse_level(setting.text, view.version(setting)), view.version(setting)
-    if level is None:
-        return False if setting.valid is False else None
-    return level == "LOC" or paths.is_within("PIX", level, version) is False
-
-
-@derived
-def sends_staged_by_default(rank: Rank, view: View) -> bool | None:
-    """True if NCCL by itself sends from host memory where the rank runs; None where that was not seen."""
-    host = view.host(rank.host)
-    if host is None:
-        return None
-    reads = versions.agreed(view.version(rank), gdr.CHANGES, lambda exact: gdr.reads_by_itself(host, exact)[0])
-    return None if reads is None else not reads
-
-
-@derived
-def is_numeric_level(setting: Setting, view: View) -> bool:
-    """A distance limit written as a digit other than 0, whose meaning changed with 2.6 (0 is LOC in all releases)."""
-    text = (setting.text or "").strip()
-    return setting.name in {_GDR, _P2P} and text.isascii() and text.isdigit() and int(text) > 0
-
-
-@derived
-def level_word(setting: Setting, view: View) -> str | None:
-    """The word for such a digit in this release; None when the releases that are possible do not agree."""
-    return paths.parse_level(setting.text or "", view.version(setting))
-
-
-@derived
 def p2p_is_disabled(setting: Setting, view: View) -> bool:
     """True if the variable switches peer access off: NCCL_P2P_DISABLE=1, or NCCL_P2P_LEVEL that is LOC."""
-    return (setting.name == _OFF and setting.number == 1) or (setting.name == _P2P and setting.effective == "LOC")
+    return (setting.name == P2P_DISABLE and setting.number == 1) or (
+        setting.name == P2P_LEVEL and setting.effective == "LOC"
+    )
 
 
 def _set_by(setting: Setting, view: View) -> Setting | None:
     """The setting that stands behind one that switches peer access off; None where a log leaves it open."""
     version = view.version(setting)
-    if setting.origin != _ECHO or setting.name == _OFF or (version is not None and version.low >= _ECHOED_APART):
+    if setting.origin != _ECHO or setting.name == P2P_DISABLE or (version is not None and version.low >= _ECHOED_APART):
         return setting
     return next((s for s in view.job.settings if s.origin != _ECHO and view.get(s, "p2p_is_disabled")), None)
 
@@ -75,7 +43,7 @@ def p2p_variable(setting: Setting, view: View) -> str:
 def p2p_switch(setting: Setting, view: View) -> str:
     """``NCCL_P2P_DISABLE=1``: what switches peer access off, as far as it can be told."""
     found = _set_by(setting, view)
-    return f"{found.name}={found.text}" if found is not None else f"{_OFF}=1 or {_P2P}=LOC"
+    return f"{found.name}={found.text}" if found is not None else f"{P2P_DISABLE}=1 or {P2P_LEVEL}=LOC"
 
 
 @derived
@@ -88,7 +56,7 @@ def p2p_switch_told(job: Job, view: View) -> str:
 @derived
 def limits_p2p(rank: Rank, view: View) -> bool | None:
     """True if NCCL_P2P_LEVEL leaves peer access to some distance and not to all."""
-    setting = view.setting(rank, _P2P)
+    setting = view.setting(rank, P2P_LEVEL)
     if setting is None or setting.is_set is None:
         return None
     if not setting.is_set or setting.valid is False:
@@ -102,7 +70,7 @@ def unset_widens_p2p(rank: Rank, view: View) -> bool:
 
     The default hangs on the release, the processor and the number of GPUs (`ncdiag.nccl.selection.p2p`).
     """
-    setting, host, version = view.setting(rank, _P2P), view.host(rank.host), view.version(rank)
+    setting, host, version = view.setting(rank, P2P_LEVEL), view.host(rank.host), view.version(rank)
     if setting is None or host is None or not isinstance(setting.effective, str):
         return False
     processor = TopoCpu(arch=host.cpu_arch, vendor=host.cpu_vendor)

@@ -1,0 +1,228 @@
+"""GPUDirect RDMA: peer memory modules, ACS, what NCCL decided for each NIC and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from ncdiag.facts.derive.link_tests import measured_bandwidth
+from ncdiag.facts.derive.rdma import ranks_of
+from ncdiag.facts.derive.tuning import RDMA_CARDS
+from ncdiag.facts.model import GdrVerdict, Host, LinkTest, Rank, Setting
+from ncdiag.facts.view import View, derived
+from ncdiag.nccl import paths, versions
+from ncdiag.nccl.derive.levels import GDR_LEVEL, P2P_LEVEL
+from ncdiag.nccl.selection import gdr
+
+
+@derived
+def uses_gdr(rank: Rank, view: View) -> bool | None:
+    """Do channels of the rank go between NIC and GPU memory directly (``/GDRDMA``)?"""
+    return None if rank.transports is None else any(name.endswith("/GDRDMA") for name in rank.transports)
+
+
+_PEER_MODULES = frozenset({"nv_peer_mem", "nvidia_peermem"})
+
+
+@derived
+def has_both_peer_modules(host: Host, view: View) -> bool:
+    """Are the peer-memory module of the driver and its older forerunner both loaded?"""
+    found = [module for module in host.modules if module.name in _PEER_MODULES]
+    for module in found:
+        view.note(module)
+    return len({module.name for module in found}) == len(_PEER_MODULES)
+
+
+PEERMEM_MODULES = ("nvidia_peermem", "nv_peer_mem")
+"""The module of the GPU driver and its predecessor; either lets a NIC reach GPU memory (NVIDIA GPUDirect RDMA
+guide).
+"""
+
+
+@derived
+def peermem_loaded(host: Host, view: View) -> bool | None:
+    """Is a peer memory module loaded? False only when the module list was seen whole or both are known absent.
+
+    Of the older one it is enough that nothing is registered with the RDMA core.
+    """
+    for module in host.modules:
+        if module.name in PEERMEM_MODULES:
+            view.note(module)
+            return True
+    absent = set(host.absent_modules or ())
+    view.note(host, "absent_modules" if absent else "complete:lsmod")
+    if host.peermem_registered is False:
+        absent.add(PEERMEM_MODULES[1])
+    return False if "lsmod" in host.complete or absent.issuperset(PEERMEM_MODULES) else None
+
+
+@derived
+def acs_bridge(host: Host, view: View) -> str | None:
+    """The first PCI bridge that redirects peer traffic; None where none does or the lines name no device."""
+    found = next((d for d in host.pci if d.acs_redirects and d.device_class == "PCI bridge"), None)
+    if found is not None:
+        view.note(found)
+    return found.bus_id if found is not None else None
+
+
+@derived
+def has_acs_on_bridge(host: Host, view: View) -> bool | None:
+    """Is there such a bridge, or such a line without its device? None while the list of devices is not whole."""
+    if view.get(host, "acs_bridge") is not None:
+        return True
+    if host.acs_redirects:
+        view.note(host, "acs_redirects")
+        return True
+    bridges = [d for d in host.pci if d.device_class == "PCI bridge" and d.acs_redirects is not None]
+    return False if host.acs_redirects is False or bridges or "lspci" in host.complete else None
+
+
+@derived
+def acs_place(host: Host, view: View) -> str:
+    """``bridge 0000:19:00.0``; a word where the lines name none."""
+    bridge = view.get(host, "acs_bridge")
+    return f"bridge {bridge}" if bridge else "a bridge"
+
+
+@derived
+def bandwidth_text(test: LinkTest, view: View) -> str:
+    """``391 Gbit/s from host memory``."""
+    found = measured_bandwidth(test)
+    if found is None:
+        return "nothing that was measured"
+    where = {None: "", "host": " from host memory", "gpu": " from GPU memory"}[test.memory]
+    return f"{found[0]:.3g} Gbit/s{where}"
+
+
+@derived
+def gdr_disabled_for_nics(host: Host, view: View) -> bool | None:
+    """Did NCCL say that its NICs have no GPUDirect RDMA (the support test, not the distance test)?"""
+    verdicts = [(r, g) for r in ranks_of(host, view) for g in _nic_verdicts(r)]
+    for rank, verdict in verdicts:
+        if not verdict.enabled:
+            view.note(verdict if verdict.provenance else rank, "" if verdict.provenance else "gdr")
+            return True
+    return False if verdicts else None
+
+
+def _nic_verdicts(rank: Rank) -> Iterable[GdrVerdict]:
+    return (g for g in rank.gdr if g.gpu is None)
+
+
+@derived
+def gdr_unused(rank: Rank, view: View) -> bool | None:
+    """Does data go between RDMA NIC and GPU through host memory? From the verdicts and the Channel lines."""
+    if rank.net == "Socket":
+        return False
+    staged, direct = _staged_and_direct(rank)
+    view.note(rank, "nics_used" if staged or direct else "gdr")
+    if staged and not direct:
+        return True
+    if direct:
+        return False
+    return any(not g.enabled for g in rank.gdr) if rank.gdr else None
+
+
+@derived
+def gdr_direction(rank: Rank, view: View) -> Literal["both", "none", "send", "receive", "mixed"] | None:
+    """Which way the data of the rank goes between NIC and GPU memory directly; ``mixed`` where channels differ.
+
+    A log that breaks off within a line may have lost one ``/GDRDMA``: a single connection without it tells nothing.
+    """
+    ways = rank.net_ways
+    told = {way: _direct(ways.get(f"{way}/GDRDMA", 0), ways.get(way, 0)) for way in ("send", "receive")}
+    if None in told.values():
+        return "mixed" if _MIXED in told.values() else None
+    view.note(rank, "net_ways")
+    directions: dict[tuple[str | None, str | None], Literal["both", "none", "send", "receive"]] = {
+        (_DIRECT, _DIRECT): "both", (_STAGED, _STAGED): "none",
+        (_DIRECT, _STAGED): "send", (_STAGED, _DIRECT): "receive",
+    }  # fmt: skip
+    return directions.get((told["send"], told["receive"]), "mixed")
+
+
+_DIRECT, _STAGED, _MIXED = "direct", "staged", "mixed"
+
+
+def _direct(direct: int, staged: int) -> str | None:
+    if staged < 2:  # noqa: PLR2004
+        return _DIRECT if direct else None
+    return _MIXED if direct else _STAGED
+
+
+def _staged_and_direct(rank: Rank) -> tuple[int, int]:
+    counts = rank.transports or {}
+    rdma = {name: n for name, n in counts.items() if name.startswith("NET/IB")}
+    direct = sum(n for name, n in rdma.items() if "GDRDMA" in name)
+    return sum(rdma.values()) - direct, direct
+
+
+@derived
+def gdr_problem(rank: Rank, view: View) -> str:
+    """A sentence part: what shows that GPUDirect RDMA is not used."""
+    for verdict in rank.gdr:
+        if not verdict.enabled:
+            if verdict.gpu is not None:
+                return f"NCCL disabled it for GPU {verdict.gpu} and NIC {verdict.hca}"
+            return f"NCCL disabled it for {verdict.hca}"
+    staged, _ = _staged_and_direct(rank)
+    return f"{staged} channel connections lack /GDRDMA"
+
+
+_SMALL_READ = 512
+
+
+@derived
+def small_reads(host: Host, view: View) -> str | None:
+    """``0000:17:00.0 (512 bytes)``: RDMA cards that ask for little at a time; empty for none, None when not told."""
+    cards = [d for d in host.pci if d.max_read_request and any(word in (d.description or "") for word in RDMA_CARDS)]
+    small = [d for d in cards if (d.max_read_request or 0) <= _SMALL_READ]
+    for device in small[:1]:
+        view.note(device)
+    return ", ".join(f"{d.bus_id} ({d.max_read_request} bytes)" for d in small) if cards else None
+
+
+@derived
+def distance_name(verdict: GdrVerdict, view: View) -> str | None:
+    """The printed distance as a path type of the version that printed it (``PHB``)."""
+    return paths.path_type(verdict.distance, view.version()) if verdict.distance is not None else None
+
+
+@derived
+def limit_name(verdict: GdrVerdict, view: View) -> str | None:
+    """The printed limit as a path type of the version that printed it."""
+    return paths.path_type(verdict.limit, view.version()) if verdict.limit is not None else None
+
+
+@derived
+def forbids_gdr(setting: Setting, view: View) -> bool | None:
+    """True if NCCL_NET_GDR_LEVEL is nearer than PIX, the nearest that a NIC on PCIe can be to a GPU."""
+    if setting.name != GDR_LEVEL or not setting.is_set or not setting.text:
+        return False
+    level, version = paths.parse_level(setting.text, view.version(setting)), view.version(setting)
+    if level is None:
+        return False if setting.valid is False else None
+    return level == "LOC" or paths.is_within("PIX", level, version) is False
+
+
+@derived
+def sends_staged_by_default(rank: Rank, view: View) -> bool | None:
+    """True if NCCL by itself sends from host memory where the rank runs; None where that was not seen."""
+    host = view.host(rank.host)
+    if host is None:
+        return None
+    reads = versions.agreed(view.version(rank), gdr.CHANGES, lambda exact: gdr.reads_by_itself(host, exact)[0])
+    return None if reads is None else not reads
+
+
+@derived
+def is_numeric_level(setting: Setting, view: View) -> bool:
+    """A distance limit written as a digit other than 0, whose meaning changed with 2.6 (0 is LOC in all releases)."""
+    text = (setting.text or "").strip()
+    return setting.name in {GDR_LEVEL, P2P_LEVEL} and text.isascii() and text.isdigit() and int(text) > 0
+
+
+@derived
+def level_word(setting: Setting, view: View) -> str | None:
+    """The word for such a digit in this release; None when the releases that are possible do not agree."""
+    return paths.parse_level(setting.text or "", view.version(setting))
