@@ -119,31 +119,6 @@ def uses_p2p(rank: Rank, view: View) -> bool | None:
 
 
 @derived
-def net_within_host(rank: Rank, view: View) -> bool | None:
-    """Does the rank send over the network although all ranks of its job are on its own host?"""
-    if rank.transports is None:
-        return None
-    if not any(name.startswith("NET/") for name in rank.transports):
-        return False
-    hosts = view.get(view.job, "hosts_by_communicator").get(rank.communicator or "")
-    return None if hosts is None else hosts == 1
-
-
-@derived
-def hosts_by_communicator(job: Job, view: View) -> dict[str, int]:
-    """On how many hosts the ranks of each communicator are, of those of which all ranks were seen."""
-    members: dict[str, list[Rank]] = defaultdict(list)
-    for rank in job.ranks:
-        members[rank.communicator or ""].append(rank)
-    found = {}
-    for name, ranks in members.items():
-        wanted = max((r.nranks for r in ranks if r.nranks is not None), default=None)
-        if wanted is not None and len({r.rank for r in ranks} - {None}) >= wanted:
-            found[name] = len({r.host for r in ranks})
-    return found
-
-
-@derived
 def networks_in_use(job: Job, view: View) -> tuple[Difference, ...]:
     """The networks of each communicator's ranks, by their own lines or by a handshake of two sides that failed.
 

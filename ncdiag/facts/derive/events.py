@@ -8,7 +8,7 @@ import signal
 from ncdiag.facts.derive.clocks import shared_time
 from ncdiag.facts.derive.cuda import PRINTED
 from ncdiag.facts.derive.rdma import ranks_of
-from ncdiag.facts.model import Event, Host, Job, Rank, RankTable
+from ncdiag.facts.model import Event, Host, Job, RankTable
 from ncdiag.facts.view import View, derived, derived_of
 
 CRASHES = {
@@ -118,26 +118,6 @@ def verbs_problem(host: Host, view: View) -> str:
     """For people: what shows that the devices cannot be opened."""
     failed = next(iter(view.events_on(host.name, OPEN_FAILURES)), None)
     return failed.text if failed else "/dev/infiniband has no uverbs files"
-
-
-@derived
-def uses_shm(rank: Rank, view: View) -> bool | None:
-    """Does the rank talk to another of its host through shared memory?"""
-    if rank.transports is None:
-        return None
-    return any(name.startswith("SHM") or "shared memory" in name for name in rank.transports)
-
-
-@derived
-def has_near_gpus(host: Host, view: View) -> bool | None:
-    """Are all pairs of GPUs joined by NVLink or below one PCIe switch (so that none has a reason to use shared.
-
-    Memory)?
-    """
-    pairs = [link for link in host.links if link.a.startswith("GPU") and link.b.startswith("GPU") and link.level]
-    if not pairs:
-        return None
-    return all(link.level in {"PIX", "PXB"} or (link.level or "").startswith("NV") for link in pairs)
 
 
 @derived

@@ -17,7 +17,7 @@ _NO_ACTION = "None"
 _SET_UP = frozenset({"persistence mode", "graphics processes", "environment variables", "permissions and os blocks"})
 """Tests of ``dcgmi diag`` that look at settings of the host, not at its hardware."""
 _FAILED_RECOVERIES = "failed_recovery_events"
-_DATA_TESTS = frozenset({"nvbandwidth", "simpleP2P"})
+DATA_TESTS = frozenset({"nvbandwidth", "simpleP2P"})
 
 
 @derived
@@ -88,24 +88,18 @@ def refuses_nvml(host: Host, view: View) -> bool | None:
 @derived
 def is_hardware_failure(check: HealthCheck, view: View) -> bool:
     """True if a test of hardware failed; those that look at the host's settings, and at data, are left out."""
-    is_of_hardware = check.program not in _DATA_TESTS and check.name.lower() not in _SET_UP
-    return _noted(check, view, is_hit=check.result == "fail" and is_of_hardware)
-
-
-@derived
-def is_wrong_data(check: HealthCheck, view: View) -> bool:
-    """True if a copy between GPUs arrived with other data."""
-    return _noted(check, view, is_hit=check.result == "fail" and check.program in _DATA_TESTS)
+    is_of_hardware = check.program not in DATA_TESTS and check.name.lower() not in _SET_UP
+    return noted_hit(check, view, is_hit=check.result == "fail" and is_of_hardware)
 
 
 @derived
 def is_warning(check: HealthCheck, view: View) -> bool:
     """True if a test warned, or one of the host's settings failed."""
     is_setting = check.result == "fail" and check.name.lower() in _SET_UP
-    return _noted(check, view, is_hit=check.result == "warn" or is_setting)
+    return noted_hit(check, view, is_hit=check.result == "warn" or is_setting)
 
 
-def _noted(check: HealthCheck, view: View, *, is_hit: bool) -> bool:
+def noted_hit(check: HealthCheck, view: View, *, is_hit: bool) -> bool:
     """``is_hit``; a hit rests on the whole check."""
     if is_hit:
         view.note(check)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ncdiag.facts.derive.cuda import is_said
-from ncdiag.facts.model import Benchmark, Event, Gpu, Host, Job, Port, TopoLink
+from ncdiag.facts.model import Benchmark, Gpu, Host, Port, TopoLink
 from ncdiag.facts.view import View, derived
 
 _HARD = ("HW Slowdown", "HW Thermal Slowdown", "HW Power Brake Slowdown", "SW Thermal Slowdown")
-_DISABLED = "DR"
-_NO_PEER_ACCESS = frozenset({"CNS", "GNS", "TNS", "NS", _DISABLED})
+DISABLED_BY_KEY = "DR"
+_NO_PEER_ACCESS = frozenset({"CNS", "GNS", "TNS", "NS", DISABLED_BY_KEY})
 """Not supported by the chipset, the GPU, the topology, or at all, or disabled by a registry key of the driver, in the
 words of ``nvidia-smi topo -p2p``."""
-_PEER_REFUSALS = ("cuda-peer-unsupported", "accelerate-p2p-refused")
 _SIBLINGS = 4
 """Ports of one model from which a single slower one stands out."""
 _NVLS_LINKS = 18
@@ -80,44 +78,15 @@ def nvls_refused(host: Host, view: View) -> bool | None:
 @derived
 def lacks_peer_access(link: TopoLink, view: View) -> bool | None:
     """Does the driver offer no peer access between two GPUs?"""
-    told = _p2p_words(link)
+    told = p2p_words(link)
     if link.peer_access is not None and not told & _NO_PEER_ACCESS:
         return not link.peer_access
     return bool(told & _NO_PEER_ACCESS) if told - {"U"} else None
 
 
-def _p2p_words(link: TopoLink) -> set[str]:
+def p2p_words(link: TopoLink) -> set[str]:
     """What ``nvidia-smi topo -p2p`` prints for a pair: reading, writing and the status as a whole."""
     return {word for word in (link.p2p_read, link.p2p_write, link.p2p_status) if word is not None}
-
-
-@derived
-def is_disabled_by_key(link: TopoLink, view: View) -> bool | None:
-    """True if a registry key of the driver keeps two GPUs from peer access."""
-    told = _p2p_words(link)
-    if _DISABLED in told:
-        view.note(link)
-    return _DISABLED in told if told else None
-
-
-@derived
-def peer_refusal(job: Job, view: View) -> str | None:
-    """A sentence about GPUs without peer access; empty where it is offered, None where nothing tells."""
-    told = next((event for event in job.events if event.event in _PEER_REFUSALS and _is_printed(event)), None)
-    if told is not None:
-        view.note(told)
-        return f"GPUs have no peer access: {told.text}"
-    answers = [(link, view.get(link, "lacks_peer_access")) for host in job.hosts for link in host.links]
-    for link, lacks in answers:
-        if lacks and not view.get(link, "is_disabled_by_key"):
-            view.note(link)
-            return f"The driver offers no peer access between GPUs of {link.host}"
-    return "" if any(lacks is False for _, lacks in answers) else None
-
-
-def _is_printed(event: Event) -> bool:
-    """Did a program print it? The bare words may be somebody's prose."""
-    return event.event != "cuda-peer-unsupported" or is_said(event)
 
 
 @derived

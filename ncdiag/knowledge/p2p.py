@@ -1,0 +1,256 @@
+"""Peer access between the GPUs of a host: offered, refused, slow or wrong."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from statistics import median
+
+from ncdiag.facts.derive.cuda import is_said
+from ncdiag.facts.derive.gpu_models import module_of
+from ncdiag.facts.derive.gpu_state import DATA_TESTS, noted_hit
+from ncdiag.facts.derive.hardware import DISABLED_BY_KEY, p2p_words
+from ncdiag.facts.model import Event, Gpu, HealthCheck, Host, Job, Rank, TopoCpu, TopoLink
+from ncdiag.facts.scalars import Version
+from ncdiag.facts.view import View, derived
+from ncdiag.nccl import paths, versions
+from ncdiag.nccl.derive.levels import P2P_LEVEL
+from ncdiag.nccl.selection import p2p
+
+
+@derived
+def net_within_host(rank: Rank, view: View) -> bool | None:
+    """Does the rank send over the network although all ranks of its job are on its own host?"""
+    if rank.transports is None:
+        return None
+    if not any(name.startswith("NET/") for name in rank.transports):
+        return False
+    hosts = view.get(view.job, "hosts_by_communicator").get(rank.communicator or "")
+    return None if hosts is None else hosts == 1
+
+
+@derived
+def hosts_by_communicator(job: Job, view: View) -> dict[str, int]:
+    """On how many hosts the ranks of each communicator are, of those of which all ranks were seen."""
+    members: dict[str, list[Rank]] = defaultdict(list)
+    for rank in job.ranks:
+        members[rank.communicator or ""].append(rank)
+    found = {}
+    for name, ranks in members.items():
+        wanted = max((r.nranks for r in ranks if r.nranks is not None), default=None)
+        if wanted is not None and len({r.rank for r in ranks} - {None}) >= wanted:
+            found[name] = len({r.host for r in ranks})
+    return found
+
+
+_FAR_BELOW = 0.5
+"""Share of what is usual below which a copy is slow."""
+
+
+_ENOUGH = 5
+"""Pairs from which on a few stand out."""
+
+
+_FEW = 0.25
+"""Share of the pairs that are slow because of a fault, and not because of how the machine is built."""
+
+
+_NVLINK_GB_PER_S = 70.0
+"""More than PCIe of the fifth generation carries: NVLink joins the pairs."""
+
+
+_GPUS = 3
+
+
+_FIELDS = ("peer_gb_per_s", "peer_both_gb_per_s")
+
+
+_COPIES = {
+    "from_host_gb_per_s": "from the host to it", "to_host_gb_per_s": "from it to the host",
+    "local_gb_per_s": "inside its memory",
+}  # fmt: skip
+
+
+@derived
+def slow_pairs(host: Host, view: View) -> str | None:
+    """``GPU1 and GPU3 (20.1 of 392 GB/s)``: pairs far below the others; empty for none, None when none was measured."""
+    measured = False
+    for field in _FIELDS:
+        pairs = [(link, rate) for link in host.links if (rate := _rate(link, field, view)) is not None]
+        measured = measured or bool(pairs)
+        usual, slow = _slow(host, pairs, view, ways=1 + _FIELDS.index(field))
+        if slow:
+            for link, _ in slow[:3]:
+                view.note(link, field)
+            return "; ".join(f"{link.a} and {link.b} ({rate:.3g} of {usual:.3g} GB/s)" for link, rate in slow[:3])
+    return "" if measured else None
+
+
+def _rate(link: TopoLink, field: str, view: View) -> float | None:
+    """What the pair reaches; None without peer access, where the copy goes through the host."""
+    refused = link.peer_access is False or view.get(link, "lacks_peer_access")
+    rate: float | None = getattr(link, field)
+    return None if refused else rate
+
+
+_Pairs = list[tuple[TopoLink, float]]
+
+
+def _slow(host: Host, pairs: _Pairs, view: View, *, ways: int) -> tuple[float, _Pairs]:
+    """What is usual, and the pairs far below it: by the links of the model, else by the other pairs of their level."""
+    floor = _promised(host, view) * ways
+    below = [pair for pair in pairs if pair[1] < floor * _FAR_BELOW]
+    if below:
+        return floor, below
+    for alike in _by_level(pairs):
+        usual = median(rate for _, rate in alike)
+        slow = [pair for pair in alike if pair[1] < usual * _FAR_BELOW]
+        if slow and len(alike) >= _ENOUGH and len(slow) <= len(alike) * _FEW:
+            return usual, slow
+        if found := _of_one_gpu(alike):
+            return found
+    return 0.0, []
+
+
+def _promised(host: Host, view: View) -> float:
+    """GB/s between two GPUs on NVSwitches, in one direction, by their model; 0 for other machines."""
+    modules = [module for gpu in host.gpus if (module := module_of(gpu)) is not None]
+    if not modules or not view.get(host, "has_nvswitch"):
+        return 0.0
+    return min(module.links * module.link_gb_per_s for module in modules)
+
+
+def _by_level(pairs: _Pairs) -> Iterator[_Pairs]:
+    """Pairs that are joined alike, as far as ``nvidia-smi topo -m`` was seen."""
+    levels = dict.fromkeys(link.level for link, _ in pairs)
+    return ([pair for pair in pairs if pair[0].level == level] for level in levels)
+
+
+def _of_one_gpu(pairs: _Pairs) -> tuple[float, _Pairs] | None:
+    """All pairs of one GPU, where NVLink joins all others."""
+    names = sorted({name for link, _ in pairs for name in (link.a, link.b)})
+    for name in names if len(names) > _GPUS else ():
+        mine = [pair for pair in pairs if name in {pair[0].a, pair[0].b}]
+        others = [rate for link, rate in pairs if name not in {link.a, link.b}]
+        usual = median(others) if len(others) >= _GPUS else 0.0
+        is_fast = min(others, default=0.0) >= _NVLINK_GB_PER_S
+        if mine and is_fast and all(rate < usual * _FAR_BELOW for _, rate in mine):
+            return usual, mine
+    return None
+
+
+@derived
+def slow_copies(gpu: Gpu, view: View) -> str | None:
+    """``from the host to it reach 6.1 GB/s, on other GPUs 25``: empty for none, None when nothing can be compared."""
+    host = view.host(gpu.host)
+    answers = [_compared(gpu, host.gpus, field, view) for field in _COPIES] if host is not None else []
+    known = [answer for answer in answers if answer is not None]
+    return next(filter(None, known), "") if known else None
+
+
+def _compared(gpu: Gpu, gpus: Sequence[Gpu], field: str, view: View) -> str | None:
+    read: Callable[[Gpu], float | None] = lambda other: getattr(other, field)  # noqa: E731  (of that one field)
+    mine = read(gpu)
+    others = [rate for other in gpus if other is not gpu and other.model == gpu.model and (rate := read(other))]
+    if mine is None or len(others) < _GPUS - 1:
+        return None
+    usual = median(others)
+    if mine >= usual * _FAR_BELOW or sum(rate < usual * _FAR_BELOW for rate in others) > len(others) * _FEW:
+        return ""
+    view.note(gpu, field)
+    return f"{_COPIES[field]} reach {mine:.3g} GB/s, on the other GPUs {usual:.3g}"
+
+
+@derived
+def uses_shm(rank: Rank, view: View) -> bool | None:
+    """Does the rank talk to another of its host through shared memory?"""
+    if rank.transports is None:
+        return None
+    return any(name.startswith("SHM") or "shared memory" in name for name in rank.transports)
+
+
+@derived
+def has_near_gpus(host: Host, view: View) -> bool | None:
+    """Are all pairs of GPUs joined by NVLink or below one PCIe switch (so that none has a reason to use shared.
+
+    Memory)?
+    """
+    pairs = [link for link in host.links if link.a.startswith("GPU") and link.b.startswith("GPU") and link.level]
+    if not pairs:
+        return None
+    return all(link.level in {"PIX", "PXB"} or (link.level or "").startswith("NV") for link in pairs)
+
+
+@derived
+def is_wrong_data(check: HealthCheck, view: View) -> bool:
+    """True if a copy between GPUs arrived with other data."""
+    return noted_hit(check, view, is_hit=check.result == "fail" and check.program in DATA_TESTS)
+
+
+_PEER_REFUSALS = ("cuda-peer-unsupported", "accelerate-p2p-refused")
+
+
+@derived
+def is_disabled_by_key(link: TopoLink, view: View) -> bool | None:
+    """True if a registry key of the driver keeps two GPUs from peer access."""
+    told = p2p_words(link)
+    if DISABLED_BY_KEY in told:
+        view.note(link)
+    return DISABLED_BY_KEY in told if told else None
+
+
+@derived
+def peer_refusal(job: Job, view: View) -> str | None:
+    """A sentence about GPUs without peer access; empty where it is offered, None where nothing tells."""
+    told = next((event for event in job.events if event.event in _PEER_REFUSALS and _is_printed(event)), None)
+    if told is not None:
+        view.note(told)
+        return f"GPUs have no peer access: {told.text}"
+    answers = [(link, view.get(link, "lacks_peer_access")) for host in job.hosts for link in host.links]
+    for link, lacks in answers:
+        if lacks and not view.get(link, "is_disabled_by_key"):
+            view.note(link)
+            return f"The driver offers no peer access between GPUs of {link.host}"
+    return "" if any(lacks is False for _, lacks in answers) else None
+
+
+def _is_printed(event: Event) -> bool:
+    """Did a program print it? The bare words may be somebody's prose."""
+    return event.event != "cuda-peer-unsupported" or is_said(event)
+
+
+_MANY = 8
+"""GPUs of a host that are taken for granted where they were not counted: two would make a difference."""
+
+
+@derived
+def limits_p2p(rank: Rank, view: View) -> bool | None:
+    """True if NCCL_P2P_LEVEL leaves peer access to some distance and not to all."""
+    setting = view.setting(rank, P2P_LEVEL)
+    if setting is None or setting.is_set is None:
+        return None
+    if not setting.is_set or setting.valid is False:
+        return False
+    return None if setting.effective is None else setting.effective not in {"LOC", "SYS"}
+
+
+@derived
+def unset_widens_p2p(rank: Rank, view: View) -> bool:
+    """True if NCCL's own limit is known to reach farther than NCCL_P2P_LEVEL.
+
+    The default hangs on the release, the processor and the number of GPUs (`ncdiag.nccl.selection.p2p`).
+    """
+    setting, host, version = view.setting(rank, P2P_LEVEL), view.host(rank.host), view.version(rank)
+    if setting is None or host is None or not isinstance(setting.effective, str):
+        return False
+    processor = TopoCpu(arch=host.cpu_arch, vendor=host.cpu_vendor)
+    gpus = len(host.gpus) or _MANY
+    mine = setting.effective
+
+    def widens(exact: Version) -> bool | None:
+        default, _ = p2p.level({}, exact, processor, gpus)
+        if default is None:  # every default reaches as far as PXB
+            return paths.is_within("PXB", mine, exact) is False
+        return paths.is_within(default, mine, exact) is False
+
+    return versions.agreed(version, p2p.CHANGES, widens) is True
