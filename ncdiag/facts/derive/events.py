@@ -36,9 +36,6 @@ _ABORTED = frozenset({-signal.SIGABRT, 128 + signal.SIGABRT})
 EXCEPTION = "python-exception"
 _LOSS = "socket-closed-by-peer"
 
-OPEN_FAILURES = {"ib-open-device-failed", "verbs-open-failed"}
-"""Events in which a listed RDMA device could not be opened."""
-
 
 @derived
 def first_crash_order(job: Job, view: View) -> int | None:
@@ -97,27 +94,6 @@ def who(event: Event, view: View) -> str:
     name = f"Rank {event.rank}" if event.rank is not None else "A rank"
     host = event.host or event.fields.get("on_host")
     return f"{name} on {host}" if host else name
-
-
-@derived
-def verbs_closed(host: Host, view: View) -> bool | None:
-    """Can no program open the RDMA devices that the host has: did an open fail, or are there no uverbs files?"""
-    for event in view.events_on(host.name, OPEN_FAILURES):
-        view.note(event)
-        return True
-    if host.infiniband_devices is None:
-        return None
-    if any(name.startswith("uverbs") for name in host.infiniband_devices):
-        return False
-    view.note(host, "infiniband_devices")
-    return bool(view.get(host, "has_rdma_hardware")) if view.get(host, "has_rdma_hardware") is not None else None
-
-
-@derived
-def verbs_problem(host: Host, view: View) -> str:
-    """For people: what shows that the devices cannot be opened."""
-    failed = next(iter(view.events_on(host.name, OPEN_FAILURES)), None)
-    return failed.text if failed else "/dev/infiniband has no uverbs files"
 
 
 @derived

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from ncdiag.facts.derive.hosts import SHM
 from ncdiag.facts.derive.rdma import ranks_of
-from ncdiag.facts.model import Event, Host, Job, Rank
+from ncdiag.facts.model import Event, Host, Rank
 from ncdiag.facts.view import View, derived
 
 MEMLOCK_ENOUGH = 64 << 20
 """Bytes of locked memory below which even a small RDMA job fails."""
 
 _CONTAINER_SHM = 64 << 20
-_SHM_EVENTS = frozenset({"shm-extend-failed", "shm-segment-failed", "container-shm-small", "shared-memory-full"})
 _SHM_CALLS = frozenset({"shm-open-failed", "shm-extend-failed", "shm-map-failed"})
 _SHM_FILE = "shmutils.cc"
 _LOCKING = ("ib-create-failed", "ib-reg-mr-failed")
@@ -57,12 +56,6 @@ def _is_in_small_mount(event: Event, view: View) -> bool | None:
             view.note(mount)
             return True
     return False if shown else None
-
-
-@derived
-def lacks_shm_room(job: Job, view: View) -> bool:
-    """Did NCCL find no room in /dev/shm?"""
-    return any(e.event in _SHM_EVENTS and view.get(e, "is_out_of_space") for e in job.events)
 
 
 def _lacks_space(event: Event, view: View) -> bool:

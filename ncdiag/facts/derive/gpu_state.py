@@ -77,15 +77,6 @@ def sees_no_gpu(host: Host, view: View) -> bool | None:
 
 
 @derived
-def refuses_nvml(host: Host, view: View) -> bool | None:
-    """True if nvidia-smi could not begin; None where none of its output was shown."""
-    if host.nvml_error is not None:
-        view.note(host, "nvml_error")
-        return True
-    return False if host.gpus else None
-
-
-@derived
 def is_hardware_failure(check: HealthCheck, view: View) -> bool:
     """True if a test of hardware failed; those that look at the host's settings, and at data, are left out."""
     is_of_hardware = check.program not in DATA_TESTS and check.name.lower() not in _SET_UP

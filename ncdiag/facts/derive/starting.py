@@ -61,12 +61,6 @@ def binds_to_one_core(launch: Launch, view: View) -> bool:
 
 
 @derived
-def uses_bridge(launch: Launch, view: View) -> bool:
-    """Does the container get Docker's own bridge, which is what it gets unless told otherwise?"""
-    return launch.network in {None, "bridge", "default"}
-
-
-@derived
 def tests_apart(job: Job, view: View) -> bool | None:
     """Did every process of an mpirun line run nccl-tests for itself?
 
@@ -123,16 +117,6 @@ def is_gloo_misled(event: Event, view: View) -> bool | None:
         several: bool | None = view.get(view.job, "is_multi_host")
         return True if "wanted_interface" in event.fields else several
     return any(word in event.text for word in _UNREACHED) and view.get(view.job, "first_crash_order") is None
-
-
-@derived_of("verbs-provider-missing")
-def is_provider_missing(event: Event, view: View) -> bool:
-    """The verbs library found no driver for an adapter.
-
-    It says so as well of drivers for hardware that is not there; those count only where they serve the usual adapters.
-    """
-    driver = event.fields.get("driver_file")
-    return driver is None or any(name in str(driver) for name in ("mlx5", "mlx4", "efa", "bnxt_re", "irdma"))
 
 
 def _rank_count(view: View) -> Setting | None:

@@ -1,0 +1,178 @@
+"""What a container or pod was given: GPUs, shared memory, locked memory, RDMA devices, a service mesh."""
+
+from __future__ import annotations
+
+from ncdiag.facts.derive.containers import POD
+from ncdiag.facts.derive.launches import CONTAINER_PROGRAMS
+from ncdiag.facts.derive.pods import EFA
+from ncdiag.facts.model import Event, Host, Job, Launch
+from ncdiag.facts.view import View, derived, derived_of
+
+_LOCKING = frozenset({"IPC_LOCK", "CAP_IPC_LOCK", "ALL"})
+
+
+@derived
+def gpu_count(launch: Launch, view: View) -> int | None:
+    """GPUs that the container is given; None when the line does not say, or says all."""
+    text = (launch.gpus or "").strip("\"'")
+    if text.startswith("device="):
+        return len(text.removeprefix("device=").split(","))
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+@derived
+def has_several_gpus(launch: Launch, view: View) -> bool | None:
+    """Whether several GPUs share the container; ``all`` is taken for several, None when nothing is said."""
+    if launch.gpus == "all":
+        return True
+    count = view.get(launch, "gpu_count")
+    return None if count is None else count > 1
+
+
+@derived
+def has_default_shm(launch: Launch, view: View) -> bool | None:
+    """Whether a pod has nothing but the default /dev/shm of 64 MiB (kubelet and containerd, as Docker)."""
+    if launch.program != POD:
+        return None
+    if launch.ipc == "host":
+        return False
+    return None if launch.shm_mounted is None else not launch.shm_mounted
+
+
+@derived
+def can_lock_memory(launch: Launch, view: View) -> bool | None:
+    """Whether the container may lock memory without limit: privileged, IPC_LOCK, or an unlimited memlock."""
+    if launch.program != POD and launch.program not in CONTAINER_PROGRAMS:
+        return None
+    return bool(launch.privileged) or launch.memlock == "unlimited" or not _LOCKING.isdisjoint(launch.cap_add)
+
+
+@derived
+def asks_efa_only(launch: Launch, view: View) -> bool | None:
+    """Whether the RDMA devices that a pod asks for are AWS's EFA alone, whose nodes lift the limit of locked memory."""
+    asked = launch.rdma_resources
+    return None if asked is None else bool(asked) and all(name.endswith("/efa") for name in asked)
+
+
+@derived
+def reaches_host_devices(launch: Launch, view: View) -> bool | None:
+    """Whether a pod sees the RDMA devices of its host without asking for them: privileged, in the host's network."""
+    return bool(launch.privileged) and launch.network == "host" if launch.program == POD else None
+
+
+OPEN_FAILURES = {"ib-open-device-failed", "verbs-open-failed"}
+"""Events in which a listed RDMA device could not be opened."""
+
+
+@derived
+def verbs_closed(host: Host, view: View) -> bool | None:
+    """Can no program open the RDMA devices that the host has: did an open fail, or are there no uverbs files?"""
+    for event in view.events_on(host.name, OPEN_FAILURES):
+        view.note(event)
+        return True
+    if host.infiniband_devices is None:
+        return None
+    if any(name.startswith("uverbs") for name in host.infiniband_devices):
+        return False
+    view.note(host, "infiniband_devices")
+    return bool(view.get(host, "has_rdma_hardware")) if view.get(host, "has_rdma_hardware") is not None else None
+
+
+@derived
+def verbs_problem(host: Host, view: View) -> str:
+    """For people: what shows that the devices cannot be opened."""
+    failed = next(iter(view.events_on(host.name, OPEN_FAILURES)), None)
+    return failed.text if failed else "/dev/infiniband has no uverbs files"
+
+
+_SHM_EVENTS = frozenset({"shm-extend-failed", "shm-segment-failed", "container-shm-small", "shared-memory-full"})
+
+
+@derived
+def lacks_shm_room(job: Job, view: View) -> bool:
+    """Did NCCL find no room in /dev/shm?"""
+    return any(e.event in _SHM_EVENTS and view.get(e, "is_out_of_space") for e in job.events)
+
+
+@derived
+def refuses_nvml(host: Host, view: View) -> bool | None:
+    """True if nvidia-smi could not begin; None where none of its output was shown."""
+    if host.nvml_error is not None:
+        view.note(host, "nvml_error")
+        return True
+    return False if host.gpus else None
+
+
+@derived
+def runs_on(launch: Launch, view: View) -> str | None:
+    """The instance type that the pod asks for; without a word, the only one with EFA among the nodes of the cluster."""
+    if launch.instance_type is not None or launch.program != "kubernetes":
+        return launch.instance_type
+    nodes = [node for node in view.job.cluster_nodes if node.instance_type in EFA]
+    if len({node.instance_type for node in nodes}) != 1:
+        return None
+    view.note(nodes[0])
+    return nodes[0].instance_type
+
+
+@derived
+def efa_available(launch: Launch, view: View) -> int | None:
+    """How many EFA devices that instance type has."""
+    found = EFA.get(view.get(launch, "runs_on"))
+    return found[0] if found else None
+
+
+@derived
+def takes_whole_instance(launch: Launch, view: View) -> bool | None:
+    """Does the pod take all GPUs of that instance type?"""
+    found, count = EFA.get(view.get(launch, "runs_on")), view.get(launch, "gpu_count")
+    return None if found is None or count is None else count == found[1]
+
+
+@derived
+def asks_other_efa_count(launch: Launch, view: View) -> bool | None:
+    """Does it ask for some EFA devices, and not for as many as there are?"""
+    available = view.get(launch, "efa_available")
+    if launch.efa_devices is None or available is None:
+        return None if launch.efa_devices is None or launch.efa_devices else False
+    return launch.efa_devices not in {0, available}
+
+
+@derived
+def efa_effect(launch: Launch, view: View) -> str:
+    """What comes of it."""
+    more = (launch.efa_devices or 0) > (view.get(launch, "efa_available") or 0)
+    return "no node can ever take such a pod" if more else "the other rails stay unused"
+
+
+@derived
+def service_mesh(job: Job, view: View) -> str | None:
+    """A sentence about a proxy that takes the connections of the ranks; empty for none, None when nothing tells."""
+    for launch in job.launches:
+        if launch.mesh:
+            view.note(launch)
+            return f"The pods of {launch.text} carry the proxy of a service mesh ({launch.mesh})"
+    for host in job.hosts:
+        if host.mesh_chain:
+            view.note(host, "mesh_chain")
+            chain = f"(chain {host.mesh_chain})"
+            return f"The connections of {host.name} are redirected to the proxy of a service mesh {chain}"
+    told = [launch.mesh for launch in job.launches if launch.program == "kubernetes"]
+    told += [host.mesh_chain for host in job.hosts]
+    return "" if told and None not in told else None
+
+
+@derived
+def uses_bridge(launch: Launch, view: View) -> bool:
+    """Does the container get Docker's own bridge, which is what it gets unless told otherwise?"""
+    return launch.network in {None, "bridge", "default"}
+
+
+@derived_of("verbs-provider-missing")
+def is_provider_missing(event: Event, view: View) -> bool:
+    """The verbs library found no driver for an adapter.
+
+    It says so as well of drivers for hardware that is not there; those count only where they serve the usual adapters.
+    """
+    driver = event.fields.get("driver_file")
+    return driver is None or any(name in str(driver) for name in ("mlx5", "mlx4", "efa", "bnxt_re", "irdma"))
