@@ -5,29 +5,20 @@ The text is empty where all counters that were shown are 0, and None where none 
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Interface, Port
+from ncdiag.facts.model import Port
 from ncdiag.facts.view import View, derived
 
 _LOSS = (
     "local_ack_timeout_err", "packet_seq_err", "implied_nak_seq_err", "rnr_nak_retry_err",
     "req_transport_retries_exceeded", "roce_slow_restart",
 )  # fmt: skip
-_DISCARDS = ("rx_discards_phy", "tx_discards_phy", "rx_crc_errors_phy", "rx_pcs_symbol_err_phy")
-_STORMS = ("tx_pause_storm_warning_events", "tx_pause_storm_error_events")
 _LINK_ERRORS = ("link_downed", "link_error_recovery", "local_link_integrity_errors")
 
 
-def _raised(counters: dict[str, int] | None, names: tuple[str, ...]) -> str | None:
+def raised_counters(counters: dict[str, int] | None, names: tuple[str, ...]) -> str | None:
     """``link_downed 3``: those of these names that are not 0."""
     shown = {name: value for name in names if (value := (counters or {}).get(name)) is not None}
     return ", ".join(f"{name} {value}" for name, value in shown.items() if value > 0) if shown else None
-
-
-def _of_card(interface: Interface, names: tuple[str, ...]) -> str | None:
-    """Those of a network card, which all come from one output; what has no card behind it has none of them."""
-    if interface.counters is None and interface.kind in {"physical", None}:
-        return None
-    return _raised(interface.counters, names) or ""
 
 
 def _counters_of(port: Port, view: View) -> dict[str, int]:
@@ -42,26 +33,14 @@ def _counters_of(port: Port, view: View) -> dict[str, int]:
 @derived
 def loss_counters(port: Port, view: View) -> str | None:
     """``local_ack_timeout_err 9``: what counts lost or late packets, where not 0."""
-    return _raised(_counters_of(port, view), _LOSS)
+    return raised_counters(_counters_of(port, view), _LOSS)
 
 
 @derived
 def link_counters(port: Port, view: View) -> str | None:
     """``link_downed 3``: what counts faults of the link, where not 0, and what mlxlink advises."""
-    raised = _raised(_counters_of(port, view), _LINK_ERRORS)
+    raised = raised_counters(_counters_of(port, view), _LINK_ERRORS)
     if port.link_advice and view.get(port, "is_active") is not False:
         view.note(port, "link_advice")
         return ", ".join(filter(None, (raised, f"mlxlink: {port.link_advice}")))
     return raised if port.link_advice is None else raised or ""
-
-
-@derived
-def discard_counters(interface: Interface, view: View) -> str | None:
-    """Packets that the card dropped or received damaged, where not 0."""
-    return _of_card(interface, _DISCARDS)
-
-
-@derived
-def storm_counters(interface: Interface, view: View) -> str | None:
-    """How often this host held its switch port for too long, where not 0."""
-    return _of_card(interface, _STORMS)

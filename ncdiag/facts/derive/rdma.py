@@ -12,7 +12,6 @@ from ncdiag.facts.view import View, derived, derived_of
 FAST_GBPS = 25.0
 """Slower RDMA ports are on-board Ethernet that happens to speak RDMA; no fabric for training."""
 
-_NO_ANSWER = 12
 _REFUSALS = frozenset({9, 10, 11})
 """Completion statuses of verbs (enum ibv_wc_status): retries exceeded; refused by the peer."""
 _VIOLATIONS = frozenset({"local access violation work queue error", "invalid request local work queue error"})
@@ -112,15 +111,6 @@ def failed_over_verbs(job: Job, view: View) -> bool:
     return any(e.event in {"ib-completion-error", "ib-modify-qp-failed"} for e in job.events)
 
 
-@derived
-def unreached_over_verbs(job: Job, view: View) -> bool:
-    """Did an RDMA connection fail for want of an answer: no path, or retries exceeded? Refusals come from a peer."""
-    return any(
-        e.event == "ib-modify-qp-failed" or (e.event == "ib-completion-error" and e.fields.get("status") == _NO_ANSWER)
-        for e in job.events
-    )
-
-
 @derived_of("ib-completion-error", "ib-async-event")
 def is_refusal(event: Event, view: View) -> bool:
     """Did one end of a queue pair refuse what the other asked for: told by the asking end, or by the other?"""
@@ -164,14 +154,6 @@ def uses_roce(rank: Rank, view: View) -> bool | None:
 def is_link_local(use: GidUse, view: View) -> bool | None:
     """Is the local GID a link-local one (fe80::)?"""
     return use.local_gid.lower().startswith("fe80") if use.local_gid else None
-
-
-@derived
-def fails_from_link_local(job: Job, view: View) -> bool:
-    """Do errors of RDMA connections name a link-local GID as their own?"""
-    if not view.get(job, "unreached_over_verbs"):
-        return False
-    return any(view.get(use, "is_link_local") for rank in job.ranks for use in rank.gids_used)
 
 
 @derived

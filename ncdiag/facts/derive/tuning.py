@@ -13,8 +13,6 @@ _LINK_XIDS = frozenset(range(144, 151))
 RDMA_CARDS = ("ConnectX", "BlueField", "Infiniband controller")
 _LEFT_AT_LEAST = 0.02
 """Share of the memory that programs can still have, below which it is used up."""
-_MARKED = 0.01
-"""Share of received packets with a congestion mark from which the fabric is busy."""
 _PROVIDERS = {
     "FI_EFA_": "aws", "NCCL_FASTRAK_": "gcp", "NCCL_GPUDIRECTTCPX_": "gcp", "NCCL_SHIMNET_": "gcp",
 }  # fmt: skip
@@ -78,16 +76,6 @@ def lacks_buffers(port: Port, view: View) -> bool | None:
     """Did packets come in for which the receiver had no buffer posted (counter out_of_buffer)?"""
     count = (port.counters or {}).get("out_of_buffer")
     return None if count is None else count > 0
-
-
-@derived
-def is_congested(port: Port, view: View) -> bool | None:
-    """Did switches mark a good part of the packets that it received, as they do where queues grow?"""
-    counters = port.counters or {}
-    marked, received = counters.get("np_ecn_marked_roce_packets"), counters.get("port_rcv_packets")
-    if marked is None or not received:
-        return None if marked is None else False if marked == 0 else None
-    return marked / received > _MARKED
 
 
 @derived

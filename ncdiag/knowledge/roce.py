@@ -1,0 +1,248 @@
+"""RoCE ports: addresses, GID entries, marks of packets and priorities."""
+
+from __future__ import annotations
+
+from ncdiag.facts.derive.counters import raised_counters
+from ncdiag.facts.model import Difference, Gid, GidType, Host, Interface, Job, Port, Rank
+from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.view import View, derived
+from ncdiag.nccl.on_host import chosen
+from ncdiag.nccl.on_host.in_force import settings_of
+from ncdiag.nccl.selection.gid import GidChoice
+
+_DISCARDS = ("rx_discards_phy", "tx_discards_phy", "rx_crc_errors_phy", "rx_pcs_symbol_err_phy")
+
+
+_STORMS = ("tx_pause_storm_warning_events", "tx_pause_storm_error_events")
+
+
+def _of_card(interface: Interface, names: tuple[str, ...]) -> str | None:
+    """Those of a network card, which all come from one output; what has no card behind it has none of them."""
+    if interface.counters is None and interface.kind in {"physical", None}:
+        return None
+    return raised_counters(interface.counters, names) or ""
+
+
+@derived
+def discard_counters(interface: Interface, view: View) -> str | None:
+    """Packets that the card dropped or received damaged, where not 0."""
+    return _of_card(interface, _DISCARDS)
+
+
+@derived
+def storm_counters(interface: Interface, view: View) -> str | None:
+    """How often this host held its switch port for too long, where not 0."""
+    return _of_card(interface, _STORMS)
+
+
+_NO_ANSWER = 12
+
+
+@derived
+def unreached_over_verbs(job: Job, view: View) -> bool:
+    """Did an RDMA connection fail for want of an answer: no path, or retries exceeded? Refusals come from a peer."""
+    return any(
+        e.event == "ib-modify-qp-failed" or (e.event == "ib-completion-error" and e.fields.get("status") == _NO_ANSWER)
+        for e in job.events
+    )
+
+
+@derived
+def fails_from_link_local(job: Job, view: View) -> bool:
+    """Do errors of RDMA connections name a link-local GID as their own?"""
+    if not view.get(job, "unreached_over_verbs"):
+        return False
+    return any(view.get(use, "is_link_local") for rank in job.ranks for use in rank.gids_used)
+
+
+def _interface_of(port: Port, view: View) -> Interface | None:
+    host = view.host(port.host)
+    name = port.netdev or next((g.netdev for g in port.gids if g.netdev), None)
+    return next((i for i in host.interfaces if i.name == name), None) if host is not None and name else None
+
+
+@derived
+def netdev_name(port: Port, view: View) -> str:
+    """The interface of the port, for people."""
+    interface = _interface_of(port, view)
+    return interface.name if interface is not None else "its interface"
+
+
+@derived
+def netdev_lacks_ip(port: Port, view: View) -> bool | None:
+    """Has the interface of this port no IP address but a link-local one? A slave of a bond needs none."""
+    if any(gid.ip is not None for gid in port.gids):
+        return False
+    interface = _interface_of(port, view)
+    if interface is None or interface.addresses is None:
+        return _has_link_local_alone(port, view) or None
+    view.note(interface)
+    found = [ip_address(a.ip) for a in interface.addresses]
+    return interface.master is None and not any(a is not None and not a.is_link_local for a in found)
+
+
+def _has_link_local_alone(port: Port, view: View) -> bool:
+    """Does the whole GID table hold nothing else? The kernel makes entries of every address of the interface."""
+    if not port.gids or not port.gids_complete:
+        return False
+    view.note(port.gids[0])
+    return all((gid.address or "").lower().startswith("fe80") for gid in port.gids)
+
+
+@derived
+def has_rocev2(port: Port, view: View) -> bool | None:
+    """Has the GID table an entry of type RoCE v2? None when the table is not known whole."""
+    if any(gid.type == "RoCE v2" for gid in port.gids):
+        return True
+    return False if port.gids_complete and port.gids and all(gid.type is not None for gid in port.gids) else None
+
+
+@derived
+def lossless_priority(host: Host, view: View) -> int | None:
+    """The priority above 0 that an interface of the host keeps lossless for marked packets; 0: it keeps none."""
+    for interface in host.interfaces:
+        if interface.trust == "dscp" and any(interface.pfc or ()):
+            view.note(interface)
+            return next(p for p in interface.pfc or () if p)
+    return 0 if any(i.trust is not None or i.pfc is not None for i in host.interfaces) else None
+
+
+@derived
+def unmarked_interface(host: Host, view: View) -> str | None:
+    """An interface that ignores the marks of packets (trust pcp) or keeps no priority lossless.
+
+    Empty without one; None where no interface was shown to treat marks in any way.
+    """
+    for interface in host.interfaces:
+        if interface.trust == "pcp" or interface.pfc == ():
+            view.note(interface)
+            return interface.name
+    return "" if any(i.trust is not None or i.pfc is not None for i in host.interfaces) else None
+
+
+@derived
+def uses_bond(rank: Rank, view: View) -> bool | None:
+    """Is one of the RDMA devices that the rank uses a bond of two ports (``mlx5_bond_0``)?"""
+    if rank.net_devices is None:
+        return None
+    return rank.net == "IB" and any("bond" in d.name and d.link_layer == "RoCE" for d in rank.net_devices)
+
+
+@derived
+def gid_index_differences(job: Job, view: View) -> tuple[Difference, ...] | None:
+    """The differences in the index of the RoCE v2 entry with an IPv4 address.
+
+    None where there is none and the GID tables of a host were not shown.
+    """
+    found = tuple(difference for difference in view.get(job, "differences") if difference.what == "rocev2_index")
+    shown = bool(job.hosts) and all(_shows_gids(host, view) for host in job.hosts)
+    return found if found or shown else None
+
+
+def _shows_gids(host: Host, view: View) -> bool:
+    """True if a GID table of the host was shown, or none of its ports is Ethernet's."""
+    ports = [port for hca in host.hcas for port in hca.ports]
+    return any(port.gids for port in ports) or {view.get(port, "is_roce") for port in ports} == {False}
+
+
+_MARKED = 0.01
+"""Share of received packets with a congestion mark from which the fabric is busy."""
+
+
+@derived
+def is_congested(port: Port, view: View) -> bool | None:
+    """Did switches mark a good part of the packets that it received, as they do where queues grow?"""
+    counters = port.counters or {}
+    marked, received = counters.get("np_ecn_marked_roce_packets"), counters.get("port_rcv_packets")
+    if marked is None or not received:
+        return None if marked is None else False if marked == 0 else None
+    return marked / received > _MARKED
+
+
+def _choice(port: Port, view: View) -> GidChoice | None:
+    host = view.host(port.host)
+    return chosen.gid(view, port, settings_of(host, view), view.version(host)) if host is not None else None
+
+
+@derived
+def chosen_gid_type(port: Port, view: View) -> GidType | None:
+    """The type of the GID that NCCL uses on this port with the settings and version at hand."""
+    choice = _choice(port, view)
+    if choice is None or not choice.known or choice.entry is None:
+        return None
+    view.note(choice.entry)
+    return choice.entry.type
+
+
+@derived
+def chosen_gid_is_bad(port: Port, view: View) -> bool | None:
+    """Is the entry in force empty, of RoCE v1, or without a routable address? None when it was not seen."""
+    choice = _choice(port, view)
+    if choice is None or not choice.known:
+        return None
+    if choice.entry is None:
+        return True if port.gids_complete else None
+    view.note(choice.entry)
+    return _is_bad(choice.entry)
+
+
+def _is_bad(gid: Gid) -> bool | None:
+    if gid.type in {"IB", "RoCE v1"}:
+        return True
+    if gid.ip is not None:
+        return None if gid.type is None else False
+    if gid.address is not None and (gid.address.lower().startswith("fe80") or set(gid.address) <= set("0:")):
+        return True
+    return None if gid.type is None or gid.address is None else False
+
+
+@derived
+def has_routable_gid(port: Port, view: View) -> bool | None:
+    """Does the port's table hold a RoCE v2 entry with an address that travels beyond the link?"""
+    verdicts = [_is_bad(gid) for gid in port.gids]
+    if False in verdicts:
+        view.note(port.gids[verdicts.index(False)])
+        return True
+    return None if None in verdicts or not port.gids_complete else False
+
+
+@derived
+def misses_ipv6_gid(port: Port, view: View) -> bool | None:
+    """Does NCCL, choosing by itself, take a bad entry although the table has good ones, of IPv6 alone?
+
+    It looks for IPv4 unless NCCL_IB_ADDR_FAMILY says AF_INET6; without a match it stays at entry 0.
+    """
+    host = view.host(port.host)
+    settings = settings_of(host, view) if host is not None else {}
+    pinned = settings.get("NCCL_IB_GID_INDEX", "-1") != "-1"
+    if pinned or settings.get("NCCL_IB_ADDR_FAMILY") == "AF_INET6" or any(gid.ip is not None for gid in port.gids):
+        return False
+    good = next((gid for gid in port.gids if gid.type == "RoCE v2" and _is_bad(gid) is False), None)
+    if good is None:
+        return False if port.gids_complete else None
+    view.note(good)
+    bad: bool | None = view.get(port, "chosen_gid_is_bad")
+    return bad
+
+
+@derived
+def chosen_gid_text(port: Port, view: View) -> str:
+    """For people: ``a link-local RoCE v2 address (fe80::1)``."""
+    choice = _choice(port, view)
+    if choice is None or not choice.known:
+        return "an unknown entry"
+    if choice.entry is None:
+        return "an empty entry"
+    gid = choice.entry
+    local = "a link-local " if (gid.address or "").lower().startswith("fe80") else "a "
+    return f"{local}{gid.type or 'GID'} address ({gid.ip or gid.address})"
+
+
+@derived
+def gid_zero_is_good(host: Host, view: View) -> bool | None:
+    """Is entry 0 of every RoCE port of this host a usable RoCE v2 address?"""
+    zero = [g for d in host.hcas for p in d.ports for g in p.gids if g.index == 0]
+    verdicts = [_is_bad(g) for g in zero]
+    if not verdicts or None in verdicts:
+        return None
+    return not any(verdicts)
