@@ -6,7 +6,6 @@ import re
 import signal
 
 from ncdiag.facts.derive.clocks import shared_time
-from ncdiag.facts.derive.cuda import PRINTED
 from ncdiag.facts.derive.rdma import ranks_of
 from ncdiag.facts.model import Event, Host, Job, RankTable
 from ncdiag.facts.view import View, derived, derived_of
@@ -94,31 +93,6 @@ def who(event: Event, view: View) -> str:
     name = f"Rank {event.rank}" if event.rank is not None else "A rank"
     host = event.host or event.fields.get("on_host")
     return f"{name} on {host}" if host else name
-
-
-@derived
-def fabric_manager_down(host: Host, view: View) -> bool | None:
-    """True if CUDA waits for Fabric Manager, or the service is down on a machine with NVSwitches.
-
-    Where it finds no switch although there are some, the NVLink subnet manager does not run (HGX B200 and later).
-    """
-    for event in view.events_on(host.name, ["cuda-fabric-not-ready", *PRINTED]):
-        if view.get(event, "is_fabric_wait"):
-            view.note(event)
-            return True
-    has_switch: bool | None = view.get(host, "has_nvswitch")
-    if has_switch is False:
-        return False
-    idle = view.events_on(host.name, ["fabric-manager-not-needed"])
-    failed = view.events_on(host.name, ["fabric-manager-failed"])
-    for event in (*idle, *failed) if has_switch or not idle else ():
-        view.note(event)
-        return True
-    service = next((s for s in host.services if s.name.removesuffix(".service") == "nvidia-fabricmanager"), None)
-    if service is None or service.active is None:
-        return None
-    view.note(service)
-    return False if service.active else has_switch
 
 
 _MISSING = re.compile(r"(?:^|[ /])([\w.+-]{1,200}\.so[\w.]{0,40}): cannot open shared object file")

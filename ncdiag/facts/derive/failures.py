@@ -108,15 +108,6 @@ def gpu_failure(event: Event, view: View) -> str:
     return f"GPU {event.fields.get('pci')}{where} failed with Xid {event.fields.get('xid')}"
 
 
-@derived_of("nvswitch-sxid")
-def is_fatal_sxid(event: Event, view: View) -> bool:
-    """An SXid of an NVSwitch that its line calls fatal; further lines of it hold its severity and registers.
-
-    NVIDIA/open-gpu-kernel-modules 580, src/common/nvswitch/kernel/inc/error_nvswitch.h: ``Fatal, Link 08 ...``.
-    """
-    return str(event.fields.get("detail", "")).lower().startswith("fatal")
-
-
 @derived_of("ib-async-event")
 def is_fatal_async(event: Event, view: View) -> bool:
     """An asynchronous verbs event after which the device, queue pair or queue is lost.

@@ -6,38 +6,14 @@ action: NVIDIA GPU memory error management, Error Recovery and Response Flags.
 
 from __future__ import annotations
 
-from ncdiag.facts.derive.gpu_models import listed
 from ncdiag.facts.model import Gpu, HealthCheck, Host
 from ncdiag.facts.view import View, derived
 
-_UNDER_WAY = frozenset({"Not Started", "In Progress"})
-_DONE, _WELL = "Completed", "success"
 _NO_ACTION = "None"
 """A GPU's ``Recovery Action`` where nothing is to be done."""
 _SET_UP = frozenset({"persistence mode", "graphics processes", "environment variables", "permissions and os blocks"})
 """Tests of ``dcgmi diag`` that look at settings of the host, not at its hardware."""
-_FAILED_RECOVERIES = "failed_recovery_events"
 DATA_TESTS = frozenset({"nvbandwidth", "simpleP2P"})
-
-
-@derived
-def fabric_problem(gpu: Gpu, view: View) -> str | None:
-    """What keeps it out of the NVLink fabric, or is wrong in there; empty for nothing, None when nothing tells.
-
-    A GPU alone in its machine may have been given none of its links.
-    """
-    state, status = gpu.fabric_state, gpu.fabric_status
-    if state is None and gpu.fabric_problems is None:
-        return None
-    view.note(gpu, "fabric_status" if state == _DONE and status else "fabric_state")
-    if state in _UNDER_WAY:
-        host = view.host(gpu.host)
-        alone = host is not None and len(listed(host) or (1, 2)) == 1
-        return None if alone else f"its registration is {(state or '').lower()}"
-    if state == _DONE and status is not None and status.lower() != _WELL:
-        return f"its registration ended with: {status}"
-    view.note(gpu, "fabric_problems")
-    return "; ".join(gpu.fabric_problems or ())
 
 
 @derived
@@ -58,13 +34,6 @@ def is_unreadable(gpu: Gpu, view: View) -> bool:
     if gpu.unreadable:
         view.note(gpu, "unreadable")
     return bool(gpu.unreadable)
-
-
-@derived
-def failed_recoveries(gpu: Gpu, view: View) -> int | None:
-    """How often one of its NVLinks could not be brought back; None where no counter tells (before Blackwell)."""
-    view.note(gpu, "nvlink_errors")
-    return (gpu.nvlink_errors or {}).get(_FAILED_RECOVERIES)
 
 
 @derived

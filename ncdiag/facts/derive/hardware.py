@@ -14,8 +14,6 @@ _NO_PEER_ACCESS = frozenset({"CNS", "GNS", "TNS", "NS", DISABLED_BY_KEY})
 words of ``nvidia-smi topo -p2p``."""
 _SIBLINGS = 4
 """Ports of one model from which a single slower one stands out."""
-_NVLS_LINKS = 18
-"""NVLinks of a Hopper GPU below NVSwitches; A100 has 12 and no multicast."""
 
 
 @derived
@@ -46,15 +44,6 @@ def is_held_down(gpu: Gpu, view: View) -> bool | None:
 
 
 @derived
-def has_nvls_hardware(host: Host, view: View) -> bool | None:
-    """Are its GPUs of a generation that has multicast, joined by NVSwitch?"""
-    if any(view.get(gpu, "is_module") is False for gpu in host.gpus):
-        return False
-    counts = [link.nvlink_count for link in host.links if link.nvlink_count is not None]
-    return any(count >= _NVLS_LINKS for count in counts) if counts else None
-
-
-@derived
 def has_wrong_results(benchmark: Benchmark, view: View) -> bool | None:
     """Did the check of the results find wrong elements? None when nothing was checked."""
     rows = [value for row in benchmark.rows for value in (row.wrong, row.in_place_wrong) if value is not None]
@@ -62,17 +51,6 @@ def has_wrong_results(benchmark: Benchmark, view: View) -> bool | None:
         view.note(benchmark)
         return True
     return False if rows or benchmark.out_of_bounds is not None else None
-
-
-@derived
-def nvls_refused(host: Host, view: View) -> bool | None:
-    """Does NCCL say of a GPU of this host that multicast is not available? None when it says nothing."""
-    told = view.events_on(host.name, ["nvls-state"])
-    for event in told:
-        if str(event.fields.get("availability", "")).startswith("not"):
-            view.note(event)
-            return True
-    return False if told else None
 
 
 @derived

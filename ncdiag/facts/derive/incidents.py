@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ipaddress
 
-from ncdiag.facts.model import Event, Gpu, Host
+from ncdiag.facts.model import Event, Gpu
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived, derived_of
 
 _SHM_FILES = ("shmutils.cc", "os/linux.cc", "include/shm.h")
 _RETRIES_EXCEEDED = 12
-_REGISTERED = 3
 
 
 @derived_of("ib-async-event", "hca-link", "interface-link-down", "carrier-lost")
@@ -84,28 +83,6 @@ def _ipv4(gid: object) -> ipaddress.IPv4Address | None:
     if isinstance(address, ipaddress.IPv6Address):
         return address.ipv4_mapped
     return address if isinstance(address, ipaddress.IPv4Address) else None
-
-
-@derived
-def fabric_manager_differs(host: Host, view: View) -> bool | None:
-    """Is Fabric Manager of another version than the driver? By its own complaint, else by the two versions."""
-    for event in view.events_on(host.name, ["fabric-manager-version"]):
-        view.note(event)
-        return True
-    service = next((s for s in host.services if s.name == "nvidia-fabricmanager" and s.version), None)
-    driver = host.driver or next((g.driver for g in host.gpus if g.driver), None)
-    if service is None or driver is None:
-        return None
-    view.note(service)
-    return service.version != driver
-
-
-@derived_of("mnnvl-state")
-def is_unfinished_fabric(event: Event, view: View) -> bool:
-    """Is the GPU part of an NVLink fabric of several hosts (identity not zero) that has not let it in (state not 3)?"""
-    if event.fields.get("fabric_state_code") in {None, _REGISTERED}:
-        return False
-    return any(str(event.fields.get(half, "0")).strip("0x") for half in ("uuid_high", "uuid_low"))
 
 
 @derived

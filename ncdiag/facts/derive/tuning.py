@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Event, Gpu, Host, Job, Port, Setting
+from ncdiag.facts.model import Event, Host, Job, Port, Setting
 from ncdiag.facts.view import View, derived, derived_of
 
 _LOWERING = frozenset({"ondemand", "conservative", "userspace", "schedutil"})
 _INTEL = "GenuineIntel"
 _SKEW_SECONDS = 1.0
-_LINK_XIDS = frozenset(range(144, 151))
-"""Xids of the NVLinks of Blackwell (NVIDIA's Xid catalogue); up to Hopper it was 74, after which a GPU is lost."""
 RDMA_CARDS = ("ConnectX", "BlueField", "Infiniband controller")
 _LEFT_AT_LEAST = 0.02
 """Share of the memory that programs can still have, below which it is used up."""
@@ -47,31 +45,6 @@ def clock_problem(host: Host, view: View) -> str | None:
 
 
 @derived
-def link_error_counts(gpu: Gpu, view: View) -> str | None:
-    """``recovery 3, replay 4``: what the NVLinks of the GPU had to mend; empty for nothing, None when not told."""
-    if gpu.nvlink_errors is None:
-        return None
-    view.note(gpu, "nvlink_errors")
-    return ", ".join(f"{kind} {count}" for kind, count in sorted(gpu.nvlink_errors.items()) if count)
-
-
-@derived
-def gpus_with_link_errors(host: Host, view: View) -> str | None:
-    """``GPU 0 (replay 4)`` or ``GPU 0000:18:00 (Xid 145)``: GPUs whose NVLinks had errors; empty for none.
-
-    None when nothing tells.
-    """
-    told = [(gpu, view.get(gpu, "link_error_counts")) for gpu in host.gpus]
-    reported = [e for e in view.events_on(host.name, ["gpu-xid"]) if e.fields.get("xid") in _LINK_XIDS]
-    for event in reported:
-        view.note(event)
-    if not reported and all(counts is None for _, counts in told):
-        return None
-    xids = sorted({f"GPU {e.fields.get('pci')} (Xid {e.fields.get('xid')})" for e in reported})
-    return ", ".join((*xids, *(f"GPU {gpu.index} ({counts})" for gpu, counts in told if counts)))
-
-
-@derived
 def lacks_buffers(port: Port, view: View) -> bool | None:
     """Did packets come in for which the receiver had no buffer posted (counter out_of_buffer)?"""
     count = (port.counters or {}).get("out_of_buffer")
@@ -100,17 +73,6 @@ def hides_gpus_from_tasks(job: Job, view: View) -> str:
                 view.note(launch)
                 return option
     return ""
-
-
-@derived
-def uses_nvls(job: Job, view: View) -> bool | None:
-    """Do ranks use multicast of the NVSwitches? By NCCL's own lines; None where none speaks of it."""
-    for event in job.events:
-        if event.event == "nvls-used":
-            view.note(event)
-            return True
-    told = {str(e.fields.get("availability")) for e in job.events if e.event == "nvls-state"}
-    return "available" in told if told else None
 
 
 @derived_of("host-memory-exhausted", "efa-fork-unsafe")

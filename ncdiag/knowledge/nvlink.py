@@ -1,0 +1,287 @@
+"""NVLinks, NVSwitches and IMEX of a host: whether they are there, and whether as many work as should."""
+
+from __future__ import annotations
+
+from ncdiag.facts.derive.cuda import PRINTED
+from ncdiag.facts.derive.gpu_models import listed, module_of
+from ncdiag.facts.derive.nvlinks import gpu_pairs
+from ncdiag.facts.model import Event, Gpu, Host, Job
+from ncdiag.facts.view import View, derived, derived_of
+
+
+@derived
+def fabric_manager_down(host: Host, view: View) -> bool | None:
+    """True if CUDA waits for Fabric Manager, or the service is down on a machine with NVSwitches.
+
+    Where it finds no switch although there are some, the NVLink subnet manager does not run (HGX B200 and later).
+    """
+    for event in view.events_on(host.name, ["cuda-fabric-not-ready", *PRINTED]):
+        if view.get(event, "is_fabric_wait"):
+            view.note(event)
+            return True
+    has_switch: bool | None = view.get(host, "has_nvswitch")
+    if has_switch is False:
+        return False
+    idle = view.events_on(host.name, ["fabric-manager-not-needed"])
+    failed = view.events_on(host.name, ["fabric-manager-failed"])
+    for event in (*idle, *failed) if has_switch or not idle else ():
+        view.note(event)
+        return True
+    service = next((s for s in host.services if s.name.removesuffix(".service") == "nvidia-fabricmanager"), None)
+    if service is None or service.active is None:
+        return None
+    view.note(service)
+    return False if service.active else has_switch
+
+
+@derived_of("nvswitch-sxid")
+def is_fatal_sxid(event: Event, view: View) -> bool:
+    """An SXid of an NVSwitch that its line calls fatal; further lines of it hold its severity and registers.
+
+    NVIDIA/open-gpu-kernel-modules 580, src/common/nvswitch/kernel/inc/error_nvswitch.h: ``Fatal, Link 08 ...``.
+    """
+    return str(event.fields.get("detail", "")).lower().startswith("fatal")
+
+
+_UNDER_WAY = frozenset({"Not Started", "In Progress"})
+
+
+_DONE, _WELL = "Completed", "success"
+
+
+_FAILED_RECOVERIES = "failed_recovery_events"
+
+
+@derived
+def fabric_problem(gpu: Gpu, view: View) -> str | None:
+    """What keeps it out of the NVLink fabric, or is wrong in there; empty for nothing, None when nothing tells.
+
+    A GPU alone in its machine may have been given none of its links.
+    """
+    state, status = gpu.fabric_state, gpu.fabric_status
+    if state is None and gpu.fabric_problems is None:
+        return None
+    view.note(gpu, "fabric_status" if state == _DONE and status else "fabric_state")
+    if state in _UNDER_WAY:
+        host = view.host(gpu.host)
+        alone = host is not None and len(listed(host) or (1, 2)) == 1
+        return None if alone else f"its registration is {(state or '').lower()}"
+    if state == _DONE and status is not None and status.lower() != _WELL:
+        return f"its registration ended with: {status}"
+    view.note(gpu, "fabric_problems")
+    return "; ".join(gpu.fabric_problems or ())
+
+
+@derived
+def failed_recoveries(gpu: Gpu, view: View) -> int | None:
+    """How often one of its NVLinks could not be brought back; None where no counter tells (before Blackwell)."""
+    view.note(gpu, "nvlink_errors")
+    return (gpu.nvlink_errors or {}).get(_FAILED_RECOVERIES)
+
+
+_NVLS_LINKS = 18
+"""NVLinks of a Hopper GPU below NVSwitches; A100 has 12 and no multicast."""
+
+
+@derived
+def has_nvls_hardware(host: Host, view: View) -> bool | None:
+    """Are its GPUs of a generation that has multicast, joined by NVSwitch?"""
+    if any(view.get(gpu, "is_module") is False for gpu in host.gpus):
+        return False
+    counts = [link.nvlink_count for link in host.links if link.nvlink_count is not None]
+    return any(count >= _NVLS_LINKS for count in counts) if counts else None
+
+
+@derived
+def nvls_refused(host: Host, view: View) -> bool | None:
+    """Does NCCL say of a GPU of this host that multicast is not available? None when it says nothing."""
+    told = view.events_on(host.name, ["nvls-state"])
+    for event in told:
+        if str(event.fields.get("availability", "")).startswith("not"):
+            view.note(event)
+            return True
+    return False if told else None
+
+
+_REFUSED = ("mnnvl-not-working", "mnnvl-degraded")
+"""What NCCL prints when GPUs of several hosts could share memory, and trying it failed."""
+
+
+_UP = "UP"
+
+
+_SHOWN = 3
+
+
+@derived
+def imex_fault(host: Host, view: View) -> str | None:
+    """A sentence about its nodes or channels; empty for none, None where NCCL failed with it and it was not shown."""
+    if host.imex_lost or host.imex_domain not in {None, _UP}:
+        view.note(host, "imex_lost" if host.imex_lost else "imex_domain")
+        lost = list(host.imex_lost or ())
+        more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
+        text = f": {', '.join(lost[:_SHOWN])}{more}" if lost else ""
+        nodes = f" ({host.imex_nodes} nodes)" if host.imex_nodes else ""
+        return f"The IMEX domain of {host.name}{nodes} is {host.imex_domain or 'not whole'}{text}"
+    refused = view.events_on(host.name, _REFUSED)
+    if refused and host.imex_channels is not None and not host.imex_channels:
+        view.note(host, "imex_channels")
+        return f"Programs on {host.name} see no IMEX channel"
+    return "" if host.imex_domain == _UP or not refused else None
+
+
+_REGISTERED = 3
+
+
+@derived
+def fabric_manager_differs(host: Host, view: View) -> bool | None:
+    """Is Fabric Manager of another version than the driver? By its own complaint, else by the two versions."""
+    for event in view.events_on(host.name, ["fabric-manager-version"]):
+        view.note(event)
+        return True
+    service = next((s for s in host.services if s.name == "nvidia-fabricmanager" and s.version), None)
+    driver = host.driver or next((g.driver for g in host.gpus if g.driver), None)
+    if service is None or driver is None:
+        return None
+    view.note(service)
+    return service.version != driver
+
+
+@derived_of("mnnvl-state")
+def is_unfinished_fabric(event: Event, view: View) -> bool:
+    """Is the GPU part of an NVLink fabric of several hosts (identity not zero) that has not let it in (state not 3)?"""
+    if event.fields.get("fabric_state_code") in {None, _REGISTERED}:
+        return False
+    return any(str(event.fields.get(half, "0")).strip("0x") for half in ("uuid_high", "uuid_low"))
+
+
+_FEW_LINKS = 4
+"""NVLinks of the siblings from which a GPU without any stands out."""
+
+
+@derived
+def active_nvlinks(gpu: Gpu, view: View) -> int | None:
+    """Its active NVLinks, as listed or, on NVSwitches, as many as join it to any other GPU; None when not known."""
+    if gpu.nvlinks is not None:
+        view.note(gpu, "nvlinks")
+        return gpu.nvlinks
+    host = view.host(gpu.host)
+    if host is None or gpu.index is None or not view.get(host, "has_nvswitch"):
+        return None
+    mine = [link for link in gpu_pairs(host) if f"GPU{gpu.index}" in {link.a, link.b}]
+    for link in mine[:1]:
+        view.note(link)
+    return max((link.nvlink_count or 0 for link in mine), default=None)
+
+
+@derived
+def expected_nvlinks(gpu: Gpu, view: View) -> int | None:
+    """The NVLinks that it should have: as its siblings have, or that are listed of a module, or of its model.
+
+    A card without any, or a GPU without any beside others that have few, has no bridge: nothing is expected of it.
+    """
+    host = view.host(gpu.host)
+    active: int | None = view.get(gpu, "active_nvlinks")
+    if host is None or active is None:
+        return None
+    alike: list[int] = [view.get(other, "active_nvlinks") or 0 for other in host.gpus if other.model == gpu.model]
+    most = max(alike)
+    usual = view.get(gpu, "is_module") is not False and most >= _FEW_LINKS and alike.count(most) > len(host.gpus) / 2
+    expected = most if active or usual else 0
+    module = module_of(gpu)
+    if module is None or not active:
+        return expected
+    listed = active + (gpu.nvlinks_inactive or 0) if gpu.nvlinks is not None else module.links
+    return max(expected, listed)
+
+
+@derived
+def lacks_nvlinks(gpu: Gpu, view: View) -> bool | None:
+    """True if it has fewer active NVLinks than it should; None where all are alike and their model is not known."""
+    active, expected = view.get(gpu, "active_nvlinks"), view.get(gpu, "expected_nvlinks")
+    if active is None or expected is None:
+        return None
+    return None if active == expected and gpu.nvlinks is None and gpu.model is None else bool(active < expected)
+
+
+@derived
+def lost_nvlink(host: Host, view: View) -> str | None:
+    """Why no NVLink joins SXM modules, which have nothing else; empty where one does, None when it cannot be told.
+
+    A module that is alone, or cut into MIG instances, may do without; cards, for which this is empty, always.
+    """
+    if {view.get(gpu, "is_module") for gpu in host.gpus} == {False}:
+        return ""
+    modules = [gpu for gpu in host.gpus if view.get(gpu, "is_module") and not gpu.mig]
+    if len(modules) < 2:  # noqa: PLR2004  (a pair)
+        return None
+    told = [gpu for gpu in modules if gpu.nvlinks is not None]
+    if len(told) > 1:
+        view.note(told[0], "nvlinks")
+        return "" if any(gpu.nvlinks for gpu in told) else f"all NVLinks of its {len(told)} GPUs are inactive"
+    pairs = gpu_pairs(host)
+    for link in pairs[:1]:
+        view.note(link)
+    if not pairs:
+        return None
+    joined = any((link.level or "").startswith("NV") for link in pairs)
+    return "" if joined else f"its GPUs see each other over {'/'.join(sorted({p.level or '' for p in pairs}))}"
+
+
+@derived
+def refused_pairs(host: Host, view: View) -> str | None:
+    """``GPU0 and GPU3``: pairs on NVLink between which the driver offers no peer access; empty for none.
+
+    None when no output shows peer access, or none shows how the GPUs between which it is refused are joined.
+    """
+    answers = [(link, view.get(link, "lacks_peer_access")) for link in host.links]
+    if all(lacks is None for _, lacks in answers):
+        return None
+    on_switch, bare = view.get(host, "has_nvswitch"), view.get(host, "lacks_nvlink")
+    refused = [link for link, lacks in answers if lacks]
+    bad = [link for link in refused if link.nvlink_count or on_switch]
+    if not bad and on_switch is None and not bare and any(link.level is None for link in refused):
+        return None
+    for link in bad[:3]:
+        view.note(link)
+    return "; ".join(f"{link.a} and {link.b}" for link in bad[:3]) + (" and others" if len(bad) > 3 else "")  # noqa: PLR2004
+
+
+_LINK_XIDS = frozenset(range(144, 151))
+"""Xids of the NVLinks of Blackwell (NVIDIA's Xid catalogue); up to Hopper it was 74, after which a GPU is lost."""
+
+
+@derived
+def link_error_counts(gpu: Gpu, view: View) -> str | None:
+    """``recovery 3, replay 4``: what the NVLinks of the GPU had to mend; empty for nothing, None when not told."""
+    if gpu.nvlink_errors is None:
+        return None
+    view.note(gpu, "nvlink_errors")
+    return ", ".join(f"{kind} {count}" for kind, count in sorted(gpu.nvlink_errors.items()) if count)
+
+
+@derived
+def gpus_with_link_errors(host: Host, view: View) -> str | None:
+    """``GPU 0 (replay 4)`` or ``GPU 0000:18:00 (Xid 145)``: GPUs whose NVLinks had errors; empty for none.
+
+    None when nothing tells.
+    """
+    told = [(gpu, view.get(gpu, "link_error_counts")) for gpu in host.gpus]
+    reported = [e for e in view.events_on(host.name, ["gpu-xid"]) if e.fields.get("xid") in _LINK_XIDS]
+    for event in reported:
+        view.note(event)
+    if not reported and all(counts is None for _, counts in told):
+        return None
+    xids = sorted({f"GPU {e.fields.get('pci')} (Xid {e.fields.get('xid')})" for e in reported})
+    return ", ".join((*xids, *(f"GPU {gpu.index} ({counts})" for gpu, counts in told if counts)))
+
+
+@derived
+def uses_nvls(job: Job, view: View) -> bool | None:
+    """Do ranks use multicast of the NVSwitches? By NCCL's own lines; None where none speaks of it."""
+    for event in job.events:
+        if event.event == "nvls-used":
+            view.note(event)
+            return True
+    told = {str(e.fields.get("availability")) for e in job.events if e.event == "nvls-state"}
+    return "available" in told if told else None
