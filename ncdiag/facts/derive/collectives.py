@@ -9,7 +9,7 @@ from ncdiag.facts.derive.comparisons import who
 from ncdiag.facts.derive.failures import CODES
 from ncdiag.facts.derive.presence import hosts_of, members
 from ncdiag.facts.fold import fold_hosts, fold_ranks
-from ncdiag.facts.model import FAILURES, Communicator, Difference, Event, Host, Job, Rank
+from ncdiag.facts.model import FAILURES, Communicator, Difference, Event, Job, Rank
 from ncdiag.facts.view import View, derived
 
 _BESIDE_CODES = CODES | {
@@ -19,8 +19,6 @@ _BESIDE_CODES = CODES | {
 """Events that say no more than a return code does."""
 _SOCKET_TYPES = {3: "Socket", 4: "IB"}
 """Kinds of sockets that NCCL's handshake names (ncclSocketType, src/include/socket.h)."""
-_MANY_RANKS, _MANY_MORE = 64, 512
-_FEW_FILES, _SOME_FILES = 1024, 65536
 
 
 @derived
@@ -178,28 +176,3 @@ def is_out_of_files(event: Event, view: View) -> bool:
     if event.kind not in FAILURES and event.event != _WORDED:
         return False  # of a hundred thousand lines that tell facts, the reason is not worked out
     return event.event == "too-many-files" or view.get(event, "reason") == "too-many-files"
-
-
-@derived
-def runs_out_of_files(job: Job, view: View) -> bool | None:
-    """Did a process run out of file descriptors, or is the limit too low for so many ranks?"""
-    for event in job.events:
-        if view.get(event, "is_out_of_files"):
-            view.note(event)
-            return True
-    tight = [host for host in job.hosts if _is_tight(host, job, view)]
-    for host in tight:
-        for limit in host.limits:
-            if limit.name == "nofile":
-                view.note(limit)
-    if tight:
-        return True
-    return None if all(view.get(host, "nofile") is None for host in job.hosts) else False
-
-
-def _is_tight(host: Host, job: Job, view: View) -> bool:
-    limit = view.get(host, "nofile")
-    if limit is None or job.nranks is None:
-        return False
-    few = job.nranks > _MANY_RANKS and limit <= _FEW_FILES
-    return bool(few or (job.nranks > _MANY_MORE and limit < _SOME_FILES))

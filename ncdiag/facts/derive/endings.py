@@ -13,10 +13,8 @@ from ncdiag.facts.view import View, derived, derived_of
 _EXIT_CODE = re.compile(r"Exit Code: +(\d{1,3})\b")
 _BOX = 4
 """Lines within which the box of MPICH or Open MPI tells rank, host and exit code."""
-_SHELL = 128
+SHELL_STATUS = 128
 """What a shell adds to the number of the signal that ended a program."""
-_SIGKILL = 9  # which the signal module of Windows does not have
-_KILLED = frozenset({-_SIGKILL, _SHELL + _SIGKILL})
 _FAILURES = frozenset({"cause", "symptom"})
 _NO_MEMORY = "killed for lack of host memory"
 _ENDS = {
@@ -37,38 +35,10 @@ def first_end(event: Event, view: View) -> str:
     if event.event not in {*CRASHES, EXCEPTION}:
         peer = f" of {event.peer}" if event.peer else ""
         return f"A process{peer} whose output is not here ended first; the others report its loss"
-    told = list(_same_process(event, view))
+    told = list(same_process(event, view))
     for other in told:
         view.note(other)
-    return f"{_whose(told)} ended first ({_how(told)}); the others report its loss"
-
-
-@derived
-def ended(event: Event, view: View) -> str:
-    """``Task 17 on node03``: the process of which the line tells, with what other lines tell of it."""
-    return _whose(list(_same_process(event, view)))
-
-
-@derived_of("oom-kill", "container-oom-killed", "worker-killed", "worker-failed", "mpi-rank-signal", "mpi-signal")
-def is_out_of_memory(event: Event, view: View) -> bool | None:
-    """True if the kernel ended the process for its memory.
-
-    By its own word, or by signal 9 where the control group counts such ends. None for a signal 9 where neither the
-    control group's count nor the kernel's log was shown.
-    """
-    if event.event in {"oom-kill", "container-oom-killed"}:
-        return True
-    killed = event.fields.get("signal") == _SIGKILL or event.fields.get("exit_code") in _KILLED
-    name = event.host or event.fields.get("on_host")
-    host = view.host(name if isinstance(name, str) else None)
-    if host is None and len(view.job.hosts) == 1:
-        host = view.job.hosts[0]
-    if not killed:
-        return False
-    if host is None or host.oom_kills is None:
-        return False if host is not None and view.get(host, "shows_kernel_log") else None
-    view.note(host, "oom_kills")
-    return host.oom_kills > 0
+    return f"{process_text(told)} ended first ({_how(told)}); the others report its loss"
 
 
 @derived_of("job-cancelled")
@@ -88,7 +58,7 @@ def end_of_job(event: Event, view: View) -> str:
     return told or f"{name} was cancelled or put back into the queue"
 
 
-def _same_process(event: Event, view: View) -> Iterable[Event]:
+def same_process(event: Event, view: View) -> Iterable[Event]:
     """The event, and those that tell of the same process: by its number, or of the same signal where it has none."""
     yield event
     number = event.fields.get("signal")
@@ -107,7 +77,7 @@ def _same_process(event: Event, view: View) -> Iterable[Event]:
             yield other
 
 
-def _whose(events: list[Event]) -> str:
+def process_text(events: list[Event]) -> str:
     """``Rank 3 on n1``: the process that these events are of, as far as they say."""
     rank = next((e.rank for e in events if e.rank is not None), None)
     host = next((host for e in events if (host := e.host or e.fields.get("on_host"))), None)
@@ -136,7 +106,7 @@ def _how(events: list[Event]) -> str:
         told = _EXIT_CODE.search(event.text)
         code = event.fields.get("exit_code", int(told[1]) if told else None)
         if isinstance(code, int) and code:
-            number = -code if code < 0 else code - _SHELL if code > _SHELL else 0
+            number = -code if code < 0 else code - SHELL_STATUS if code > SHELL_STATUS else 0
             return _signal(number) if code < 0 else f"exit code {code}" + (f": {_signal(number)}" if number else "")
     first = events[0]
     return str(first.fields["exception"]) if "exception" in first.fields else _ENDS.get(first.event, first.event)

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from ncdiag.facts.derive.hosts import SHM
-from ncdiag.facts.derive.rdma import ranks_of
 from ncdiag.facts.model import Event, Host, Rank
 from ncdiag.facts.view import View, derived
-
-MEMLOCK_ENOUGH = 64 << 20
-"""Bytes of locked memory below which even a small RDMA job fails."""
 
 _CONTAINER_SHM = 64 << 20
 _SHM_CALLS = frozenset({"shm-open-failed", "shm-extend-failed", "shm-map-failed"})
 _SHM_FILE = "shmutils.cc"
-_LOCKING = ("ib-create-failed", "ib-reg-mr-failed")
 
 
 @derived
@@ -77,22 +72,6 @@ def because(event: Event, view: View) -> str:
     return f": {error}" if error else ""
 
 
-_MANY_QUEUES = 100_000
-"""Queue pairs of one device; ConnectX cards have 131,072 or 262,144 as their driver is set up (log_max_qp)."""
-
-
-@derived
-def queues_held(event: Event, view: View) -> str:
-    """``; programs hold 261933 queue pairs of mlx5_0``: what leaves none for the job; empty where that is not seen."""
-    hosts = [host] if (host := view.host(event.host)) is not None else view.job.hosts
-    for hca in (hca for host in hosts for hca in host.hcas):
-        count = (hca.resources or {}).get("qp", 0)
-        if count >= _MANY_QUEUES:
-            view.note(hca, "resources")
-            return f"; programs hold {count} queue pairs of {hca.name}"
-    return ""
-
-
 @derived
 def separate_shm(event: Event, view: View) -> str:
     """``; /dev/shm of c1 and c2 are two``: containers that were shown to share none, by its device number."""
@@ -104,60 +83,6 @@ def separate_shm(event: Event, view: View) -> str:
             first.setdefault(mount.device, host)
     names = sorted(host.name for host in first.values())
     return f"; /dev/shm of {' and '.join(names[:2])} are two" if len(names) > 1 else ""
-
-
-@derived
-def memlock_too_low(host: Host, view: View) -> bool | None:
-    """Is the limit on locked memory below ``MEMLOCK_ENOUGH``?"""
-    if view.get(host, "memlock_unlimited"):
-        return False
-    for limit in host.limits:
-        if limit.name == "memlock":
-            view.note(limit)
-    size = view.get(host, "memlock_bytes")
-    return None if size is None else bool(size < MEMLOCK_ENOUGH)
-
-
-@derived
-def memlock_suspected(host: Host, view: View) -> bool | None:
-    """Is the limit too low, or not shown while verbs found no memory (or, up to 2.12, failed without a reason)?"""
-    low: bool | None = view.get(host, "memlock_too_low")
-    if low is not None:
-        return low
-    for event in view.events_on(host.name, _LOCKING):
-        if event.fields.get("error") is None or view.get(event, "reason") == "no-memory":
-            view.note(event)
-            return True
-    return None
-
-
-@derived
-def memlock_problem(host: Host, view: View) -> str:
-    """A sentence about a limit on locked memory that is too low for RDMA."""
-    if view.get(host, "memlock_too_low"):
-        return f"Locked memory on {host.name} is limited to {view.get(host, 'memlock_text')}, too little for RDMA"
-    return f"Verbs on {host.name} got no memory or queue: most often the limit on locked memory, which was not shown"
-
-
-@derived
-def memlock_text(host: Host, view: View) -> str:
-    """The limit on locked memory for people: ``64 KiB``."""
-    limit = view.get(host, "memlock_bytes")
-    if limit is None:
-        return "an unknown size"
-    return f"{limit >> 20} MiB" if limit >= 1 << 20 else f"{limit >> 10} KiB"
-
-
-@derived
-def uses_rdma(host: Host, view: View) -> bool | None:
-    """Do ranks of this host use verbs, or do messages of verbs calls come from it?"""
-    verbs = [name for name in view.event_names() if name.startswith("ib-") and name != "ib-no-device"]
-    if view.events_on(host.name, verbs):
-        return True
-    nets = {r.net for r in ranks_of(host, view)} - {None}
-    if nets:
-        return nets != {"Socket"}
-    return True if host.hcas else view.get(host, "has_rdma_hardware")
 
 
 @derived

@@ -2,34 +2,10 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Host, Limit, TopoLink
+from ncdiag.facts.model import Host, TopoLink
 from ncdiag.facts.view import View, derived
 
 SHM = "/dev/shm"  # noqa: S108
-
-
-@derived
-def memlock_bytes(host: Host, view: View) -> int | None:
-    """Limit of locked memory in bytes; None when it is unlimited or unknown."""
-    limit = _memlock(host)
-    return limit.soft if limit else None
-
-
-@derived
-def memlock_unlimited(host: Host, view: View) -> bool | None:
-    """Whether locked memory is unlimited."""
-    limit = _memlock(host)
-    return limit.unlimited if limit else None
-
-
-def _memlock(host: Host) -> Limit | None:
-    return next((limit for limit in host.limits if limit.name == "memlock"), None)
-
-
-@derived
-def nofile(host: Host, view: View) -> int | None:
-    """Limit of open files; None when it is unlimited or unknown."""
-    return next((limit.soft for limit in host.limits if limit.name == "nofile"), None)
 
 
 @derived

@@ -6,9 +6,6 @@ from ncdiag.facts.derive.cuda import PRINTED
 from ncdiag.facts.model import Event, Host
 from ncdiag.facts.view import View, derived, derived_of
 
-NARROW_RANGE = 1000
-"""Local TCP ports below which a host of a large job runs out of them (Linux gives about 28,000)."""
-
 _MEMORY_XIDS = frozenset({94, 171, 172})
 _REPAIR_XIDS = frozenset({63, 92})
 _MEMORY_LOST = frozenset({48, 64, 65, 95, 140})
@@ -17,7 +14,7 @@ _LOST = frozenset({"gpu-fell-off-bus", "gpu-init-failed", "gpu-handle-missing"})
 _OFF_THE_BUS = 79
 
 
-def _sysctl(host: Host, name: str) -> str | None:
+def sysctl(host: Host, name: str) -> str | None:
     """The text of a kernel setting of the host; None when it was not shown."""
     return (host.sysctls or {}).get(name)
 
@@ -28,53 +25,11 @@ def balances_numa(host: Host, view: View) -> bool | None:
     for event in view.events_on(host.name, ["rccl-numa-balancing"]):
         view.note(event)
         return True
-    value = _sysctl(host, "kernel.numa_balancing")
+    value = sysctl(host, "kernel.numa_balancing")
     if value is None:
         return None
     view.note(host, "sysctls")
     return value != "0"
-
-
-@derived
-def backlog_below_ranks(host: Host, view: View) -> bool | None:
-    """Is the queue of a listening socket (somaxconn) shorter than the job has ranks?"""
-    value = _sysctl(host, "net.core.somaxconn")
-    if value is None or not value.isdecimal():
-        return None
-    view.note(host, "sysctls")
-    return None if view.job.nranks is None else int(value) < view.job.nranks
-
-
-@derived
-def backlog(host: Host, view: View) -> str:
-    """The queue of a listening socket (net.core.somaxconn), as printed."""
-    return _sysctl(host, "net.core.somaxconn") or "?"
-
-
-@derived
-def has_few_ports(host: Host, view: View) -> bool | None:
-    """Is the range of local TCP ports narrow?"""
-    parts = (_sysctl(host, "net.ipv4.ip_local_port_range") or "").split()
-    if len(parts) != 2 or not all(part.isdecimal() for part in parts):  # noqa: PLR2004  (first and last)
-        return None
-    view.note(host, "sysctls")
-    return int(parts[1]) - int(parts[0]) < NARROW_RANGE
-
-
-@derived
-def port_range(host: Host, view: View) -> str:
-    """The range of local TCP ports (net.ipv4.ip_local_port_range), as printed."""
-    return _sysctl(host, "net.ipv4.ip_local_port_range") or "?"
-
-
-@derived
-def stack_unlimited(host: Host, view: View) -> bool | None:
-    """Is the stack unlimited?"""
-    limit = next((limit for limit in host.limits if limit.name == "stack"), None)
-    if limit is None:
-        return None
-    view.note(limit)
-    return limit.unlimited
 
 
 @derived

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Host, Interface, Job, Rank
+from ncdiag.facts.model import Host, Interface, Rank
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived
 
@@ -85,13 +85,6 @@ def socket_tuning_excess(host: Host, view: View) -> bool | None:
     if threads.number > _MAX_THREADS:
         return True
     return each is not None and each.number is not None and threads.number * each.number > _MAX_SOCKETS
-
-
-@derived
-def multiplies_sockets(job: Job, view: View) -> bool:
-    """Is more than one socket to each peer asked for?"""
-    found = (view.setting(job, name) for name in ("NCCL_SOCKET_NTHREADS", "NCCL_NSOCKS_PERTHREAD"))
-    return any(setting is not None and (setting.number or 0) > 1 for setting in found)
 
 
 @derived

@@ -1,0 +1,227 @@
+"""Limits of a host or process that a job runs into: locked memory, open files, ports, memory."""
+
+from __future__ import annotations
+
+from ncdiag.facts.derive.endings import SHELL_STATUS, process_text, same_process
+from ncdiag.facts.derive.machines import sysctl
+from ncdiag.facts.derive.rdma import ranks_of
+from ncdiag.facts.model import Event, Host, Job, Limit
+from ncdiag.facts.view import View, derived, derived_of
+
+_MANY_RANKS, _MANY_MORE = 64, 512
+
+
+_FEW_FILES, _SOME_FILES = 1024, 65536
+
+
+@derived
+def runs_out_of_files(job: Job, view: View) -> bool | None:
+    """Did a process run out of file descriptors, or is the limit too low for so many ranks?"""
+    for event in job.events:
+        if view.get(event, "is_out_of_files"):
+            view.note(event)
+            return True
+    tight = [host for host in job.hosts if _is_tight(host, job, view)]
+    for host in tight:
+        for limit in host.limits:
+            if limit.name == "nofile":
+                view.note(limit)
+    if tight:
+        return True
+    return None if all(view.get(host, "nofile") is None for host in job.hosts) else False
+
+
+def _is_tight(host: Host, job: Job, view: View) -> bool:
+    limit = view.get(host, "nofile")
+    if limit is None or job.nranks is None:
+        return False
+    few = job.nranks > _MANY_RANKS and limit <= _FEW_FILES
+    return bool(few or (job.nranks > _MANY_MORE and limit < _SOME_FILES))
+
+
+_SIGKILL = 9  # which the signal module of Windows does not have
+
+
+_KILLED = frozenset({-_SIGKILL, SHELL_STATUS + _SIGKILL})
+
+
+@derived
+def ended(event: Event, view: View) -> str:
+    """``Task 17 on node03``: the process of which the line tells, with what other lines tell of it."""
+    return process_text(list(same_process(event, view)))
+
+
+@derived_of("oom-kill", "container-oom-killed", "worker-killed", "worker-failed", "mpi-rank-signal", "mpi-signal")
+def is_out_of_memory(event: Event, view: View) -> bool | None:
+    """True if the kernel ended the process for its memory.
+
+    By its own word, or by signal 9 where the control group counts such ends. None for a signal 9 where neither the
+    control group's count nor the kernel's log was shown.
+    """
+    if event.event in {"oom-kill", "container-oom-killed"}:
+        return True
+    killed = event.fields.get("signal") == _SIGKILL or event.fields.get("exit_code") in _KILLED
+    name = event.host or event.fields.get("on_host")
+    host = view.host(name if isinstance(name, str) else None)
+    if host is None and len(view.job.hosts) == 1:
+        host = view.job.hosts[0]
+    if not killed:
+        return False
+    if host is None or host.oom_kills is None:
+        return False if host is not None and view.get(host, "shows_kernel_log") else None
+    view.note(host, "oom_kills")
+    return host.oom_kills > 0
+
+
+MEMLOCK_ENOUGH = 64 << 20
+"""Bytes of locked memory below which even a small RDMA job fails."""
+
+
+_LOCKING = ("ib-create-failed", "ib-reg-mr-failed")
+
+
+_MANY_QUEUES = 100_000
+"""Queue pairs of one device; ConnectX cards have 131,072 or 262,144 as their driver is set up (log_max_qp)."""
+
+
+@derived
+def queues_held(event: Event, view: View) -> str:
+    """``; programs hold 261933 queue pairs of mlx5_0``: what leaves none for the job; empty where that is not seen."""
+    hosts = [host] if (host := view.host(event.host)) is not None else view.job.hosts
+    for hca in (hca for host in hosts for hca in host.hcas):
+        count = (hca.resources or {}).get("qp", 0)
+        if count >= _MANY_QUEUES:
+            view.note(hca, "resources")
+            return f"; programs hold {count} queue pairs of {hca.name}"
+    return ""
+
+
+@derived
+def memlock_too_low(host: Host, view: View) -> bool | None:
+    """Is the limit on locked memory below ``MEMLOCK_ENOUGH``?"""
+    if view.get(host, "memlock_unlimited"):
+        return False
+    for limit in host.limits:
+        if limit.name == "memlock":
+            view.note(limit)
+    size = view.get(host, "memlock_bytes")
+    return None if size is None else bool(size < MEMLOCK_ENOUGH)
+
+
+@derived
+def memlock_suspected(host: Host, view: View) -> bool | None:
+    """Is the limit too low, or not shown while verbs found no memory (or, up to 2.12, failed without a reason)?"""
+    low: bool | None = view.get(host, "memlock_too_low")
+    if low is not None:
+        return low
+    for event in view.events_on(host.name, _LOCKING):
+        if event.fields.get("error") is None or view.get(event, "reason") == "no-memory":
+            view.note(event)
+            return True
+    return None
+
+
+@derived
+def memlock_problem(host: Host, view: View) -> str:
+    """A sentence about a limit on locked memory that is too low for RDMA."""
+    if view.get(host, "memlock_too_low"):
+        return f"Locked memory on {host.name} is limited to {view.get(host, 'memlock_text')}, too little for RDMA"
+    return f"Verbs on {host.name} got no memory or queue: most often the limit on locked memory, which was not shown"
+
+
+@derived
+def memlock_text(host: Host, view: View) -> str:
+    """The limit on locked memory for people: ``64 KiB``."""
+    limit = view.get(host, "memlock_bytes")
+    if limit is None:
+        return "an unknown size"
+    return f"{limit >> 20} MiB" if limit >= 1 << 20 else f"{limit >> 10} KiB"
+
+
+@derived
+def uses_rdma(host: Host, view: View) -> bool | None:
+    """Do ranks of this host use verbs, or do messages of verbs calls come from it?"""
+    verbs = [name for name in view.event_names() if name.startswith("ib-") and name != "ib-no-device"]
+    if view.events_on(host.name, verbs):
+        return True
+    nets = {r.net for r in ranks_of(host, view)} - {None}
+    if nets:
+        return nets != {"Socket"}
+    return True if host.hcas else view.get(host, "has_rdma_hardware")
+
+
+@derived
+def memlock_bytes(host: Host, view: View) -> int | None:
+    """Limit of locked memory in bytes; None when it is unlimited or unknown."""
+    limit = _memlock(host)
+    return limit.soft if limit else None
+
+
+@derived
+def memlock_unlimited(host: Host, view: View) -> bool | None:
+    """Whether locked memory is unlimited."""
+    limit = _memlock(host)
+    return limit.unlimited if limit else None
+
+
+def _memlock(host: Host) -> Limit | None:
+    return next((limit for limit in host.limits if limit.name == "memlock"), None)
+
+
+@derived
+def nofile(host: Host, view: View) -> int | None:
+    """Limit of open files; None when it is unlimited or unknown."""
+    return next((limit.soft for limit in host.limits if limit.name == "nofile"), None)
+
+
+NARROW_RANGE = 1000
+"""Local TCP ports below which a host of a large job runs out of them (Linux gives about 28,000)."""
+
+
+@derived
+def backlog_below_ranks(host: Host, view: View) -> bool | None:
+    """Is the queue of a listening socket (somaxconn) shorter than the job has ranks?"""
+    value = sysctl(host, "net.core.somaxconn")
+    if value is None or not value.isdecimal():
+        return None
+    view.note(host, "sysctls")
+    return None if view.job.nranks is None else int(value) < view.job.nranks
+
+
+@derived
+def backlog(host: Host, view: View) -> str:
+    """The queue of a listening socket (net.core.somaxconn), as printed."""
+    return sysctl(host, "net.core.somaxconn") or "?"
+
+
+@derived
+def has_few_ports(host: Host, view: View) -> bool | None:
+    """Is the range of local TCP ports narrow?"""
+    parts = (sysctl(host, "net.ipv4.ip_local_port_range") or "").split()
+    if len(parts) != 2 or not all(part.isdecimal() for part in parts):  # noqa: PLR2004  (first and last)
+        return None
+    view.note(host, "sysctls")
+    return int(parts[1]) - int(parts[0]) < NARROW_RANGE
+
+
+@derived
+def port_range(host: Host, view: View) -> str:
+    """The range of local TCP ports (net.ipv4.ip_local_port_range), as printed."""
+    return sysctl(host, "net.ipv4.ip_local_port_range") or "?"
+
+
+@derived
+def stack_unlimited(host: Host, view: View) -> bool | None:
+    """Is the stack unlimited?"""
+    limit = next((limit for limit in host.limits if limit.name == "stack"), None)
+    if limit is None:
+        return None
+    view.note(limit)
+    return limit.unlimited
+
+
+@derived
+def multiplies_sockets(job: Job, view: View) -> bool:
+    """Is more than one socket to each peer asked for?"""
+    found = (view.setting(job, name) for name in ("NCCL_SOCKET_NTHREADS", "NCCL_NSOCKS_PERTHREAD"))
+    return any(setting is not None and (setting.number or 0) > 1 for setting in found)
