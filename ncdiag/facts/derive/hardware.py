@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ncdiag.facts.model import Benchmark, Gpu, Host, Port, TopoLink
+from ncdiag.facts.model import Port, TopoLink
 from ncdiag.facts.view import View, derived
 
-_HARD = ("HW Slowdown", "HW Thermal Slowdown", "HW Power Brake Slowdown", "SW Thermal Slowdown")
 DISABLED_BY_KEY = "DR"
 _NO_PEER_ACCESS = frozenset({"CNS", "GNS", "TNS", "NS", DISABLED_BY_KEY})
 """Not supported by the chipset, the GPU, the topology, or at all, or disabled by a registry key of the driver, in the
 words of ``nvidia-smi topo -p2p``."""
-_SIBLINGS = 4
+SIBLINGS = 4
 """Ports of one model from which a single slower one stands out."""
 
 
@@ -29,28 +28,12 @@ def is_slower_than_siblings(port: Port, view: View) -> bool | None:
     equal = [p for p in view.get(host, "active_ports") if model.get(p.hca) == model[port.hca] and p.rate_gbps]
     equal = [p for p in equal if p.link_layer == port.link_layer]
     rates = Counter(p.rate_gbps for p in equal)
-    if len(equal) < _SIBLINGS:
+    if len(equal) < SIBLINGS:
         return None
     if len(rates) != 2 or rates[port.rate_gbps] != 1:  # noqa: PLR2004
         return False
     view.note(port)
     return all(port.rate_gbps <= (rate or 0) for rate in rates)
-
-
-@derived
-def is_held_down(gpu: Gpu, view: View) -> bool | None:
-    """Does heat, power or the board hold its clocks down? Its power limit under full load is no such reason."""
-    return None if gpu.slowdowns is None else any(word in _HARD for word in gpu.slowdowns)
-
-
-@derived
-def has_wrong_results(benchmark: Benchmark, view: View) -> bool | None:
-    """Did the check of the results find wrong elements? None when nothing was checked."""
-    rows = [value for row in benchmark.rows for value in (row.wrong, row.in_place_wrong) if value is not None]
-    if any(rows) or (benchmark.out_of_bounds or 0) > 0:
-        view.note(benchmark)
-        return True
-    return False if rows or benchmark.out_of_bounds is not None else None
 
 
 @derived
@@ -65,19 +48,3 @@ def lacks_peer_access(link: TopoLink, view: View) -> bool | None:
 def p2p_words(link: TopoLink) -> set[str]:
     """What ``nvidia-smi topo -p2p`` prints for a pair: reading, writing and the status as a whole."""
     return {word for word in (link.p2p_read, link.p2p_write, link.p2p_status) if word is not None}
-
-
-@derived
-def crowded_nic(host: Host, view: View) -> bool | None:
-    """Do all ranks of this host send through one RDMA device although they list several of equal rate?
-
-    None when no more than a few ranks of the host, or not their channels, were seen.
-    """
-    ranks = [rank for rank in view.ranks_on(host.name) if rank.net == "IB" and len(rank.net_devices or ()) > 1]
-    used = [rank.nics_used for rank in ranks if rank.nics_used]
-    if len(used) < _SIBLINGS:
-        return None
-    if len({nic for nics in used for nic in nics}) > 1:
-        return False
-    view.note(ranks[0], "net_devices")
-    return not any(view.get(rank, "slow_devices") for rank in ranks)

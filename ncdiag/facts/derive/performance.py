@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import accumulate
 
 from ncdiag.facts.derive.gpu_models import module_of
 from ncdiag.facts.model import Benchmark, Hca, Host, PciDevice, Port
@@ -17,16 +16,10 @@ from ncdiag.facts.view import View, derived
 
 LARGE = 1 << 30
 """Bytes from which a size shows the bandwidth of the links; smaller ones are bound by latency."""
-_LONG_US = 5000.0
-"""Microseconds of one collective beside which what it takes to start is nothing (some hundred at most)."""
 MEDIUM = 256 << 20
 MEDIUM_SHARE = 0.6
 """What sizes from ``MEDIUM`` on reach of the links at least; below that nothing can be said."""
 
-_SHORT_LIST = 5
-"""Sizes from which a table has a shape."""
-_DIP = 0.5
-_FEW_ITERATIONS = 5
 _HOST_RINGS = frozenset({
     "all_reduce_perf", "all_gather_perf", "reduce_scatter_perf", "broadcast_perf", "reduce_perf", "all_reduce_bench",
 })  # fmt: skip
@@ -66,10 +59,10 @@ def limit_gbs(benchmark: Benchmark, view: View) -> float | None:
     In ``sendrecv_perf`` each rank sends to the next one: between two hosts one rank does, through one port at least.
     """
     hosts, ranks = _nhosts(benchmark, view), benchmark.nranks
-    carried = [rates for host in view.job.hosts if (rates := list(_carried(host)))]
+    carried = [rates for host in view.job.hosts if (rates := list(port_rates_gbs(host)))]
     if hosts is None or hosts < 2 or not carried:  # noqa: PLR2004
         return None
-    total, program = min(map(sum, carried)), _program(benchmark, view)
+    total, program = min(map(sum, carried)), program_of(benchmark, view)
     if program == "sendrecv_perf":
         return min(map(min, carried))
     if program == "alltoall_perf" and ranks and ranks > hosts:
@@ -79,25 +72,9 @@ def limit_gbs(benchmark: Benchmark, view: View) -> float | None:
 
 
 @derived
-def limit_text(benchmark: Benchmark, view: View) -> str:
-    """The link that sets the limit: ``8 RDMA ports of 400 Gb/s a host``."""
-    hosts = [host for host in view.job.hosts if sum(_carried(host)) > 0]
-    if not hosts:
-        return "not known"
-    host = min(hosts, key=lambda host: sum(_carried(host)))
-    ports = list(fastest_ports(host))
-    slowest = [text for hca, port in ports if (text := _narrow(host, hca, port))]
-    rate = max(port.rate_gbps or 0 for _, port in ports)
-    if _program(benchmark, view) == "sendrecv_perf":
-        return f"one RDMA port of {rate:g} Gb/s" + (f", {slowest[0]}" if slowest else "")
-    word = "RDMA port" if len(ports) == 1 else "RDMA ports"
-    return f"{len(ports)} {word} of {rate:g} Gb/s a host" + (f", {'; '.join(slowest)}" if slowest else "")
-
-
-@derived
 def test_name(benchmark: Benchmark, view: View) -> str:
     """``all_reduce_perf``, as far as it is known."""
-    program = _program(benchmark, view)
+    program = program_of(benchmark, view)
     return program if program is not None and program != _SOME_REDUCTION else "The benchmark"
 
 
@@ -124,7 +101,7 @@ def in_node_floor(benchmark: Benchmark, view: View) -> float | None:
     Modules of one model on a board of four or eight; other GPUs by what was measured of eight; else what the NVLinks
     between them carry, where all pairs have as many.
     """
-    pairwise = _program(benchmark, view) in _PAIRWISE
+    pairwise = program_of(benchmark, view) in _PAIRWISE
     if _nhosts(benchmark, view) != 1 or not (pairwise or goes_round(benchmark, view)):
         return None
     models = {gpu.model: gpu for host in view.job.hosts for gpu in host.gpus if gpu.model}
@@ -159,51 +136,11 @@ def best_large_busbw(benchmark: Benchmark, view: View) -> float | None:
     return measured[0] if measured and measured[1] == 1 else None
 
 
-@derived
-def dip_text(benchmark: Benchmark, view: View) -> str | None:
-    """The size whose bandwidth is less than half of what smaller and larger ones, or for the last smaller ones, reach.
-
-    Empty for an even curve, None for a table that is too short. Only sizes from 4 MiB on count: below, NCCL changes its
-    protocol.
-    """
-    rows = [row for row in benchmark.rows if row.busbw is not None and row.size >= 4 << 20]
-    values = [row.busbw or 0.0 for row in rows]
-    if len(rows) < _SHORT_LIST:
-        return "" if len(benchmark.rows) >= _SHORT_LIST else None
-    before = [0.0, *accumulate(values, max)]
-    behind = list(accumulate(reversed(values), max))[::-1]
-    for index, row in enumerate(rows[1:], 1):
-        others = min(before[index], behind[index + 1]) if index + 1 < len(rows) else before[index]
-        if values[index] < _DIP * others:
-            return f"{_size(row.size)} reaches {values[index]:g} GB/s where other sizes reach {others:g}"
-    return ""
-
-
-@derived
-def unfit_text(benchmark: Benchmark, view: View) -> str | None:
-    """Why the run cannot tell the bandwidth of the links; empty when it can, None for a run without rows."""
-    if not benchmark.rows:
-        return None
-    reasons = []
-    sizes = [row.size for row in benchmark.rows]
-    if max(sizes) < MEDIUM and not _is_slow(benchmark):
-        reasons.append(f"its largest size is {_size(max(sizes))}, which measures latency")
-    if benchmark.iterations is not None and 0 < benchmark.iterations < _FEW_ITERATIONS:
-        reasons.append(f"{benchmark.iterations} iterations measure the start as well")
-    return " and ".join(reasons)
-
-
-def _is_slow(benchmark: Benchmark) -> bool:
-    """Does the largest size take so long that its latency does not count?"""
-    last = max(benchmark.rows, key=lambda row: row.size)
-    return (last.time_us or 0.0) > _LONG_US
-
-
 def _nhosts(benchmark: Benchmark, view: View) -> int | None:
     return benchmark.nhosts or view.job.nhosts
 
 
-def _program(benchmark: Benchmark, view: View) -> str | None:
+def program_of(benchmark: Benchmark, view: View) -> str | None:
     """The test: by its name, by the one that is launched, or by what its rows tell; few releases print the name.
 
     Bus over algorithm bandwidth is 2(n-1)/n for an all-reduce alone, and rows that name an operation are of a
@@ -221,7 +158,7 @@ def _program(benchmark: Benchmark, view: View) -> str | None:
 
 def goes_round(benchmark: Benchmark, view: View) -> bool:
     """Does its bus bandwidth go round a ring of all hosts?"""
-    return _program(benchmark, view) in _HOST_RINGS
+    return program_of(benchmark, view) in _HOST_RINGS
 
 
 def _factor(benchmark: Benchmark) -> float:
@@ -246,40 +183,25 @@ def fastest_ports(host: Host) -> Iterator[tuple[Hca, Port]]:
     return ((hca, port) for hca, port in held if port.rate_gbps == fastest)
 
 
-def _carried(host: Host) -> Iterator[float]:
+def port_rates_gbs(host: Host) -> Iterator[float]:
     """GB/s of each of these ports."""
     return (carried_gbs(host, hca, port) for hca, port in fastest_ports(host))
 
 
 def carried_gbs(host: Host, hca: Hca, port: Port) -> float:
     """GB/s of a port: its rate, or that of the PCIe link of its card where that is known and lower."""
-    rate, pcie = (port.rate_gbps or 0) / 8, _pcie_gbs(_device(host, hca))
+    rate, pcie = (port.rate_gbps or 0) / 8, pcie_gbs(device_of(host, hca))
     return min(rate, pcie) if pcie else rate
 
 
-def _narrow(host: Host, hca: Hca, port: Port) -> str | None:
-    device = _device(host, hca)
-    pcie = _pcie_gbs(device)
-    if device is None or pcie is None or pcie >= (port.rate_gbps or 0) / 8:
-        return None
-    return f"{hca.name} on PCIe x{device.width} at {device.speed_gts:g} GT/s carries {pcie:.3g} GB/s"
-
-
-def _device(host: Host, hca: Hca) -> PciDevice | None:
+def device_of(host: Host, hca: Hca) -> PciDevice | None:
     """The PCI device of an RDMA card; None when it was not listed."""
     return next((device for device in host.pci if hca.bus_id and device.bus_id == hca.bus_id), None)
 
 
-def _pcie_gbs(device: PciDevice | None) -> float | None:
+def pcie_gbs(device: PciDevice | None) -> float | None:
     """What the link carries in one direction, before the overhead of packets."""
     if device is None or not device.width or not device.speed_gts:
         return None
     coding = 0.8 if device.speed_gts <= _OLD_SPEED else 128 / 130
     return device.speed_gts * device.width * coding / 8
-
-
-def _size(size: int) -> str:
-    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
-        if size >= unit:
-            return f"{size / unit:.4g} {name}"
-    return f"{size} B"

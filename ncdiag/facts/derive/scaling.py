@@ -59,21 +59,3 @@ def loses_between_nodes(scaling: Scaling, view: View) -> bool | None:
 def across_text(scaling: Scaling, view: View) -> str:
     """The share of a node's speed that is left on several nodes: ``61%``."""
     return "an unknown share" if scaling.across is None else f"{scaling.across:.0%}"
-
-
-@derived
-def smallest_text(scaling: Scaling, view: View) -> str:
-    """``one alone``, or ``one of 8``."""
-    return "one alone" if scaling.smallest == 1 else f"one of {scaling.smallest}"
-
-
-@derived
-def overall_text(scaling: Scaling, view: View) -> str:
-    """The share of the smallest run's speed that a GPU of the largest one keeps: ``42%``."""
-    return "an unknown share" if scaling.overall is None else f"{scaling.overall:.0%}"
-
-
-@derived
-def inside_text(scaling: Scaling, view: View) -> str:
-    """The share of a GPU's speed that is left in a full node: ``97%``."""
-    return "an unknown share" if scaling.inside is None else f"{scaling.inside:.0%}"

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import accumulate
 
-from ncdiag.facts.model import CollectiveSum, Job, Setting
+from ncdiag.facts.model import Job, Setting
 from ncdiag.facts.view import View, derived
 
 _ENOUGH, _ENOUGH_OF_TESTED = 0.8, 0.7
 """Shares of the limit of the ports, and of what perftest measured, that a benchmark reaches when all is well."""
-_SMALL = 1 << 20
-_MANY = 16
-"""Calls of a rank from which their sizes say how a training hands over its gradients."""
 _PINNED = frozenset({
     "NCCL_ALGO", "NCCL_PROTO", "NCCL_NTHREADS", "NCCL_BUFFSIZE", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS",
     "NCCL_MIN_CTAS", "NCCL_MAX_CTAS",
@@ -111,33 +107,3 @@ _COSTS: dict[str, tuple[tuple[Callable[[str, View], bool], str], ...]] = {
     "NCCL_CHECK_POINTERS": ((_is_on, "looks up the memory of every call"),),
     "NCCL_DEBUG": ((_prints_calls, "prints lines for every collective (NCCL_DEBUG_SUBSYS)"),),
 }
-
-
-@derived
-def common_bytes(collective: CollectiveSum, view: View) -> int | None:
-    """Bytes below which half of all that these calls carry lies (a power of two); None where their sizes are not known.
-
-    By what they carry, so that barriers and sums of one number do not count among the gradients.
-    """
-    buckets = sorted((int(low), calls) for low, calls in collective.sizes.items() if low.isdecimal())
-    carried = list(accumulate(low * calls for low, calls in buckets))
-    if not carried or not carried[-1]:
-        return None
-    return next(low * 2 for (low, _), total in zip(buckets, carried, strict=True) if 2 * total >= carried[-1])
-
-
-@derived
-def is_many_and_small(collective: CollectiveSum, view: View) -> bool | None:
-    """Are there many on each rank, and is half of what they carry in messages below a mebibyte?"""
-    common = view.get(collective, "common_bytes")
-    if common is None or collective.calls is None:
-        return None
-    view.note(collective)
-    return common <= _SMALL and collective.calls >= _MANY * max(1, len(view.job.ranks))
-
-
-@derived
-def common_size(collective: CollectiveSum, view: View) -> str:
-    """The size that most messages have, for people: ``256 KiB``."""
-    common = view.get(collective, "common_bytes") or 0
-    return f"{common >> 10} KiB" if common >= 1 << 10 else f"{common} bytes"

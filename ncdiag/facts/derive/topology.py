@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.derive.nvlinks import gpu_pairs
-from ncdiag.facts.model import Host, Job, Rank, TopoLink
+from ncdiag.facts.model import Host, Job, Rank
 from ncdiag.facts.view import View, derived
 
 _DATA_DIRECT = "_dma"
@@ -18,28 +18,6 @@ def has_nvlink(host: Host, view: View) -> bool | None:
     for link in pairs[:1]:
         view.note(link)
     return any((link.level or "").startswith("NV") for link in pairs) if pairs else None
-
-
-@derived
-def crosses_sockets(host: Host, view: View) -> bool | None:
-    """Does NVLink leave GPUs apart that sit on both sides of the link between the CPU sockets (level SYS)?"""
-    pairs = gpu_pairs(host)
-    if not pairs:
-        return None
-    across = [link for link in pairs if link.level == "SYS"]
-    for link in across[:1]:
-        view.note(link)
-    return bool(across) and not _all_joined(pairs)
-
-
-def _all_joined(pairs: list[TopoLink]) -> bool:
-    """Does NVLink join all GPUs, be it over others? Bridges join pairs only."""
-    group_of = {gpu: gpu for link in pairs for gpu in (link.a, link.b)}
-    for link in pairs:
-        if (link.level or "").startswith("NV"):
-            old, new = group_of[link.a], group_of[link.b]
-            group_of = {gpu: new if group == old else group for gpu, group in group_of.items()}
-    return len(set(group_of.values())) == 1
 
 
 @derived

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ncdiag.facts.model import Benchmark, Gpu, Host, TopoLink
+from ncdiag.facts.model import Gpu, Host, TopoLink
 from ncdiag.facts.view import View, derived
 
 _MESHED = (
@@ -15,10 +15,10 @@ _MESHED = (
     (re.compile(r"\bMI35[05]X"), 76.8),
 )
 """Models of which eight are joined each to each, and what one link carries in one direction, in GB/s."""
-_MESH = 8
+MESH_SIZE = 8
 
 
-def _link_gbs(gpu: Gpu) -> float | None:
+def link_gbs(gpu: Gpu) -> float | None:
     """What one xGMI link of the GPU carries in one direction, in GB/s; None for models without a mesh."""
     return next((rate for pattern, rate in _MESHED if pattern.search(gpu.model or "")), None)
 
@@ -37,7 +37,7 @@ def xgmi_gap(host: Host, view: View) -> str | None:
     pairs = [link for link in host.links if view.get(link, "is_gpu_pair") and _kind(link)]
     if not models or not pairs:
         return None
-    if not all(map(_link_gbs, models)) or len(host.gpus) > _MESH:  # more: GPUs that are partitioned
+    if not all(map(link_gbs, models)) or len(host.gpus) > MESH_SIZE:  # more: GPUs that are partitioned
         return ""
     without = [link for link in pairs if _kind(link) == "PCIE"]
     if len(without) == len(pairs):
@@ -46,26 +46,3 @@ def xgmi_gap(host: Host, view: View) -> str | None:
         view.note(link)
     view.note(models[0], "model")
     return ", ".join(f"{link.a} and {link.b}" for link in without)
-
-
-@derived
-def mesh_limit_gbs(benchmark: Benchmark, view: View) -> float | None:
-    """What some of the GPUs of a mesh can reach at most, by the links between them; None for others."""
-    if view.get(view.job, "is_multi_host") or benchmark.nranks is None or not 2 <= benchmark.nranks < _MESH:  # noqa: PLR2004
-        return None
-    gpus = [gpu for host in view.job.hosts for gpu in host.gpus if gpu.model]
-    rate = _link_gbs(gpus[0]) if gpus else None
-    if rate is None:
-        return None
-    view.note(gpus[0], "model")
-    return round(rate * (benchmark.nranks - 1), 1)
-
-
-@derived
-def uses_part_of_mesh(benchmark: Benchmark, view: View) -> bool | None:
-    """Is it limited by that, and not by something else: does it reach at least a half of it?"""
-    limit, reached = view.get(benchmark, "mesh_limit_gbs"), view.get(benchmark, "best_large_busbw")
-    told = benchmark.nranks is not None and any(gpu.model for host in view.job.hosts for gpu in host.gpus)
-    if limit is None:
-        return False if told else None
-    return None if reached is None else bool(limit / 2 <= reached <= limit)

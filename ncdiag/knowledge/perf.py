@@ -1,0 +1,231 @@
+"""Benchmarks and trainings below what their links and GPUs allow."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from ncdiag.facts.derive.hardware import SIBLINGS
+from ncdiag.facts.derive.nvlinks import gpu_pairs
+from ncdiag.facts.derive.performance import MEDIUM, device_of, fastest_ports, pcie_gbs, port_rates_gbs, program_of
+from ncdiag.facts.derive.xgmi import MESH_SIZE, link_gbs
+from ncdiag.facts.model import Benchmark, CollectiveSum, Gpu, Hca, Host, Port, Scaling, TopoLink
+from ncdiag.facts.view import View, derived
+
+_HARD = ("HW Slowdown", "HW Thermal Slowdown", "HW Power Brake Slowdown", "SW Thermal Slowdown")
+
+
+@derived
+def is_held_down(gpu: Gpu, view: View) -> bool | None:
+    """Does heat, power or the board hold its clocks down? Its power limit under full load is no such reason."""
+    return None if gpu.slowdowns is None else any(word in _HARD for word in gpu.slowdowns)
+
+
+@derived
+def has_wrong_results(benchmark: Benchmark, view: View) -> bool | None:
+    """Did the check of the results find wrong elements? None when nothing was checked."""
+    rows = [value for row in benchmark.rows for value in (row.wrong, row.in_place_wrong) if value is not None]
+    if any(rows) or (benchmark.out_of_bounds or 0) > 0:
+        view.note(benchmark)
+        return True
+    return False if rows or benchmark.out_of_bounds is not None else None
+
+
+@derived
+def crowded_nic(host: Host, view: View) -> bool | None:
+    """Do all ranks of this host send through one RDMA device although they list several of equal rate?
+
+    None when no more than a few ranks of the host, or not their channels, were seen.
+    """
+    ranks = [rank for rank in view.ranks_on(host.name) if rank.net == "IB" and len(rank.net_devices or ()) > 1]
+    used = [rank.nics_used for rank in ranks if rank.nics_used]
+    if len(used) < SIBLINGS:
+        return None
+    if len({nic for nics in used for nic in nics}) > 1:
+        return False
+    view.note(ranks[0], "net_devices")
+    return not any(view.get(rank, "slow_devices") for rank in ranks)
+
+
+_LONG_US = 5000.0
+"""Microseconds of one collective beside which what it takes to start is nothing (some hundred at most)."""
+
+
+_SHORT_LIST = 5
+"""Sizes from which a table has a shape."""
+
+
+_DIP = 0.5
+
+
+_FEW_ITERATIONS = 5
+
+
+@derived
+def limit_text(benchmark: Benchmark, view: View) -> str:
+    """The link that sets the limit: ``8 RDMA ports of 400 Gb/s a host``."""
+    hosts = [host for host in view.job.hosts if sum(port_rates_gbs(host)) > 0]
+    if not hosts:
+        return "not known"
+    host = min(hosts, key=lambda host: sum(port_rates_gbs(host)))
+    ports = list(fastest_ports(host))
+    slowest = [text for hca, port in ports if (text := _narrow(host, hca, port))]
+    rate = max(port.rate_gbps or 0 for _, port in ports)
+    if program_of(benchmark, view) == "sendrecv_perf":
+        return f"one RDMA port of {rate:g} Gb/s" + (f", {slowest[0]}" if slowest else "")
+    word = "RDMA port" if len(ports) == 1 else "RDMA ports"
+    return f"{len(ports)} {word} of {rate:g} Gb/s a host" + (f", {'; '.join(slowest)}" if slowest else "")
+
+
+@derived
+def dip_text(benchmark: Benchmark, view: View) -> str | None:
+    """The size whose bandwidth is less than half of what smaller and larger ones, or for the last smaller ones, reach.
+
+    Empty for an even curve, None for a table that is too short. Only sizes from 4 MiB on count: below, NCCL changes its
+    protocol.
+    """
+    rows = [row for row in benchmark.rows if row.busbw is not None and row.size >= 4 << 20]
+    values = [row.busbw or 0.0 for row in rows]
+    if len(rows) < _SHORT_LIST:
+        return "" if len(benchmark.rows) >= _SHORT_LIST else None
+    before = [0.0, *accumulate(values, max)]
+    behind = list(accumulate(reversed(values), max))[::-1]
+    for index, row in enumerate(rows[1:], 1):
+        others = min(before[index], behind[index + 1]) if index + 1 < len(rows) else before[index]
+        if values[index] < _DIP * others:
+            return f"{_size(row.size)} reaches {values[index]:g} GB/s where other sizes reach {others:g}"
+    return ""
+
+
+@derived
+def unfit_text(benchmark: Benchmark, view: View) -> str | None:
+    """Why the run cannot tell the bandwidth of the links; empty when it can, None for a run without rows."""
+    if not benchmark.rows:
+        return None
+    reasons = []
+    sizes = [row.size for row in benchmark.rows]
+    if max(sizes) < MEDIUM and not _is_slow(benchmark):
+        reasons.append(f"its largest size is {_size(max(sizes))}, which measures latency")
+    if benchmark.iterations is not None and 0 < benchmark.iterations < _FEW_ITERATIONS:
+        reasons.append(f"{benchmark.iterations} iterations measure the start as well")
+    return " and ".join(reasons)
+
+
+def _is_slow(benchmark: Benchmark) -> bool:
+    """Does the largest size take so long that its latency does not count?"""
+    last = max(benchmark.rows, key=lambda row: row.size)
+    return (last.time_us or 0.0) > _LONG_US
+
+
+def _narrow(host: Host, hca: Hca, port: Port) -> str | None:
+    device = device_of(host, hca)
+    pcie = pcie_gbs(device)
+    if device is None or pcie is None or pcie >= (port.rate_gbps or 0) / 8:
+        return None
+    return f"{hca.name} on PCIe x{device.width} at {device.speed_gts:g} GT/s carries {pcie:.3g} GB/s"
+
+
+def _size(size: int) -> str:
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit:
+            return f"{size / unit:.4g} {name}"
+    return f"{size} B"
+
+
+@derived
+def smallest_text(scaling: Scaling, view: View) -> str:
+    """``one alone``, or ``one of 8``."""
+    return "one alone" if scaling.smallest == 1 else f"one of {scaling.smallest}"
+
+
+@derived
+def overall_text(scaling: Scaling, view: View) -> str:
+    """The share of the smallest run's speed that a GPU of the largest one keeps: ``42%``."""
+    return "an unknown share" if scaling.overall is None else f"{scaling.overall:.0%}"
+
+
+@derived
+def inside_text(scaling: Scaling, view: View) -> str:
+    """The share of a GPU's speed that is left in a full node: ``97%``."""
+    return "an unknown share" if scaling.inside is None else f"{scaling.inside:.0%}"
+
+
+_SMALL = 1 << 20
+
+
+_MANY = 16
+"""Calls of a rank from which their sizes say how a training hands over its gradients."""
+
+
+@derived
+def common_bytes(collective: CollectiveSum, view: View) -> int | None:
+    """Bytes below which half of all that these calls carry lies (a power of two); None where their sizes are not known.
+
+    By what they carry, so that barriers and sums of one number do not count among the gradients.
+    """
+    buckets = sorted((int(low), calls) for low, calls in collective.sizes.items() if low.isdecimal())
+    carried = list(accumulate(low * calls for low, calls in buckets))
+    if not carried or not carried[-1]:
+        return None
+    return next(low * 2 for (low, _), total in zip(buckets, carried, strict=True) if 2 * total >= carried[-1])
+
+
+@derived
+def is_many_and_small(collective: CollectiveSum, view: View) -> bool | None:
+    """Are there many on each rank, and is half of what they carry in messages below a mebibyte?"""
+    common = view.get(collective, "common_bytes")
+    if common is None or collective.calls is None:
+        return None
+    view.note(collective)
+    return common <= _SMALL and collective.calls >= _MANY * max(1, len(view.job.ranks))
+
+
+@derived
+def common_size(collective: CollectiveSum, view: View) -> str:
+    """The size that most messages have, for people: ``256 KiB``."""
+    common = view.get(collective, "common_bytes") or 0
+    return f"{common >> 10} KiB" if common >= 1 << 10 else f"{common} bytes"
+
+
+@derived
+def crosses_sockets(host: Host, view: View) -> bool | None:
+    """Does NVLink leave GPUs apart that sit on both sides of the link between the CPU sockets (level SYS)?"""
+    pairs = gpu_pairs(host)
+    if not pairs:
+        return None
+    across = [link for link in pairs if link.level == "SYS"]
+    for link in across[:1]:
+        view.note(link)
+    return bool(across) and not _all_joined(pairs)
+
+
+def _all_joined(pairs: list[TopoLink]) -> bool:
+    """Does NVLink join all GPUs, be it over others? Bridges join pairs only."""
+    group_of = {gpu: gpu for link in pairs for gpu in (link.a, link.b)}
+    for link in pairs:
+        if (link.level or "").startswith("NV"):
+            old, new = group_of[link.a], group_of[link.b]
+            group_of = {gpu: new if group == old else group for gpu, group in group_of.items()}
+    return len(set(group_of.values())) == 1
+
+
+@derived
+def mesh_limit_gbs(benchmark: Benchmark, view: View) -> float | None:
+    """What some of the GPUs of a mesh can reach at most, by the links between them; None for others."""
+    if view.get(view.job, "is_multi_host") or benchmark.nranks is None or not 2 <= benchmark.nranks < MESH_SIZE:  # noqa: PLR2004
+        return None
+    gpus = [gpu for host in view.job.hosts for gpu in host.gpus if gpu.model]
+    rate = link_gbs(gpus[0]) if gpus else None
+    if rate is None:
+        return None
+    view.note(gpus[0], "model")
+    return round(rate * (benchmark.nranks - 1), 1)
+
+
+@derived
+def uses_part_of_mesh(benchmark: Benchmark, view: View) -> bool | None:
+    """Is it limited by that, and not by something else: does it reach at least a half of it?"""
+    limit, reached = view.get(benchmark, "mesh_limit_gbs"), view.get(benchmark, "best_large_busbw")
+    told = benchmark.nranks is not None and any(gpu.model for host in view.job.hosts for gpu in host.gpus)
+    if limit is None:
+        return False if told else None
+    return None if reached is None else bool(limit / 2 <= reached <= limit)
