@@ -12,7 +12,7 @@ import re
 
 import msgspec
 
-from ncdiag.facts.model import Gpu, Host, PciDevice
+from ncdiag.facts.model import Gpu, Host
 from ncdiag.facts.view import View, derived
 
 
@@ -37,8 +37,6 @@ _RACK = re.compile(r"\bG(?:B[23]00|H200)\b")
 _CARD = re.compile(
     r"\bPCIe\b|-PCIE-|\bNVL\b|\b(?:GeForce|RTX|Quadro|TITAN|GTX)\b|\b(?:A(?:2|10|10G|16|30|40)|L(?:4|20|40|40S)|T4)\b"
 )
-_BOARD, _TRAY = 8, 4
-"""GPUs of a board with NVSwitches, whose slices have 1, 2 or 4 of them, and of a compute tray of a rack."""
 
 
 def module_of(gpu: Gpu) -> Module | None:
@@ -67,43 +65,3 @@ def listed(host: Host) -> list[Gpu] | None:
     gpus = [gpu for gpu in host.gpus if gpu.index is not None]
     whole = {"nvidia_smi", "nvidia_smi_L", "nvidia_smi_q", "nvml"} & host.complete
     return gpus if gpus and (whole or len(gpus) == host.gpus_attached) else None
-
-
-@derived
-def missing_gpus(host: Host, view: View) -> str | None:
-    """``7 of 8``: GPUs that nvidia-smi lists, of those that the boards of this model hold; empty for whole boards.
-
-    Empty also for cards, of which there may be any number. None when no whole list or a model is not known, and in a
-    container, which may have been given less.
-    """
-    gpus = listed(host)
-    if gpus is None or host.in_container:
-        return None
-    modules = [view.get(gpu, "is_module") for gpu in gpus]
-    if not all(modules):
-        return "" if set(modules) == {False} else None
-    board = _TRAY if any(view.get(gpu, "is_of_rack") for gpu in gpus) else _BOARD
-    if not board // 2 < len(gpus) < board:
-        return ""
-    view.note(gpus[-1])
-    return f"{len(gpus)} of {board}"
-
-
-@derived
-def unlisted_gpus(host: Host, view: View) -> str | None:
-    """``7 of the 8 GPUs on its PCI bus``; empty where it lists as many as lspci, None where a list is missing."""
-    gpus = listed(host)
-    if gpus is None or "lspci" not in host.complete or host.in_container:
-        return None
-    there = [device for device in host.pci if _is_gpu(device)]
-    if len(there) <= len(gpus):
-        return ""
-    for device in there[-1:]:
-        view.note(device)
-    return f"{len(gpus)} of the {len(there)} GPUs on its PCI bus"
-
-
-def _is_gpu(device: PciDevice) -> bool:
-    """True for a GPU without a display, as servers have them, and no virtual function of one."""
-    words = device.description or ""
-    return "NVIDIA" in words and "3D controller" in words and device.physical_function is None

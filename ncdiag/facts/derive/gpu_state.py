@@ -6,57 +6,10 @@ action: NVIDIA GPU memory error management, Error Recovery and Response Flags.
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Gpu, HealthCheck, Host
+from ncdiag.facts.model import HealthCheck
 from ncdiag.facts.view import View, derived
 
-_NO_ACTION = "None"
-"""A GPU's ``Recovery Action`` where nothing is to be done."""
-_SET_UP = frozenset({"persistence mode", "graphics processes", "environment variables", "permissions and os blocks"})
-"""Tests of ``dcgmi diag`` that look at settings of the host, not at its hardware."""
 DATA_TESTS = frozenset({"nvbandwidth", "simpleP2P"})
-
-
-@derived
-def needed_recovery(gpu: Gpu, view: View) -> str | None:
-    """What the driver wants to be done: ``Reset``; empty for nothing, None when it was not asked."""
-    if gpu.recovery_action is not None:
-        view.note(gpu, "recovery_action")
-        return "" if gpu.recovery_action == _NO_ACTION else gpu.recovery_action
-    if gpu.reset_required is not None:
-        view.note(gpu, "reset_required")
-        return "Reset" if gpu.reset_required else ""
-    return None
-
-
-@derived
-def is_unreadable(gpu: Gpu, view: View) -> bool:
-    """True if nvidia-smi prints an error in place of its values."""
-    if gpu.unreadable:
-        view.note(gpu, "unreadable")
-    return bool(gpu.unreadable)
-
-
-@derived
-def sees_no_gpu(host: Host, view: View) -> bool | None:
-    """True if nvidia-smi finds no GPU at all."""
-    if host.gpus_attached is None:
-        return None
-    view.note(host, "gpus_attached")
-    return host.gpus_attached == 0
-
-
-@derived
-def is_hardware_failure(check: HealthCheck, view: View) -> bool:
-    """True if a test of hardware failed; those that look at the host's settings, and at data, are left out."""
-    is_of_hardware = check.program not in DATA_TESTS and check.name.lower() not in _SET_UP
-    return noted_hit(check, view, is_hit=check.result == "fail" and is_of_hardware)
-
-
-@derived
-def is_warning(check: HealthCheck, view: View) -> bool:
-    """True if a test warned, or one of the host's settings failed."""
-    is_setting = check.result == "fail" and check.name.lower() in _SET_UP
-    return noted_hit(check, view, is_hit=check.result == "warn" or is_setting)
 
 
 def noted_hit(check: HealthCheck, view: View, *, is_hit: bool) -> bool:

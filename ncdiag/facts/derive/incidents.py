@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 
-from ncdiag.facts.model import Event, Gpu
+from ncdiag.facts.model import Event
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived, derived_of
 
@@ -83,15 +83,3 @@ def _ipv4(gid: object) -> ipaddress.IPv4Address | None:
     if isinstance(address, ipaddress.IPv6Address):
         return address.ipv4_mapped
     return address if isinstance(address, ipaddress.IPv4Address) else None
-
-
-@derived
-def damaged_memory(gpu: Gpu, view: View) -> str:
-    """What nvidia-smi says of memory that a GPU has lost or still has to replace; empty for none."""
-    told = {
-        "a row could not be remapped": gpu.remapping_failed,
-        "a row waits for a reset to be remapped": gpu.remapping_pending,
-        "a page waits for a reset to be retired": gpu.retirement_pending,
-        f"{gpu.ecc_uncorrected} uncorrected errors": bool(gpu.ecc_uncorrected),
-    }
-    return ", ".join(words for words, holds in told.items() if holds)

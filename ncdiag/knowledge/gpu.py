@@ -1,0 +1,140 @@
+"""GPUs that are missing, unreadable, unwell or badly joined."""
+
+from __future__ import annotations
+
+from ncdiag.facts.derive.gpu_models import listed
+from ncdiag.facts.derive.gpu_state import DATA_TESTS, noted_hit
+from ncdiag.facts.derive.xgmi import MESH_SIZE, link_gbs
+from ncdiag.facts.model import Gpu, HealthCheck, Host, PciDevice, TopoLink
+from ncdiag.facts.view import View, derived
+
+_BOARD, _TRAY = 8, 4
+"""GPUs of a board with NVSwitches, whose slices have 1, 2 or 4 of them, and of a compute tray of a rack."""
+
+
+@derived
+def missing_gpus(host: Host, view: View) -> str | None:
+    """``7 of 8``: GPUs that nvidia-smi lists, of those that the boards of this model hold; empty for whole boards.
+
+    Empty also for cards, of which there may be any number. None when no whole list or a model is not known, and in a
+    container, which may have been given less.
+    """
+    gpus = listed(host)
+    if gpus is None or host.in_container:
+        return None
+    modules = [view.get(gpu, "is_module") for gpu in gpus]
+    if not all(modules):
+        return "" if set(modules) == {False} else None
+    board = _TRAY if any(view.get(gpu, "is_of_rack") for gpu in gpus) else _BOARD
+    if not board // 2 < len(gpus) < board:
+        return ""
+    view.note(gpus[-1])
+    return f"{len(gpus)} of {board}"
+
+
+@derived
+def unlisted_gpus(host: Host, view: View) -> str | None:
+    """``7 of the 8 GPUs on its PCI bus``; empty where it lists as many as lspci, None where a list is missing."""
+    gpus = listed(host)
+    if gpus is None or "lspci" not in host.complete or host.in_container:
+        return None
+    there = [device for device in host.pci if _is_gpu(device)]
+    if len(there) <= len(gpus):
+        return ""
+    for device in there[-1:]:
+        view.note(device)
+    return f"{len(gpus)} of the {len(there)} GPUs on its PCI bus"
+
+
+def _is_gpu(device: PciDevice) -> bool:
+    """True for a GPU without a display, as servers have them, and no virtual function of one."""
+    words = device.description or ""
+    return "NVIDIA" in words and "3D controller" in words and device.physical_function is None
+
+
+_NO_ACTION = "None"
+"""A GPU's ``Recovery Action`` where nothing is to be done."""
+
+
+_SET_UP = frozenset({"persistence mode", "graphics processes", "environment variables", "permissions and os blocks"})
+"""Tests of ``dcgmi diag`` that look at settings of the host, not at its hardware."""
+
+
+@derived
+def needed_recovery(gpu: Gpu, view: View) -> str | None:
+    """What the driver wants to be done: ``Reset``; empty for nothing, None when it was not asked."""
+    if gpu.recovery_action is not None:
+        view.note(gpu, "recovery_action")
+        return "" if gpu.recovery_action == _NO_ACTION else gpu.recovery_action
+    if gpu.reset_required is not None:
+        view.note(gpu, "reset_required")
+        return "Reset" if gpu.reset_required else ""
+    return None
+
+
+@derived
+def is_unreadable(gpu: Gpu, view: View) -> bool:
+    """True if nvidia-smi prints an error in place of its values."""
+    if gpu.unreadable:
+        view.note(gpu, "unreadable")
+    return bool(gpu.unreadable)
+
+
+@derived
+def sees_no_gpu(host: Host, view: View) -> bool | None:
+    """True if nvidia-smi finds no GPU at all."""
+    if host.gpus_attached is None:
+        return None
+    view.note(host, "gpus_attached")
+    return host.gpus_attached == 0
+
+
+@derived
+def is_hardware_failure(check: HealthCheck, view: View) -> bool:
+    """True if a test of hardware failed; those that look at the host's settings, and at data, are left out."""
+    is_of_hardware = check.program not in DATA_TESTS and check.name.lower() not in _SET_UP
+    return noted_hit(check, view, is_hit=check.result == "fail" and is_of_hardware)
+
+
+@derived
+def is_warning(check: HealthCheck, view: View) -> bool:
+    """True if a test warned, or one of the host's settings failed."""
+    is_setting = check.result == "fail" and check.name.lower() in _SET_UP
+    return noted_hit(check, view, is_hit=check.result == "warn" or is_setting)
+
+
+@derived
+def damaged_memory(gpu: Gpu, view: View) -> str:
+    """What nvidia-smi says of memory that a GPU has lost or still has to replace; empty for none."""
+    told = {
+        "a row could not be remapped": gpu.remapping_failed,
+        "a row waits for a reset to be remapped": gpu.remapping_pending,
+        "a page waits for a reset to be retired": gpu.retirement_pending,
+        f"{gpu.ecc_uncorrected} uncorrected errors": bool(gpu.ecc_uncorrected),
+    }
+    return ", ".join(words for words, holds in told.items() if holds)
+
+
+def _kind(link: TopoLink) -> str | None:
+    return link.link_type or (link.level if link.level in {"XGMI", "PCIE"} else None)
+
+
+@derived
+def xgmi_gap(host: Host, view: View) -> str | None:
+    """``GPU2 and GPU5``: pairs of a mesh that only PCIe joins, while xGMI joins others; empty for none.
+
+    None when the models or the links are not told. Where no pair has xGMI, the table speaks of another machine.
+    """
+    models = [gpu for gpu in host.gpus if gpu.model]
+    pairs = [link for link in host.links if view.get(link, "is_gpu_pair") and _kind(link)]
+    if not models or not pairs:
+        return None
+    if not all(map(link_gbs, models)) or len(host.gpus) > MESH_SIZE:  # more: GPUs that are partitioned
+        return ""
+    without = [link for link in pairs if _kind(link) == "PCIE"]
+    if len(without) == len(pairs):
+        return ""
+    for link in without[:2]:
+        view.note(link)
+    view.note(models[0], "model")
+    return ", ".join(f"{link.a} and {link.b}" for link in without)
