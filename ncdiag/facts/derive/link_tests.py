@@ -17,7 +17,6 @@ _SMALLEST = 64 << 10
 """Bytes from which a message shows bandwidth; it is perftest's default."""
 _LARGE, _MEDIUM_SHARE = 1 << 20, 0.75
 """Bytes from which one queue pair fills a fast link, and what smaller messages reach of it at least."""
-_SMALL_MESSAGE = 64
 
 
 @derived
@@ -83,17 +82,6 @@ def bus_ids(test: LinkTest, view: View) -> str:
     """Where the tested card stands: ``0000:17:00.0``; ``<bus id of mlx5_0>`` where nothing tells it."""
     found = [hca.bus_id for host in _hosts(test, view) for hca in host.hcas if hca.name == test.hca and hca.bus_id]
     return found[0] if len(set(found)) == 1 else f"<bus id of {test.hca or 'the card'}>"
-
-
-@derived
-def small_latency_us(test: LinkTest, view: View) -> float | None:
-    """Microseconds of a small message, as typical of the run (else on average); None for a test of bandwidth."""
-    for row in test.rows:
-        latency = row.typical_us if row.typical_us is not None else row.average_us
-        if row.size <= _SMALL_MESSAGE and latency is not None:
-            view.note(test, "rows")
-            return latency
-    return None
 
 
 @derived

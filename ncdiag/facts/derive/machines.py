@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ncdiag.facts.derive.cuda import PRINTED
 from ncdiag.facts.model import Event, Host
-from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.view import View, derived_of
 
 _MEMORY_XIDS = frozenset({94, 171, 172})
 _REPAIR_XIDS = frozenset({63, 92})
@@ -17,31 +17,6 @@ _OFF_THE_BUS = 79
 def sysctl(host: Host, name: str) -> str | None:
     """The text of a kernel setting of the host; None when it was not shown."""
     return (host.sysctls or {}).get(name)
-
-
-@derived
-def balances_numa(host: Host, view: View) -> bool | None:
-    """Does the kernel move pages between NUMA nodes by itself: its setting, or RCCL's word for it?"""
-    for event in view.events_on(host.name, ["rccl-numa-balancing"]):
-        view.note(event)
-        return True
-    value = sysctl(host, "kernel.numa_balancing")
-    if value is None:
-        return None
-    view.note(host, "sysctls")
-    return value != "0"
-
-
-@derived
-def has_nouveau_only(host: Host, view: View) -> bool | None:
-    """Is nouveau loaded and NVIDIA's own module not?"""
-    nouveau = next((m for m in host.modules if m.name == "nouveau"), None)
-    if nouveau is None:
-        return False if "lsmod" in host.complete or "nouveau" in (host.absent_modules or ()) else None
-    view.note(nouveau)
-    if any(m.name == "nvidia" for m in host.modules):
-        return False
-    return True if "lsmod" in host.complete or "nvidia" in (host.absent_modules or ()) else None
 
 
 @derived_of("gpu-xid", "cuda-memory-error", *PRINTED)
@@ -72,10 +47,3 @@ def is_lost_gpu(event: Event, view: View) -> bool:
 def is_rdma_module_mismatch(event: Event, view: View) -> bool:
     """A module of the RDMA stack that does not fit the kernel or the other modules."""
     return str(event.fields.get("module", "")).startswith(_RDMA_MODULES)
-
-
-@derived_of("pcie-aer")
-def is_uncorrected(event: Event, view: View) -> bool:
-    """A PCIe error that the link could not correct by itself."""
-    severity = str(event.fields.get("severity", "")).lower()
-    return "uncorrect" in severity or "Uncorrected" in event.text

@@ -5,9 +5,6 @@ from __future__ import annotations
 from ncdiag.facts.model import Event, Host, Job, Port, Setting
 from ncdiag.facts.view import View, derived, derived_of
 
-_LOWERING = frozenset({"ondemand", "conservative", "userspace", "schedutil"})
-_INTEL = "GenuineIntel"
-_SKEW_SECONDS = 1.0
 RDMA_CARDS = ("ConnectX", "BlueField", "Infiniband controller")
 _LEFT_AT_LEAST = 0.02
 """Share of the memory that programs can still have, below which it is used up."""
@@ -15,33 +12,6 @@ _PROVIDERS = {
     "FI_EFA_": "aws", "NCCL_FASTRAK_": "gcp", "NCCL_GPUDIRECTTCPX_": "gcp", "NCCL_SHIMNET_": "gcp",
 }  # fmt: skip
 _PATHS = {"/opt/microsoft/": "azure", "/opt/amazon/": "aws"}
-
-
-@derived
-def lowering_governors(host: Host, view: View) -> str | None:
-    """``ondemand 32 of 128``: governors that lower clocks between bursts; empty for none, None when not told.
-
-    ``powersave`` does so as well, but with Intel's own driver it is only a name (intel_pstate, active mode).
-    """
-    told = host.cpu_governors
-    if told is None:
-        return None
-    view.note(host, "cpu_governors")
-    names = _LOWERING if host.cpu_vendor in {None, _INTEL} else _LOWERING | {"powersave"}
-    low = {name: count for name, count in sorted(told.items()) if name in names}
-    return ", ".join(f"{name} {count} of {sum(told.values())}" for name, count in low.items())
-
-
-@derived
-def clock_problem(host: Host, view: View) -> str | None:
-    """What is wrong with the clock of the host; empty for nothing, None when not told."""
-    if host.clock_synchronized is False:
-        view.note(host, "clock_synchronized")
-        return "is not kept to a reference"
-    if host.clock_offset_seconds is not None and abs(host.clock_offset_seconds) > _SKEW_SECONDS:
-        view.note(host, "clock_offset_seconds")
-        return f"is {host.clock_offset_seconds:+.1f} s off"
-    return None if host.clock_synchronized is None and host.clock_offset_seconds is None else ""
 
 
 @derived

@@ -1,0 +1,124 @@
+"""How the kernel of a host is set up for steady speed: governors, idle states, clocks, devices."""
+
+from __future__ import annotations
+
+from ncdiag.facts.derive.machines import sysctl
+from ncdiag.facts.model import Event, Host, LinkTest
+from ncdiag.facts.view import View, derived, derived_of
+
+_DEEP_US = 10
+"""Microseconds above which a state is no light sleep: C1 takes 1 or 2, C6 more than 100."""
+
+
+_SLOW_US = 9.0
+"""Microseconds that a small RDMA message takes at most on any healthy machine of the providers' own checks."""
+
+
+@derived
+def deep_sleep(host: Host, view: View) -> str | None:
+    """``C6 (290 us)``: states that are entered and take long to leave; empty for none, None when not told."""
+    if host.idle_states is None:
+        return None
+    view.note(host, "idle_states")
+    deep = [s for s in host.idle_states if (s.latency_us or 0) > _DEEP_US and not s.disabled and s.used is not False]
+    return ", ".join(f"{state.name} ({state.latency_us} us)" for state in deep)
+
+
+@derived
+def small_message_us(host: Host, view: View) -> float | None:
+    """Microseconds of a small message by the slowest latency test of this host; None without one."""
+    tests = (test for test in view.job.link_tests if test.host == host.name or (test.host is None and _is_alone(view)))
+    return max((latency for test in tests if (latency := view.get(test, "small_latency_us")) is not None), default=None)
+
+
+@derived
+def has_slow_small_messages(host: Host, view: View) -> bool | None:
+    """Do small RDMA messages take longer than on any healthy machine?"""
+    latency = view.get(host, "small_message_us")
+    return None if latency is None else bool(latency > _SLOW_US)
+
+
+def _is_alone(view: View) -> bool:
+    return len(view.job.hosts) == 1
+
+
+_SMALL_MESSAGE = 64
+
+
+@derived
+def small_latency_us(test: LinkTest, view: View) -> float | None:
+    """Microseconds of a small message, as typical of the run (else on average); None for a test of bandwidth."""
+    for row in test.rows:
+        latency = row.typical_us if row.typical_us is not None else row.average_us
+        if row.size <= _SMALL_MESSAGE and latency is not None:
+            view.note(test, "rows")
+            return latency
+    return None
+
+
+@derived
+def balances_numa(host: Host, view: View) -> bool | None:
+    """Does the kernel move pages between NUMA nodes by itself: its setting, or RCCL's word for it?"""
+    for event in view.events_on(host.name, ["rccl-numa-balancing"]):
+        view.note(event)
+        return True
+    value = sysctl(host, "kernel.numa_balancing")
+    if value is None:
+        return None
+    view.note(host, "sysctls")
+    return value != "0"
+
+
+@derived
+def has_nouveau_only(host: Host, view: View) -> bool | None:
+    """Is nouveau loaded and NVIDIA's own module not?"""
+    nouveau = next((m for m in host.modules if m.name == "nouveau"), None)
+    if nouveau is None:
+        return False if "lsmod" in host.complete or "nouveau" in (host.absent_modules or ()) else None
+    view.note(nouveau)
+    if any(m.name == "nvidia" for m in host.modules):
+        return False
+    return True if "lsmod" in host.complete or "nvidia" in (host.absent_modules or ()) else None
+
+
+@derived_of("pcie-aer")
+def is_uncorrected(event: Event, view: View) -> bool:
+    """A PCIe error that the link could not correct by itself."""
+    severity = str(event.fields.get("severity", "")).lower()
+    return "uncorrect" in severity or "Uncorrected" in event.text
+
+
+_LOWERING = frozenset({"ondemand", "conservative", "userspace", "schedutil"})
+
+
+_INTEL = "GenuineIntel"
+
+
+_SKEW_SECONDS = 1.0
+
+
+@derived
+def lowering_governors(host: Host, view: View) -> str | None:
+    """``ondemand 32 of 128``: governors that lower clocks between bursts; empty for none, None when not told.
+
+    ``powersave`` does so as well, but with Intel's own driver it is only a name (intel_pstate, active mode).
+    """
+    told = host.cpu_governors
+    if told is None:
+        return None
+    view.note(host, "cpu_governors")
+    names = _LOWERING if host.cpu_vendor in {None, _INTEL} else _LOWERING | {"powersave"}
+    low = {name: count for name, count in sorted(told.items()) if name in names}
+    return ", ".join(f"{name} {count} of {sum(told.values())}" for name, count in low.items())
+
+
+@derived
+def clock_problem(host: Host, view: View) -> str | None:
+    """What is wrong with the clock of the host; empty for nothing, None when not told."""
+    if host.clock_synchronized is False:
+        view.note(host, "clock_synchronized")
+        return "is not kept to a reference"
+    if host.clock_offset_seconds is not None and abs(host.clock_offset_seconds) > _SKEW_SECONDS:
+        view.note(host, "clock_offset_seconds")
+        return f"is {host.clock_offset_seconds:+.1f} s off"
+    return None if host.clock_synchronized is None and host.clock_offset_seconds is None else ""
