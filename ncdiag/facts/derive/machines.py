@@ -9,7 +9,6 @@ from ncdiag.facts.view import View, derived_of
 _MEMORY_XIDS = frozenset({94, 171, 172})
 _REPAIR_XIDS = frozenset({63, 92})
 _MEMORY_LOST = frozenset({48, 64, 65, 95, 140})
-_RDMA_MODULES = ("mlx4_", "mlx5_", "ib_", "rdma_", "iw_", "bnxt_re", "irdma", "efa")
 _LOST = frozenset({"gpu-fell-off-bus", "gpu-init-failed", "gpu-handle-missing"})
 _OFF_THE_BUS = 79
 
@@ -41,9 +40,3 @@ def is_repair(event: Event, view: View) -> bool:
 def is_lost_gpu(event: Event, view: View) -> bool:
     """A GPU that left the bus or did not start, unless an Xid 79 tells the same."""
     return not any(e.event == "gpu-xid" and e.fields.get("xid") == _OFF_THE_BUS for e in view.job.events)
-
-
-@derived_of("module-symbol")
-def is_rdma_module_mismatch(event: Event, view: View) -> bool:
-    """A module of the RDMA stack that does not fit the kernel or the other modules."""
-    return str(event.fields.get("module", "")).startswith(_RDMA_MODULES)

@@ -1,0 +1,149 @@
+"""Releases of NCCL and the driver with a known defect or too old for the GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ncdiag.facts.model import Event, Host
+from ncdiag.facts.scalars import Version, VersionRange
+from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.nccl.defects import DEFECTS, FIRST_FOR_GPU, Defect
+from ncdiag.nccl.driver_defects import DRIVER_DEFECTS, DriverDefect
+
+_RDMA_MODULES = ("mlx4_", "mlx5_", "ib_", "rdma_", "iw_", "bnxt_re", "irdma", "efa")
+
+
+@derived_of("module-symbol")
+def is_rdma_module_mismatch(event: Event, view: View) -> bool:
+    """A module of the RDMA stack that does not fit the kernel or the other modules."""
+    return str(event.fields.get("module", "")).startswith(_RDMA_MODULES)
+
+
+_XID = "gpu-xid"
+
+
+_UNSUPPORTED = "NS"
+
+
+@derived
+def driver_defect(host: Host, view: View) -> str | None:
+    """``Driver 525.85.12 lets ...``: a known fault of the release with a sign of it; empty for none.
+
+    None when one may be there: the driver, the GPU or where its sign would stand was not shown.
+    """
+    told = next((gpu for gpu in host.gpus if gpu.driver), None)
+    text = host.driver or (told.driver if told is not None else None)
+    version = Version.parse(text) if text else None
+    verdicts = [(defect, _applies(defect, version, host, view)) for defect in DRIVER_DEFECTS]
+    for defect, applies in verdicts:
+        if applies:
+            view.note(host if host.driver else told, "driver")
+            return f"Driver {text} of {host.name} {defect.what} (mended in {defect.printed})"
+    return None if any(applies is None for _, applies in verdicts) else ""
+
+
+def _applies(defect: DriverDefect, version: Version | None, host: Host, view: View) -> bool | None:
+    """Kleene's and over the release, the sign and the GPU."""
+    affected = None if version is None else version.major == defect.fixed.major and version < defect.fixed
+    parts = [affected]
+    for tell in (_has_sign, _has_gpu):
+        if False in parts:
+            return False
+        parts.append(tell(defect, host, view))
+    return False if False in parts else None if None in parts else True
+
+
+def _has_sign(defect: DriverDefect, host: Host, view: View) -> bool | None:
+    signs = []
+    if defect.xid is not None:
+        signs.append(_has_xid(defect.xid, host, view))
+    if defect.peers_unsupported:
+        signs.append(_denies_peers(host, view))
+    return True if True in signs else None if None in signs else False
+
+
+def _has_xid(xid: int, host: Host, view: View) -> bool | None:
+    """None where the kernel's log was not shown."""
+    event = next((e for e in view.events_on(host.name, [_XID]) if e.fields.get("xid") == xid), None)
+    if event is not None:
+        view.note(event)
+        return True
+    return False if view.get(host, "shows_kernel_log") else None
+
+
+def _denies_peers(host: Host, view: View) -> bool | None:
+    """None where nothing shows which GPUs reach each other."""
+    pairs = [link for link in host.links if view.get(link, "is_gpu_pair")]
+    states = [{link.p2p_read, link.p2p_write, link.p2p_status} - {None} for link in pairs]
+    denied = next((link for link, told in zip(pairs, states, strict=True) if _UNSUPPORTED in told), None)
+    if denied is not None:
+        view.note(denied)
+        return True
+    return False if any(states) else None
+
+
+def _has_gpu(defect: DriverDefect, host: Host, view: View) -> bool | None:
+    if defect.gpus is None:
+        return True
+    models = [gpu for gpu in host.gpus if gpu.model]
+    mine = next((gpu for gpu in models if defect.gpus.search(gpu.model or "")), None)
+    if mine is not None:
+        view.note(mine, "model")
+    return mine is not None if models else None
+
+
+@derived
+def release_defect(host: Host, view: View) -> str | None:
+    """``NCCL 2.26.2 stops with ...``: a known fault of the release on this host; empty for none, None when open."""
+    version = view.version(host)
+    if version is None or version.less(Version(2, 0, 1)):
+        return None
+    verdicts = [(defect, _hits(defect, host, version, view)) for defect in DEFECTS]
+    for defect, applies in verdicts:
+        if applies:
+            return f"NCCL {version} {defect.what} (mended in {defect.fixed})"
+    return None if any(applies is None for _, applies in verdicts) else ""
+
+
+def _hits(defect: Defect, host: Host, version: VersionRange, view: View) -> bool | None:
+    """Kleene's and over what the entry names."""
+    older, newer = version.less(defect.since), version.less(defect.fixed)
+    parts = [None if older is None else not older, newer, *_conditions(defect, host, view)]
+    if False in parts:
+        return False
+    return None if None in parts else True
+
+
+def _conditions(defect: Defect, host: Host, view: View) -> Iterable[bool | None]:
+    if defect.gpus is not None:
+        models = [gpu for gpu in host.gpus if gpu.model]
+        mine = next((gpu for gpu in models if defect.gpus.search(gpu.model or "")), None)
+        if mine is not None:
+            view.note(mine, "model")
+        yield True if mine is not None else False if models else None
+    if defect.setting is not None:
+        name, value = defect.setting
+        setting = view.setting(host, name)
+        if setting is not None and setting.text == value:
+            view.note(setting)
+        yield setting.text == value if setting is not None else None
+    if defect.links_down:
+        inactive = [gpu.nvlinks_inactive for gpu in host.gpus]
+        yield True if any(inactive) else None if None in inactive or not inactive else False
+    if defect.events:
+        yield any(name in defect.events for name in view.event_names())
+
+
+@derived
+def gpu_before_time(host: Host, view: View) -> str | None:
+    """``NVIDIA H100 (first release for it: 2.15.1)``: a GPU that NCCL of the host was not built for; empty for none."""
+    version = view.version(host)
+    models = [gpu for gpu in host.gpus if gpu.model]
+    if version is None or not models:
+        return None
+    for gpu in models:
+        first = next((bound for known, bound in FIRST_FOR_GPU if known.search(gpu.model or "")), None)
+        if first is not None and version.less(first) is not False:
+            view.note(gpu, "model")
+            return f"{gpu.model} (first release for it: {first})" if version.less(first) else None
+    return ""
