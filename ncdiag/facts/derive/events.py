@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import signal
 
 from ncdiag.facts.derive.clocks import shared_time
-from ncdiag.facts.derive.rdma import ranks_of
 from ncdiag.facts.model import Event, Host, Job, RankTable
 from ncdiag.facts.view import View, derived, derived_of
 
@@ -93,45 +91,6 @@ def who(event: Event, view: View) -> str:
     name = f"Rank {event.rank}" if event.rank is not None else "A rank"
     host = event.host or event.fields.get("on_host")
     return f"{name} on {host}" if host else name
-
-
-_MISSING = re.compile(r"(?:^|[ /])([\w.+-]{1,200}\.so[\w.]{0,40}): cannot open shared object file")
-_PLUGIN_FAILURES = {
-    "ofi-no-provider", "ofi-init-failed", "ofi-option-failed",
-    "plugin-load-failed", "plugin-not-found", "plugin-init-failed",
-}  # fmt: skip
-
-
-def _lacks_a_library(event: Event) -> bool:
-    """Was there a plugin, and the loader missed a library that the plugin needs (glibc, elf/dl-load.c)?"""
-    missing = _MISSING.search(str(event.fields.get("error", ""))) if event.event == "plugin-load-failed" else None
-    return missing is not None and not missing[1].startswith("libnccl")
-
-
-@derived
-def lacks_needed_plugin(host: Host, view: View) -> bool | None:
-    """Did a plugin that this machine needs fail.
-
-    The OFI plugin started and found nothing, or a plugin was named and not found?
-    """
-    mine = view.events_on(host.name, _PLUGIN_FAILURES)
-    events = {e.event for e in mine}
-    for event in mine:
-        view.note(event)
-    ranks = ranks_of(host, view)
-    if any(r.net not in {None, "Socket", "IB"} for r in ranks):
-        return False
-    if events & {"ofi-no-provider", "ofi-init-failed", "ofi-option-failed"}:
-        return True
-    named, provider = view.setting(host, "NCCL_NET_PLUGIN"), view.setting(host, "FI_PROVIDER")
-    if provider is not None and provider.is_set and provider.text == "efa":  # which only the plugin of AWS reads
-        view.note(provider)
-        named = provider
-    if any(_lacks_a_library(event) for event in mine):
-        return True
-    if named is not None and named.is_set and named.text and named.effective != "none":
-        return bool(events & {"plugin-load-failed", "plugin-not-found", "plugin-init-failed"}) or None
-    return False if ranks else None
 
 
 @derived

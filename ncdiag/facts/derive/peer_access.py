@@ -21,16 +21,6 @@ _NO_NVLINK = re.compile(
 
 
 @derived
-def ib_is_off(job: Job, view: View) -> bool | None:
-    """Is NCCL's own verbs transport switched off?"""
-    setting = view.setting(job, "NCCL_IB_DISABLE")
-    if setting is None or (setting.number is None and setting.is_set is not False):
-        return None
-    view.note(setting)
-    return bool(setting.is_set and setting.number)
-
-
-@derived
 def has_no_nvlink(gpu: Gpu, view: View) -> bool | None:
     """Is it a model that cannot be joined by NVLink? None where the model does not decide."""
     return True if gpu.model and _NO_NVLINK.search(gpu.model) else None

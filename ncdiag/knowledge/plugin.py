@@ -1,0 +1,98 @@
+"""Plugins that do not load, refuse a release or stand in for one that was meant."""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.facts.derive.rdma import ranks_of
+from ncdiag.facts.model import Event, Host, Job, Rank
+from ncdiag.facts.view import View, derived, derived_of
+
+_MISSING = re.compile(r"(?:^|[ /])([\w.+-]{1,200}\.so[\w.]{0,40}): cannot open shared object file")
+
+
+_PLUGIN_FAILURES = {
+    "ofi-no-provider", "ofi-init-failed", "ofi-option-failed",
+    "plugin-load-failed", "plugin-not-found", "plugin-init-failed",
+}  # fmt: skip
+
+
+def _lacks_a_library(event: Event) -> bool:
+    """Was there a plugin, and the loader missed a library that the plugin needs (glibc, elf/dl-load.c)?"""
+    missing = _MISSING.search(str(event.fields.get("error", ""))) if event.event == "plugin-load-failed" else None
+    return missing is not None and not missing[1].startswith("libnccl")
+
+
+@derived
+def lacks_needed_plugin(host: Host, view: View) -> bool | None:
+    """Did a plugin that this machine needs fail.
+
+    The OFI plugin started and found nothing, or a plugin was named and not found?
+    """
+    mine = view.events_on(host.name, _PLUGIN_FAILURES)
+    events = {e.event for e in mine}
+    for event in mine:
+        view.note(event)
+    ranks = ranks_of(host, view)
+    if any(r.net not in {None, "Socket", "IB"} for r in ranks):
+        return False
+    if events & {"ofi-no-provider", "ofi-init-failed", "ofi-option-failed"}:
+        return True
+    named, provider = view.setting(host, "NCCL_NET_PLUGIN"), view.setting(host, "FI_PROVIDER")
+    if provider is not None and provider.is_set and provider.text == "efa":  # which only the plugin of AWS reads
+        view.note(provider)
+        named = provider
+    if any(_lacks_a_library(event) for event in mine):
+        return True
+    if named is not None and named.is_set and named.text and named.effective != "none":
+        return bool(events & {"plugin-load-failed", "plugin-not-found", "plugin-init-failed"}) or None
+    return False if ranks else None
+
+
+@derived
+def ib_is_off(job: Job, view: View) -> bool | None:
+    """Is NCCL's own verbs transport switched off?"""
+    setting = view.setting(job, "NCCL_IB_DISABLE")
+    if setting is None or (setting.number is None and setting.is_set is not False):
+        return None
+    view.note(setting)
+    return bool(setting.is_set and setting.number)
+
+
+_IBEXT = re.compile(r"IBext(?:_v\d{1,3})?")
+
+
+@derived
+def is_on_ibext(rank: Rank, view: View) -> bool | None:
+    """True if its network is that of HPC-X's plugin, whose name has the version of the interface since v6."""
+    if rank.net is None:
+        return None
+    view.note(rank, "net")
+    return _IBEXT.fullmatch(rank.net) is not None
+
+
+@derived
+def refuses_plugin(host: Host, view: View) -> bool | None:
+    """Did NCCL find a network plugin without an interface that it knows, so that it went on without?
+
+    It asks for one version of the interface after the other; a plugin that loads in the end decides.
+    """
+    asked = view.events_on(host.name, ["plugin-symbol-missing"])
+    missing = [e for e in asked if str(e.fields.get("symbol", "")).startswith("ncclNet")]
+    missing += [e for e in view.events_on(host.name, ["plugin-unsupported"]) if "plugin_kind" not in e.fields]
+    if not missing:
+        return False
+    if view.events_on(host.name, ["plugin-loaded"]) or any(r.net_plugin for r in ranks_of(host, view)):
+        return False
+    nets = {r.net for r in ranks_of(host, view) if r.net is not None}
+    view.note(missing[-1])
+    return bool(nets & {"Socket", "IB"}) if nets else None
+
+
+@derived_of("other-plugin-not-found")
+def is_named_tuner_missing(event: Event, view: View) -> bool | None:
+    """Was a tuner plugin asked for by name and not found?"""
+    if "TUNER/" not in event.text:
+        return False
+    setting = view.setting(view.job, "NCCL_TUNER_PLUGIN")
+    return None if setting is None else bool(setting.is_set and setting.text) and setting.effective != "none"
