@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
-from ncdiag.facts.derive.cuda import PRINTED
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View, derived, derived_of
@@ -19,14 +16,6 @@ CODES = frozenset({
 _VAGUE = frozenset({"torch-last-error", "torch-operations-failed", "system-call-failed", "cuda-failure"})
 OWN_FAILURES = frozenset({"cause", "symptom"})
 
-_FATAL_XIDS = frozenset({
-    46, 48, 56, 57, 58, 62, 64, 65, 69, 73, 74, 79, 80, 81, 95, 119, 120, 140, 143,
-})  # fmt: skip
-_NVLINK5_XIDS = frozenset(range(144, 151))
-"""Errors of the NVLinks of Blackwell: each line says whether it is ``Fatal`` or ``Nonfatal``."""
-_CALLED_FATAL = re.compile(r"(?<![Nn]on[- ])\bFatal\b")
-_GSP_XIDS = frozenset({119, 120})
-"""After which the driver prints its last calls as well (kernel_gsp.c, kgspLogRpcDebugInfo)."""
 _RAS_SINCE = Version(2, 24)
 _FATAL = ("async fatal event", "Got async event")
 _RECOVERS = frozenset({
@@ -82,30 +71,6 @@ def is_port_taken(event: Event, view: View) -> bool:
     version = view.version(event)
     before = version is not None and version.less(_RAS_SINCE)
     return event.event == "bind-failed" and view.get(event, "reason") == "address-in-use" and bool(before)
-
-
-@derived_of("gpu-xid", "gpu-gsp-history", "cuda-nvlink-error", *PRINTED)
-def is_fatal_gpu_failure(event: Event, view: View) -> bool:
-    """Was a GPU given up: an Xid that needs a reset, a system processor that does not answer, a lost NVLink?"""
-    if not event.event.startswith("gpu-"):
-        return bool(view.get(event, "is_nvlink_error"))
-    if event.event == "gpu-xid":
-        xid = event.fields.get("xid")
-        return xid in _FATAL_XIDS or (xid in _NVLINK5_XIDS and _CALLED_FATAL.search(event.text) is not None)
-    told = {e.fields.get("xid") for e in view.events_on(event.host, ["gpu-xid"])}
-    return not told & _GSP_XIDS
-
-
-@derived
-def gpu_failure(event: Event, view: View) -> str:
-    """A sentence about a GPU that was given up."""
-    where = f" on {event.host}" if event.host else ""
-    if not event.event.startswith("gpu-"):
-        return f"A transfer over NVLink failed for good{where}"
-    if event.event == "gpu-gsp-history":
-        which = f"GPU {event.fields['gpu']}" if "gpu" in event.fields else "a GPU"
-        return f"The system processor (GSP) of {which}{where} does not answer the driver"
-    return f"GPU {event.fields.get('pci')}{where} failed with Xid {event.fields.get('xid')}"
 
 
 @derived_of("ib-async-event")

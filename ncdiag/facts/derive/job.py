@@ -15,15 +15,6 @@ from ncdiag.spans import Span
 
 
 @derived
-def has_several_ranks(job: Job, view: View) -> bool | None:
-    """Are there several ranks, by the log or by the line that starts them? None when neither says."""
-    if job.nranks is not None:
-        return job.nranks > 1
-    counts = [count for launch in job.launches for count in (launch.np, launch.nproc_per_node) if count is not None]
-    return max(counts) > 1 if counts else None
-
-
-@derived
 def is_multi_host(job: Job, view: View) -> bool | None:
     """Does the job span several hosts? From nNodes, the hosts seen, launch lines, or a peer address that no host here.
 

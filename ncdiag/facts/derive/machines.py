@@ -6,11 +6,8 @@ from ncdiag.facts.derive.cuda import PRINTED
 from ncdiag.facts.model import Event, Host
 from ncdiag.facts.view import View, derived_of
 
-_MEMORY_XIDS = frozenset({94, 171, 172})
-_REPAIR_XIDS = frozenset({63, 92})
-_MEMORY_LOST = frozenset({48, 64, 65, 95, 140})
-_LOST = frozenset({"gpu-fell-off-bus", "gpu-init-failed", "gpu-handle-missing"})
-_OFF_THE_BUS = 79
+MEMORY_XIDS = frozenset({94, 171, 172})
+MEMORY_LOST = frozenset({48, 64, 65, 95, 140})
 
 
 def sysctl(host: Host, name: str) -> str | None:
@@ -24,19 +21,5 @@ def is_memory_error(event: Event, view: View) -> bool:
     if event.event in PRINTED:
         found = view.get(event, "cuda_error") == "cudaErrorECCUncorrectable"
     else:
-        found = event.fields.get("xid") in _MEMORY_XIDS if event.event == "gpu-xid" else "ECC" in event.text
-    return found and not any(e.event == "gpu-xid" and e.fields.get("xid") in _MEMORY_LOST for e in view.job.events)
-
-
-@derived_of("gpu-xid")
-def is_repair(event: Event, view: View) -> bool:
-    """Does an Xid note that memory is taken out of use, or that errors were corrected, and no more?"""
-    return event.fields.get("xid") in _REPAIR_XIDS and not any(
-        e.event == "gpu-xid" and e.fields.get("xid") in _MEMORY_XIDS | _MEMORY_LOST for e in view.job.events
-    )
-
-
-@derived_of(*_LOST)
-def is_lost_gpu(event: Event, view: View) -> bool:
-    """A GPU that left the bus or did not start, unless an Xid 79 tells the same."""
-    return not any(e.event == "gpu-xid" and e.fields.get("xid") == _OFF_THE_BUS for e in view.job.events)
+        found = event.fields.get("xid") in MEMORY_XIDS if event.event == "gpu-xid" else "ECC" in event.text
+    return found and not any(e.event == "gpu-xid" and e.fields.get("xid") in MEMORY_LOST for e in view.job.events)
