@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import signal
-from collections import defaultdict
 
-from ncdiag.facts.derive.comparisons import who
 from ncdiag.facts.derive.failures import CODES
 from ncdiag.facts.derive.presence import hosts_of, members
 from ncdiag.facts.fold import fold_hosts, fold_ranks
-from ncdiag.facts.model import FAILURES, Communicator, Difference, Event, Job, Rank
+from ncdiag.facts.model import FAILURES, Communicator, Event, Job, Rank
 from ncdiag.facts.view import View, derived
 
 _BESIDE_CODES = CODES | {
@@ -17,8 +15,6 @@ _BESIDE_CODES = CODES | {
     "torch-watchdog-terminated",
 }  # fmt: skip
 """Events that say no more than a return code does."""
-_SOCKET_TYPES = {3: "Socket", 4: "IB"}
-"""Kinds of sockets that NCCL's handshake names (ncclSocketType, src/include/socket.h)."""
 
 
 @derived
@@ -114,56 +110,6 @@ def stalled_at_start(job: Job, view: View) -> bool:
 def uses_p2p(rank: Rank, view: View) -> bool | None:
     """Does the rank reach another GPU of its host directly?"""
     return None if rank.transports is None else any(name.startswith("P2P/") for name in rank.transports)
-
-
-@derived
-def networks_in_use(job: Job, view: View) -> tuple[Difference, ...]:
-    """The networks of each communicator's ranks, by their own lines or by a handshake of two sides that failed.
-
-    Where no line names the communicator, hosts and rank numbers must be different ones: a paste may hold two runs.
-    """
-    found: list[Difference] = []
-    members: dict[str | None, list[Rank]] = defaultdict(list)
-    for rank in job.ranks:
-        if rank.net is not None:
-            members[rank.communicator].append(rank)
-    for communicator, ranks in members.items():
-        nets: dict[str, list[Rank]] = defaultdict(list)
-        for rank in ranks:
-            nets[rank.net or ""].append(rank)
-        if communicator is not None or _are_apart(list(nets.values())):
-            spans = {net: span for net, some in nets.items() if (span := some[0].provenance.get("net"))}
-            groups = {net: who(some, sorted({r.host for r in some})) for net, some in nets.items()}
-            found.append(Difference(what="net", name="net", groups=groups, provenance=spans))
-    return (*found, *(_of_handshake(e) for e in job.events if _is_mixed_handshake(e)))
-
-
-@derived
-def is_mixed(difference: Difference, view: View) -> bool:
-    """Are there two values or more?"""
-    for span in difference.provenance:
-        view.note(difference, span)
-    return len(difference.groups) > 1
-
-
-def _are_apart(groups: list[list[Rank]]) -> bool:
-    """Do no two groups share a host or a rank number?"""
-    hosts = [{r.host for r in group} for group in groups]
-    numbers = [{r.rank for r in group if r.rank is not None} for group in groups]
-    return all(sum(map(len, some)) == len(set().union(*some)) for some in (hosts, numbers))
-
-
-def _is_mixed_handshake(event: Event) -> bool:
-    pair = {event.fields.get("peer_type"), event.fields.get("expected_type")}
-    return event.event == "socket-wrong-type" and pair == set(_SOCKET_TYPES)
-
-
-def _of_handshake(event: Event) -> Difference:
-    own = _SOCKET_TYPES[int(event.fields["expected_type"] or 0)]
-    other = _SOCKET_TYPES[int(event.fields["peer_type"] or 0)]
-    host = event.host or "a rank"
-    groups = {own: host, other: f"its peer {event.peer}" if event.peer else "its peer"}
-    return Difference(what="net", name="net", groups=groups, provenance=event.provenance)
 
 
 _WORDED = "failure-words"

@@ -57,21 +57,3 @@ def link_text(interface: Interface, view: View) -> str:
     if interface.operstate in _DEAD:
         return str(interface.operstate)
     return "switched off" if interface.up is False else "no carrier"
-
-
-@derived
-def dead_members(interface: Interface, view: View) -> str:
-    """The members of a bond that have no link; empty where all have one."""
-    host = view.host(interface.host)
-    members = [i for i in host.interfaces if i.master == interface.name] if host is not None else []
-    dead = [member for member in members if view.get(member, "is_dead")]
-    for member in dead:
-        view.note(member)
-    return ", ".join(member.name for member in dead)
-
-
-@derived
-def member_count(interface: Interface, view: View) -> int:
-    """How many members the bond was seen with."""
-    host = view.host(interface.host)
-    return sum(i.master == interface.name for i in host.interfaces) if host is not None else 0
