@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derive.hosts import SHM
-from ncdiag.facts.model import Event, Host, Rank
+from ncdiag.facts.model import Event, Rank
 from ncdiag.facts.view import View, derived
 
 _CONTAINER_SHM = 64 << 20
-_SHM_CALLS = frozenset({"shm-open-failed", "shm-extend-failed", "shm-map-failed"})
-_SHM_FILE = "shmutils.cc"
 
 
 @derived
@@ -59,30 +56,10 @@ def _lacks_space(event: Event, view: View) -> bool:
 
 
 @derived
-def is_shm_denied(event: Event, view: View) -> bool:
-    """Was a file in /dev/shm refused: by a line about it, or by a system call of NCCL's code for it?"""
-    inside = event.event == "system-call-failed" and (event.file or "").endswith(_SHM_FILE)
-    return (inside or event.event in _SHM_CALLS) and bool(view.get(event, "reason") == "denied")
-
-
-@derived
 def because(event: Event, view: View) -> str:
     """``: Bad address``, or nothing where the line gives no reason."""
     error = event.fields.get("error")
     return f": {error}" if error else ""
-
-
-@derived
-def separate_shm(event: Event, view: View) -> str:
-    """``; /dev/shm of c1 and c2 are two``: containers that were shown to share none, by its device number."""
-    first: dict[int, Host] = {}
-    for host in view.job.hosts:
-        mount = next((mount for mount in host.mounts if mount.path == SHM and mount.device is not None), None)
-        if mount is not None and mount.device is not None:
-            view.note(mount, "device")
-            first.setdefault(mount.device, host)
-    names = sorted(host.name for host in first.values())
-    return f"; /dev/shm of {' and '.join(names[:2])} are two" if len(names) > 1 else ""
 
 
 @derived

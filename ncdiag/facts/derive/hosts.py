@@ -5,8 +5,6 @@ from __future__ import annotations
 from ncdiag.facts.model import Host, TopoLink
 from ncdiag.facts.view import View, derived
 
-SHM = "/dev/shm"  # noqa: S108
-
 
 @derived
 def has_infiniband_devices(host: Host, view: View) -> bool | None:

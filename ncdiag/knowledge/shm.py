@@ -1,0 +1,34 @@
+"""Shared memory segments that could not be made or attached."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import Event, Host
+from ncdiag.facts.view import View, derived
+
+_SHM_CALLS = frozenset({"shm-open-failed", "shm-extend-failed", "shm-map-failed"})
+
+
+_SHM_FILE = "shmutils.cc"
+
+
+@derived
+def is_shm_denied(event: Event, view: View) -> bool:
+    """Was a file in /dev/shm refused: by a line about it, or by a system call of NCCL's code for it?"""
+    inside = event.event == "system-call-failed" and (event.file or "").endswith(_SHM_FILE)
+    return (inside or event.event in _SHM_CALLS) and bool(view.get(event, "reason") == "denied")
+
+
+@derived
+def separate_shm(event: Event, view: View) -> str:
+    """``; /dev/shm of c1 and c2 are two``: containers that were shown to share none, by its device number."""
+    first: dict[int, Host] = {}
+    for host in view.job.hosts:
+        mount = next((mount for mount in host.mounts if mount.path == SHM and mount.device is not None), None)
+        if mount is not None and mount.device is not None:
+            view.note(mount, "device")
+            first.setdefault(mount.device, host)
+    names = sorted(host.name for host in first.values())
+    return f"; /dev/shm of {' and '.join(names[:2])} are two" if len(names) > 1 else ""
+
+
+SHM = "/dev/shm"  # noqa: S108
