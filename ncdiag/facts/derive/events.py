@@ -104,20 +104,6 @@ def pci_paths_missing(host: Host, view: View) -> bool:
 
 
 @derived
-def hides_pci_devices(host: Host, view: View) -> bool | None:
-    """True if NCCL found no PCI bus folder in /sys, or it is Windows' Linux, which has none.
-
-    None where neither was shown, nor a rank that is past the search for PCI devices.
-    """
-    if host.in_wsl:
-        view.note(host, "in_wsl")
-    if host.in_wsl or view.get(host, "pci_paths_missing"):
-        return True
-    past = any(rank.state == "ready" or rank.transports for rank in view.ranks_on(host.name))
-    return False if past or host.in_wsl is False else None
-
-
-@derived
 def nccl_text(host: Host, view: View) -> str:
     """The NCCL version of the host for people."""
     version = view.version(host)

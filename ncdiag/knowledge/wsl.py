@@ -1,0 +1,20 @@
+"""What the Linux of Windows hides of its devices."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import Host
+from ncdiag.facts.view import View, derived
+
+
+@derived
+def hides_pci_devices(host: Host, view: View) -> bool | None:
+    """True if NCCL found no PCI bus folder in /sys, or it is Windows' Linux, which has none.
+
+    None where neither was shown, nor a rank that is past the search for PCI devices.
+    """
+    if host.in_wsl:
+        view.note(host, "in_wsl")
+    if host.in_wsl or view.get(host, "pci_paths_missing"):
+        return True
+    past = any(rank.state == "ready" or rank.transports for rank in view.ranks_on(host.name))
+    return False if past or host.in_wsl is False else None
