@@ -11,9 +11,7 @@ from ncdiag.facts.view import View, derived, derived_of
 
 _HOSTFILE = "hostfile"
 """The program of a launch of which only the file of hosts was shown."""
-_MPI = ("mpirun", "mpiexec", "orterun", "prterun")
-_ONE_CORE = re.compile(r"(?<![\w-])--?bind-to(?:[ =]|-)(?:core|hwthread)\b")
-_SEVERAL = re.compile(r"\bPE=\d|--?cpus-per-(?:proc|rank)\b", re.IGNORECASE)
+MPI_PROGRAMS = ("mpirun", "mpiexec", "orterun", "prterun")
 _TEST = re.compile(r"\b[a-z_]{4,40}_perf\b")
 _UNREACHED = ("no error", "Connect timeout", "Connection refused", "No route to host", "Connection timed out")
 
@@ -53,20 +51,12 @@ def hostid(launch: Launch, view: View) -> str:
 
 
 @derived
-def binds_to_one_core(launch: Launch, view: View) -> bool:
-    """Does the line tie each process to a single core or hardware thread?"""
-    if not launch.program.endswith(_MPI):
-        return False
-    return _ONE_CORE.search(launch.text) is not None and _SEVERAL.search(launch.text) is None
-
-
-@derived
 def tests_apart(job: Job, view: View) -> bool | None:
     """Did every process of an mpirun line run nccl-tests for itself?
 
     A binary with MPI prints one head for the job and lists the GPUs of all processes below it.
     """
-    line = next((la for la in job.launches if la.program.endswith(_MPI) and _TEST.search(la.text)), None)
+    line = next((la for la in job.launches if la.program.endswith(MPI_PROGRAMS) and _TEST.search(la.text)), None)
     if line is None or line.np is None or not job.benchmarks:
         return None
     if line.np == 1:
