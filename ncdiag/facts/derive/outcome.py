@@ -14,7 +14,7 @@ import msgspec
 
 from ncdiag.facts.derive.clocks import shared_time
 from ncdiag.facts.model import FAILURES, Event, Host, Job, Rank
-from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.view import View, derived
 from ncdiag.spans import Span
 
 _TALK = frozenset({"INFO", "TRACE", "CALL", "VERSION"})
@@ -136,15 +136,6 @@ def ready_places(job: Job, view: View) -> dict[tuple[str | None, int | None], Pl
     return found
 
 
-@derived
-def last_ready(job: Job, view: View) -> dict[str, int]:
-    """The line of each source in which a process last printed that a communicator was complete."""
-    found: dict[str, int] = {}
-    for source, line in view.get(job, "ready_places").values():
-        found[source] = max(line, found.get(source, 0))
-    return found
-
-
 class Marks(msgspec.Struct, frozen=True):
     """Where programs began, went on, served and ended well: rising line numbers by source.
 
@@ -224,20 +215,6 @@ def is_open_failure(event: Event, view: View) -> bool:
     return not view.get(event, "went_on") and not view.get(event, "is_elsewhere")
 
 
-@derived_of("failure-words", "port-tried")
-def is_open_wording(event: Event, view: View) -> bool:
-    """True if words alone speak of a failure, no other line tells of one, and nothing went on behind it.
-
-    So does a port that did not answer when somebody tried it by hand.
-    """
-    if (event.event == "port-tried" and event.fields.get("answer") == "answers") or view.get(view.job, "open_failures"):
-        return False
-    if view.get(event, "went_on") or view.get(event, "is_elsewhere"):
-        return False
-    at = place(event)
-    return at is None or view.get(view.job, "last_ready").get(at[0], 0) < at[1]
-
-
 @derived
 def open_failures(job: Job, view: View) -> tuple[Event, ...]:
     """The lines that tell of failures which count, in the order of the input."""
@@ -274,9 +251,3 @@ def _reached(rank: Rank) -> str:
     if rank.last_ops or rank.state == "ready":
         return "collective"
     return "connect" if rank.transports or rank.net is not None else "bootstrap"
-
-
-@derived
-def is_cited(event: Event, view: View) -> bool:
-    """True if a finding that was made before rests on this line, or on one that says the same of the same host."""
-    return event.provenance.get("") in view.cited

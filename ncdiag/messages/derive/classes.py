@@ -69,15 +69,3 @@ def _by_words(event: Event) -> Reason | None:
     found = found or reasons.of_text(event.text)
     number = event.fields.get("cuda_code")
     return found or (reasons.of_cuda(number) if isinstance(number, int) else None)
-
-
-@derived
-def meaning(event: Event, view: View) -> str | None:
-    """What the catalogue says that the message means."""
-    return about.entry(event.event).meaning or None
-
-
-@derived
-def next_step(event: Event, view: View) -> str | None:
-    """What the catalogue says to do next."""
-    return about.entry(event.event).next or None
