@@ -5,9 +5,7 @@ from __future__ import annotations
 import signal
 
 from ncdiag.facts.derive.failures import CODES
-from ncdiag.facts.derive.presence import hosts_of, members
-from ncdiag.facts.fold import fold_hosts, fold_ranks
-from ncdiag.facts.model import FAILURES, Communicator, Event, Job, Rank
+from ncdiag.facts.model import FAILURES, Event, Job, Rank
 from ncdiag.facts.view import View, derived
 
 _BESIDE_CODES = CODES | {
@@ -39,60 +37,6 @@ def has_info_lines(job: Job, view: View) -> bool:
     if any(e.level == "INFO" and e.origin in {"nccl", "rccl"} for e in job.events):
         return True
     return any(r.state or r.net or r.bootstrap_interface or r.transports or r.settings for r in job.ranks)
-
-
-@derived
-def is_stuck(communicator: Communicator, view: View) -> bool | None:
-    """Did ranks begin to set up this communicator, wait for others, and not complete it?
-
-    True where a failure was told, where a stack shows that somebody waits there, or where the files of several ranks
-    end alike: others were not heard of, and none completed. None where one log may just have been cut off or lost
-    lines. A warning of NCCL tells of a failure of its own.
-    """
-    started, ready = set(communicator.ranks_started), set(communicator.ranks_ready)
-    if started <= ready or _went_on(view.job) or _warned(view.job):
-        return False if started else None
-    if view.job.timeouts or any(e.kind in {"cause", "symptom"} for e in view.job.events):
-        return True
-    if any(view.get(dump, "stands") == "set-up" for dump in view.job.stack_dumps):
-        return True
-    files = {span.source for r in members(communicator, view) if (span := r.provenance.get("")) is not None}
-    alike = len(files) > 1 and not ready and len(started) != communicator.nranks
-    return True if alike else None
-
-
-def _warned(job: Job) -> bool:
-    return any(e.level == "WARN" and e.kind != "harmless" for e in job.events)
-
-
-def _is_complete(communicator: Communicator) -> bool:
-    return set(communicator.ranks_started) <= set(communicator.ranks_ready)
-
-
-def _went_on(job: Job) -> bool:
-    """Did the job get through to results: a benchmark row, or a communicator that all its ranks completed?"""
-    return any(b.rows for b in job.benchmarks) or any(c.ranks_ready and _is_complete(c) for c in job.communicators)
-
-
-@derived
-def progress(communicator: Communicator, view: View) -> str:
-    """``ranks 0-3 of 8 on n1 began, 0-1 completed, 4-7 were not heard of``."""
-    started, ready = set(communicator.ranks_started), set(communicator.ranks_ready)
-    parts = [f"{_of(started, communicator, view)} began", f"{fold_ranks(ready) if ready else 'none'} completed"]
-    if ready and started - ready:
-        late = started - ready
-        hosts = hosts_of(communicator, late, view)
-        parts.append(f"{fold_ranks(late)}{f' on {fold_hosts(hosts)}' if hosts else ''} did not")
-    if communicator.nranks is not None:
-        missing = set(range(min(communicator.nranks, 1 << 17))) - started - ready
-        parts += [f"{fold_ranks(missing)} were not heard of"] if missing else []
-    return ", ".join(parts)
-
-
-def _of(ranks: set[int], communicator: Communicator, view: View) -> str:
-    total = f" of {communicator.nranks}" if communicator.nranks is not None else ""
-    hosts = hosts_of(communicator, ranks, view)
-    return f"ranks {fold_ranks(ranks)}{total}{f' on {fold_hosts(hosts)}' if hosts else ''}"
 
 
 @derived

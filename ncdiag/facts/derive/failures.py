@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ncdiag.facts.model import Event, Job
-from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View, derived, derived_of
 
 CODES = frozenset({
@@ -16,7 +15,6 @@ CODES = frozenset({
 _VAGUE = frozenset({"torch-last-error", "torch-operations-failed", "system-call-failed", "cuda-failure"})
 OWN_FAILURES = frozenset({"cause", "symptom"})
 
-_RAS_SINCE = Version(2, 24)
 _FATAL = ("async fatal event", "Got async event")
 _RECOVERS = frozenset({
     "port error", "port active", "client reregistration", "SM change", "LID change", "P_Key change", "GID table change",
@@ -57,20 +55,6 @@ def has_failed(job: Job, view: View) -> bool:
 def tells_no_code(job: Job, view: View) -> bool:
     """Is there no return code of NCCL?"""
     return not any(event.event in CODES for event in job.events)
-
-
-@derived_of("c10d-port-in-use", "bind-failed")
-def is_port_taken(event: Event, view: View) -> bool:
-    """Is the TCP port of the rendezvous in use?
-
-    From 2.24 on NCCL prints the same words when the port of its RAS service is taken, which harms nobody
-    (src/ras/ras.cc): those count only before.
-    """
-    if event.event == "c10d-port-in-use":
-        return True
-    version = view.version(event)
-    before = version is not None and version.less(_RAS_SINCE)
-    return event.event == "bind-failed" and view.get(event, "reason") == "address-in-use" and bool(before)
 
 
 @derived_of("ib-async-event")

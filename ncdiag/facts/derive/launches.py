@@ -2,36 +2,12 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Job, Launch
+from ncdiag.facts.model import Launch
 from ncdiag.facts.view import View, derived
 
 CONTAINER_PROGRAMS = ("docker run", "podman run", "nvidia-docker run", "nerdctl run", "docker compose")
 CONTAINER_SHM = 64 << 20
 """Shared memory of a container without --shm-size and --ipc=host (Docker reference, docker run)."""
-
-
-@derived
-def slots(launch: Launch, view: View) -> int | None:
-    """Sum of the slots of the hosts named; None when one of them has none written."""
-    counts = [host.slots for host in launch.hosts]
-    known = [count for count in counts if count is not None]
-    return sum(known) if counts and len(known) == len(counts) else None
-
-
-@derived
-def miscount(job: Job, view: View) -> str | None:
-    """A sentence about more or fewer ranks than slots; empty where they agree, None where nothing tells."""
-    told = next((event for event in job.events if event.event == "mpi-not-enough-slots"), None)
-    if told is not None:
-        view.note(told)
-        return f"mpirun was asked for {told.fields.get('wanted_slots')} ranks, more than its hosts have slots for"
-    counted = [(launch, view.get(launch, "slots")) for launch in job.launches]
-    known = [(launch, count) for launch, count in counted if count is not None and launch.np is not None]
-    for launch, count in known:
-        if launch.np != count:
-            view.note(launch)
-            return f"{launch.program} starts {launch.np} ranks on hosts with {count} slots"
-    return "" if known else None
 
 
 @derived

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Difference, Event, Host, Job, Launch, Setting, Timeout
-from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.model import Difference, Event, Host, Job, Launch, Timeout
 from ncdiag.facts.view import View, derived, derived_of
 
 _PASSES_ON_REQUEST = {"mpirun", "mpiexec", "orterun", "prterun"}
 _FORWARDS_ALL = {"srun", "torchrun", "deepspeed", "docker", "python", "accelerate", "horovodrun"}
-
-
-@derived
-def is_local_address(setting: Setting, view: View) -> bool:
-    """Does the value name the own machine: localhost or a loopback address?"""
-    text = (setting.text or "").strip()
-    address = ip_address(text)
-    return text == "localhost" or (address is not None and address.is_loopback)
 
 
 def values_left_behind(launch: Launch, view: View) -> dict[str, str]:
@@ -36,21 +27,6 @@ def values_left_behind(launch: Launch, view: View) -> dict[str, str]:
 def left_behind(launch: Launch, view: View) -> tuple[str, ...]:
     """The NCCL variables that the launcher does not pass on, by name."""
     return tuple(values_left_behind(launch, view))
-
-
-@derived
-def unforwarded_names(launch: Launch, view: View) -> str:
-    """The names of the variables that the launcher does not pass on, for people."""
-    return ", ".join(view.get(launch, "left_behind"))
-
-
-@derived
-def forwarding_example(launch: Launch, view: View) -> str:
-    """The launch options that forward them, for Open MPI and for MPICH."""
-    values = values_left_behind(launch, view)
-    open_mpi = " ".join(f"-x {name}" for name in values)
-    mpich = " ".join(f"-genv {name} {value}" for name, value in values.items())
-    return f"Open MPI: {launch.program} {open_mpi} ...   MPICH: {launch.program} {mpich} ..."
 
 
 @derived

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from ncdiag.facts.model import Difference, Job, StackDump, StackFrame
-from ncdiag.facts.view import View, derived
 
 Place = Literal["rendezvous", "set-up", "collective", "gpu", "data", "checkpoint"]
 
@@ -57,7 +56,7 @@ def _place(frame: StackFrame) -> Place | None:
     return next((place for place, part in _FILES if part in file), None)
 
 
-def _found(dump: StackDump) -> tuple[Place, StackFrame] | None:
+def telling_frame(dump: StackDump) -> tuple[Place, StackFrame] | None:
     """The innermost frame that tells where the process stands: of its main thread, else of the first that tells."""
     main = [thread for thread in dump.threads if thread.is_main]
     for thread in main or dump.threads:
@@ -68,24 +67,9 @@ def _found(dump: StackDump) -> tuple[Place, StackFrame] | None:
     return None
 
 
-@derived
-def stands(dump: StackDump, view: View) -> Place | None:
-    """Where the process stands; None where none of its functions tells."""
-    found = _found(dump)
-    if dump.threads:
-        view.note(dump)
-    return found[0] if found else None
-
-
-@derived
-def stands_text(dump: StackDump, view: View) -> str:
-    """``process 4242 on n3 stands in a collective (all_reduce)``."""
-    return f"{_name(dump)} stands {_where(dump)}"
-
-
-def _where(dump: StackDump) -> str:
+def place_text(dump: StackDump) -> str:
     """``in a collective (ncclAllReduce)``: where the process was when its stack was taken, as far as that tells."""
-    found = _found(dump)
+    found = telling_frame(dump)
     if found is not None:
         return f"{_WORDS[found[0]]} ({found[1].function})"
     own = _own_frame(dump)
@@ -98,7 +82,7 @@ def _own_frame(dump: StackDump) -> StackFrame | None:
     return next((frame for frame in frames if frame.line is not None), None)
 
 
-def _name(dump: StackDump) -> str:
+def process_name(dump: StackDump) -> str:
     """``process 77 on n1``: the process of a stack, as far as its dump tells."""
     who = (
         f"rank {dump.rank}" if dump.rank is not None else f"process {dump.pid}" if dump.pid is not None else "a process"
@@ -108,7 +92,7 @@ def _name(dump: StackDump) -> str:
 
 def stack_waits(job: Job) -> Iterator[Difference]:
     """Most of the processes whose stacks are known stand in one collective, and few stand where none waits."""
-    found = {id(dump): _found(dump) for dump in job.stack_dumps}
+    found = {id(dump): telling_frame(dump) for dump in job.stack_dumps}
     calls: dict[str, list[StackDump]] = defaultdict(list)
     elsewhere: list[StackDump] = []
     for dump in job.stack_dumps:
@@ -121,7 +105,9 @@ def stack_waits(job: Job) -> Iterator[Difference]:
     if len(waiting) > max(len(elsewhere), 1):
         groups = {"waiting": _listed(waiting)}
         if elsewhere:
-            groups["late"] = ", ".join(f"{_name(dump)}, which stands {_where(dump)}," for dump in elsewhere[:_NAMED])
+            groups["late"] = ", ".join(
+                f"{process_name(dump)}, which stands {place_text(dump)}," for dump in elsewhere[:_NAMED]
+            )
         spans = {
             str(n): d.provenance[""]
             for n, d in enumerate([*elsewhere[:_NAMED], *waiting[:_NAMED]])
@@ -131,4 +117,4 @@ def stack_waits(job: Job) -> Iterator[Difference]:
 
 
 def _listed(dumps: Sequence[StackDump]) -> str:
-    return ", ".join(map(_name, dumps)) if len(dumps) <= _NAMED else f"{len(dumps)} processes"
+    return ", ".join(map(process_name, dumps)) if len(dumps) <= _NAMED else f"{len(dumps)} processes"

@@ -85,24 +85,3 @@ def socket_tuning_excess(host: Host, view: View) -> bool | None:
     if threads.number > _MAX_THREADS:
         return True
     return each is not None and each.number is not None and threads.number * each.number > _MAX_SOCKETS
-
-
-@derived
-def taken_port(host: Host, view: View) -> int | None:
-    """The port of MASTER_PORT where a program of this host, which MASTER_ADDR names, listens on it already.
-
-    0 when it is free; None when that is not known, and beside a process in question: it may be the one that listens.
-    """
-    port, address = view.setting(host, "MASTER_PORT"), view.setting(host, "MASTER_ADDR")
-    text = (port.text if port is not None and port.is_set else None) or ""
-    if host.listening_ports is None or not text.isdecimal() or any(library.loaded for library in host.libraries):
-        return None
-    if int(text) not in host.listening_ports:
-        return 0
-    named = (address.text if address is not None and address.is_set else None) or ""
-    own = {a.ip for interface in host.interfaces for a in interface.addresses or ()}
-    if named not in own | {host.name, "localhost"} and named.split(".", 1)[0] != host.name:
-        return None
-    view.note(host, "listening_ports")
-    view.note(port)
-    return int(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Event, Host, Job, Port, Setting
+from ncdiag.facts.model import Event, Host, Port, Setting
 from ncdiag.facts.view import View, derived, derived_of
 
 RDMA_CARDS = ("ConnectX", "BlueField", "Infiniband controller")
@@ -32,17 +32,6 @@ def is_of_other_provider(setting: Setting, view: View) -> bool | None:
     here = view.get(view.job, "providers")
     view.note(setting)
     return None if not here else theirs not in here
-
-
-@derived
-def hides_gpus_from_tasks(job: Job, view: View) -> str:
-    """The option of a Slurm line that shows each task one GPU only; empty for none."""
-    for launch in job.launches:
-        for option in ("--gpu-bind=single", "--gpus-per-task=1", "--gpus-per-task 1", "--gpu-bind=map_gpu"):
-            if launch.program in {"srun", "sbatch"} and option in launch.text:
-                view.note(launch)
-                return option
-    return ""
 
 
 @derived_of("host-memory-exhausted", "efa-fork-unsafe")

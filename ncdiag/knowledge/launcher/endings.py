@@ -1,0 +1,163 @@
+"""How the processes of a job ended, and which of them ended first."""
+
+from __future__ import annotations
+
+import re
+import signal
+
+from ncdiag.facts.derive.clocks import shared_time
+from ncdiag.facts.derive.endings import SHELL_STATUS, process_text, same_process
+from ncdiag.facts.derive.events import CRASHES
+from ncdiag.facts.model import Event, Job
+from ncdiag.facts.view import View, derived, derived_of
+
+_EXIT_CODE = re.compile(r"Exit Code: +(\d{1,3})\b")
+
+
+_FAILURES = frozenset({"cause", "symptom"})
+
+
+_NO_MEMORY = "killed for lack of host memory"
+
+
+_ENDS = {
+    "worker-killed": "killed", "worker-crashed": "crashed", "worker-bus-error": "bus error",
+    "segfault": "segmentation fault", "segfault-in-nccl": "segmentation fault in NCCL", "oom-kill": _NO_MEMORY,
+    "container-oom-killed": _NO_MEMORY, "host-memory-exhausted": "the host's memory was used up",
+    "cuda-illegal-access": "a kernel used memory that is not its own", "cuda-launch-failure": "a CUDA kernel failed",
+    "cuda-memory-error": "a memory fault of its GPU", "cuda-nvlink-error": "a transfer over NVLink that failed",
+    "torch-dataloader-killed": "its data loader was killed",
+    "torch-dataloader-bus-error": "bus error in its data loader", "node-failed": "Slurm lost it",
+}  # fmt: skip
+"""What the name of an event says where its line has no signal and no exit code."""
+
+
+@derived
+def first_end(event: Event, view: View) -> str:
+    """``Rank 3 on n2 ended first (signal 11, SIGSEGV); the others report its loss``."""
+    if event.event not in {*CRASHES, EXCEPTION}:
+        peer = f" of {event.peer}" if event.peer else ""
+        return f"A process{peer} whose output is not here ended first; the others report its loss"
+    told = list(same_process(event, view))
+    for other in told:
+        view.note(other)
+    return f"{process_text(told)} ended first ({_how(told)}); the others report its loss"
+
+
+@derived_of("job-cancelled")
+def ends_the_job(event: Event, view: View) -> bool:
+    """Did the scheduler end the job before anything in it failed? By its time limit, for another job, or its owner."""
+    return not any(e.kind in _FAILURES and e.order < event.order for e in view.job.events if e is not event)
+
+
+@derived
+def end_of_job(event: Event, view: View) -> str:
+    """``the time limit of job 812``, as far as the line tells."""
+    fields = event.fields
+    name = f"{str(fields.get('what', 'job')).lower()} {fields.get('step', '')}".strip()
+    reasons = {"TIME LIMIT": f"{name} reached its time limit", "PREEMPTION": f"{name} made room for another job"}
+    said = f"{fields.get('reason', '')} {event.text}"
+    told = next((words for reason, words in reasons.items() if reason in said), None)
+    return told or f"{name} was cancelled or put back into the queue"
+
+
+def _how(events: list[Event]) -> str:
+    """The signal, else the exit code, else what the event is."""
+    for event in events:
+        number = event.fields.get("signal")
+        if isinstance(number, int):
+            return _signal(number)
+    for event in events:
+        told = _EXIT_CODE.search(event.text)
+        code = event.fields.get("exit_code", int(told[1]) if told else None)
+        if isinstance(code, int) and code:
+            number = -code if code < 0 else code - SHELL_STATUS if code > SHELL_STATUS else 0
+            return _signal(number) if code < 0 else f"exit code {code}" + (f": {_signal(number)}" if number else "")
+    first = events[0]
+    return str(first.fields["exception"]) if "exception" in first.fields else _ENDS.get(first.event, first.event)
+
+
+def _signal(number: int) -> str:
+    try:
+        return f"signal {number}, {signal.Signals(number).name}"
+    except ValueError:
+        return f"signal {number}"
+
+
+_WATCHDOG = frozenset({"torch-watchdog-timeout", "torch-heartbeat-stuck", "torch-tear-down"})
+
+
+_ECHOES = frozenset({
+    "socket-closed-by-peer", "torch-result-remote-error", "torch-store-peer-gone", "ib-completion-error",
+})  # fmt: skip
+"""What ranks print when another one is gone."""
+
+
+_OWN_FAULTS = frozenset({
+    "AssertionError", "AttributeError", "FileNotFoundError", "ImportError", "IndexError", "IsADirectoryError",
+    "KeyError",
+    "MemoryError", "ModuleNotFoundError", "NameError", "NotImplementedError", "PermissionError", "RecursionError",
+    "TypeError", "UnboundLocalError", "UnicodeDecodeError", "ValueError", "ZeroDivisionError",
+})  # fmt: skip
+"""Python's own exceptions that no library raises for a peer or a device."""
+
+
+_ABORTED = frozenset({-signal.SIGABRT, 128 + signal.SIGABRT})
+"""Exit codes of a process that SIGABRT ended, as Python and as a shell tell them."""
+
+
+EXCEPTION = "python-exception"
+
+
+_LOSS = "socket-closed-by-peer"
+
+
+@derived
+def first_crash_order(job: Job, view: View) -> int | None:
+    """The place in the input of the first event in which a process ended.
+
+    By time where all such lines have one, with the clocks of the hosts set right where that is possible.
+    """
+    given_up = any(e.event in _WATCHDOG for e in job.events)
+    crashes = [e for e in job.events if e.event in CRASHES and not (given_up and _is_abort(e))]
+    echo = min((e.order for e in job.events if e.event in _ECHOES), default=0)
+    crashes += [e for e in job.events if e.order < echo and _is_own_fault(e)]
+    if not crashes:
+        return None
+    if all(e.time is not None for e in crashes):
+        return min(crashes, key=lambda e: (shared_time(e, view), e.order)).order
+    return min(e.order for e in crashes)
+
+
+def _is_own_fault(event: Event) -> bool:
+    """Did a program end with a Python exception that its own lines raised?"""
+    return event.event == EXCEPTION and event.fields.get("exception") in _OWN_FAULTS
+
+
+def _is_abort(event: Event) -> bool:
+    """Did a process end by SIGABRT, as those do that their watchdog takes down?"""
+    fields = event.fields
+    return fields.get("signal") == signal.SIGABRT or fields.get("exit_code") in _ABORTED or "Aborted" in event.text
+
+
+@derived_of(*CRASHES, EXCEPTION)
+def is_first_crash(event: Event, view: View) -> bool:
+    """Did the first process of the job end here?"""
+    first: int | None = view.get(view.job, "first_crash_order")
+    return event.order == first
+
+
+@derived
+def first_loss_order(job: Job, view: View) -> int | None:
+    """The place of the first closed connection, where closed connections are all that the job tells of its end."""
+    if view.get(job, "first_crash_order") is not None or view.get(job, "has_failed"):
+        return None
+    return min((event.order for event in job.events if event.event == _LOSS), default=None)
+
+
+@derived_of(*CRASHES, EXCEPTION, _LOSS)
+def is_first_end(event: Event, view: View) -> bool:
+    """Did the first process end here, or is this the first that others tell of its loss where nobody tells more?"""
+    if event.event == _LOSS:
+        return bool(event.order == view.get(view.job, "first_loss_order"))
+    return bool(view.get(event, "is_first_crash"))

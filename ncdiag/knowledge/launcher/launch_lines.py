@@ -1,0 +1,134 @@
+"""What a launch line asks for: slots, forwarded variables, options of Open MPI, GPUs of a task, LightCC."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ncdiag.facts.derive.settings import values_left_behind
+from ncdiag.facts.model import Event, Job, Launch, Setting
+from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.view import View, derived, derived_of
+
+
+@derived
+def slots(launch: Launch, view: View) -> int | None:
+    """Sum of the slots of the hosts named; None when one of them has none written."""
+    counts = [host.slots for host in launch.hosts]
+    known = [count for count in counts if count is not None]
+    return sum(known) if counts and len(known) == len(counts) else None
+
+
+@derived
+def miscount(job: Job, view: View) -> str | None:
+    """A sentence about more or fewer ranks than slots; empty where they agree, None where nothing tells."""
+    told = next((event for event in job.events if event.event == "mpi-not-enough-slots"), None)
+    if told is not None:
+        view.note(told)
+        return f"mpirun was asked for {told.fields.get('wanted_slots')} ranks, more than its hosts have slots for"
+    counted = [(launch, view.get(launch, "slots")) for launch in job.launches]
+    known = [(launch, count) for launch, count in counted if count is not None and launch.np is not None]
+    for launch, count in known:
+        if launch.np != count:
+            view.note(launch)
+            return f"{launch.program} starts {launch.np} ranks on hosts with {count} slots"
+    return "" if known else None
+
+
+_PREFIX, _SIZE = "LIGHT_", "LIGHT_INTRA_SIZE"
+
+
+_NOT_HOROVOD = ("torchrun", "deepspeed", "accelerate")
+
+
+@derived
+def lightcc_problem(setting: Setting, view: View) -> str | None:
+    """Why a variable of LightCC does nothing, or the wrong thing; empty for no reason, None where nothing tells."""
+    if not setting.name.startswith(_PREFIX) or not setting.is_set:
+        return ""
+    view.note(setting)
+    launch = next((launch for launch in view.job.launches if launch.program in _NOT_HOROVOD), None)
+    if launch is not None:
+        view.note(launch)
+        return f"has no effect: {launch.program} starts no Horovod, and LightCC is one"
+    if setting.name != _SIZE:
+        return "" if view.job.launches else None
+    gpus = _gpus_per_host(view)
+    if gpus is None or setting.number is None:
+        return None
+    return "" if setting.number == gpus else f"is no whole host: there are {gpus} GPUs on each"
+
+
+@derived
+def gpus_per_host(setting: Setting, view: View) -> int | None:
+    """The number of GPUs of each host, where all hosts have as many."""
+    return _gpus_per_host(view)
+
+
+def _gpus_per_host(view: View) -> int | None:
+    counts = {len(host.gpus) for host in view.job.hosts if host.gpus}
+    if not counts and view.job.nranks and len(view.job.ranks) == view.job.nranks:
+        counts = set(Counter(rank.host for rank in view.job.ranks).values())
+    return counts.pop() if len(counts) == 1 else None
+
+
+_NOT_FOUND = 127
+"""The exit status of a shell that does not find a command (POSIX)."""
+
+
+_LISTS = ("btl_tcp_if_", "oob_tcp_if_")
+
+
+def _parameters(launch: Launch) -> set[str]:
+    """The MCA parameters that the line gives, as options or as OMPI_MCA_ variables."""
+    variables = {*launch.env, *launch.prefix_env}
+    return {*launch.mca, *(name.removeprefix("OMPI_MCA_") for name in variables if name.startswith("OMPI_MCA_"))}
+
+
+@derived
+def contradicting_lists(launch: Launch, view: View) -> tuple[str, ...]:
+    """The TCP components for which an include and an exclude list are given: ``btl_tcp``, ``oob_tcp``."""
+    given = _parameters(launch)
+    return tuple(prefix.removesuffix("_if_") for prefix in _LISTS if {prefix + "include", prefix + "exclude"} <= given)
+
+
+@derived_of("mpi-library-missing", "ssh-command-ended")
+def is_mpi_missing(event: Event, view: View) -> bool:
+    """Does a host lack Open MPI, by its own word, or by the shell that found no daemon to start (status 127)?"""
+    if event.event == "mpi-library-missing":
+        return True
+    failed = any(other.event == "mpi-daemon-not-started" for other in view.job.events)
+    return failed and event.fields.get("exit_status") == _NOT_FOUND
+
+
+@derived
+def is_local_address(setting: Setting, view: View) -> bool:
+    """Does the value name the own machine: localhost or a loopback address?"""
+    text = (setting.text or "").strip()
+    address = ip_address(text)
+    return text == "localhost" or (address is not None and address.is_loopback)
+
+
+@derived
+def unforwarded_names(launch: Launch, view: View) -> str:
+    """The names of the variables that the launcher does not pass on, for people."""
+    return ", ".join(view.get(launch, "left_behind"))
+
+
+@derived
+def forwarding_example(launch: Launch, view: View) -> str:
+    """The launch options that forward them, for Open MPI and for MPICH."""
+    values = values_left_behind(launch, view)
+    open_mpi = " ".join(f"-x {name}" for name in values)
+    mpich = " ".join(f"-genv {name} {value}" for name, value in values.items())
+    return f"Open MPI: {launch.program} {open_mpi} ...   MPICH: {launch.program} {mpich} ..."
+
+
+@derived
+def hides_gpus_from_tasks(job: Job, view: View) -> str:
+    """The option of a Slurm line that shows each task one GPU only; empty for none."""
+    for launch in job.launches:
+        for option in ("--gpu-bind=single", "--gpus-per-task=1", "--gpus-per-task 1", "--gpu-bind=map_gpu"):
+            if launch.program in {"srun", "sbatch"} and option in launch.text:
+                view.note(launch)
+                return option
+    return ""

@@ -1,0 +1,153 @@
+"""How far the ranks of a job came, and which of them printed nothing."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection
+
+from ncdiag.facts.derive.stacks import Place, place_text, process_name, telling_frame
+from ncdiag.facts.fold import fold_hosts, fold_ranks
+from ncdiag.facts.model import Communicator, Job, Rank, StackDump
+from ncdiag.facts.view import View, derived
+
+
+@derived
+def is_stuck(communicator: Communicator, view: View) -> bool | None:
+    """Did ranks begin to set up this communicator, wait for others, and not complete it?
+
+    True where a failure was told, where a stack shows that somebody waits there, or where the files of several ranks
+    end alike: others were not heard of, and none completed. None where one log may just have been cut off or lost
+    lines. A warning of NCCL tells of a failure of its own.
+    """
+    started, ready = set(communicator.ranks_started), set(communicator.ranks_ready)
+    if started <= ready or _went_on(view.job) or _warned(view.job):
+        return False if started else None
+    if view.job.timeouts or any(e.kind in {"cause", "symptom"} for e in view.job.events):
+        return True
+    if any(view.get(dump, "stands") == "set-up" for dump in view.job.stack_dumps):
+        return True
+    files = {span.source for r in members(communicator, view) if (span := r.provenance.get("")) is not None}
+    alike = len(files) > 1 and not ready and len(started) != communicator.nranks
+    return True if alike else None
+
+
+def _warned(job: Job) -> bool:
+    return any(e.level == "WARN" and e.kind != "harmless" for e in job.events)
+
+
+def _is_complete(communicator: Communicator) -> bool:
+    return set(communicator.ranks_started) <= set(communicator.ranks_ready)
+
+
+def _went_on(job: Job) -> bool:
+    """Did the job get through to results: a benchmark row, or a communicator that all its ranks completed?"""
+    return any(b.rows for b in job.benchmarks) or any(c.ranks_ready and _is_complete(c) for c in job.communicators)
+
+
+@derived
+def progress(communicator: Communicator, view: View) -> str:
+    """``ranks 0-3 of 8 on n1 began, 0-1 completed, 4-7 were not heard of``."""
+    started, ready = set(communicator.ranks_started), set(communicator.ranks_ready)
+    parts = [f"{_of(started, communicator, view)} began", f"{fold_ranks(ready) if ready else 'none'} completed"]
+    if ready and started - ready:
+        late = started - ready
+        hosts = hosts_of(communicator, late, view)
+        parts.append(f"{fold_ranks(late)}{f' on {fold_hosts(hosts)}' if hosts else ''} did not")
+    if communicator.nranks is not None:
+        missing = set(range(min(communicator.nranks, 1 << 17))) - started - ready
+        parts += [f"{fold_ranks(missing)} were not heard of"] if missing else []
+    return ", ".join(parts)
+
+
+def _of(ranks: set[int], communicator: Communicator, view: View) -> str:
+    total = f" of {communicator.nranks}" if communicator.nranks is not None else ""
+    hosts = hosts_of(communicator, ranks, view)
+    return f"ranks {fold_ranks(ranks)}{total}{f' on {fold_hosts(hosts)}' if hosts else ''}"
+
+
+_MOST_RANKS = 1 << 17
+"""Ranks of a communicator up to which the missing ones are told one by one."""
+
+
+_RAY = re.compile(r"\((?:\w+ )?(?:rank=\d+ )?pid=\d+(?:, ip=[^)]*)?\)")
+"""The tag of a Ray worker."""
+
+
+@derived
+def ranks_by_communicator(job: Job, view: View) -> dict[str, tuple[Rank, ...]]:
+    """The ranks of each communicator, looked up once for all of them."""
+    found: dict[str, list[Rank]] = defaultdict(list)
+    for rank in job.ranks:
+        if rank.communicator is not None:
+            found[rank.communicator].append(rank)
+    return {name: tuple(ranks) for name, ranks in found.items()}
+
+
+def members(communicator: Communicator, view: View) -> tuple[Rank, ...]:
+    """The ranks that were seen of a communicator."""
+    found: tuple[Rank, ...] = view.get(view.job, "ranks_by_communicator").get(communicator.id, ())
+    return found
+
+
+def hosts_of(communicator: Communicator, numbers: Collection[int], view: View) -> set[str]:
+    """The hosts of these ranks."""
+    return {r.host for r in members(communicator, view) if r.rank in numbers}
+
+
+@derived
+def absent(communicator: Communicator, view: View) -> tuple[int, ...] | None:
+    """The ranks that print nothing while others began to set up the communicator.
+
+    A file of one rank or of one host says nothing of the ranks elsewhere: the absent are known only where the input
+    comes from several hosts or several files, and those between two ranks of one host. None where that is not so.
+    Once a rank has completed its set-up all of them were there, whoever printed it. Ray shows lines of several ranks
+    that differ in their numbers once, so nobody is absent for want of a line behind one of its tags.
+    """
+    started = set(communicator.ranks_started)
+    if communicator.nranks is None or not started or communicator.nranks > _MOST_RANKS:
+        return None
+    if communicator.ranks_ready:
+        return ()
+    ranks = members(communicator, view)
+    if any(_RAY.search(rank.line_tag or "") for rank in ranks):
+        return None
+    missing = set(range(communicator.nranks)) - started - {r.rank for r in ranks}
+    if not missing:
+        return ()
+    for rank in ranks[:2]:
+        view.note(rank)
+    sources = {span.source for r in ranks if (span := r.provenance.get("")) is not None}
+    if len({r.host for r in ranks}) > 1 or len(sources) > 1:
+        return tuple(sorted(missing))
+    gaps = tuple(sorted(rank for rank in missing if min(started) < rank < max(started)))
+    return gaps or None
+
+
+@derived
+def absent_text(communicator: Communicator, view: View) -> str:
+    """``rank 6 of 8 (n2 started fewer ranks than the other hosts)``."""
+    missing = view.get(communicator, "absent") or ()
+    word = "ranks" if len(missing) > 1 else "rank"
+    text = f"{word} {fold_ranks(missing)} of {communicator.nranks}"
+    counts: dict[str, int] = defaultdict(int)
+    for rank in members(communicator, view):
+        counts[rank.host] += 1
+    most = max(counts.values(), default=0)
+    few = sorted(host for host, count in counts.items() if count < most)
+    return f"{text} ({fold_hosts(few)} started fewer ranks than the other hosts)" if few else text
+
+
+@derived
+def stands(dump: StackDump, view: View) -> Place | None:
+    """Where the process stands; None where none of its functions tells."""
+    found = telling_frame(dump)
+    if dump.threads:
+        view.note(dump)
+    return found[0] if found else None
+
+
+@derived
+def stands_text(dump: StackDump, view: View) -> str:
+    """``process 4242 on n3 stands in a collective (all_reduce)``."""
+    return f"{process_name(dump)} stands {place_text(dump)}"

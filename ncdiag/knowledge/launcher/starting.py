@@ -1,0 +1,191 @@
+"""How a job was started: what its launch lines and the first lines of its ranks show."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from ncdiag.facts.derive.cuda import PRINTED
+from ncdiag.facts.derive.starting import MPI_PROGRAMS
+from ncdiag.facts.model import Benchmark, Event, Host, Job, Launch
+from ncdiag.facts.scalars import Version
+from ncdiag.facts.view import View, derived, derived_of
+
+_RAS_SINCE = Version(2, 24)
+
+
+@derived_of("c10d-port-in-use", "bind-failed")
+def is_port_taken(event: Event, view: View) -> bool:
+    """Is the TCP port of the rendezvous in use?
+
+    From 2.24 on NCCL prints the same words when the port of its RAS service is taken, which harms nobody
+    (src/ras/ras.cc): those count only before.
+    """
+    if event.event == "c10d-port-in-use":
+        return True
+    version = view.version(event)
+    before = version is not None and version.less(_RAS_SINCE)
+    return event.event == "bind-failed" and view.get(event, "reason") == "address-in-use" and bool(before)
+
+
+_HOSTFILE = "hostfile"
+"""The program of a launch of which only the file of hosts was shown."""
+
+
+_TEST = re.compile(r"\b[a-z_]{4,40}_perf\b")
+
+
+_UNREACHED = ("no error", "Connect timeout", "Connection refused", "No route to host", "Connection timed out")
+
+
+_MISNUMBERED = {
+    "bootstrap-rank-twice": "has the number of another process",
+    "bootstrap-rank-count": "counts another number of ranks than others do",
+    "rank-invalid": "has a number that is not below the number of ranks",
+    "buffer-on-other-gpu": "passes memory of another GPU than the one it is set to",
+}
+"""What a rank does, by the event that tells it."""
+
+
+@derived
+def shares_hostid(launch: Launch, view: View) -> bool | None:
+    """True if the line gives all its hosts one NCCL_HOSTID.
+
+    None when it is not known how many hosts there are, or for a file of hosts beside which no launch line was shown.
+    """
+    if launch.program == _HOSTFILE:
+        return False if any(other.program != _HOSTFILE for other in view.job.launches) else None
+    value = launch.env.get("NCCL_HOSTID")
+    if not value or "$" in value or "`" in value:
+        return False
+    several: bool | None = view.get(launch, "is_multi_host")
+    listed = next((other for other in view.job.launches if other.program == _HOSTFILE), None)
+    if several is not None or listed is None or not launch.hostfile:
+        return several
+    view.note(listed)
+    return len({host.name for host in listed.hosts}) > 1
+
+
+@derived
+def hostid(launch: Launch, view: View) -> str:
+    """The NCCL_HOSTID that the line gives to all hosts."""
+    return launch.env.get("NCCL_HOSTID", "")
+
+
+@derived
+def tests_apart(job: Job, view: View) -> bool | None:
+    """Did every process of an mpirun line run nccl-tests for itself?
+
+    A binary with MPI prints one head for the job and lists the GPUs of all processes below it.
+    """
+    line = next((la for la in job.launches if la.program.endswith(MPI_PROGRAMS) and _TEST.search(la.text)), None)
+    if line is None or line.np is None or not job.benchmarks:
+        return None
+    if line.np == 1:
+        return False
+    view.note(line)
+    for first, second in pairwise(job.benchmarks):
+        if _is_bare(first) and first.nthreads == second.nthreads and first.min_bytes == second.min_bytes:
+            view.note(second)
+            return True
+    for run in job.benchmarks:
+        if run.rows and run.nranks is not None and run.nthreads is not None and run.gpus_per_process is not None:
+            view.note(run)
+            return run.nranks == run.nthreads * run.gpus_per_process
+    return None
+
+
+def _is_bare(run: Benchmark) -> bool:
+    """A head with no GPU and no number below it: the next process was faster."""
+    return run.nthreads is not None and run.nranks is None and not run.rows and not run.unreadable_rows
+
+
+@derived_of(*_MISNUMBERED, "cuda-invalid-device", "cuda-device-invalid", *PRINTED)
+def is_mapping_fault(event: Event, view: View) -> bool:
+    """Do numbers that the launcher gives not fit: of a GPU, or of a rank among the others?"""
+    return event.event in _MISNUMBERED or bool(view.get(event, "is_invalid_device"))
+
+
+@derived
+def mapping_fault(event: Event, view: View) -> str:
+    """A sentence about numbers of GPUs or ranks that do not fit."""
+    reason = _MISNUMBERED.get(event.event, "asked for a GPU number that its process does not have")
+    return f"{view.get(event, 'who')} {reason}"
+
+
+@derived_of("c10d-name-unresolved")
+def is_rendezvous_unresolved(event: Event, view: View) -> bool:
+    """PyTorch's store could not find the address of its master (other look-ups of a program do not count)."""
+    return "peer_host" in event.fields
+
+
+@derived_of("gloo-no-address", "gloo-connect-failed")
+def is_gloo_misled(event: Event, view: View) -> bool | None:
+    """Did Gloo announce or look for an address that its peers do not share?
+
+    Its fall-back to loopback harms only a job on several hosts, and a refused connection after a crash is an echo.
+    """
+    if event.event == "gloo-no-address":
+        several: bool | None = view.get(view.job, "is_multi_host")
+        return True if "wanted_interface" in event.fields else several
+    return any(word in event.text for word in _UNREACHED) and view.get(view.job, "first_crash_order") is None
+
+
+_STARTED = ("c10d-connect-timeout", "torch-store-timeout")
+
+
+_UNREACHED_ERRNO = frozenset({110, 111, 113})
+"""Timed out, refused, no route. PyTorch tries IPv6 first, which fails with others and harms nobody."""
+
+
+@derived_of("c10d-connect-failed", *_STARTED)
+def is_unmet_rendezvous(event: Event, view: View) -> bool:
+    """Did processes not find each other before NCCL began? A refused try counts where no rank of NCCL is seen."""
+    if event.event in _STARTED:
+        return True
+    return event.fields.get("errno") in _UNREACHED_ERRNO and not view.job.ranks
+
+
+@derived
+def rendezvous_problem(event: Event, view: View) -> str:
+    """A sentence about processes that did not find each other."""
+    joined, expected = event.fields.get("joined"), event.fields.get("expected") or event.fields.get("world_size")
+    if joined is not None and expected is not None:
+        return f"Only {joined} of {expected} processes came to the rendezvous in time"
+    place = event.fields.get("peer_host")
+    text = f"A process cannot reach the rendezvous at {place}" if place else "A process cannot reach the rendezvous"
+    return text + _tried(event, view)
+
+
+def _tried(event: Event, view: View) -> str:
+    """What trying the port by hand showed."""
+    tried = [e for e in view.job.events if e.event == "port-tried"]
+    port = event.fields.get("port")
+    told = next((e for e in tried if port in {None, e.fields.get("port")}), None)
+    if told is None:
+        return ""
+    view.note(told)
+    fields = told.fields
+    who = f"from {told.host} " if told.host else ""
+    return f" ({who}port {fields.get('port')} of {fields.get('address')} gave: {fields.get('answer')})"
+
+
+@derived
+def taken_port(host: Host, view: View) -> int | None:
+    """The port of MASTER_PORT where a program of this host, which MASTER_ADDR names, listens on it already.
+
+    0 when it is free; None when that is not known, and beside a process in question: it may be the one that listens.
+    """
+    port, address = view.setting(host, "MASTER_PORT"), view.setting(host, "MASTER_ADDR")
+    text = (port.text if port is not None and port.is_set else None) or ""
+    if host.listening_ports is None or not text.isdecimal() or any(library.loaded for library in host.libraries):
+        return None
+    if int(text) not in host.listening_ports:
+        return 0
+    named = (address.text if address is not None and address.is_set else None) or ""
+    own = {a.ip for interface in host.interfaces for a in interface.addresses or ()}
+    if named not in own | {host.name, "localhost"} and named.split(".", 1)[0] != host.name:
+        return None
+    view.note(host, "listening_ports")
+    view.note(port)
+    return int(text)
