@@ -15,11 +15,6 @@ CODES = frozenset({
 _VAGUE = frozenset({"torch-last-error", "torch-operations-failed", "system-call-failed", "cuda-failure"})
 OWN_FAILURES = frozenset({"cause", "symptom"})
 
-_FATAL = ("async fatal event", "Got async event")
-_RECOVERS = frozenset({
-    "port error", "port active", "client reregistration", "SM change", "LID change", "P_Key change", "GID table change",
-})  # fmt: skip
-
 
 @derived_of(*CODES)
 def tells_code_only(event: Event, view: View) -> bool:
@@ -55,17 +50,6 @@ def has_failed(job: Job, view: View) -> bool:
 def tells_no_code(job: Job, view: View) -> bool:
     """Is there no return code of NCCL?"""
     return not any(event.event in CODES for event in job.events)
-
-
-@derived_of("ib-async-event")
-def is_fatal_async(event: Event, view: View) -> bool:
-    """An asynchronous verbs event after which the device, queue pair or queue is lost.
-
-    Up to 2.22 one line served for all events (``Got async event``): what ports recover from is left out.
-    """
-    if _FATAL[0] in event.text:
-        return True
-    return _FATAL[1] in event.text and event.fields.get("what") not in _RECOVERS
 
 
 @derived_of("socket-wrong-type", "message-truncated", "bootstrap-message-truncated", "socket-wrong-magic")

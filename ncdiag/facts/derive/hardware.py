@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-from ncdiag.facts.model import Port, TopoLink
+from ncdiag.facts.model import TopoLink
 from ncdiag.facts.view import View, derived
 
 DISABLED_BY_KEY = "DR"
@@ -13,27 +11,6 @@ _NO_PEER_ACCESS = frozenset({"CNS", "GNS", "TNS", "NS", DISABLED_BY_KEY})
 words of ``nvidia-smi topo -p2p``."""
 SIBLINGS = 4
 """Ports of one model from which a single slower one stands out."""
-
-
-@derived
-def is_slower_than_siblings(port: Port, view: View) -> bool | None:
-    """Is it the one active port that runs slower than all others of its model on this host?
-
-    None when model or rates are not known, or when there are too few to compare.
-    """
-    host = view.host(port.host)
-    model = {h.name: h.board_id or h.board for h in host.hcas} if host is not None else {}
-    if host is None or port.state != "active" or not port.rate_gbps or not model.get(port.hca):
-        return None
-    equal = [p for p in view.get(host, "active_ports") if model.get(p.hca) == model[port.hca] and p.rate_gbps]
-    equal = [p for p in equal if p.link_layer == port.link_layer]
-    rates = Counter(p.rate_gbps for p in equal)
-    if len(equal) < SIBLINGS:
-        return None
-    if len(rates) != 2 or rates[port.rate_gbps] != 1:  # noqa: PLR2004
-        return False
-    view.note(port)
-    return all(port.rate_gbps <= (rate or 0) for rate in rates)
 
 
 @derived

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ncdiag.facts.derive.performance import bus_bandwidth, carried_gbs, fastest_ports, goes_round
+from ncdiag.facts.derive.performance import bus_bandwidth, fastest_ports, goes_round
 from ncdiag.facts.model import Benchmark, Host, LinkTest
 from ncdiag.facts.view import View, derived
 
@@ -17,34 +17,6 @@ _SMALLEST = 64 << 10
 """Bytes from which a message shows bandwidth; it is perftest's default."""
 _LARGE, _MEDIUM_SHARE = 1 << 20, 0.75
 """Bytes from which one queue pair fills a fast link, and what smaller messages reach of it at least."""
-
-
-@derived
-def promised_gbps(test: LinkTest, view: View) -> float | None:
-    """Gbit/s that the tested port, or the PCIe link of its card, lets this test reach; None where no rate is known."""
-    rates = {rate for host in _hosts(test, view) for rate in _rates(test, host, view)}
-    if len(rates) != 1:
-        return None
-    ways = (2 if test.bidirectional else 1) * (2 if test.dual_port else 1)
-    return rates.pop() * ways
-
-
-@derived
-def fraction_of_promised(test: LinkTest, view: View) -> float | None:
-    """What the test reached of what sizes like its own reach when all is well."""
-    found = measured_bandwidth(test)
-    promised: float | None = view.get(test, "promised_gbps")
-    if found is None or not promised:
-        return None
-    view.note(test, "rows")
-    return found[0] / (promised * found[1])
-
-
-@derived
-def promised_text(test: LinkTest, view: View) -> str:
-    """``23% of the 400 Gbit/s``."""
-    found, promised = measured_bandwidth(test), view.get(test, "promised_gbps")
-    return f"{found[0] / promised:.0%} of the {promised:.4g} Gbit/s" if found and promised else "an unknown share"
 
 
 @derived
@@ -80,7 +52,9 @@ def device_text(test: LinkTest, view: View) -> str:
 @derived
 def bus_ids(test: LinkTest, view: View) -> str:
     """Where the tested card stands: ``0000:17:00.0``; ``<bus id of mlx5_0>`` where nothing tells it."""
-    found = [hca.bus_id for host in _hosts(test, view) for hca in host.hcas if hca.name == test.hca and hca.bus_id]
+    found = [
+        hca.bus_id for host in hosts_of_test(test, view) for hca in host.hcas if hca.name == test.hca and hca.bus_id
+    ]
     return found[0] if len(set(found)) == 1 else f"<bus id of {test.hca or 'the card'}>"
 
 
@@ -137,21 +111,11 @@ def _ways(test: LinkTest) -> int:
     return (2 if test.bidirectional else 1) * (2 if test.dual_port else 1)
 
 
-def _hosts(test: LinkTest, view: View) -> Iterator[Host]:
+def hosts_of_test(test: LinkTest, view: View) -> Iterator[Host]:
     """The host that the test ran on; where it is not known, all that have a device of that name."""
     named = view.host(test.host)
     hosts = [named] if named is not None and named.hcas else view.job.hosts
     return (host for host in hosts if any(hca.name == test.hca for hca in host.hcas))
-
-
-def _rates(test: LinkTest, host: Host, view: View) -> Iterator[float]:
-    """Gbit/s of the tested port; of a card whose tested port is not told, those of its active ones."""
-    for hca in host.hcas:
-        for port in hca.ports if hca.name == test.hca else ():
-            wanted = port.number == test.port if test.port is not None else view.get(port, "is_active") is not False
-            if wanted and port.rate_gbps:
-                view.note(port, "rate_gbps")
-                yield carried_gbs(host, hca, port) * 8
 
 
 def _is_alike(test: LinkTest, other: LinkTest) -> bool:

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ncdiag.facts.assemble_hosts import UNNAMED
-from ncdiag.facts.model import Event, GdrVerdict, GidUse, Host, Job, Rank
+from ncdiag.facts.model import GdrVerdict, GidUse, Host, Job, Rank
 from ncdiag.facts.scalars import is_rdma_resource
-from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.view import View, derived
 
 FAST_GBPS = 25.0
 """Slower RDMA ports are on-board Ethernet that happens to speak RDMA; no fabric for training."""
 
-_REFUSALS = frozenset({9, 10, 11})
-"""Completion statuses of verbs (enum ibv_wc_status): retries exceeded; refused by the peer."""
-_VIOLATIONS = frozenset({"local access violation work queue error", "invalid request local work queue error"})
-"""IBV_EVENT_QP_ACCESS_ERR and _REQ_ERR in rdma-core's words: the responder's (NVIDIA RDMA Aware Programming)."""
 
 _RDMA_SETTINGS = ("NCCL_IB_", "FI_EFA_", "NCCL_NET_GDR", "UCX_NET_DEVICES")
 _RDMA_NICS = ("ConnectX", "BlueField", "Infiniband controller", "Elastic Fabric Adapter", "BCM957", "Thor")
@@ -109,34 +105,6 @@ def only_slow_rdma(host: Host, view: View) -> bool | None:
 def failed_over_verbs(job: Job, view: View) -> bool:
     """Did an RDMA connection or transfer of the job fail?"""
     return any(e.event in {"ib-completion-error", "ib-modify-qp-failed"} for e in job.events)
-
-
-@derived_of("ib-completion-error", "ib-async-event")
-def is_refusal(event: Event, view: View) -> bool:
-    """Did one end of a queue pair refuse what the other asked for: told by the asking end, or by the other?"""
-    if event.event == "ib-completion-error":
-        return event.fields.get("status") in _REFUSALS
-    return event.fields.get("what") in _VIOLATIONS
-
-
-@derived
-def refusal(event: Event, view: View) -> str:
-    """A sentence about a request that one end of a queue pair refused."""
-    who = f"{event.host or 'A host'}"
-    if event.event == "ib-async-event":
-        return f"{who} refused a request of its peer ({event.fields.get('what')})"
-    rank = f"rank {event.rank} on {who}" if event.rank is not None else who
-    return f"The peer of {rank} refused a request (completion status {event.fields.get('status')})"
-
-
-@derived
-def uses_infiniband(job: Job, view: View) -> bool | None:
-    """Do ranks use RDMA ports of link layer InfiniBand, by their lists, else by the ports of the hosts?"""
-    listed = {d.link_layer for rank in job.ranks for d in rank.net_devices or ()} - {None}
-    ports = {port.link_layer for host in job.hosts for hca in host.hcas for port in hca.ports} - {None}
-    if listed:
-        return "IB" in listed
-    return "InfiniBand" in ports if ports else None
 
 
 @derived

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Event, Host, Port, Setting
+from ncdiag.facts.model import Event, Host, Setting
 from ncdiag.facts.view import View, derived, derived_of
 
 RDMA_CARDS = ("ConnectX", "BlueField", "Infiniband controller")
@@ -12,13 +12,6 @@ _PROVIDERS = {
     "FI_EFA_": "aws", "NCCL_FASTRAK_": "gcp", "NCCL_GPUDIRECTTCPX_": "gcp", "NCCL_SHIMNET_": "gcp",
 }  # fmt: skip
 _PATHS = {"/opt/microsoft/": "azure", "/opt/amazon/": "aws"}
-
-
-@derived
-def lacks_buffers(port: Port, view: View) -> bool | None:
-    """Did packets come in for which the receiver had no buffer posted (counter out_of_buffer)?"""
-    count = (port.counters or {}).get("out_of_buffer")
-    return None if count is None else count > 0
 
 
 @derived
@@ -52,12 +45,3 @@ def _has_no_memory(host: Host) -> bool:
     if host.memory_bytes is None or host.memory_available_bytes is None:
         return False
     return host.memory_available_bytes < host.memory_bytes * _LEFT_AT_LEAST
-
-
-@derived
-def switches_relaxed_ordering_off(setting: Setting, view: View) -> bool | None:
-    """Is NCCL_IB_PCI_RELAXED_ORDERING 0 on a virtual machine? None where it is not known whether it is one."""
-    if setting.name != "NCCL_IB_PCI_RELAXED_ORDERING" or setting.number != 0:
-        return False
-    told = {host.virtual_machine for host in view.job.hosts} - {None}
-    return None if not told else True in told

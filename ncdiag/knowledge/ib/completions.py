@@ -1,0 +1,60 @@
+"""Completions and events of verbs that say which side refused or broke."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import Event, Job
+from ncdiag.facts.view import View, derived, derived_of
+
+_FATAL = ("async fatal event", "Got async event")
+
+
+_RECOVERS = frozenset({
+    "port error", "port active", "client reregistration", "SM change", "LID change", "P_Key change", "GID table change",
+})  # fmt: skip
+
+
+@derived_of("ib-async-event")
+def is_fatal_async(event: Event, view: View) -> bool:
+    """An asynchronous verbs event after which the device, queue pair or queue is lost.
+
+    Up to 2.22 one line served for all events (``Got async event``): what ports recover from is left out.
+    """
+    if _FATAL[0] in event.text:
+        return True
+    return _FATAL[1] in event.text and event.fields.get("what") not in _RECOVERS
+
+
+_REFUSALS = frozenset({9, 10, 11})
+"""Completion statuses of verbs (enum ibv_wc_status): retries exceeded; refused by the peer."""
+
+
+_VIOLATIONS = frozenset({"local access violation work queue error", "invalid request local work queue error"})
+"""IBV_EVENT_QP_ACCESS_ERR and _REQ_ERR in rdma-core's words: the responder's (NVIDIA RDMA Aware Programming)."""
+
+
+@derived_of("ib-completion-error", "ib-async-event")
+def is_refusal(event: Event, view: View) -> bool:
+    """Did one end of a queue pair refuse what the other asked for: told by the asking end, or by the other?"""
+    if event.event == "ib-completion-error":
+        return event.fields.get("status") in _REFUSALS
+    return event.fields.get("what") in _VIOLATIONS
+
+
+@derived
+def refusal(event: Event, view: View) -> str:
+    """A sentence about a request that one end of a queue pair refused."""
+    who = f"{event.host or 'A host'}"
+    if event.event == "ib-async-event":
+        return f"{who} refused a request of its peer ({event.fields.get('what')})"
+    rank = f"rank {event.rank} on {who}" if event.rank is not None else who
+    return f"The peer of {rank} refused a request (completion status {event.fields.get('status')})"
+
+
+@derived
+def uses_infiniband(job: Job, view: View) -> bool | None:
+    """Do ranks use RDMA ports of link layer InfiniBand, by their lists, else by the ports of the hosts?"""
+    listed = {d.link_layer for rank in job.ranks for d in rank.net_devices or ()} - {None}
+    ports = {port.link_layer for host in job.hosts for hca in host.hcas for port in hca.ports} - {None}
+    if listed:
+        return "IB" in listed
+    return "InfiniBand" in ports if ports else None

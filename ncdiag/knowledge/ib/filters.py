@@ -1,0 +1,147 @@
+"""What NCCL_IB_HCA and UCX_NET_DEVICES leave on a host, and names in them that fit more than was meant."""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.facts.derive.rdma import ranks_of
+from ncdiag.facts.model import COLLECTION_KINDS, Host, Port, Setting
+from ncdiag.facts.view import View, derived
+from ncdiag.nccl.derive.filters import hca_list
+from ncdiag.nccl.derive.lists import list_of
+from ncdiag.nccl.selection.names import NameList
+
+_LISTS_ALL = COLLECTION_KINDS["hcas"] | {"rdma_link", "ibv_devices", "infiniband_class"}
+"""Section kinds that name every RDMA device of a host, whatever else they print about it."""
+
+
+_LISTS_WITH_NETDEV = "ibdev2netdev"
+
+
+_BY_PLACE = re.compile(r"(?:roce|ib)[psoxd]\w+$")
+"""A device that udev named by its place, as it then names all (rdma-core kernel-boot/rdma-persistent-naming.rules)."""
+
+
+_BY_NUMBER = re.compile(r"=?(?:mlx[45]|bnxt_re|irdma|hns)_?\d")
+"""One with the kernel's own name."""
+
+
+_DRIVERS = frozenset(
+    {"mlx", "mlx5", "mlx4", "bnxt_re", "irdma", "ionic", "erdma", "hns", "efa", "rdmap", "rocep", "ibp"}
+)
+"""How the names of all devices of one driver, or of udev's naming by PCI place, begin (rdma-core, kernel-boot)."""
+
+
+@derived
+def hca_filter_matches_nothing(host: Host, view: View) -> bool | None:
+    """Does NCCL_IB_HCA admit none of the active RDMA ports? False where none is active anyway."""
+    wanted = hca_list(host, view)
+    if wanted is None:
+        return None
+    if any(r.net_devices for r in view.ranks_on(host.name)):
+        return False
+    if _names_none_of(host, wanted):
+        for hca in host.hcas:
+            view.note(hca)
+        return True
+    ports = [p for d in host.hcas for p in d.ports]
+    active = [p for p in ports if p.state == "active"]
+    for port in active:
+        view.note(port, "state")
+    if active:
+        return not any(wanted.admits(p.hca, p.number) for p in active)
+    if ports and all(p.state is not None for p in ports):
+        return False
+    return _found_nothing(host, ports, wanted, view)
+
+
+def _names_none_of(host: Host, wanted: NameList) -> bool:
+    """True if the list admits no device of the host, all of which were named.
+
+    ``ibdev2netdev`` leaves out those without an interface. Where udev names devices by their place, none of them can
+    have the kernel's own name all the same.
+    """
+    names = [hca.name for hca in host.hcas]
+    if not names or any(wanted.admits(name) for name in names):
+        return False
+    if host.complete & _LISTS_ALL:
+        return True
+    by_place = _LISTS_WITH_NETDEV in host.complete and any(map(_BY_PLACE.match, names))
+    return by_place and not wanted.exclude and all(_BY_NUMBER.match(item.name) for item in wanted.items)
+
+
+def _found_nothing(host: Host, ports: list[Port], wanted: NameList, view: View) -> bool | None:
+    """Is it the filter that NCCL found no device for, where the state of the ports was not told?"""
+    events = view.events_on(host.name, ["ib-no-device"])
+    if not events or not wanted.items or any(wanted.admits(p.hca, p.number) for p in ports if p.state is None):
+        return None
+    if not ports and _has_another_reason(host, wanted, view):
+        return None
+    view.note(events[0])
+    return True
+
+
+def _has_another_reason(host: Host, wanted: NameList, view: View) -> bool:
+    """May NCCL have found no device for another reason than its filter?
+
+    The filter names a driver and no device, so that any card of the maker would do; or the container got no device.
+    """
+    if any(item.name.rstrip("_") in _DRIVERS for item in wanted.items) and not wanted.exact:
+        return True
+    starved = any(view.get(launch, "asks_rdma") is False for launch in view.job.launches)
+    return starved or view.get(host, "has_infiniband_devices") is False
+
+
+@derived
+def hca_item_without_device(setting: Setting, view: View) -> bool | None:
+    """Does a list of devices hold an item such as ``:1`` that names no device, which NCCL skips?"""
+    if setting.name != "NCCL_IB_HCA" or not setting.text:
+        return False
+    items = setting.text.lstrip("^").lstrip("=").split(",")
+    return any(item.startswith(":") for item in items)
+
+
+@derived
+def unmeant_hcas(host: Host, view: View) -> tuple[str, ...] | None:
+    """Devices that an item of NCCL_IB_HCA fits although another device has exactly that name.
+
+    In an include list only those of another rate or link layer count: more rails of one kind do no harm.
+    """
+    held = list_of(host, "NCCL_IB_HCA", view)
+    if held is None:
+        return None
+    setting, wanted = held
+    if wanted.exact:
+        return ()
+    if not host.hcas:
+        return _unmeant_in_use(host, setting, wanted, view)
+    ports = [p for d in host.hcas for p in d.ports if p.state == "active"]
+    named = {item.name for item in wanted.items}
+    meant = [p for p in ports if p.hca in named]
+    stems = tuple({p.hca for p in meant})
+    kinds = {(p.link_layer, p.rate_gbps) for p in meant}
+    fits = [p for p in ports if p.hca not in named and p.hca.startswith(stems)] if stems else []
+    extra = [p for p in fits if wanted.exclude or (p.link_layer, p.rate_gbps) not in kinds]
+    if extra:
+        view.note(setting)
+        for port in extra:
+            view.note(port)
+    return tuple(dict.fromkeys(p.hca for p in extra))
+
+
+def _unmeant_in_use(host: Host, setting: Setting, wanted: NameList, view: View) -> tuple[str, ...] | None:
+    """Devices in NCCL's own list that fit an item only by their beginning, where a device has exactly that name.
+
+    Who means ``mlx5_10`` as well writes it, or ``mlx5``.
+    """
+    for rank in ranks_of(host, view):
+        names = [name for device in rank.net_devices or () for name in device.name.split("+")]
+        meant = {item.name for item in wanted.items if item.name in names}
+        if wanted.exclude or len(meant) < len(wanted.items):
+            continue
+        extra = [name for name in names if name not in meant]
+        if extra:
+            view.note(setting)
+            view.note(rank, "net_devices")
+            return tuple(extra)
+    return None

@@ -1,0 +1,200 @@
+"""Links of RDMA ports: lost, slow, with errors, and what perftest measured of them."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import Counter
+from collections.abc import Iterator
+
+from ncdiag.facts.derive.counters import raised_counters
+from ncdiag.facts.derive.hardware import SIBLINGS
+from ncdiag.facts.derive.link_tests import hosts_of_test, measured_bandwidth
+from ncdiag.facts.derive.performance import carried_gbs
+from ncdiag.facts.model import Event, Host, Job, LinkTest, Port, Setting
+from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.view import View, derived, derived_of
+
+_LOSS = (
+    "local_ack_timeout_err", "packet_seq_err", "implied_nak_seq_err", "rnr_nak_retry_err",
+    "req_transport_retries_exceeded", "roce_slow_restart",
+)  # fmt: skip
+
+
+_LINK_ERRORS = ("link_downed", "link_error_recovery", "local_link_integrity_errors")
+
+
+def _counters_of(port: Port, view: View) -> dict[str, int]:
+    """Those of the port, and those that a tool printed for its LID."""
+    host = view.host(port.host)
+    by_lid = (host.lid_counters or {}).get(f"{port.lid}/{port.number}", {}) if host is not None else {}
+    if by_lid and host is not None:
+        view.note(host, "lid_counters")
+    return {**by_lid, **(port.counters or {})}
+
+
+@derived
+def loss_counters(port: Port, view: View) -> str | None:
+    """``local_ack_timeout_err 9``: what counts lost or late packets, where not 0."""
+    return raised_counters(_counters_of(port, view), _LOSS)
+
+
+@derived
+def link_counters(port: Port, view: View) -> str | None:
+    """``link_downed 3``: what counts faults of the link, where not 0, and what mlxlink advises."""
+    raised = raised_counters(_counters_of(port, view), _LINK_ERRORS)
+    if port.link_advice and view.get(port, "is_active") is not False:
+        view.note(port, "link_advice")
+        return ", ".join(filter(None, (raised, f"mlxlink: {port.link_advice}")))
+    return raised if port.link_advice is None else raised or ""
+
+
+@derived
+def is_slower_than_siblings(port: Port, view: View) -> bool | None:
+    """Is it the one active port that runs slower than all others of its model on this host?
+
+    None when model or rates are not known, or when there are too few to compare.
+    """
+    host = view.host(port.host)
+    model = {h.name: h.board_id or h.board for h in host.hcas} if host is not None else {}
+    if host is None or port.state != "active" or not port.rate_gbps or not model.get(port.hca):
+        return None
+    equal = [p for p in view.get(host, "active_ports") if model.get(p.hca) == model[port.hca] and p.rate_gbps]
+    equal = [p for p in equal if p.link_layer == port.link_layer]
+    rates = Counter(p.rate_gbps for p in equal)
+    if len(equal) < SIBLINGS:
+        return None
+    if len(rates) != 2 or rates[port.rate_gbps] != 1:  # noqa: PLR2004
+        return False
+    view.note(port)
+    return all(port.rate_gbps <= (rate or 0) for rate in rates)
+
+
+_RETRIES_EXCEEDED = 12
+
+
+@derived_of("ib-async-event", "hca-link", "interface-link-down", "carrier-lost")
+def is_link_loss(event: Event, view: View) -> bool:
+    """Did the port of a network card lose its link, as the kernel, networkd or NCCL's asynchronous events tell it?"""
+    if event.event == "ib-async-event":
+        return event.fields.get("what") == "port error"
+    if event.event == "hca-link":
+        return str(event.fields.get("link_state", "")).upper() == "DOWN"
+    return event.event in {"interface-link-down", "carrier-lost"}
+
+
+@derived
+def lost_port(event: Event, view: View) -> str:
+    """``mlx5_2`` or ``ens1f0np0``; a word where the line names none."""
+    return str(event.fields.get("hca") or event.fields.get("interface") or "an RDMA port")
+
+
+@derived_of("ib-modify-qp-failed")
+def lacks_path(event: Event, view: View) -> bool:
+    """Did a queue pair find no path to its peer (errno 110), or fail for a reason that the line does not tell?"""
+    told = event.fields.get("errno") is not None or bool(event.fields.get("error"))
+    return not told or bool(view.get(event, "reason") == "timed-out")
+
+
+@derived
+def path_problem(event: Event, view: View) -> str:
+    """The part of a sentence that says why a queue pair found no path to its peer."""
+    if view.get(event, "reason") == "timed-out":
+        return "no path to the peer's RDMA address (ibv_modify_qp: Connection timed out)"
+    return "a queue pair could not be connected to its peer (ibv_modify_qp; the line was cut before the reason)"
+
+
+@derived_of("ib-modify-qp-failed", "ib-completion-error")
+def crosses_subnets(event: Event, view: View) -> bool | None:
+    """Did a queue pair fail to reach a GID outside the IP network of the card that it started from?
+
+    None when the prefix of that network was not shown.
+    """
+    refused = event.event == "ib-modify-qp-failed" and view.get(event, "reason") in {"unreachable", "timed-out"}
+    if not refused and not (event.event == "ib-completion-error" and event.fields.get("status") == _RETRIES_EXCEEDED):
+        return False
+    local, remote = (_ipv4(event.fields.get(name)) for name in ("local_gid", "remote_gid"))
+    if local is None or remote is None:
+        return None
+    for host in view.job.hosts:
+        for interface in host.interfaces:
+            for address in interface.addresses or ():
+                if address.ip == str(local) and address.prefix_len is not None:
+                    view.note(event)
+                    view.note(interface)
+                    network = ipaddress.ip_network(f"{address.ip}/{address.prefix_len}", strict=False)
+                    return remote not in network
+    return None
+
+
+def _ipv4(gid: object) -> ipaddress.IPv4Address | None:
+    """The IPv4 address that a GID holds."""
+    address = ip_address(str(gid)) if gid else None
+    if isinstance(address, ipaddress.IPv6Address):
+        return address.ipv4_mapped
+    return address if isinstance(address, ipaddress.IPv4Address) else None
+
+
+@derived
+def link_losses(job: Job, view: View) -> tuple[Event, ...] | None:
+    """The events that tell of a lost link.
+
+    None where there is none, RDMA failed, and the kernel's log of a host was not shown.
+    """
+    found = tuple(event for event in job.events if view.get(event, "is_link_loss"))
+    if found or not view.get(job, "failed_over_verbs"):
+        return found
+    return () if all(view.get(host, "shows_kernel_log") for host in job.hosts) else None
+
+
+@derived
+def promised_gbps(test: LinkTest, view: View) -> float | None:
+    """Gbit/s that the tested port, or the PCIe link of its card, lets this test reach; None where no rate is known."""
+    rates = {rate for host in hosts_of_test(test, view) for rate in _rates(test, host, view)}
+    if len(rates) != 1:
+        return None
+    ways = (2 if test.bidirectional else 1) * (2 if test.dual_port else 1)
+    return rates.pop() * ways
+
+
+@derived
+def fraction_of_promised(test: LinkTest, view: View) -> float | None:
+    """What the test reached of what sizes like its own reach when all is well."""
+    found = measured_bandwidth(test)
+    promised: float | None = view.get(test, "promised_gbps")
+    if found is None or not promised:
+        return None
+    view.note(test, "rows")
+    return found[0] / (promised * found[1])
+
+
+@derived
+def promised_text(test: LinkTest, view: View) -> str:
+    """``23% of the 400 Gbit/s``."""
+    found, promised = measured_bandwidth(test), view.get(test, "promised_gbps")
+    return f"{found[0] / promised:.0%} of the {promised:.4g} Gbit/s" if found and promised else "an unknown share"
+
+
+def _rates(test: LinkTest, host: Host, view: View) -> Iterator[float]:
+    """Gbit/s of the tested port; of a card whose tested port is not told, those of its active ones."""
+    for hca in host.hcas:
+        for port in hca.ports if hca.name == test.hca else ():
+            wanted = port.number == test.port if test.port is not None else view.get(port, "is_active") is not False
+            if wanted and port.rate_gbps:
+                view.note(port, "rate_gbps")
+                yield carried_gbs(host, hca, port) * 8
+
+
+@derived
+def lacks_buffers(port: Port, view: View) -> bool | None:
+    """Did packets come in for which the receiver had no buffer posted (counter out_of_buffer)?"""
+    count = (port.counters or {}).get("out_of_buffer")
+    return None if count is None else count > 0
+
+
+@derived
+def switches_relaxed_ordering_off(setting: Setting, view: View) -> bool | None:
+    """Is NCCL_IB_PCI_RELAXED_ORDERING 0 on a virtual machine? None where it is not known whether it is one."""
+    if setting.name != "NCCL_IB_PCI_RELAXED_ORDERING" or setting.number != 0:
+        return False
+    told = {host.virtual_machine for host in view.job.hosts} - {None}
+    return None if not told else True in told

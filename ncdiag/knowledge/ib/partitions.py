@@ -1,0 +1,84 @@
+"""InfiniBand partitions: with which key a host sends, and whether the hosts of a job can talk with it.
+
+Sources: InfiniBand Architecture Specification, volume 1, 10.9 (a full member has bit 15 set; two limited members cannot
+talk); NCCL src/transport/net_ib.cc (NCCL_IB_PKEY is an index into the port's table).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+from ncdiag.facts.derive.partitions import FULL, infiniband_ports, key_at
+from ncdiag.facts.model import Host, Job
+from ncdiag.facts.view import View, derived
+
+_PARTITION = 0x7FFF
+
+
+Keys = frozenset[int]
+
+
+@derived
+def pkey_index(host: Host, view: View) -> int | None:
+    """The index into the tables that NCCL takes on this host; None where it chooses by value."""
+    by_value = view.setting(host, "NCCL_IB_PKEY_VALUE")
+    if by_value is not None and by_value.is_set:
+        return None
+    chosen = view.setting(host, "NCCL_IB_PKEY")
+    if chosen is None or not chosen.is_set:
+        return 0
+    view.note(chosen)
+    return chosen.number
+
+
+@derived
+def partition_problem(job: Job, view: View) -> str | None:
+    """A sentence about hosts whose InfiniBand ports cannot talk; empty for none, None where no two hosts were seen."""
+    groups: dict[Keys, list[Host]] = defaultdict(list)
+    for host in job.hosts:
+        index = view.get(host, "pkey_index")
+        ports = [port for port in infiniband_ports(host, view) if port.pkeys is not None]
+        if index is None or not ports:
+            continue
+        keys = frozenset(key_at(port, index) for port in ports)
+        if not any(key & _PARTITION for key in keys):
+            _note(host, view)
+            return f"entry {index} of the partition table of {ports[0].hca} on {host.name} is empty"
+        groups[keys].append(host)
+    if sum(map(len, groups.values())) < 2:  # noqa: PLR2004  (it takes two to talk)
+        return "" if view.get(job, "uses_infiniband") is False else None
+    return next(_silent_pairs(groups, view), "")
+
+
+def _silent_pairs(groups: dict[Keys, list[Host]], view: View) -> Iterator[str]:
+    """A sentence for each two hosts, of groups with equal keys, that cannot talk."""
+    for keys, hosts in groups.items():
+        if len(hosts) > 1 and not _talk(keys, keys):
+            yield _told(hosts[0], hosts[1], f"are both limited members of their partition ({_hex(keys)})", view)
+    for (keys, hosts), (others, there) in combinations(groups.items(), 2):
+        if not _talk(keys, others):
+            what = f"are in no common InfiniBand partition ({_hex(keys)} and {_hex(others)})"
+            if {key & _PARTITION for key in keys} & {key & _PARTITION for key in others}:
+                what = f"are both limited members of their partition ({_hex(keys)} and {_hex(others)})"
+            yield _told(hosts[0], there[0], what, view)
+
+
+def _talk(keys: Iterable[int], others: Iterable[int]) -> bool:
+    return any(a & _PARTITION and (a & _PARTITION) == (b & _PARTITION) and (a | b) & FULL for a in keys for b in others)
+
+
+def _told(host: Host, other: Host, what: str, view: View) -> str:
+    _note(host, view)
+    _note(other, view)
+    return f"{host.name} and {other.name} {what}"
+
+
+def _note(host: Host, view: View) -> None:
+    for port in infiniband_ports(host, view):
+        view.note(port, "pkeys")
+
+
+def _hex(keys: Keys) -> str:
+    return ", ".join(f"{key:#06x}" for key in sorted(keys))

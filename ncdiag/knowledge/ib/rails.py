@@ -1,0 +1,81 @@
+"""The RDMA ports of a host that the job does without."""
+
+from __future__ import annotations
+
+from ncdiag.facts.assemble_hosts import UNNAMED
+from ncdiag.facts.model import Host, Job, Rank
+from ncdiag.facts.view import View, derived
+
+_DATA_DIRECT = "_dma"
+"""Ending of the name under which NCCL lists a ConnectX-8 that reaches memory by Data Direct (2.27 and later)."""
+
+
+@derived
+def lacks_rails(rank: Rank, view: View) -> bool | None:
+    """Does the rank list fewer RDMA ports than it could?
+
+    Either an active port of the same link layer and rate as the listed ones, which NCCL_IB_HCA does not leave out, or
+    as many as ranks of other hosts list. None when the rank listed none.
+    """
+    missing = view.get(rank, "unlisted_ports")
+    most = _most_listed(rank, view)
+    if missing:
+        return True
+    if rank.net_devices is None:
+        return None
+    if len(rank.net_devices) < most:
+        view.note(rank, "net_devices")
+        return True
+    return None if missing is None and most == len(rank.net_devices) else False
+
+
+@derived
+def most_devices(job: Job, view: View) -> dict[str, int]:
+    """The largest number of network devices that a rank lists, by network."""
+    found: dict[str, int] = {}
+    for rank in job.ranks:
+        found[rank.net or ""] = max(found.get(rank.net or "", 0), len(rank.net_devices or ()))
+    return found
+
+
+def _most_listed(rank: Rank, view: View) -> int:
+    return int(view.get(view.job, "most_devices").get(rank.net or "", 0))
+
+
+@derived
+def rails_text(rank: Rank, view: View) -> str:
+    """``uses 1 RDMA port and leaves mlx5_1:1 idle``."""
+    listed = len(rank.net_devices or ())
+    missing = view.get(rank, "unlisted_ports")
+    if missing:
+        return f"uses {listed} RDMA ports and leaves {', '.join(missing)} idle"
+    return f"uses {listed} RDMA ports where another host uses {_most_listed(rank, view)}"
+
+
+@derived
+def unlisted_ports(rank: Rank, view: View) -> tuple[str, ...] | None:
+    """Active ports like the listed ones that the rank does not list; None when the ports of its host were not shown."""
+    if not rank.net_devices:
+        return None
+    host = _host_of(rank, view)
+    if host is None or not host.hcas:
+        return None
+    names = {part.removesuffix(_DATA_DIRECT) for d in rank.net_devices for part in d.name.split("+")}
+    ports = [p for hca in host.hcas for p in hca.ports if p.state == "active"]
+    rates = {(p.link_layer, p.rate_gbps) for p in ports if p.hca in names}
+    chosen = view.setting(rank, "NCCL_IB_HCA")
+    if chosen is not None and chosen.is_set:
+        return ()
+    idle = [p for p in ports if p.hca not in names and p.rate_gbps and (p.link_layer, p.rate_gbps) in rates]
+    for port in idle:
+        view.note(port)
+    return tuple(f"{p.hca}:{p.number}" for p in idle)
+
+
+def _host_of(rank: Rank, view: View) -> Host | None:
+    """The rank's host; where its devices were pasted without a host name, the host of that paste."""
+    host = view.host(rank.host)
+    if host is not None and host.hcas:
+        return host
+    pasted = view.host(UNNAMED)
+    return pasted if pasted is not None and pasted.hcas else None
