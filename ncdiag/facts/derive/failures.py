@@ -50,11 +50,3 @@ def has_failed(job: Job, view: View) -> bool:
 def tells_no_code(job: Job, view: View) -> bool:
     """Is there no return code of NCCL?"""
     return not any(event.event in CODES for event in job.events)
-
-
-@derived_of("socket-wrong-type", "message-truncated", "bootstrap-message-truncated", "socket-wrong-magic")
-def is_stranger(event: Event, view: View) -> bool:
-    """A message of something that is no peer: of the wrong size, kind or sign (kinds: src/include/socket.h)."""
-    if event.event == "socket-wrong-type":
-        return {event.fields.get("peer_type"), event.fields.get("expected_type")} != {3, 4}
-    return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from ncdiag.facts.model import COLLECTION_KINDS, Host, Interface, InterfaceKind
+from ncdiag.facts.model import COLLECTION_KINDS, Interface, InterfaceKind
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived
 
@@ -95,15 +95,3 @@ def is_link_local(interface: Interface, view: View) -> bool | None:
     """Is the address that NCCL would take link-local (169.254.0.0/16, fe80::/10)? None without an address."""
     address = ip_address(view.get(interface, "ip") or "")
     return None if address is None else address.is_link_local
-
-
-@derived
-def has_one_interface(host: Host, view: View) -> bool | None:
-    """Is exactly one interface besides loopback given an address? None while others may exist that were not shown."""
-    others = [i for i in host.interfaces if not view.get(i, "is_loopback")]
-    if sum(view.get(i, "ip") is not None for i in others) > 1:
-        return False
-    unknown = any(i.addresses is None for i in others)
-    if unknown or not host.complete & COLLECTION_KINDS["interfaces"]:
-        return None
-    return sum(view.get(i, "ip") is not None for i in others) == 1

@@ -12,9 +12,8 @@ from ncdiag.facts.view import View, derived
 CONNECT_FAILURES = ("socket-connect-failed", "socket-connect-retry", "socket-connect-exhausted")
 """Events whose peer could not be reached."""
 
-_LIBVIRT = "192.168.122.1"
+LIBVIRT_ADDRESS = "192.168.122.1"
 """The address that libvirt gives its bridge on every host unless told otherwise (its network ``default``)."""
-_LIBVIRT_NAME = "libvirt's bridge"
 
 
 @derived
@@ -28,20 +27,12 @@ def advertised(job: Job, view: View) -> tuple[Advertised, ...]:
     for event in job.events:
         ip = view.get(event, "peer_ip")
         if ip and event.event in CONNECT_FAILURES:
-            virtual = True if ip == _LIBVIRT else None
+            virtual = True if ip == LIBVIRT_ADDRESS else None
             item = Advertised(
                 ip=ip, role="peer", failed=True, rank=event.rank, virtual=virtual, provenance=event.provenance
             )
             found.setdefault((None, "peer", None, ip), item)
     return tuple(found.values())
-
-
-@derived
-def told_as(advertised: Advertised, view: View) -> str:
-    """``veth5a3f1c2 on n1``, or the address where no interface was named."""
-    if advertised.interface is None:
-        return f"{advertised.ip} ({_LIBVIRT_NAME})" if advertised.ip == _LIBVIRT else str(advertised.ip)
-    return f"{advertised.interface} on {advertised.host}"
 
 
 @derived
@@ -99,28 +90,3 @@ def peer_ip(event: Event, view: View) -> str | None:
         text = text.split(":", 1)[0]
     text = text.split("%", 1)[0]
     return text if ip_address(text) else None
-
-
-@derived
-def is_only_way(item: Advertised, view: View) -> bool:
-    """Is the interface known to be the only one of its host that has an address, as in a pod?"""
-    host = view.host(item.host)
-    return host is not None and view.get(host, "has_one_interface") is True
-
-
-@derived
-def is_misleading_loopback(advertised: Advertised, view: View) -> bool | None:
-    """Does a rank announce loopback in a job of several hosts, or before an interface that reaches them?
-
-    NCCL takes lo by itself only where there is nothing else, so a list with both was asked for. None when it alone
-    was announced and how many hosts there are is not known.
-    """
-    address = ip_address(advertised.ip) if advertised.ip else None
-    if address is None or not address.is_loopback:
-        return False
-    several: bool | None = view.get(view.job, "is_multi_host")
-    if several is None and advertised.role == "data":
-        mine = (a for a in view.get(view.job, "advertised") if a.host == advertised.host and a.role == "data")
-        others = [found for a in mine if a.ip and (found := ip_address(a.ip)) is not None]
-        return True if any(not other.is_loopback for other in others) else None
-    return several

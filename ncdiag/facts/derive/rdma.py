@@ -9,10 +9,6 @@ from ncdiag.facts.model import GdrVerdict, GidUse, Host, Job, Rank
 from ncdiag.facts.scalars import is_rdma_resource
 from ncdiag.facts.view import View, derived
 
-FAST_GBPS = 25.0
-"""Slower RDMA ports are on-board Ethernet that happens to speak RDMA; no fabric for training."""
-
-
 _RDMA_SETTINGS = ("NCCL_IB_", "FI_EFA_", "NCCL_NET_GDR", "UCX_NET_DEVICES")
 _RDMA_NICS = ("ConnectX", "BlueField", "Infiniband controller", "Elastic Fabric Adapter", "BCM957", "Thor")
 
@@ -88,17 +84,6 @@ def fails_without_known_rdma(job: Job, view: View) -> bool:
     Switches that cost speed alone, which many scripts carry along, are no cause of that.
     """
     return bool(view.get(job, "has_failed")) and not view.get(job, "expects_rdma")
-
-
-@derived
-def only_slow_rdma(host: Host, view: View) -> bool | None:
-    """Are all RDMA ports slower than ``FAST_GBPS``? None when a rate is not known."""
-    rates = [p.rate_gbps for d in host.hcas for p in d.ports]
-    if not rates:
-        return None
-    if any(rate is not None and rate >= FAST_GBPS for rate in rates):
-        return False
-    return None if None in rates else True
 
 
 @derived

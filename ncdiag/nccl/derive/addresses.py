@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
-
-from ncdiag.facts.derive.network import CONNECT_FAILURES
-from ncdiag.facts.model import Host, Job, Rank
+from ncdiag.facts.model import Host
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived
 from ncdiag.nccl.on_host.in_force import settings_of
 from ncdiag.nccl.selection import sockets
 
 _FAMILY = "NCCL_SOCKET_FAMILY"
-_WIDEST = 16
-"""Bits of the largest network that hosts of a job usually share."""
 
 
 @derived
@@ -43,132 +38,3 @@ def family_leaves_nothing(host: Host, view: View) -> bool | None:
 def _is_local(choice: sockets.Choice) -> bool:
     address = ip_address(choice.interfaces[0].address or "") if choice.interfaces else None
     return address is not None and (address.is_link_local or address.is_loopback)
-
-
-@derived
-def unrouted_peers(host: Host, view: View) -> tuple[str, ...] | None:
-    """Bootstrap addresses of other hosts for which this host has neither a network nor a route.
-
-    What the kernel answered to ``ip route get`` decides where it was asked. Where its interfaces with their prefix
-    lengths, or its routes, were not shown: those that it failed to reach from an interface of another name in another
-    network; None when there are none.
-    """
-    answers = _kernel_answers(host)
-    wanted = _wanted(host, view) if answers else set()  # for each host all others: only where it was asked
-    asked = {ip: sends for ip, sends in answers.items() if ip in wanted}
-    if asked:
-        view.note(host, "route_answers")
-    if asked and (refused := tuple(ip for ip, sends in asked.items() if not sends)):
-        return refused
-    own = [f"{a.ip}/{a.prefix_len}" for i in host.interfaces for a in i.addresses or () if a.prefix_len is not None]
-    if not own or "routes" not in host.complete:
-        unreached = tuple(ip for ip in _unreached(host, view) if ip not in asked)
-        return unreached or (() if asked.keys() >= wanted and (answers or not _wants_any(host, view)) else None)
-    known = [*own, *(route.destination for route in host.routes)]
-    if "default" in known:
-        return ()
-    peers = {ip: rank for ip, rank in view.get(view.job, "bootstrap_ranks").items() if rank.host != host.name}
-    lost = [ip for ip in peers if ip not in asked and not any(_is_inside(ip, network) for network in known)]
-    for ip in lost:
-        view.note(peers[ip], "bootstrap_interface")
-    for route in host.routes[:1] if lost else ():
-        view.note(route)
-    return tuple(lost) if peers else None
-
-
-def _kernel_answers(host: Host) -> dict[str, bool]:
-    """By address, whether the kernel of the host would send to it."""
-    return {answer.address: answer.interface is not None for answer in host.route_answers or ()}
-
-
-def _wanted(host: Host, view: View) -> set[str]:
-    """The addresses that the host has to reach: its peers' for the bootstrap, and those that it failed to reach."""
-    ranks = view.get(view.job, "bootstrap_ranks")
-    failed = {view.get(event, "peer_ip") for event in view.events_on(host.name, CONNECT_FAILURES)}
-    return {ip for ip, rank in ranks.items() if rank.host != host.name} | (failed - {None})
-
-
-def _wants_any(host: Host, view: View) -> bool:
-    """True if there is an address that the host has to reach."""
-    ranks = view.get(view.job, "bootstrap_ranks")
-    return any(rank.host != host.name for rank in ranks.values()) or bool(
-        {view.get(event, "peer_ip") for event in view.events_on(host.name, CONNECT_FAILURES)} - {None}
-    )
-
-
-_OF_ITS_OWN = ("is_virtual", "is_loopback", "is_link_local")
-
-
-def _unreached(host: Host, view: View) -> tuple[str, ...]:
-    """Peers on other interfaces in other networks to which connections of this host failed."""
-    events = list(view.events_on(host.name, CONNECT_FAILURES))
-    if not events:
-        return ()
-    ranks = view.get(view.job, "bootstrap_ranks")
-    own_ip = view.get(view.job, "bootstrap_addresses").get(host.name)
-    own = (own_ip, ranks[own_ip]) if own_ip else None
-    found: dict[str, None] = {}
-    for event in events:
-        ip = view.get(event, "peer_ip")
-        peer = ranks.get(ip)
-        if own and peer is not None and peer.host != host.name and _are_apart(own, (ip, peer), view):
-            found.setdefault(ip)
-            view.note(event)
-            view.note(own[1], "bootstrap_interface")
-            view.note(peer, "bootstrap_interface")
-    return tuple(found)
-
-
-def _are_apart(one: tuple[str, Rank], other: tuple[str, Rank], view: View) -> bool:
-    """Two interfaces of different names whose addresses share no network of the usual sizes.
-
-    One that leads nowhere (a bridge, a VPN, loopback) is a fault of its own.
-    """
-    (ip, rank), (peer_ip, peer) = one, other
-    used = [r.bootstrap_interface for r in (rank, peer) if r.bootstrap_interface is not None]
-    if any(view.get(interface, fault) for interface in used for fault in _OF_ITS_OWN):
-        return False
-    names = {interface.name for interface in used}
-    return len(names) > 1 and not _is_inside(peer_ip, f"{ip}/{_WIDEST}")
-
-
-@derived
-def separation_text(host: Host, view: View) -> str:
-    """What keeps the host from its peers, in words."""
-    lost = ", ".join(view.get(host, "unrouted_peers") or ())
-    refused = {ip for ip, sends in _kernel_answers(host).items() if not sends}
-    if "routes" in host.complete or refused.intersection(view.get(host, "unrouted_peers") or ()):
-        return f"{host.name} has no route to {lost}, where its peers wait"
-    own = view.get(view.job, "bootstrap_addresses").get(host.name)
-    rank = view.get(view.job, "bootstrap_ranks").get(own)
-    used = (
-        rank.bootstrap_interface.name if rank is not None and rank.bootstrap_interface is not None else "an interface"
-    )
-    return f"{host.name} uses {used} and does not reach {lost}, which is in another network"
-
-
-@derived
-def bootstrap_ranks(job: Job, view: View) -> dict[str, Rank]:
-    """A rank for each IPv4 address that ranks announced for the bootstrap, looked up once for all hosts."""
-    found: dict[str, Rank] = {}
-    for rank in job.ranks:
-        ip = view.get(rank.bootstrap_interface, "ip") if rank.bootstrap_interface is not None else None
-        if ip and ":" not in ip:
-            found.setdefault(ip, rank)
-    return found
-
-
-@derived
-def bootstrap_addresses(job: Job, view: View) -> dict[str, str]:
-    """By host, the first IPv4 address that one of its ranks announced for the bootstrap."""
-    found: dict[str, str] = {}
-    for ip, rank in view.get(job, "bootstrap_ranks").items():
-        found.setdefault(rank.host, ip)
-    return found
-
-
-def _is_inside(ip: str, network: str) -> bool:
-    try:
-        return ipaddress.ip_address(ip) in ipaddress.ip_network(network, strict=False)
-    except ValueError:
-        return False

@@ -5,28 +5,8 @@ from __future__ import annotations
 from ncdiag.facts.model import Host, Job, Port, Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View, derived
-from ncdiag.nccl.on_host.in_force import CONF, settings_of
-from ncdiag.nccl.selection import sockets
+from ncdiag.nccl.on_host.in_force import CONF
 from ncdiag.nccl.selection.names import NameList
-
-
-@derived
-def socket_filter_matches_nothing(host: Host, view: View) -> bool | None:
-    """True if NCCL_SOCKET_IFNAME leaves no interface on this host: by NCCL's own words, else by the interfaces.
-
-    None where neither tells, or where it is not known whether the variable is set.
-    """
-    for event in view.events_on(host.name, ["no-socket-interface"]):
-        view.note(event)
-        return True
-    if any(r.bootstrap_interface is not None for r in view.ranks_on(host.name)):
-        return False
-    for interface in host.interfaces:
-        view.note(interface)
-    if "interfaces" not in host.complete or view.setting(host, "NCCL_SOCKET_IFNAME") is None:
-        return None
-    choice = sockets.bootstrap(host.interfaces, settings_of(host, view), view.version(host))
-    return choice.error is not None if choice.known else None
 
 
 @derived

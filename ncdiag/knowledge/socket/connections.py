@@ -1,10 +1,19 @@
-"""Connections that a packet filter stands against: between two ends of one host, or to a host that drops."""
+"""Connections that get no answer or a wrong one: packet filters and processes that are not of the job."""
 
 from __future__ import annotations
 
 from ncdiag.facts.model import Event, Host, Job
 from ncdiag.facts.scalars import in_network
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View, derived, derived_of
+
+
+@derived_of("socket-wrong-type", "message-truncated", "bootstrap-message-truncated", "socket-wrong-magic")
+def is_stranger(event: Event, view: View) -> bool:
+    """A message of something that is no peer: of the wrong size, kind or sign (kinds: src/include/socket.h)."""
+    if event.event == "socket-wrong-type":
+        return {event.fields.get("peer_type"), event.fields.get("expected_type")} != {3, 4}
+    return True
+
 
 _NO_ANSWER = frozenset({"ETIMEDOUT", "EHOSTUNREACH", "EHOSTDOWN", "ECONNABORTED", "EPERM"})
 """What the kernel says where packets were dropped or a filter answered; refused is also what a dead process leaves."""

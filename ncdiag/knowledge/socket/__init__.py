@@ -1,0 +1,1 @@
+"""TCP between hosts: addresses, interfaces, connections and their speed."""

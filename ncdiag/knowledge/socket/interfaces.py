@@ -1,0 +1,160 @@
+"""Interfaces that ranks announce or ask for and that cannot carry a job: bridges, loopback, IPoIB, no carrier."""
+
+from __future__ import annotations
+
+from ncdiag.facts.derive.network import LIBVIRT_ADDRESS
+from ncdiag.facts.derive.rdma import ranks_of
+from ncdiag.facts.model import COLLECTION_KINDS, Advertised, Host, Interface, Rank
+from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.view import View, derived
+from ncdiag.nccl.derive.carriers import DEAD_STATES
+from ncdiag.nccl.derive.lists import list_of
+from ncdiag.nccl.on_host.in_force import settings_of
+from ncdiag.nccl.selection import sockets
+
+
+@derived
+def on_docker_bridge(advertised: Advertised, view: View) -> bool:
+    """Is it docker0, or an address that nobody could connect to and of whose interface nothing is known?
+
+    A site may number its hosts in 172.17.0.0/16: an interface of another name that was not in the way is one of those.
+    """
+    if advertised.interface is not None:
+        return advertised.interface.startswith("docker")
+    return bool(advertised.failed)
+
+
+@derived
+def has_one_interface(host: Host, view: View) -> bool | None:
+    """Is exactly one interface besides loopback given an address? None while others may exist that were not shown."""
+    others = [i for i in host.interfaces if not view.get(i, "is_loopback")]
+    if sum(view.get(i, "ip") is not None for i in others) > 1:
+        return False
+    unknown = any(i.addresses is None for i in others)
+    if unknown or not host.complete & COLLECTION_KINDS["interfaces"]:
+        return None
+    return sum(view.get(i, "ip") is not None for i in others) == 1
+
+
+@derived
+def ipoib_trouble(advertised: Advertised, view: View) -> str | None:
+    """What goes wrong over an IPoIB interface at which ranks meet; empty for nothing, None where its kind is not known.
+
+    An address that others could not reach, or another host that has no such interface and waits at another one.
+    """
+    if advertised.role not in {"bootstrap", "oob"}:
+        return ""
+    if advertised.kind != "ipoib":
+        return None if advertised.kind is None else ""
+    if advertised.failed:
+        view.note(advertised)
+        return f"connections to {advertised.ip} fail"
+    other = next((rank for rank in view.job.ranks if _meets_elsewhere(rank, advertised, view)), None)
+    if other is None or other.bootstrap_interface is None:
+        return ""
+    view.note(advertised)
+    view.note(other, "bootstrap_interface")
+    return f"{other.host} waits at {other.bootstrap_interface.name}"
+
+
+def _meets_elsewhere(rank: Rank, advertised: Advertised, view: View) -> bool:
+    interface = rank.bootstrap_interface
+    if interface is None or rank.host == advertised.host:
+        return False
+    return view.get(interface, "likely_kind") not in {None, "ipoib"}
+
+
+_LIBVIRT_NAME = "libvirt's bridge"
+
+
+@derived
+def told_as(advertised: Advertised, view: View) -> str:
+    """``veth5a3f1c2 on n1``, or the address where no interface was named."""
+    if advertised.interface is None:
+        return f"{advertised.ip} ({_LIBVIRT_NAME})" if advertised.ip == LIBVIRT_ADDRESS else str(advertised.ip)
+    return f"{advertised.interface} on {advertised.host}"
+
+
+@derived
+def is_only_way(item: Advertised, view: View) -> bool:
+    """Is the interface known to be the only one of its host that has an address, as in a pod?"""
+    host = view.host(item.host)
+    return host is not None and view.get(host, "has_one_interface") is True
+
+
+@derived
+def is_misleading_loopback(advertised: Advertised, view: View) -> bool | None:
+    """Does a rank announce loopback in a job of several hosts, or before an interface that reaches them?
+
+    NCCL takes lo by itself only where there is nothing else, so a list with both was asked for. None when it alone
+    was announced and how many hosts there are is not known.
+    """
+    address = ip_address(advertised.ip) if advertised.ip else None
+    if address is None or not address.is_loopback:
+        return False
+    several: bool | None = view.get(view.job, "is_multi_host")
+    if several is None and advertised.role == "data":
+        mine = (a for a in view.get(view.job, "advertised") if a.host == advertised.host and a.role == "data")
+        others = [found for a in mine if a.ip and (found := ip_address(a.ip)) is not None]
+        return True if any(not other.is_loopback for other in others) else None
+    return several
+
+
+_LISTS = ("NCCL_SOCKET_IFNAME", "NCCL_OOB_NET_IFNAME")
+
+
+@derived
+def is_asked_for(interface: Interface, view: View) -> bool | None:
+    """Do ranks of its host talk over it, or does a variable name it and no interface that has a link?"""
+    host = view.host(interface.host)
+    if host is None:
+        return None
+    for rank in ranks_of(host, view):
+        if rank.bootstrap_interface is not None:
+            view.note(rank, "bootstrap_interface")
+            return rank.bootstrap_interface.name == interface.name
+    return _is_named(host, interface, view)
+
+
+def _is_named(host: Host, interface: Interface, view: View) -> bool | None:
+    known = False
+    for name in _LISTS:
+        found = list_of(host, name, view)
+        if found is None:
+            continue
+        setting, names = found
+        known = True
+        if names.exclude or names.matching(interface.name) is None:
+            continue
+        others = [other for other in host.interfaces if names.matching(other.name) is not None]
+        if all(view.get(other, "is_dead") for other in others):
+            view.note(setting)
+            return True
+    return False if known else None
+
+
+@derived
+def link_text(interface: Interface, view: View) -> str:
+    """How it was printed: ``down``, ``no carrier``."""
+    if interface.operstate in DEAD_STATES:
+        return str(interface.operstate)
+    return "switched off" if interface.up is False else "no carrier"
+
+
+@derived
+def socket_filter_matches_nothing(host: Host, view: View) -> bool | None:
+    """True if NCCL_SOCKET_IFNAME leaves no interface on this host: by NCCL's own words, else by the interfaces.
+
+    None where neither tells, or where it is not known whether the variable is set.
+    """
+    for event in view.events_on(host.name, ["no-socket-interface"]):
+        view.note(event)
+        return True
+    if any(r.bootstrap_interface is not None for r in view.ranks_on(host.name)):
+        return False
+    for interface in host.interfaces:
+        view.note(interface)
+    if "interfaces" not in host.complete or view.setting(host, "NCCL_SOCKET_IFNAME") is None:
+        return None
+    choice = sockets.bootstrap(host.interfaces, settings_of(host, view), view.version(host))
+    return choice.error is not None if choice.known else None
