@@ -32,14 +32,6 @@ def _was_killed(event: Event) -> bool:
 
 
 @derived
-def has_info_lines(job: Job, view: View) -> bool:
-    """Does the input hold lines of NCCL at level INFO?"""
-    if any(e.level == "INFO" and e.origin in {"nccl", "rccl"} for e in job.events):
-        return True
-    return any(r.state or r.net or r.bootstrap_interface or r.transports or r.settings for r in job.ranks)
-
-
-@derived
 def stalled_at_start(job: Job, view: View) -> bool:
     """Did the first collective run into a watchdog's limit?"""
     for timeout in job.timeouts:

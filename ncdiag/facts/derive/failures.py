@@ -16,12 +16,6 @@ _VAGUE = frozenset({"torch-last-error", "torch-operations-failed", "system-call-
 OWN_FAILURES = frozenset({"cause", "symptom"})
 
 
-@derived_of(*CODES)
-def tells_code_only(event: Event, view: View) -> bool:
-    """Is it a return code of NCCL without a reason?"""
-    return True
-
-
 @derived_of(*CODES, *_VAGUE)
 def is_vague(event: Event, view: View) -> bool:
     """Does it tell that NCCL failed and nothing that a rule could judge: a code, or an error of no known kind?"""

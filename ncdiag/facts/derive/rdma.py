@@ -51,12 +51,6 @@ def lacks_rdma(job: Job, view: View) -> bool | None:
 
 
 @derived
-def is_planned(job: Job, view: View) -> bool:
-    """True if only settings and launches were shown: nothing ran yet, and nobody tells of trouble."""
-    return not (job.ranks or job.events or job.benchmarks or job.throughputs or job.complaints)
-
-
-@derived
 def expects_rdma(job: Job, view: View) -> bool | None:
     """Does anything say that the job's hosts have an RDMA network: hardware, settings, what a pod asks for?
 
@@ -75,15 +69,6 @@ def expects_rdma(job: Job, view: View) -> bool | None:
         return True
     lacks: bool | None = view.get(job, "lacks_rdma")
     return None if lacks is None else not lacks
-
-
-@derived
-def fails_without_known_rdma(job: Job, view: View) -> bool:
-    """Did the job fail, where nothing tells of an RDMA network?
-
-    Switches that cost speed alone, which many scripts carry along, are no cause of that.
-    """
-    return bool(view.get(job, "has_failed")) and not view.get(job, "expects_rdma")
 
 
 @derived

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Difference, Event, Host, Job, Launch, Timeout
+from ncdiag.facts.model import Difference, Event, Launch, Timeout
 from ncdiag.facts.view import View, derived, derived_of
 
 _PASSES_ON_REQUEST = {"mpirun", "mpiexec", "orterun", "prterun"}
@@ -60,30 +60,3 @@ def waited_for(timeout: Timeout, view: View) -> str:
 def is_nvls_failure(event: Event, view: View) -> bool:
     """A CUDA failure that NCCL reports from its NVLS code (src/transport/nvls.cc)."""
     return (event.file or "").endswith("nvls.cc")
-
-
-@derived
-def loads_topology(job: Job, view: View) -> bool | None:
-    """Does a variable make NCCL load a topology or a graph from a file?"""
-    found = [view.setting(job, name) for name in ("NCCL_TOPO_FILE", "NCCL_GRAPH_FILE")]
-    if any(s is not None and s.is_set for s in found):
-        return True
-    return False if all(s is not None and s.is_set is False for s in found) else None
-
-
-@derived
-def refused_setting(host: Host, view: View) -> str | None:
-    """``NCCL_SET_THREAD_NAME=maybe``: a variable that is set and whose value the NCCL library there does not take.
-
-    The library's registry holds the default for it. Empty when it takes all; None when there is no registry, or when
-    it is not known whether a variable with its default was set.
-    """
-    if host.nccl_parameters is None:
-        return None
-    left = {p.name: view.setting(host, p.name) for p in host.nccl_parameters if p.set_by == "Default"}
-    for name, setting in left.items():
-        if setting is not None and setting.is_set and setting.text:
-            view.note(host, "nccl_parameters")
-            view.note(setting)
-            return f"{name}={setting.text}"
-    return None if None in left.values() else ""

@@ -2,108 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from ncdiag.facts.model import Job, Setting
+from ncdiag.facts.model import Job
 from ncdiag.facts.view import View, derived
-
-_ENOUGH, _ENOUGH_OF_TESTED = 0.8, 0.7
-"""Shares of the limit of the ports, and of what perftest measured, that a benchmark reaches when all is well."""
-_PINNED = frozenset({
-    "NCCL_ALGO", "NCCL_PROTO", "NCCL_NTHREADS", "NCCL_BUFFSIZE", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS",
-    "NCCL_MIN_CTAS", "NCCL_MAX_CTAS",
-})  # fmt: skip
-"""Variables that overrule what NCCL works out for each machine, release and size."""
-_TRACED = frozenset({"COLL", "ALL", "CALL", "P2P", "PROXY"})
-
-
-@derived
-def slowness(job: Job, view: View) -> str | None:
-    """A benchmark or a training that is slower than it has to be; empty when all are well, None without any."""
-    return next(_all(_of_benchmarks(job, view), _of_trainings(job, view)), _none_or_well(job))
 
 
 @derived
 def slowness_of_training(job: Job, view: View) -> str | None:
     """The same of trainings alone: what slows a framework down does not slow a benchmark."""
-    return next(_of_trainings(job, view), "" if job.throughputs else None)
+    return next(slow_trainings(job, view), "" if job.throughputs else None)
 
 
-def _all(*parts: Iterator[str]) -> Iterator[str]:
-    for part in parts:
-        yield from part
-
-
-def _none_or_well(job: Job) -> str | None:
-    return "" if job.benchmarks or job.throughputs else None
-
-
-def _of_benchmarks(job: Job, view: View) -> Iterator[str]:
-    for benchmark in job.benchmarks:
-        name = view.get(benchmark, "test_name")
-        fraction, tested = view.get(benchmark, "fraction_of_limit"), view.get(benchmark, "fraction_of_tested")
-        best, floor = view.get(benchmark, "best_large_busbw"), view.get(benchmark, "in_node_floor")
-        if fraction is not None and fraction < _ENOUGH:
-            view.note(benchmark)
-            yield f"{name} reaches {view.get(benchmark, 'fraction_text')}"
-        elif tested is not None and tested < _ENOUGH_OF_TESTED:
-            view.note(benchmark)
-            yield f"{name} reaches {view.get(benchmark, 'tested_text')}"
-        elif best is not None and floor is not None and best < floor:
-            view.note(benchmark)
-            yield f"{name} reaches {best:g} of {floor:g} GB/s"
-
-
-def _of_trainings(job: Job, view: View) -> Iterator[str]:
+def slow_trainings(job: Job, view: View) -> Iterator[str]:
     """What was measured of trainings that lose speed between nodes, a sentence each."""
     for scaling in view.get(job, "scalings"):
         if view.get(scaling, "loses_between_nodes"):
             view.note(scaling)
             yield f"{scaling.nodes} nodes keep {view.get(scaling, 'across_text')} of the speed"
-
-
-@derived
-def debugging_cost(setting: Setting, view: View) -> str:
-    """What a variable for debugging or tuning costs; empty for all others."""
-    word = (setting.text or "").strip().upper()
-    if setting.is_set and word:
-        for applies, cost in _COSTS.get(setting.name, ()):
-            if applies(word, view):
-                return cost
-        if setting.name in _PINNED and not any(host.cloud for host in view.job.hosts):
-            return "overrules what NCCL works out for this machine, release and size"
-    return ""
-
-
-@derived
-def slowness_beside(setting: Setting, view: View) -> str | None:
-    """The slowness that a variable with such a cost may explain; empty for none, None where nothing was measured."""
-    if not view.get(setting, "debugging_cost"):
-        return ""
-    of_training = setting.name.startswith("TORCH_")
-    found: str | None = view.get(view.job, "slowness_of_training" if of_training else "slowness")
-    if found:
-        view.note(setting)
-    return found
-
-
-def _is_on(word: str, view: View) -> bool:
-    return word != "0"
-
-
-def _is_detail(word: str, view: View) -> bool:
-    return word == "DETAIL"
-
-
-def _prints_calls(word: str, view: View) -> bool:
-    subsystems = view.setting(view.job, "NCCL_DEBUG_SUBSYS")
-    named = set((subsystems.text or "").upper().split(",")) if subsystems is not None and subsystems.is_set else set()
-    return word in {"INFO", "TRACE"} and bool(named & _TRACED)
-
-
-_COSTS: dict[str, tuple[tuple[Callable[[str, View], bool], str], ...]] = {
-    "CUDA_LAUNCH_BLOCKING": ((_is_on, "makes the program wait for every kernel, so that nothing overlaps"),),
-    "TORCH_DISTRIBUTED_DEBUG": ((_is_detail, "checks every collective with others over Gloo before it runs"),),
-    "NCCL_CHECK_POINTERS": ((_is_on, "looks up the memory of every call"),),
-    "NCCL_DEBUG": ((_prints_calls, "prints lines for every collective (NCCL_DEBUG_SUBSYS)"),),
-}

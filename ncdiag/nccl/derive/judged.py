@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import Literal
 
 from ncdiag.facts.model import Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View, derived
-from ncdiag.nccl.judgement.names import of_name
 from ncdiag.nccl.judgement.values import Written, of_value
-from ncdiag.nccl.judgement.verdict import NameFault, NameVerdict, ValueVerdict
+from ncdiag.nccl.judgement.verdict import ValueVerdict
 from ncdiag.nccl.selection.names import NameList
 
 _WRITTEN: dict[str | None, Written] = {"conf file": "conf", "shell": "shell", "launcher": "shell"}
@@ -19,13 +17,11 @@ _WRITTEN: dict[str | None, Written] = {"conf file": "conf", "shell": "shell", "l
 _LATER = re.compile(r"[$`]|\{\{|<\w[^<>]{0,200}>|\.\.\.|\u2026|\*\*\*")
 """What stands for a value that is put in later: by a shell, a template or the reader, or that was hidden."""
 _NEWEST = Version(2, 30, 7)
-_SHOWN = 2
-_WITHOUT_EFFECT = frozenset({"removed", "too-new"})
 _DEVICES = {"NCCL_SOCKET_IFNAME": "interfaces", "NCCL_IB_HCA": "hcas"}
 """The field of a host with the devices that a list names."""
 
 
-def _value(setting: Setting, view: View) -> ValueVerdict | None:
+def value_verdict(setting: Setting, view: View) -> ValueVerdict | None:
     """What NCCL does not read as meant in the value of the setting; None where nothing is wrong or it is not set."""
     if not setting.is_set or setting.text is None or (setting.origin != "log echo" and _LATER.search(setting.text)):
         return None
@@ -42,45 +38,34 @@ def _names_a_device(setting: Setting, found: ValueVerdict, view: View) -> bool:
     return any(names.matching(device.name) for host in view.job.hosts for device in getattr(host, field))
 
 
-def _name(setting: Setting, view: View) -> NameVerdict | None:
-    return of_name(setting.name, view.version(setting)) if setting.is_set else None
-
-
 @derived
 def is_misread(setting: Setting, view: View) -> bool | None:
     """True if the value does not mean what its writer must have thought; None when the release decides.
 
     A number that HCCL refuses is a fault of its own.
     """
-    found = _value(setting, view) if not view.get(setting, "is_refused_by_hccl") else None
+    found = value_verdict(setting, view) if not view.get(setting, "is_refused_by_hccl") else None
     return found.holds(view.version(setting)) if found is not None else False
 
 
 @derived
 def is_refused_by_hccl(setting: Setting, view: View) -> bool:
     """True if HCCL does not start with the number, which lies out of its range (EI0001)."""
-    found = _value(setting, view) if setting.name.startswith("HCCL_") else None
+    found = value_verdict(setting, view) if setting.name.startswith("HCCL_") else None
     return found is not None and found.fault == "out-of-range"
 
 
 @derived
 def misreading(setting: Setting, view: View) -> str:
     """``NCCL_IB_DISABLE=true: NCCL reads 0, the opposite of what was meant (1)``; nothing where all is right."""
-    found = _value(setting, view)
+    found = value_verdict(setting, view)
     return found.what if found is not None else ""
-
-
-@derived
-def misread_why(setting: Setting, view: View) -> str:
-    """What else is to be said of a value that is misread, such as the words that are known."""
-    found = _value(setting, view)
-    return found.why if found is not None else ""
 
 
 @derived
 def meant_assignment(setting: Setting, view: View) -> str | None:
     """``NCCL_IB_DISABLE=1``: the assignment that was meant; None when that cannot be told."""
-    found = _value(setting, view)
+    found = value_verdict(setting, view)
     return shlex.join([f"{setting.name}={found.right}"]) if found is not None and found.right is not None else None
 
 
@@ -88,38 +73,3 @@ def meant_assignment(setting: Setting, view: View) -> str | None:
 def tells_what_was_meant(setting: Setting, view: View) -> bool:
     """True if the value that was meant can be told."""
     return view.get(setting, "meant_assignment") is not None
-
-
-@derived
-def name_fault(setting: Setting, view: View) -> NameFault | Literal[""]:
-    """What is wrong with the name of the variable; empty where nothing is."""
-    found = _name(setting, view)
-    return found.fault if found is not None else ""
-
-
-@derived
-def is_without_effect(setting: Setting, view: View) -> bool | None:
-    """True if this release does not read the variable any more, or not yet; None when the release is not known."""
-    found = _name(setting, view)
-    return found.holds(view.version(setting)) if found is not None and found.fault in _WITHOUT_EFFECT else False
-
-
-@derived
-def is_deprecated(setting: Setting, view: View) -> bool | None:
-    """True if another variable takes its place in this release; None when the release is not known."""
-    found = _name(setting, view)
-    return found.holds(view.version(setting)) if found is not None and found.fault == "deprecated" else False
-
-
-@derived
-def name_problem(setting: Setting, view: View) -> str:
-    """``NCCL knows no variable NCCL_PROTOS: ...; did you mean NCCL_PROTO?``; nothing where the name is right."""
-    found = _name(setting, view)
-    return found.what if found is not None else ""
-
-
-@derived
-def replacement(setting: Setting, view: View) -> str:
-    """``; set NCCL_PROTO instead``, where it is known what to use; or nothing."""
-    found = _name(setting, view)
-    return f"; set {' or '.join(found.near[:_SHOWN])} instead" if found is not None and found.near else ""

@@ -20,7 +20,7 @@ def p2p_is_disabled(setting: Setting, view: View) -> bool:
     )
 
 
-def _set_by(setting: Setting, view: View) -> Setting | None:
+def p2p_setting(setting: Setting, view: View) -> Setting | None:
     """The setting that stands behind one that switches peer access off; None where a log leaves it open."""
     version = view.version(setting)
     if setting.origin != _ECHO or setting.name == P2P_DISABLE or (version is not None and version.low >= _ECHOED_APART):
@@ -29,16 +29,9 @@ def _set_by(setting: Setting, view: View) -> Setting | None:
 
 
 @derived
-def p2p_variable(setting: Setting, view: View) -> str:
-    """The variable that switches peer access off; nothing where it is not known which of the two does."""
-    found = _set_by(setting, view)
-    return found.name if found is not None else ""
-
-
-@derived
 def p2p_switch(setting: Setting, view: View) -> str:
     """``NCCL_P2P_DISABLE=1``: what switches peer access off, as far as it can be told."""
-    found = _set_by(setting, view)
+    found = p2p_setting(setting, view)
     return f"{found.name}={found.text}" if found is not None else f"{P2P_DISABLE}=1 or {P2P_LEVEL}=LOC"
 
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derive.rdma import ranks_of
-from ncdiag.facts.model import Host, Interface, Setting
-from ncdiag.facts.scalars import Version, ip_address
-from ncdiag.facts.view import View, derived
-from ncdiag.nccl import versions
-from ncdiag.nccl.on_host.in_force import settings_of
-from ncdiag.nccl.selection import sockets
+from ncdiag.facts.model import Host, Setting
+from ncdiag.facts.scalars import Version
+from ncdiag.facts.view import View
 from ncdiag.nccl.selection.names import NameList
 
-_LISTS = ("NCCL_SOCKET_IFNAME", "NCCL_IB_HCA", "NCCL_OOB_NET_IFNAME")
 _NEWEST = Version(2, 30, 7)
 
 
@@ -22,113 +17,3 @@ def list_of(host: Host, name: str, view: View) -> tuple[Setting, NameList] | Non
         return None
     version = view.version(host)
     return setting, NameList.parse(setting.text, version.low if version and version.known else _NEWEST)
-
-
-@derived
-def has_stray_caret(setting: Setting, view: View) -> bool:
-    """Does a list hold a ``^`` behind its beginning, where it is part of a name (parseStringList, utils.cc)?"""
-    return setting.name in _LISTS and "^" in (setting.text or "")[1:]
-
-
-@derived
-def as_one_list(setting: Setting, view: View) -> str | None:
-    """The list that was probably meant: one ``^`` for all when it begins with one, else the names without ``^``."""
-    text = setting.text or ""
-    names = [name for name in text.split(",") if name]
-    if text.startswith("^"):
-        return "^" + ",".join(name.lstrip("^") for name in names)
-    return ",".join(name for name in names if not name.startswith("^")) or None
-
-
-@derived
-def unmeant_interfaces(host: Host, view: View) -> tuple[str, ...] | None:
-    """Interfaces in other networks that NCCL_SOCKET_IFNAME lets in only because their names begin like the one meant.
-
-    The one meant exists under exactly the name that was given. None when the interfaces were not seen.
-    """
-    held = list_of(host, "NCCL_SOCKET_IFNAME", view)
-    if held is None:
-        known = view.setting(host, "NCCL_SOCKET_IFNAME")
-        return () if known is not None and known.is_set is False else None
-    setting, wanted = held
-    if wanted.exclude or wanted.exact:
-        return ()
-    whole, taken = _taken(host, wanted, view)
-    meant = {item.name for item in wanted.items} & {i.name for i in taken}
-    networks = [network for i in taken if i.name in meant for network in _networks(i)]
-    extra = [i for i in taken if i.name not in meant and i.name.startswith(tuple(meant)) and not _is_in(i, networks)]
-    if extra:
-        view.note(setting)
-        for interface in extra:
-            view.note(interface)
-        return tuple(i.name for i in extra)
-    return () if whole else None
-
-
-def _taken(host: Host, wanted: NameList, view: View) -> tuple[bool, list[Interface]]:
-    """The interfaces that NET/Socket takes, as its line told or as it would, and whether these are all."""
-    for rank in ranks_of(host, view):
-        if rank.socket_interfaces:
-            return True, list(rank.socket_interfaces)
-    if "interfaces" not in host.complete:
-        return False, [i for i in host.interfaces if i.addresses and i.up is not False and wanted.admits(i.name)]
-    choice = sockets.net_socket(host.interfaces, settings_of(host, view), view.version(host))
-    names = {*choice.names, *choice.possible}
-    return True, [i for i in host.interfaces if i.name in names]
-
-
-def _networks(interface: Interface) -> list[tuple[int, int, int]]:
-    """IP version, network and host bits of the addresses; those of a link alone (fe80::) are the same everywhere."""
-    found: list[tuple[int, int, int]] = []
-    for address in interface.addresses or ():
-        ip = ip_address(address.ip)
-        if ip is not None and not ip.is_link_local and address.prefix_len is not None:
-            bits = max(0, ip.max_prefixlen - address.prefix_len)
-            found.append((ip.version, int(ip) >> bits, bits))
-    return found
-
-
-def _is_in(interface: Interface, networks: list[tuple[int, int, int]]) -> bool:
-    ips = [ip for a in interface.addresses or () if (ip := ip_address(a.ip)) is not None]
-    return any(
-        ip.version == version and int(ip) >> bits == network for ip in ips for version, network, bits in networks
-    )
-
-
-@derived
-def readmitted_interfaces(host: Host, view: View) -> tuple[str, ...] | None:
-    """What an exclude list in NCCL_SOCKET_IFNAME lets in again that NCCL leaves out by default: lo, docker*, virbr*.
-
-    A list of the user takes the place of the default one (ncclFindInterfaces, src/misc/socket.cc). Every machine has
-    lo.
-    """
-    held = list_of(host, "NCCL_SOCKET_IFNAME", view)
-    if held is None:
-        return None
-    setting, wanted = held
-    if not wanted.exclude:
-        return ()
-    used = {r.bootstrap_interface.name for r in ranks_of(host, view) if r.bootstrap_interface is not None}
-    present = [i for i in host.interfaces if i.up is not False and i.addresses]
-    names = [i.name for i in present if i.name.startswith(_left_out(host, view))]
-    names = ["lo", *names] if not used or "lo" in used else names
-    found = [name for name in names if wanted.admits(name)]
-    if found:
-        view.note(setting)
-    return tuple(dict.fromkeys(found))
-
-
-def _left_out(host: Host, view: View) -> tuple[str, ...]:
-    version = view.version(host)
-    newer = version is not None and version.low >= versions.RUNNING_ONLY
-    return ("docker", "virbr") if newer else ("docker",)
-
-
-@derived
-def complete_exclude_list(host: Host, view: View) -> str | None:
-    """The user's exclude list with what it lets in again added."""
-    held, more = list_of(host, "NCCL_SOCKET_IFNAME", view), view.get(host, "readmitted_interfaces")
-    if held is None or not more or held[1].exact:
-        return None
-    stems = ["docker" if name.startswith("docker") else "virbr" if name.startswith("virbr") else name for name in more]
-    return ",".join(dict.fromkeys([held[0].text or "", *stems]))

@@ -1,0 +1,160 @@
+"""Values of variables that NCCL does not read as meant, or that pin what it would choose better."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ncdiag.facts.derive.failures import CODES
+from ncdiag.facts.model import Event, Host, Job, Setting
+from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.nccl.derive.judged import value_verdict
+from ncdiag.nccl.derive.levels import p2p_setting
+from ncdiag.nccl.judgement.names import of_name
+from ncdiag.nccl.judgement.verdict import NameFault, NameVerdict
+
+
+@derived
+def has_info_lines(job: Job, view: View) -> bool:
+    """Does the input hold lines of NCCL at level INFO?"""
+    if any(e.level == "INFO" and e.origin in {"nccl", "rccl"} for e in job.events):
+        return True
+    return any(r.state or r.net or r.bootstrap_interface or r.transports or r.settings for r in job.ranks)
+
+
+@derived_of(*CODES)
+def tells_code_only(event: Event, view: View) -> bool:
+    """Is it a return code of NCCL without a reason?"""
+    return True
+
+
+@derived
+def is_planned(job: Job, view: View) -> bool:
+    """True if only settings and launches were shown: nothing ran yet, and nobody tells of trouble."""
+    return not (job.ranks or job.events or job.benchmarks or job.throughputs or job.complaints)
+
+
+@derived
+def fails_without_known_rdma(job: Job, view: View) -> bool:
+    """Did the job fail, where nothing tells of an RDMA network?
+
+    Switches that cost speed alone, which many scripts carry along, are no cause of that.
+    """
+    return bool(view.get(job, "has_failed")) and not view.get(job, "expects_rdma")
+
+
+@derived
+def loads_topology(job: Job, view: View) -> bool | None:
+    """Does a variable make NCCL load a topology or a graph from a file?"""
+    found = [view.setting(job, name) for name in ("NCCL_TOPO_FILE", "NCCL_GRAPH_FILE")]
+    if any(s is not None and s.is_set for s in found):
+        return True
+    return False if all(s is not None and s.is_set is False for s in found) else None
+
+
+@derived
+def refused_setting(host: Host, view: View) -> str | None:
+    """``NCCL_SET_THREAD_NAME=maybe``: a variable that is set and whose value the NCCL library there does not take.
+
+    The library's registry holds the default for it. Empty when it takes all; None when there is no registry, or when
+    it is not known whether a variable with its default was set.
+    """
+    if host.nccl_parameters is None:
+        return None
+    left = {p.name: view.setting(host, p.name) for p in host.nccl_parameters if p.set_by == "Default"}
+    for name, setting in left.items():
+        if setting is not None and setting.is_set and setting.text:
+            view.note(host, "nccl_parameters")
+            view.note(setting)
+            return f"{name}={setting.text}"
+    return None if None in left.values() else ""
+
+
+_SHOWN = 2
+
+
+_WITHOUT_EFFECT = frozenset({"removed", "too-new"})
+
+
+def _name(setting: Setting, view: View) -> NameVerdict | None:
+    return of_name(setting.name, view.version(setting)) if setting.is_set else None
+
+
+@derived
+def misread_why(setting: Setting, view: View) -> str:
+    """What else is to be said of a value that is misread, such as the words that are known."""
+    found = value_verdict(setting, view)
+    return found.why if found is not None else ""
+
+
+@derived
+def name_fault(setting: Setting, view: View) -> NameFault | Literal[""]:
+    """What is wrong with the name of the variable; empty where nothing is."""
+    found = _name(setting, view)
+    return found.fault if found is not None else ""
+
+
+@derived
+def is_without_effect(setting: Setting, view: View) -> bool | None:
+    """True if this release does not read the variable any more, or not yet; None when the release is not known."""
+    found = _name(setting, view)
+    return found.holds(view.version(setting)) if found is not None and found.fault in _WITHOUT_EFFECT else False
+
+
+@derived
+def is_deprecated(setting: Setting, view: View) -> bool | None:
+    """True if another variable takes its place in this release; None when the release is not known."""
+    found = _name(setting, view)
+    return found.holds(view.version(setting)) if found is not None and found.fault == "deprecated" else False
+
+
+@derived
+def name_problem(setting: Setting, view: View) -> str:
+    """``NCCL knows no variable NCCL_PROTOS: ...; did you mean NCCL_PROTO?``; nothing where the name is right."""
+    found = _name(setting, view)
+    return found.what if found is not None else ""
+
+
+@derived
+def replacement(setting: Setting, view: View) -> str:
+    """``; set NCCL_PROTO instead``, where it is known what to use; or nothing."""
+    found = _name(setting, view)
+    return f"; set {' or '.join(found.near[:_SHOWN])} instead" if found is not None and found.near else ""
+
+
+@derived
+def p2p_variable(setting: Setting, view: View) -> str:
+    """The variable that switches peer access off; nothing where it is not known which of the two does."""
+    found = p2p_setting(setting, view)
+    return found.name if found is not None else ""
+
+
+_STREAMS = ("/dev/stdout", "/dev/stderr", "stdout", "stderr")
+
+
+@derived
+def is_short_timeout(setting: Setting, view: View) -> bool | None:
+    """NCCL_IB_TIMEOUT below what this release would use; 0 means no time-out at all."""
+    if setting.name != "NCCL_IB_TIMEOUT":
+        return False
+    if setting.number is None or not isinstance(setting.default, int):
+        return None
+    return 0 < setting.number < setting.default
+
+
+@derived
+def is_shared_file(setting: Setting, view: View) -> bool:
+    """NCCL_DEBUG_FILE without a placeholder: all ranks write the same file."""
+    text = (setting.text or "").strip()
+    if setting.name != "NCCL_DEBUG_FILE" or not text or text in _STREAMS:
+        return False
+    return "%p" not in text and "%h" not in text
+
+
+@derived
+def forces_ll128(setting: Setting, view: View) -> bool:
+    """NCCL_PROTO that lists LL128 (a list behind ``^`` excludes)."""
+    text = (setting.text or "").strip()
+    if setting.name != "NCCL_PROTO" or text.startswith("^"):
+        return False
+    words = text.replace(";", ",").replace(":", ",").split(",")
+    return "LL128" in {word.strip().upper() for word in words}
