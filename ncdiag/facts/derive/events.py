@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Event, Host, RankTable
+from ncdiag.facts.model import Event, Host
 from ncdiag.facts.view import View, derived
 
 CRASHES = {
@@ -37,9 +37,3 @@ def nccl_text(host: Host, view: View) -> str:
     """The NCCL version of the host for people."""
     version = view.version(host)
     return str(version) if version else "(version unknown)"
-
-
-@derived
-def problem_text(table: RankTable, view: View) -> str:
-    """What is wrong with the rank table, three problems at most."""
-    return "; ".join(table.problems[:3])

@@ -1,16 +1,11 @@
-"""What HCCL's errors say when their lines are read together: which peer did not come, which device failed first.
-
-The forms are those of CANN's troubleshooting guide of HCCL (releases 6 to 9): a code EInnnn on the screen, tables and
-lists in the log (plog) of each process.
-"""
+"""What HCCL's errors say when their lines are read together: which peer did not come, which device failed first."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from ncdiag.facts.fold import fold_ranks
-from ncdiag.facts.model import Event, Host, Job, Npu, RankTable, RankTableDevice
+from ncdiag.facts.model import Event, Job, Setting
 from ncdiag.facts.view import View, derived, derived_of
 
 _CODE = re.compile(r"\bEI\d{4}\b")
@@ -126,81 +121,35 @@ def hccl_difference(event: Event, view: View) -> str:
     return "".join(f": {name} {here} and {there}" for name, (here, there) in list(told.items())[:1])
 
 
+def _named(ranks: set[int]) -> str:
+    return f"{'rank' if len(ranks) == 1 else 'ranks'} {fold_ranks(ranks)}"
+
+
 @derived
-def rank_table_faults(job: Job, view: View) -> tuple[Event, ...]:
-    """What HCCL says, or would say, of each rank table, empty for a good one; its own lines where it refuses one."""
-    seen = [
-        Event(
-            event="hccl-ranktable-invalid", origin="hccl", kind="cause", text=view.get(table, "problem_text"),
-            provenance=table.provenance,
-        )
-        for table in job.rank_tables
-    ]  # fmt: skip
-    told = any(event.text for event in seen)
-    return (*seen, *(event for event in job.events if event.event == "hccl-ranktable-invalid" and not told))
+def hccl_env_faults(job: Job, view: View) -> tuple[Event, ...]:
+    """What HCCL says of its variables, and settings whose value it is known not to take."""
+    told = [event for event in job.events if event.event == "hccl-env-invalid"]
+    return (*told, *(_judged(s, view) for s in job.settings if not told and s.name.startswith("HCCL_")))
 
 
-@derived_of("hccl-ranktable-invalid")
-def is_table_fault(event: Event, view: View) -> bool:
-    """Is there something to say of it?"""
+def _judged(setting: Setting, view: View) -> Event:
+    """An event whose text tells what is wrong with the value, which is empty where nothing is."""
+    text = view.get(setting, "misreading") if view.get(setting, "is_refused_by_hccl") else ""
+    return Event(
+        event="hccl-env-invalid", origin="hccl", kind="cause", text=text, fields={"detail": text},
+        provenance=setting.provenance,
+    )  # fmt: skip
+
+
+@derived_of("hccl-env-invalid")
+def hccl_refuses(event: Event, view: View) -> bool:
+    """Is there something to say of the variable?"""
     return bool(event.text)
 
 
 @derived
-def port_address(table: RankTable, view: View) -> str | None:
-    """``device 1 of 10.3.0.1 has 29.1.1.9, the table 29.1.1.5``: an address that the NPU's own port does not have.
-
-    The host of the ports is the server of that name or address, else the one most of whose devices have their
-    addresses. None when they agree or nothing of the ports was seen.
-    """
-    for npu, server, device in _compared(table, view):
-        if device.device_ip != npu.ip:
-            view.note(npu, "ip")
-            return f"device {device.device_id} of {server} has {npu.ip}, the table {device.device_ip}"
-    return None
-
-
-def _compared(table: RankTable, view: View) -> Iterator[tuple[Npu, str, RankTableDevice]]:
-    """The NPUs whose port was shown, each with its server and its device in the table."""
-    for host in view.job.hosts:
-        ports = {str(npu.index): npu for npu in host.npus if npu.ip}
-        server = _server(table, host, ports)
-        for device in table.devices:
-            npu = ports.get(device.device_id or "")
-            if npu is not None and server and device.server_id == server and device.device_ip:
-                yield npu, server, device
-
-
-def _server(table: RankTable, host: Host, ports: dict[str, Npu]) -> str | None:
-    own = {host.name} | {a.ip for interface in host.interfaces for a in interface.addresses or ()}
-    servers = {device.server_id for device in table.devices if device.server_id}
-    named = servers & own
-    if named:
-        return min(named)
-    if len(servers) == 1:
-        return min(servers)
-    alike: dict[str, int] = {}
-    for device in table.devices:
-        npu = ports.get(device.device_id or "")
-        if npu is not None and device.server_id and device.device_ip == npu.ip:
-            alike[device.server_id] = alike.get(device.server_id, 0) + 1
-    return max(alike, key=lambda server: alike[server]) if alike else None
-
-
-@derived
-def wrong_address(table: RankTable, view: View) -> str | None:
-    """A sentence about an address of the table that is a host's, or not that of the device's port.
-
-    Empty for none; None where the table names no address or the port of none of its devices was shown.
-    """
-    host = next((d.device_ip for d in table.devices if d.device_ip and d.device_ip == d.server_id), None)
-    if host is not None:
-        return f"The rank table gives an NPU the address of its host, {host}"
-    other = view.get(table, "port_address")
-    if other is not None:
-        return f"The rank table has another address for an NPU than its port: {other}"
-    return "" if any(d.device_ip for d in table.devices) and any(True for _ in _compared(table, view)) else None
-
-
-def _named(ranks: set[int]) -> str:
-    return f"{'rank' if len(ranks) == 1 else 'ranks'} {fold_ranks(ranks)}"
+def hccl_refused(event: Event, view: View) -> str:
+    """The variable and why, in HCCL's words where it said so."""
+    if "wanted_interface" in event.fields:
+        return f"HCCL_SOCKET_IFNAME={event.fields['wanted_interface']} names no interface of the host"
+    return str(event.fields.get("detail") or event.text)

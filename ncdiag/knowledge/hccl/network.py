@@ -1,7 +1,4 @@
-"""The host network that HCCL's set-up goes over: the interface that it takes, and packet filters in its way.
-
-Source: CANN documentation of HCCL_IF_IP, HCCL_SOCKET_IFNAME, HCCL_IF_BASE_PORT and HCCL_HOST_SOCKET_PORT_RANGE.
-"""
+"""The host network that HCCL is set up over: the interface that it takes, ports, packet filters, TLS."""
 
 from __future__ import annotations
 
@@ -117,3 +114,13 @@ def hccl_ports(job: Job, view: View) -> str:
     text = (base.text if base is not None and base.is_set else None) or ""
     first = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else _BASE_PORT  # noqa: PLR2004
     return f"{first}-{first + _PORTS - 1}"
+
+
+@derived
+def npu_tls_differs(job: Job, view: View) -> bool | None:
+    """Is the TLS switch on for some NPUs and off for others? None when that of fewer than two was seen."""
+    seen = [npu for host in job.hosts for npu in host.npus if npu.tls is not None]
+    for switch in (True, False):
+        for npu in [npu for npu in seen if npu.tls is switch][:1]:
+            view.note(npu, "tls")
+    return len({npu.tls for npu in seen}) > 1 if len(seen) > 1 else None

@@ -1,0 +1,1 @@
+"""Huawei's HCCL: its errors, rank tables and host network."""

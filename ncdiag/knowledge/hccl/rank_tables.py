@@ -1,0 +1,121 @@
+"""Rank tables of HCCL: counts, ids and addresses that do not fit the job or its ports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ncdiag.facts.model import Event, Host, Job, Npu, RankTable, RankTableDevice, Setting
+from ncdiag.facts.view import View, derived, derived_of
+
+
+@derived
+def problem_text(table: RankTable, view: View) -> str:
+    """What is wrong with the rank table, three problems at most."""
+    return "; ".join(table.problems[:3])
+
+
+@derived
+def rank_table_faults(job: Job, view: View) -> tuple[Event, ...]:
+    """What HCCL says, or would say, of each rank table, empty for a good one; its own lines where it refuses one."""
+    seen = [
+        Event(
+            event="hccl-ranktable-invalid", origin="hccl", kind="cause", text=view.get(table, "problem_text"),
+            provenance=table.provenance,
+        )
+        for table in job.rank_tables
+    ]  # fmt: skip
+    told = any(event.text for event in seen)
+    return (*seen, *(event for event in job.events if event.event == "hccl-ranktable-invalid" and not told))
+
+
+@derived_of("hccl-ranktable-invalid")
+def is_table_fault(event: Event, view: View) -> bool:
+    """Is there something to say of it?"""
+    return bool(event.text)
+
+
+@derived
+def port_address(table: RankTable, view: View) -> str | None:
+    """``device 1 of 10.3.0.1 has 29.1.1.9, the table 29.1.1.5``: an address that the NPU's own port does not have.
+
+    The host of the ports is the server of that name or address, else the one most of whose devices have their
+    addresses. None when they agree or nothing of the ports was seen.
+    """
+    for npu, server, device in _compared(table, view):
+        if device.device_ip != npu.ip:
+            view.note(npu, "ip")
+            return f"device {device.device_id} of {server} has {npu.ip}, the table {device.device_ip}"
+    return None
+
+
+def _compared(table: RankTable, view: View) -> Iterator[tuple[Npu, str, RankTableDevice]]:
+    """The NPUs whose port was shown, each with its server and its device in the table."""
+    for host in view.job.hosts:
+        ports = {str(npu.index): npu for npu in host.npus if npu.ip}
+        server = _server(table, host, ports)
+        for device in table.devices:
+            npu = ports.get(device.device_id or "")
+            if npu is not None and server and device.server_id == server and device.device_ip:
+                yield npu, server, device
+
+
+def _server(table: RankTable, host: Host, ports: dict[str, Npu]) -> str | None:
+    own = {host.name} | {a.ip for interface in host.interfaces for a in interface.addresses or ()}
+    servers = {device.server_id for device in table.devices if device.server_id}
+    named = servers & own
+    if named:
+        return min(named)
+    if len(servers) == 1:
+        return min(servers)
+    alike: dict[str, int] = {}
+    for device in table.devices:
+        npu = ports.get(device.device_id or "")
+        if npu is not None and device.server_id and device.device_ip == npu.ip:
+            alike[device.server_id] = alike.get(device.server_id, 0) + 1
+    return max(alike, key=lambda server: alike[server]) if alike else None
+
+
+@derived
+def wrong_address(table: RankTable, view: View) -> str | None:
+    """A sentence about an address of the table that is a host's, or not that of the device's port.
+
+    Empty for none; None where the table names no address or the port of none of its devices was shown.
+    """
+    host = next((d.device_ip for d in table.devices if d.device_ip and d.device_ip == d.server_id), None)
+    if host is not None:
+        return f"The rank table gives an NPU the address of its host, {host}"
+    other = view.get(table, "port_address")
+    if other is not None:
+        return f"The rank table has another address for an NPU than its port: {other}"
+    return "" if any(d.device_ip for d in table.devices) and any(True for _ in _compared(table, view)) else None
+
+
+def _rank_count(view: View) -> Setting | None:
+    """RANK_SIZE is HCCL's own variable, WORLD_SIZE that of PyTorch."""
+    found = (view.setting(view.job, name) for name in ("RANK_SIZE", "WORLD_SIZE"))
+    return next((setting for setting in found if setting is not None and setting.is_set), None)
+
+
+@derived
+def rank_size_differs(table: RankTable, view: View) -> bool | None:
+    """Does the number of ranks in the environment differ from the devices of the table?"""
+    setting = _rank_count(view)
+    text = (setting.text or "").strip() if setting is not None else ""
+    if not text.isdecimal() or not table.devices:
+        return None
+    if setting is not None:
+        view.note(setting)
+    return int(text) != len(table.devices)
+
+
+@derived
+def rank_size(table: RankTable, view: View) -> str:
+    """The number of ranks in the environment, for people."""
+    setting = _rank_count(view)
+    return (setting.text if setting is not None else None) or "?"
+
+
+@derived
+def device_count(table: RankTable, view: View) -> int:
+    """The number of devices in the table, for people."""
+    return len(table.devices)
