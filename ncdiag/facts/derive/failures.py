@@ -25,16 +25,6 @@ def is_vague(event: Event, view: View) -> bool:
 
 
 @derived
-def vague_text(event: Event, view: View) -> str:
-    """A sentence about a failure of NCCL of which no rule knows more."""
-    if event.event in CODES:
-        return "NCCL failed with a return code, which does not tell the reason"
-    if event.event == "torch-operations-failed":
-        return "PyTorch ended the process after a collective had failed or timed out; why stands above these lines"
-    return f"NCCL failed, and no rule knows more of it: {event.text}"
-
-
-@derived
 def has_failed(job: Job, view: View) -> bool:
     """Does a message tell of a failure, whatever it is? Without one a job may still be slow or stand still."""
     return any(event.kind in OWN_FAILURES for event in job.events)

@@ -48,14 +48,6 @@ def is_timeout(timeout: Timeout, view: View) -> bool:
     return bool(sought) and bool(view.get(view.job, "tells_no_code"))
 
 
-@derived
-def waited_for(timeout: Timeout, view: View) -> str:
-    """``ALLREDUCE number 812``, as far as it was told."""
-    if timeout.operation is None:
-        return "a collective"
-    return f"{timeout.operation} number {timeout.sequence}" if timeout.sequence is not None else timeout.operation
-
-
 @derived_of("cuda-failure")
 def is_nvls_failure(event: Event, view: View) -> bool:
     """A CUDA failure that NCCL reports from its NVLS code (src/transport/nvls.cc)."""

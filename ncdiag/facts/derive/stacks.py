@@ -8,11 +8,9 @@ the same names (torch/distributed/distributed_c10d.py and rendezvous.py, 1.9 to 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from ncdiag.facts.model import Difference, Job, StackDump, StackFrame
+from ncdiag.facts.model import StackDump, StackFrame
 
 Place = Literal["rendezvous", "set-up", "collective", "gpu", "data", "checkpoint"]
 
@@ -39,8 +37,6 @@ _WORDS: dict[Place, str] = {
     "rendezvous": "at the rendezvous", "set-up": "in the set-up of a communicator", "collective": "in a collective",
     "gpu": "waiting for its GPU", "data": "loading data", "checkpoint": "in a checkpoint",
 }  # fmt: skip
-_NAMED = 4
-"""Processes that are named; of more only the number is told."""
 
 
 def _place(frame: StackFrame) -> Place | None:
@@ -72,11 +68,11 @@ def place_text(dump: StackDump) -> str:
     found = telling_frame(dump)
     if found is not None:
         return f"{_WORDS[found[0]]} ({found[1].function})"
-    own = _own_frame(dump)
+    own = own_frame(dump)
     return f"in {own.function} ({own.file}:{own.line})" if own else "where its stack does not tell"
 
 
-def _own_frame(dump: StackDump) -> StackFrame | None:
+def own_frame(dump: StackDump) -> StackFrame | None:
     """The innermost function of the main thread whose line is known: without one nobody can say where it stands."""
     frames = (frame for thread in dump.threads if thread.is_main for frame in thread.frames)
     return next((frame for frame in frames if frame.line is not None), None)
@@ -88,33 +84,3 @@ def process_name(dump: StackDump) -> str:
         f"rank {dump.rank}" if dump.rank is not None else f"process {dump.pid}" if dump.pid is not None else "a process"
     )
     return f"{who} on {dump.host}" if dump.host and dump.rank is None else who
-
-
-def stack_waits(job: Job) -> Iterator[Difference]:
-    """Most of the processes whose stacks are known stand in one collective, and few stand where none waits."""
-    found = {id(dump): telling_frame(dump) for dump in job.stack_dumps}
-    calls: dict[str, list[StackDump]] = defaultdict(list)
-    elsewhere: list[StackDump] = []
-    for dump in job.stack_dumps:
-        told = found[id(dump)]
-        if told is not None and told[0] == "collective":
-            calls[told[1].function.rpartition(".")[2]].append(dump)
-        elif _own_frame(dump) if told is None else told[0] in {"data", "checkpoint"}:
-            elsewhere.append(dump)
-    name, waiting = max(calls.items(), key=lambda call: len(call[1]), default=("", []))
-    if len(waiting) > max(len(elsewhere), 1):
-        groups = {"waiting": _listed(waiting)}
-        if elsewhere:
-            groups["late"] = ", ".join(
-                f"{process_name(dump)}, which stands {place_text(dump)}," for dump in elsewhere[:_NAMED]
-            )
-        spans = {
-            str(n): d.provenance[""]
-            for n, d in enumerate([*elsewhere[:_NAMED], *waiting[:_NAMED]])
-            if "" in d.provenance
-        }
-        yield Difference(what="wait", name=name, groups=groups, provenance=spans)
-
-
-def _listed(dumps: Sequence[StackDump]) -> str:
-    return ", ".join(map(process_name, dumps)) if len(dumps) <= _NAMED else f"{len(dumps)} processes"

@@ -1,25 +1,19 @@
-"""Facts of the collective trace: what a rank called last, who is behind the others and who called something else.
-
-Ranks are compared on one communicator by the number that NCCL gave to the call (``opCount``, src/enqueue.cc). It counts
-the calls of the communicator since 2.22 for certain; before, that of the whole process, so that only ranks with one
-communicator are compared. A log that was cut while the job ran has ranks that differ by some calls: they are compared
-only where something failed, for then the ranks that wait all stand at one call.
-"""
+"""The collective trace and stacks of all ranks: who is late and who called something else."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from ncdiag.facts.derive.stacks import own_frame, place_text, process_name, telling_frame
 from ncdiag.facts.fold import fold_ranks
-from ncdiag.facts.model import Difference, Event, Job, LastOp, Rank
+from ncdiag.facts.model import Difference, Event, Job, LastOp, Rank, StackDump
 from ncdiag.facts.scalars import Version
 from ncdiag.spans import Span
 
 _COUNTED_BY_COMMUNICATOR = Version(2, 22)
 _EQUAL_SIZES = {"AllReduce", "Broadcast", "Reduce", "AllGather", "ReduceScatter"}
 """Functions to which all ranks pass as many elements."""
-
 Caller = tuple[Rank, LastOp]
 
 
@@ -85,3 +79,37 @@ def _spans(callers: Sequence[Caller]) -> dict[str, Span]:
     """The lines of the last calls; the first one stands for the fact as a whole."""
     lines = [span for rank, _ in callers if (span := rank.provenance.get("last_ops")) is not None]
     return {"": lines[0]} | {str(number): line for number, line in enumerate(lines)} if lines else {}
+
+
+_NAMED = 4
+"""Processes that are named; of more only the number is told."""
+
+
+def stack_waits(job: Job) -> Iterator[Difference]:
+    """Most of the processes whose stacks are known stand in one collective, and few stand where none waits."""
+    found = {id(dump): telling_frame(dump) for dump in job.stack_dumps}
+    calls: dict[str, list[StackDump]] = defaultdict(list)
+    elsewhere: list[StackDump] = []
+    for dump in job.stack_dumps:
+        told = found[id(dump)]
+        if told is not None and told[0] == "collective":
+            calls[told[1].function.rpartition(".")[2]].append(dump)
+        elif own_frame(dump) if told is None else told[0] in {"data", "checkpoint"}:
+            elsewhere.append(dump)
+    name, waiting = max(calls.items(), key=lambda call: len(call[1]), default=("", []))
+    if len(waiting) > max(len(elsewhere), 1):
+        groups = {"waiting": _listed(waiting)}
+        if elsewhere:
+            groups["late"] = ", ".join(
+                f"{process_name(dump)}, which stands {place_text(dump)}," for dump in elsewhere[:_NAMED]
+            )
+        spans = {
+            str(n): d.provenance[""]
+            for n, d in enumerate([*elsewhere[:_NAMED], *waiting[:_NAMED]])
+            if "" in d.provenance
+        }
+        yield Difference(what="wait", name=name, groups=groups, provenance=spans)
+
+
+def _listed(dumps: Sequence[StackDump]) -> str:
+    return ", ".join(map(process_name, dumps)) if len(dumps) <= _NAMED else f"{len(dumps)} processes"

@@ -1,10 +1,4 @@
-"""Who did not come to a collective, and who called another one: what the ranks told, compared.
-
-Watchdogs, flight recorders, stacks and NCCL's own trace of the calls tell it.
-
-The ranks that print a timeout are those that waited. Process groups have the same number on ranks that are in different
-groups, so only the group of all ranks is compared, and those whose members a flight recorder lists.
-"""
+"""Who did not come to a collective, and who called another one: what the ranks printed, compared."""
 
 from __future__ import annotations
 
@@ -12,19 +6,37 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from ncdiag.facts.derive.calls import call_mismatches, call_waits
-from ncdiag.facts.derive.stacks import stack_waits
+from ncdiag.facts.derive.failures import CODES
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, Event, FlightRecord, Job, Timeout
 from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.knowledge.collective.calls import call_mismatches, call_waits, stack_waits
 from ncdiag.spans import Span
+
+
+@derived
+def vague_text(event: Event, view: View) -> str:
+    """A sentence about a failure of NCCL of which no rule knows more."""
+    if event.event in CODES:
+        return "NCCL failed with a return code, which does not tell the reason"
+    if event.event == "torch-operations-failed":
+        return "PyTorch ended the process after a collective had failed or timed out; why stands above these lines"
+    return f"NCCL failed, and no rule knows more of it: {event.text}"
+
+
+@derived
+def waited_for(timeout: Timeout, view: View) -> str:
+    """``ALLREDUCE number 812``, as far as it was told."""
+    if timeout.operation is None:
+        return "a collective"
+    return f"{timeout.operation} number {timeout.sequence}" if timeout.sequence is not None else timeout.operation
+
 
 DESYNC = (
     "collective-mismatch", "collective-mismatch-suspected", "torch-collective-mismatch", "torch-ddp-shape-mismatch",
     "message-truncated", "bootstrap-message-truncated",
 )  # fmt: skip
 """Events that tell of ranks in different collectives."""
-
 _EQUAL_SIZES = {"ALLREDUCE", "BROADCAST", "REDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"}
 """Operations in which all ranks pass as many elements."""
 _MISSING = frozenset({"torch-ranks-missing", "horovod-ranks-missing"})
@@ -34,12 +46,10 @@ _MOST_RANKS = 1 << 17
 _FEW = 4
 """A pattern is missing where more than one rank in so many is."""
 _NUMBER = re.compile(r"\d{1,7}")
-
 _ALL, _UNTOLD = "0", "?"
 """The group of all ranks by its number, and the one that no line names."""
 _BY_CHANCE = 10
 """Collectives up to which several groups may well stand at the same number."""
-
 Place = tuple[str, int]
 """Process group and sequence number of a collective."""
 
