@@ -2,116 +2,13 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derive.rdma import ranks_of
-from ncdiag.facts.model import COLLECTION_KINDS, Event, Host, Job
+from ncdiag.facts.model import Job
 from ncdiag.facts.view import View, derived
 
-_PCI_NAME = "Elastic Fabric Adapter"
 _OFI_EVENTS = ("ofi-", "efa-")
-_INSTALLED = "/opt/amazon/"
-_BY_CUSTOM = ("rdmap", "efa_")
-
-
-def _events(host: Host, view: View) -> list[Event]:
-    """What the OFI plugin printed."""
-    return view.events_on(host.name, [name for name in view.event_names() if name.startswith("ofi-")])
-
-
-@derived
-def has_efa(host: Host, view: View) -> bool | None:
-    """Has the machine an Elastic Fabric Adapter?
-
-    By its PCI vendor or name, its driver, or because the OFI plugin knows the instance type (its table holds only
-    types with EFA: aws-ofi-nccl, platform-aws). False where the PCI devices were listed, where it has RDMA devices of
-    another make, or in another cloud. None where the devices were not shown, or only the name of an RDMA device or the
-    plugin itself hints at it.
-    """
-    for hca in host.hcas:
-        if view.get(hca, "is_efa") or hca.driver == "efa":
-            view.note(hca)
-            return True
-    for device in host.pci:
-        if _PCI_NAME in (device.description or ""):
-            view.note(device)
-            return True
-    events = _events(host, view)
-    for event in events:
-        if event.event == "ofi-platform":
-            view.note(event)
-            return True
-    if events and _has_efa_software(view):
-        return True
-    named = any(h.name.startswith(_BY_CUSTOM) and view.get(h, "is_efa") is None for h in host.hcas)
-    return None if named or events or not _shows_devices(host, view) else False
-
-
-def _shows_devices(host: Host, view: View) -> bool:
-    """True if an adapter would have been seen, or the host is of a cloud that has none."""
-    return bool(host.hcas or host.complete & COLLECTION_KINDS["pci"]) or view.get(host, "provider") not in {None, "aws"}
 
 
 @derived
 def uses_ofi(job: Job, view: View) -> bool:
     """Does the OFI plugin or libfabric speak in this job, whatever became of it?"""
     return any(name.startswith(_OFI_EVENTS) for name in view.event_names())
-
-
-def _has_efa_software(view: View) -> bool:
-    """Was the job started by the Open MPI that comes with the EFA software (its installer puts it there)?"""
-    launch = next((launch for launch in view.job.launches if _INSTALLED in launch.text), None)
-    if launch is not None:
-        view.note(launch)
-    return launch is not None
-
-
-@derived
-def efa_unused(host: Host, view: View) -> bool | None:
-    """Does the traffic go over something else: TCP sockets, or a provider of libfabric that is not efa?"""
-    for event in _events(host, view):
-        if event.event == "ofi-provider":
-            view.note(event)
-            return event.fields.get("provider") != "efa"
-        if event.event in {"ofi-no-provider", "ofi-init-failed"}:
-            view.note(event)
-            return True
-    for rank in ranks_of(host, view):
-        if rank.net is not None:
-            view.note(rank, "net")
-            return rank.net == "Socket"
-    if (host.libfabric_providers or {}).get("efa") is False:  # whatever the job does, it finds no such provider
-        view.note(host, "libfabric_providers")
-        return True
-    return None
-
-
-@derived
-def security_group_fault(job: Job, view: View) -> str | None:
-    """`` (security group sg-1 lets nothing out to its own members)``: why EFA may not pass.
-
-    Empty where nothing is wrong, None where no security group was shown.
-    """
-    for group in job.security_groups:
-        ways = {"in from": group.takes_own, "out to": group.sends_own}
-        closed = [way for way, passes in ways.items() if passes is False]
-        if closed:
-            view.note(group)
-            return f" (security group {group.id} lets not all traffic {' and '.join(closed)} its own members)"
-    for what in ("zone", "vpc"):
-        places = sorted({place for instance in job.cloud_instances if (place := getattr(instance, what))})
-        if len(places) > 1:
-            view.note(job.cloud_instances[0])
-            return f" (the instances are in several {what}s: {', '.join(places)})"
-    return "" if job.security_groups else None
-
-
-@derived
-def security_group_told(job: Job, view: View) -> str:
-    """The same, empty as well where nothing was shown."""
-    return view.get(job, "security_group_fault") or ""
-
-
-@derived
-def passes_efa(job: Job, view: View) -> bool:
-    """True if security groups were shown and each lets its own members through, in both directions."""
-    known = all(None not in {group.takes_own, group.sends_own} for group in job.security_groups)
-    return known and view.get(job, "security_group_fault") == ""

@@ -7,7 +7,6 @@ import re
 from ncdiag.facts.model import Hca, Host, Port
 from ncdiag.facts.view import View, derived
 
-_AMAZON = 0x1D0F
 _NO_VENDOR = 0xFFFFFF
 _SOFTWARE = re.compile(r"rxe|siw")
 
@@ -44,25 +43,18 @@ def active_ports(host: Host, view: View) -> tuple[Port, ...]:
 
 
 @derived
-def is_efa(hca: Hca, view: View) -> bool | None:
-    """Is it an Elastic Fabric Adapter? By its PCI vendor; a name like ``rdmap0s6`` alone says nothing."""
-    vendor = _vendor(hca)
-    return None if vendor is None else vendor == _AMAZON
-
-
-@derived
 def is_soft_rdma(hca: Hca, view: View) -> bool | None:
     """Is the device Soft-RoCE or Soft-iWARP?
 
     The rxe and siw drivers have no PCI device, and names that begin so by custom.
     """
-    vendor = _vendor(hca)
+    vendor = vendor_of(hca)
     if _SOFTWARE.match(hca.name) or vendor in {0, _NO_VENDOR}:
         return True
     return None if vendor is None else False
 
 
-def _vendor(hca: Hca) -> int | None:
+def vendor_of(hca: Hca) -> int | None:
     """The number of the PCI vendor of an RDMA device; None when it was not shown."""
     try:
         return int(hca.vendor_id or "", 16)

@@ -1,0 +1,1 @@
+"""Clouds: whose machine it is, and what its network needs."""
