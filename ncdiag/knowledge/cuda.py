@@ -12,15 +12,9 @@ from ncdiag.facts.view import View, derived, derived_of
 _FATAL_XIDS = frozenset({
     46, 48, 56, 57, 58, 62, 64, 65, 69, 73, 74, 79, 80, 81, 95, 119, 120, 140, 143,
 })  # fmt: skip
-
-
 _NVLINK5_XIDS = frozenset(range(144, 151))
 """Errors of the NVLinks of Blackwell: each line says whether it is ``Fatal`` or ``Nonfatal``."""
-
-
 _CALLED_FATAL = re.compile(r"(?<![Nn]on[- ])\bFatal\b")
-
-
 _GSP_XIDS = frozenset({119, 120})
 """After which the driver prints its last calls as well (kernel_gsp.c, kgspLogRpcDebugInfo)."""
 
@@ -59,11 +53,7 @@ def has_several_ranks(job: Job, view: View) -> bool | None:
 
 
 _REPAIR_XIDS = frozenset({63, 92})
-
-
 _LOST = frozenset({"gpu-fell-off-bus", "gpu-init-failed", "gpu-handle-missing"})
-
-
 _OFF_THE_BUS = 79
 
 

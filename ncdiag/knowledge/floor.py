@@ -52,17 +52,9 @@ def next_step(event: Event, view: View) -> str | None:
 
 _SHOWN = 160
 """Characters of a line in a title."""
-
-
 _UNKNOWN = "A program reports a failure that no catalogue knows"
-
-
 _LAST_WORD = "The last warning before the failure"
-
-
 _NOT_KNOWN = "The catalogue does not know this message; its words are all that is known of it."
-
-
 _LOOK = "Look at the lines before it, on this rank first, then on the others."
 
 

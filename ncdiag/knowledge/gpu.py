@@ -54,8 +54,6 @@ def _is_gpu(device: PciDevice) -> bool:
 
 _NO_ACTION = "None"
 """A GPU's ``Recovery Action`` where nothing is to be done."""
-
-
 _SET_UP = frozenset({"persistence mode", "graphics processes", "environment variables", "permissions and os blocks"})
 """Tests of ``dcgmi diag`` that look at settings of the host, not at its hardware."""
 

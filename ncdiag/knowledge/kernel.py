@@ -8,8 +8,6 @@ from ncdiag.facts.view import View, derived, derived_of
 
 _DEEP_US = 10
 """Microseconds above which a state is no light sleep: C1 takes 1 or 2, C6 more than 100."""
-
-
 _SLOW_US = 9.0
 """Microseconds that a small RDMA message takes at most on any healthy machine of the providers' own checks."""
 
@@ -89,11 +87,7 @@ def is_uncorrected(event: Event, view: View) -> bool:
 
 
 _LOWERING = frozenset({"ondemand", "conservative", "userspace", "schedutil"})
-
-
 _INTEL = "GenuineIntel"
-
-
 _SKEW_SECONDS = 1.0
 
 

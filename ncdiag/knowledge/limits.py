@@ -9,8 +9,6 @@ from ncdiag.facts.model import Event, Host, Job, Limit
 from ncdiag.facts.view import View, derived, derived_of
 
 _MANY_RANKS, _MANY_MORE = 64, 512
-
-
 _FEW_FILES, _SOME_FILES = 1024, 65536
 
 
@@ -40,8 +38,6 @@ def _is_tight(host: Host, job: Job, view: View) -> bool:
 
 
 _SIGKILL = 9  # which the signal module of Windows does not have
-
-
 _KILLED = frozenset({-_SIGKILL, SHELL_STATUS + _SIGKILL})
 
 
@@ -75,11 +71,7 @@ def is_out_of_memory(event: Event, view: View) -> bool | None:
 
 MEMLOCK_ENOUGH = 64 << 20
 """Bytes of locked memory below which even a small RDMA job fails."""
-
-
 _LOCKING = ("ib-create-failed", "ib-reg-mr-failed")
-
-
 _MANY_QUEUES = 100_000
 """Queue pairs of one device; ConnectX cards have 131,072 or 262,144 as their driver is set up (log_max_qp)."""
 

@@ -9,8 +9,6 @@ from ncdiag.facts.model import Launch
 from ncdiag.facts.view import View, derived
 
 _ONE_CORE = re.compile(r"(?<![\w-])--?bind-to(?:[ =]|-)(?:core|hwthread)\b")
-
-
 _SEVERAL = re.compile(r"\bPE=\d|--?cpus-per-(?:proc|rank)\b", re.IGNORECASE)
 
 

@@ -44,11 +44,7 @@ def is_fatal_sxid(event: Event, view: View) -> bool:
 
 
 _UNDER_WAY = frozenset({"Not Started", "In Progress"})
-
-
 _DONE, _WELL = "Completed", "success"
-
-
 _FAILED_RECOVERIES = "failed_recovery_events"
 
 
@@ -105,11 +101,7 @@ def nvls_refused(host: Host, view: View) -> bool | None:
 
 _REFUSED = ("mnnvl-not-working", "mnnvl-degraded")
 """What NCCL prints when GPUs of several hosts could share memory, and trying it failed."""
-
-
 _UP = "UP"
-
-
 _SHOWN = 3
 
 

@@ -45,26 +45,14 @@ def hosts_by_communicator(job: Job, view: View) -> dict[str, int]:
 
 _FAR_BELOW = 0.5
 """Share of what is usual below which a copy is slow."""
-
-
 _ENOUGH = 5
 """Pairs from which on a few stand out."""
-
-
 _FEW = 0.25
 """Share of the pairs that are slow because of a fault, and not because of how the machine is built."""
-
-
 _NVLINK_GB_PER_S = 70.0
 """More than PCIe of the fifth generation carries: NVLink joins the pairs."""
-
-
 _GPUS = 3
-
-
 _FIELDS = ("peer_gb_per_s", "peer_both_gb_per_s")
-
-
 _COPIES = {
     "from_host_gb_per_s": "from the host to it", "to_host_gb_per_s": "from it to the host",
     "local_gb_per_s": "inside its memory",

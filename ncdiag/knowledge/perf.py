@@ -48,15 +48,9 @@ def crowded_nic(host: Host, view: View) -> bool | None:
 
 _LONG_US = 5000.0
 """Microseconds of one collective beside which what it takes to start is nothing (some hundred at most)."""
-
-
 _SHORT_LIST = 5
 """Sizes from which a table has a shape."""
-
-
 _DIP = 0.5
-
-
 _FEW_ITERATIONS = 5
 
 
@@ -150,8 +144,6 @@ def inside_text(scaling: Scaling, view: View) -> str:
 
 
 _SMALL = 1 << 20
-
-
 _MANY = 16
 """Calls of a rank from which their sizes say how a training hands over its gradients."""
 

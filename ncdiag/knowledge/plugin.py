@@ -9,8 +9,6 @@ from ncdiag.facts.model import Event, Host, Job, Rank
 from ncdiag.facts.view import View, derived, derived_of
 
 _MISSING = re.compile(r"(?:^|[ /])([\w.+-]{1,200}\.so[\w.]{0,40}): cannot open shared object file")
-
-
 _PLUGIN_FAILURES = {
     "ofi-no-provider", "ofi-init-failed", "ofi-option-failed",
     "plugin-load-failed", "plugin-not-found", "plugin-init-failed",

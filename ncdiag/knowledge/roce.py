@@ -11,8 +11,6 @@ from ncdiag.nccl.on_host.in_force import settings_of
 from ncdiag.nccl.selection.gid import GidChoice
 
 _DISCARDS = ("rx_discards_phy", "tx_discards_phy", "rx_crc_errors_phy", "rx_pcs_symbol_err_phy")
-
-
 _STORMS = ("tx_pause_storm_warning_events", "tx_pause_storm_error_events")
 
 

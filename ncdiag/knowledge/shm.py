@@ -6,8 +6,6 @@ from ncdiag.facts.model import Event, Host
 from ncdiag.facts.view import View, derived
 
 _SHM_CALLS = frozenset({"shm-open-failed", "shm-extend-failed", "shm-map-failed"})
-
-
 _SHM_FILE = "shmutils.cc"
 
 

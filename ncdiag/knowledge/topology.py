@@ -12,11 +12,7 @@ from ncdiag.facts.scalars import bus_id
 from ncdiag.facts.view import View, derived, derived_of
 
 _CPUS = 1 << 13
-
-
 _SHOWN = 3
-
-
 Binding = tuple[str, str, str]
 """What is bound (``GPU 3``), the processors of its process, those near it."""
 
@@ -87,8 +83,6 @@ def fails_without_reason(job: Job, view: View) -> bool:
 
 
 _FAST_CARDS = ("ConnectX-5", "ConnectX-6", "ConnectX-7", "ConnectX-8", "BlueField", "Infiniband controller", "Thor")
-
-
 _SLOW_BY_DESIGN = ("ConnectX-6 Lx", "Virtual Function")
 
 
@@ -139,8 +133,6 @@ def _speeds(device: PciDevice) -> str:
 
 
 _RDMA_NAME = re.compile(r"mlx\d|ib|irdma|bnxt_re|efa|rdmap|roce")
-
-
 _TOPOLOGY_GAPS = frozenset({"topology-node-not-found", "topology-link-orphan"})
 """NCCL looks for a device in its topology that is not there; from what the system tells it knows all of them."""
 

@@ -20,8 +20,6 @@ def is_rdma_module_mismatch(event: Event, view: View) -> bool:
 
 
 _XID = "gpu-xid"
-
-
 _UNSUPPORTED = "NS"
 
 

@@ -10,15 +10,11 @@ from ncdiag.facts.view import View, derived
 
 _ENOUGH, _ENOUGH_OF_TESTED = 0.8, 0.7
 """Shares of the limit of the ports, and of what perftest measured, that a benchmark reaches when all is well."""
-
-
 _PINNED = frozenset({
     "NCCL_ALGO", "NCCL_PROTO", "NCCL_NTHREADS", "NCCL_BUFFSIZE", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS",
     "NCCL_MIN_CTAS", "NCCL_MAX_CTAS",
 })  # fmt: skip
 """Variables that overrule what NCCL works out for each machine, release and size."""
-
-
 _TRACED = frozenset({"COLL", "ALL", "CALL", "P2P", "PROXY"})
 
 

@@ -70,8 +70,6 @@ def refused_setting(host: Host, view: View) -> str | None:
 
 
 _SHOWN = 2
-
-
 _WITHOUT_EFFECT = frozenset({"removed", "too-new"})
 
 

@@ -6,8 +6,6 @@ from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View, derived, derived_of
 
 _FATAL = ("async fatal event", "Got async event")
-
-
 _RECOVERS = frozenset({
     "port error", "port active", "client reregistration", "SM change", "LID change", "P_Key change", "GID table change",
 })  # fmt: skip
@@ -26,8 +24,6 @@ def is_fatal_async(event: Event, view: View) -> bool:
 
 _REFUSALS = frozenset({9, 10, 11})
 """Completion statuses of verbs (enum ibv_wc_status): retries exceeded; refused by the peer."""
-
-
 _VIOLATIONS = frozenset({"local access violation work queue error", "invalid request local work queue error"})
 """IBV_EVENT_QP_ACCESS_ERR and _REQ_ERR in rdma-core's words: the responder's (NVIDIA RDMA Aware Programming)."""
 

@@ -13,19 +13,11 @@ from ncdiag.nccl.selection.names import NameList
 
 _LISTS_ALL = COLLECTION_KINDS["hcas"] | {"rdma_link", "ibv_devices", "infiniband_class"}
 """Section kinds that name every RDMA device of a host, whatever else they print about it."""
-
-
 _LISTS_WITH_NETDEV = "ibdev2netdev"
-
-
 _BY_PLACE = re.compile(r"(?:roce|ib)[psoxd]\w+$")
 """A device that udev named by its place, as it then names all (rdma-core kernel-boot/rdma-persistent-naming.rules)."""
-
-
 _BY_NUMBER = re.compile(r"=?(?:mlx[45]|bnxt_re|irdma|hns)_?\d")
 """One with the kernel's own name."""
-
-
 _DRIVERS = frozenset(
     {"mlx", "mlx5", "mlx4", "bnxt_re", "irdma", "ionic", "erdma", "hns", "efa", "rdmap", "rocep", "ibp"}
 )

@@ -18,8 +18,6 @@ _LOSS = (
     "local_ack_timeout_err", "packet_seq_err", "implied_nak_seq_err", "rnr_nak_retry_err",
     "req_transport_retries_exceeded", "roce_slow_restart",
 )  # fmt: skip
-
-
 _LINK_ERRORS = ("link_downed", "link_error_recovery", "local_link_integrity_errors")
 
 

@@ -15,8 +15,6 @@ from ncdiag.facts.model import Host, Job
 from ncdiag.facts.view import View, derived
 
 _PARTITION = 0x7FFF
-
-
 Keys = frozenset[int]
 
 

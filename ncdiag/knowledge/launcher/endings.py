@@ -12,14 +12,8 @@ from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View, derived, derived_of
 
 _EXIT_CODE = re.compile(r"Exit Code: +(\d{1,3})\b")
-
-
 _FAILURES = frozenset({"cause", "symptom"})
-
-
 _NO_MEMORY = "killed for lack of host memory"
-
-
 _ENDS = {
     "worker-killed": "killed", "worker-crashed": "crashed", "worker-bus-error": "bus error",
     "segfault": "segmentation fault", "segfault-in-nccl": "segmentation fault in NCCL", "oom-kill": _NO_MEMORY,
@@ -85,14 +79,10 @@ def _signal(number: int) -> str:
 
 
 _WATCHDOG = frozenset({"torch-watchdog-timeout", "torch-heartbeat-stuck", "torch-tear-down"})
-
-
 _ECHOES = frozenset({
     "socket-closed-by-peer", "torch-result-remote-error", "torch-store-peer-gone", "ib-completion-error",
 })  # fmt: skip
 """What ranks print when another one is gone."""
-
-
 _OWN_FAULTS = frozenset({
     "AssertionError", "AttributeError", "FileNotFoundError", "ImportError", "IndexError", "IsADirectoryError",
     "KeyError",
@@ -100,15 +90,9 @@ _OWN_FAULTS = frozenset({
     "TypeError", "UnboundLocalError", "UnicodeDecodeError", "ValueError", "ZeroDivisionError",
 })  # fmt: skip
 """Python's own exceptions that no library raises for a peer or a device."""
-
-
 _ABORTED = frozenset({-signal.SIGABRT, 128 + signal.SIGABRT})
 """Exit codes of a process that SIGABRT ended, as Python and as a shell tell them."""
-
-
 EXCEPTION = "python-exception"
-
-
 _LOSS = "socket-closed-by-peer"
 
 

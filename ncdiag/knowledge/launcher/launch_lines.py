@@ -35,8 +35,6 @@ def miscount(job: Job, view: View) -> str | None:
 
 
 _PREFIX, _SIZE = "LIGHT_", "LIGHT_INTRA_SIZE"
-
-
 _NOT_HOROVOD = ("torchrun", "deepspeed", "accelerate")
 
 
@@ -73,8 +71,6 @@ def _gpus_per_host(view: View) -> int | None:
 
 _NOT_FOUND = 127
 """The exit status of a shell that does not find a command (POSIX)."""
-
-
 _LISTS = ("btl_tcp_if_", "oob_tcp_if_")
 
 

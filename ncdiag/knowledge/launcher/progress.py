@@ -68,8 +68,6 @@ def _of(ranks: set[int], communicator: Communicator, view: View) -> str:
 
 _MOST_RANKS = 1 << 17
 """Ranks of a communicator up to which the missing ones are told one by one."""
-
-
 _RAY = re.compile(r"\((?:\w+ )?(?:rank=\d+ )?pid=\d+(?:, ip=[^)]*)?\)")
 """The tag of a Ray worker."""
 

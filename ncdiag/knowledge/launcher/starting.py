@@ -30,14 +30,8 @@ def is_port_taken(event: Event, view: View) -> bool:
 
 _HOSTFILE = "hostfile"
 """The program of a launch of which only the file of hosts was shown."""
-
-
 _TEST = re.compile(r"\b[a-z_]{4,40}_perf\b")
-
-
 _UNREACHED = ("no error", "Connect timeout", "Connection refused", "No route to host", "Connection timed out")
-
-
 _MISNUMBERED = {
     "bootstrap-rank-twice": "has the number of another process",
     "bootstrap-rank-count": "counts another number of ranks than others do",
@@ -132,8 +126,6 @@ def is_gloo_misled(event: Event, view: View) -> bool | None:
 
 
 _STARTED = ("c10d-connect-timeout", "torch-store-timeout")
-
-
 _UNREACHED_ERRNO = frozenset({110, 111, 113})
 """Timed out, refused, no route. PyTorch tries IPv6 first, which fails with others and harms nobody."""
 

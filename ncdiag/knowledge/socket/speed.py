@@ -22,8 +22,6 @@ def only_slow_rdma(host: Host, view: View) -> bool | None:
 
 
 _ASSUMED_MBPS = 10_000
-
-
 _MORE = 1.2
 """A speed that is only measured has to be so many times what NCCL assumes."""
 
@@ -72,11 +70,7 @@ def _below(interface: Interface, host: Host) -> int | None:
 
 
 _FAST_MBPS = 25_000
-
-
 _MAX_THREADS = 16
-
-
 _MAX_SOCKETS = 64
 
 
