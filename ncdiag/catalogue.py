@@ -19,7 +19,7 @@ from ncdiag.engine.schema import Rule
 from ncdiag.engine.scope import Names
 from ncdiag.errors import NcdiagError, UsageError
 
-_CODE_FOLDERS = ("engine", "facts", "nccl/derive", "messages/derive", "knowledge", "formats", "parsers")
+_CODE_FOLDERS = ("engine", "facts", "nccl/vocabulary", "messages/vocabulary", "knowledge", "formats", "parsers")
 """Compiled rules are out of date when one of these changes: they hold what facts and events looked like."""
 
 

@@ -21,7 +21,12 @@ from ncdiag.facts.model import Event, Host, Job, Rank, Setting
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.spans import Span
 
-DERIVE_PACKAGES = ("ncdiag.facts.derive", "ncdiag.nccl.derive", "ncdiag.messages.derive", "ncdiag.knowledge")
+DERIVE_PACKAGES = (
+    "ncdiag.facts.vocabulary",
+    "ncdiag.nccl.vocabulary",
+    "ncdiag.messages.vocabulary",
+    "ncdiag.knowledge",
+)
 """Folders whose modules define derived fields: of the facts alone, those that need to know NCCL or the messages, and
 those of one area of rules."""
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derive.containers import POD
-from ncdiag.facts.derive.launches import CONTAINER_PROGRAMS
-from ncdiag.facts.derive.pods import EFA
 from ncdiag.facts.model import Event, Host, Job, Launch
 from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.vocabulary.launches import CONTAINER_PROGRAMS, EFA, POD
 
 _LOCKING = frozenset({"IPC_LOCK", "CAP_IPC_LOCK", "ALL"})
 

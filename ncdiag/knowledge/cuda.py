@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ncdiag.facts.derive.cuda import PRINTED
-from ncdiag.facts.derive.machines import MEMORY_LOST, MEMORY_XIDS
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.messages.vocabulary.cuda_errors import MEMORY_LOST, MEMORY_XIDS, PRINTED
 
 _FATAL_XIDS = frozenset({
     46, 48, 56, 57, 58, 62, 64, 65, 69, 73, 74, 79, 80, 81, 95, 119, 120, 140, 143,

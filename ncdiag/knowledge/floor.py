@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derive.outcome import place
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.vocabulary.outcome import place
 from ncdiag.messages import about
 from ncdiag.nccl import reasons
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from ncdiag.facts.derive.link_tests import measured_bandwidth
-from ncdiag.facts.derive.rdma import ranks_of
-from ncdiag.facts.derive.tuning import RDMA_CARDS
 from ncdiag.facts.model import GdrVerdict, Host, LinkTest, Rank, Setting
 from ncdiag.facts.view import View, derived
+from ncdiag.facts.vocabulary.hosts import RDMA_CARDS
+from ncdiag.facts.vocabulary.link_tests import measured_bandwidth
+from ncdiag.facts.vocabulary.rdma import ranks_of
 from ncdiag.nccl import paths, versions
-from ncdiag.nccl.derive.levels import GDR_LEVEL, P2P_LEVEL
 from ncdiag.nccl.selection import gdr
+from ncdiag.nccl.vocabulary.levels import GDR_LEVEL, P2P_LEVEL
 
 
 @derived

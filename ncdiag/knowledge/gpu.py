@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derive.gpu_models import listed
-from ncdiag.facts.derive.gpu_state import DATA_TESTS, noted_hit
-from ncdiag.facts.derive.xgmi import MESH_SIZE, link_gbs
 from ncdiag.facts.model import Gpu, HealthCheck, Host, PciDevice, TopoLink
 from ncdiag.facts.view import View, derived
+from ncdiag.facts.vocabulary.gpus import DATA_TESTS, MESH_SIZE, link_gbs, listed, noted_hit
 
 _BOARD, _TRAY = 8, 4
 """GPUs of a board with NVSwitches, whose slices have 1, 2 or 4 of them, and of a compute tray of a rack."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derive.machines import sysctl
 from ncdiag.facts.model import Event, Host, LinkTest
 from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.vocabulary.hosts import sysctl
 
 _DEEP_US = 10
 """Microseconds above which a state is no light sleep: C1 takes 1 or 2, C6 more than 100."""

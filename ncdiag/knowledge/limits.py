@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derive.endings import SHELL_STATUS, process_text, same_process
-from ncdiag.facts.derive.machines import sysctl
-from ncdiag.facts.derive.rdma import ranks_of
 from ncdiag.facts.model import Event, Host, Job, Limit
 from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.vocabulary.failures import SHELL_STATUS, process_text, same_process
+from ncdiag.facts.vocabulary.hosts import sysctl
+from ncdiag.facts.vocabulary.rdma import ranks_of
 
 _MANY_RANKS, _MANY_MORE = 64, 512
 _FEW_FILES, _SOME_FILES = 1024, 65536

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ncdiag.facts.derive.starting import MPI_PROGRAMS
 from ncdiag.facts.model import Launch
 from ncdiag.facts.view import View, derived
+from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
 
 _ONE_CORE = re.compile(r"(?<![\w-])--?bind-to(?:[ =]|-)(?:core|hwthread)\b")
 _SEVERAL = re.compile(r"\bPE=\d|--?cpus-per-(?:proc|rank)\b", re.IGNORECASE)

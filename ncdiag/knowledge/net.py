@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from ncdiag.facts.derive.comparisons import who
 from ncdiag.facts.model import Difference, Event, Interface, Job, Rank
 from ncdiag.facts.view import View, derived
+from ncdiag.facts.vocabulary.comparisons import who
 
 _SOCKET_TYPES = {3: "Socket", 4: "IB"}
 """Kinds of sockets that NCCL's handshake names (ncclSocketType, src/include/socket.h)."""

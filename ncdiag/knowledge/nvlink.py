@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derive.cuda import PRINTED
-from ncdiag.facts.derive.gpu_models import listed, module_of
-from ncdiag.facts.derive.nvlinks import gpu_pairs
 from ncdiag.facts.model import Event, Gpu, Host, Job
 from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.vocabulary.gpus import gpu_pairs, listed, module_of
+from ncdiag.messages.vocabulary.cuda_errors import PRINTED
 
 
 @derived

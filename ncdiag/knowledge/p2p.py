@@ -6,16 +6,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
-from ncdiag.facts.derive.cuda import is_said
-from ncdiag.facts.derive.gpu_models import module_of
-from ncdiag.facts.derive.gpu_state import DATA_TESTS, noted_hit
-from ncdiag.facts.derive.hardware import DISABLED_BY_KEY, p2p_words
 from ncdiag.facts.model import Event, Gpu, HealthCheck, Host, Job, Rank, TopoCpu, TopoLink
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View, derived
+from ncdiag.facts.vocabulary.gpus import DATA_TESTS, DISABLED_BY_KEY, module_of, noted_hit, p2p_words
+from ncdiag.messages.vocabulary.cuda_errors import is_said
 from ncdiag.nccl import paths, versions
-from ncdiag.nccl.derive.levels import P2P_LEVEL
 from ncdiag.nccl.selection import p2p
+from ncdiag.nccl.vocabulary.levels import P2P_LEVEL
 
 
 @derived

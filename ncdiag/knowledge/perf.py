@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-from ncdiag.facts.derive.hardware import SIBLINGS
-from ncdiag.facts.derive.nvlinks import gpu_pairs
-from ncdiag.facts.derive.performance import MEDIUM, device_of, fastest_ports, pcie_gbs, port_rates_gbs, program_of
-from ncdiag.facts.derive.xgmi import MESH_SIZE, link_gbs
 from ncdiag.facts.model import Benchmark, CollectiveSum, Gpu, Hca, Host, Port, Scaling, TopoLink
 from ncdiag.facts.view import View, derived
+from ncdiag.facts.vocabulary.benchmarks import MEDIUM, device_of, fastest_ports, pcie_gbs, port_rates_gbs, program_of
+from ncdiag.facts.vocabulary.gpus import MESH_SIZE, SIBLINGS, gpu_pairs, link_gbs
 
 _HARD = ("HW Slowdown", "HW Thermal Slowdown", "HW Power Brake Slowdown", "SW Thermal Slowdown")
 

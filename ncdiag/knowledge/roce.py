@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derive.counters import raised_counters
 from ncdiag.facts.model import Difference, Gid, GidType, Host, Interface, Job, Port, Rank
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived
+from ncdiag.facts.vocabulary.rdma import raised_counters
 from ncdiag.nccl.on_host import chosen
 from ncdiag.nccl.on_host.in_force import settings_of
 from ncdiag.nccl.selection.gid import GidChoice

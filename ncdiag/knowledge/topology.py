@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ncdiag.facts.derive.failures import CODES, OWN_FAILURES
-from ncdiag.facts.derive.tuning import RDMA_CARDS
 from ncdiag.facts.model import Event, Gpu, Host, Job, PciDevice, Rank
 from ncdiag.facts.scalars import bus_id
 from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.vocabulary.failures import CODES, OWN_FAILURES
+from ncdiag.facts.vocabulary.hosts import RDMA_CARDS
 
 _CPUS = 1 << 13
 _SHOWN = 3

@@ -104,7 +104,7 @@ def test_a_changed_file_is_read_again(cache: Path, pack: Path) -> None:  # noqa:
 
 def test_rules_depend_on_the_code_of_all_facts() -> None:
     code = {str(Path(path).relative_to(compiled.PACKAGE)) for path in catalogue._code()}
-    assert {"facts/view.py", "facts/model/network.py", "facts/derive/hosts.py", "engine/clauses.py"} <= code
+    assert {"facts/view.py", "facts/model/network.py", "facts/vocabulary/hosts.py", "engine/clauses.py"} <= code
     assert not [path for path in code if not path.endswith(".py")]
 
 

@@ -2,8 +2,8 @@
 
 Every field that is not a key is ``X | None`` and None means *unknown*, never "no". Collections are tuples; whether
 one is complete is told by ``Host.complete`` and ``Job.complete`` (`COLLECTION_KINDS` maps fields to section kinds).
-Fields that can be computed from others are not here but in `ncdiag.facts.derive`; the condition language reads both
-alike.
+Fields that can be computed from others are not here but in `ncdiag.facts.vocabulary` and `ncdiag.knowledge`; the
+condition language reads both alike.
 """
 
 from __future__ import annotations

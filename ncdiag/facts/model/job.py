@@ -172,7 +172,7 @@ class Scaling(Fact, frozen=True, kw_only=True):
 
 
 class Advertised(Fact, frozen=True, kw_only=True):
-    """An address that a rank told the others to use (derived, `ncdiag.facts.derive.network`).
+    """An address that a rank told the others to use (derived, `ncdiag.facts.vocabulary.addresses`).
 
     ``role``: ``bootstrap``, ``data`` (an entry of the socket transport's list), ``oob`` (the set-up socket of the IB
     transport) or ``peer`` (the address of another process that a message named). ``failed`` is True when a connection
@@ -196,7 +196,7 @@ Choice = Literal[
 
 
 class ComparedChoice(Fact, frozen=True, kw_only=True):
-    """A choice that a log shows beside what else is known leads to (derived, `ncdiag.nccl.derive.comparison`).
+    """A choice that a log shows beside what else is known leads to (derived, `ncdiag.knowledge.env.agreement`).
 
     ``choice`` names it for people, ``predicted`` and ``logged`` are the two answers; ``host`` and ``rank`` are the
     first to show it, ``nhosts`` counts the hosts that do.

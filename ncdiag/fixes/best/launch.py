@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shlex
 
-from ncdiag.facts.derive.settings import values_left_behind
 from ncdiag.facts.model import Host, Launch, Setting
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Bindings, Value, best, bound
 from ncdiag.nccl import environment
+from ncdiag.nccl.vocabulary.launches import values_left_behind
 
 
 @best

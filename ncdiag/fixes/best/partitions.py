@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derive.partitions import FULL, infiniband_ports, key_at
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.partitions import FULL, infiniband_ports, key_at
 from ncdiag.fixes.values import Bindings, Value, best
 
 _ASK = "grep -H . /sys/class/infiniband/*/ports/*/pkeys/* (on every host)"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derive.pods import EFA
-from ncdiag.facts.derive.ports import vendor_of
-from ncdiag.facts.derive.rdma import ranks_of
 from ncdiag.facts.model import COLLECTION_KINDS, Event, Hca, Host, Job, Rank
 from ncdiag.facts.view import View, derived
+from ncdiag.facts.vocabulary.launches import EFA
+from ncdiag.facts.vocabulary.rdma import ranks_of, vendor_of
 
 _PCI_NAME = "Elastic Fabric Adapter"
 _INSTALLED = "/opt/amazon/"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ncdiag.facts.derive.rdma import ranks_of
 from ncdiag.facts.model import Event, Host, Job, Setting
 from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.vocabulary.rdma import ranks_of
 
 AZURE_NAMES = re.compile(r"mlx5_(?:ib|an)\d")
 """What Azure's images call their RDMA devices (azhpc-images, azure_persistent_rdma_naming)."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from ncdiag.facts.derive.stacks import own_frame, place_text, process_name, telling_frame
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, Event, Job, LastOp, Rank, StackDump
 from ncdiag.facts.scalars import Version
+from ncdiag.facts.vocabulary.stacks import own_frame, place_text, process_name, telling_frame
 from ncdiag.spans import Span
 
 _COUNTED_BY_COMMUNICATOR = Version(2, 22)

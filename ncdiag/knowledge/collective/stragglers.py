@@ -6,10 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from ncdiag.facts.derive.failures import CODES
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, Event, FlightRecord, Job, Timeout
 from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.vocabulary.failures import CODES
 from ncdiag.knowledge.collective.calls import call_mismatches, call_waits, stack_waits
 from ncdiag.spans import Span
 

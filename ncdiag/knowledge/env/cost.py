@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ncdiag.facts.derive.slowness import slow_trainings
 from ncdiag.facts.model import Job, Setting
 from ncdiag.facts.view import View, derived
+from ncdiag.facts.vocabulary.trainings import slow_trainings
 
 _ENOUGH, _ENOUGH_OF_TESTED = 0.8, 0.7
 """Shares of the limit of the ports, and of what perftest measured, that a benchmark reaches when all is well."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derive.rdma import ranks_of
 from ncdiag.facts.model import Host, Interface, Setting
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived
+from ncdiag.facts.vocabulary.rdma import ranks_of
 from ncdiag.nccl import versions
-from ncdiag.nccl.derive.lists import list_of
 from ncdiag.nccl.on_host.in_force import settings_of
 from ncdiag.nccl.selection import sockets
 from ncdiag.nccl.selection.names import NameList
+from ncdiag.nccl.vocabulary.filters import list_of
 
 _FAMILY = "NCCL_SOCKET_FAMILY"
 

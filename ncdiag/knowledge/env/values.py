@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ncdiag.facts.derive.failures import CODES
 from ncdiag.facts.model import Event, Host, Job, Setting
 from ncdiag.facts.view import View, derived, derived_of
-from ncdiag.nccl.derive.judged import value_verdict
-from ncdiag.nccl.derive.levels import p2p_setting
+from ncdiag.facts.vocabulary.failures import CODES
 from ncdiag.nccl.judgement.names import of_name
 from ncdiag.nccl.judgement.verdict import NameFault, NameVerdict
+from ncdiag.nccl.vocabulary.levels import p2p_setting
+from ncdiag.nccl.vocabulary.values import value_verdict
 
 
 @derived

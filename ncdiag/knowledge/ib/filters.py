@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from ncdiag.facts.derive.rdma import ranks_of
 from ncdiag.facts.model import COLLECTION_KINDS, Host, Port, Setting
 from ncdiag.facts.view import View, derived
-from ncdiag.nccl.derive.filters import hca_list
-from ncdiag.nccl.derive.lists import list_of
+from ncdiag.facts.vocabulary.rdma import ranks_of
 from ncdiag.nccl.selection.names import NameList
+from ncdiag.nccl.vocabulary.filters import hca_list, list_of
 
 _LISTS_ALL = COLLECTION_KINDS["hcas"] | {"rdma_link", "ibv_devices", "infiniband_class"}
 """Section kinds that name every RDMA device of a host, whatever else they print about it."""

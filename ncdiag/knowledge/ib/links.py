@@ -6,13 +6,13 @@ import ipaddress
 from collections import Counter
 from collections.abc import Iterator
 
-from ncdiag.facts.derive.counters import raised_counters
-from ncdiag.facts.derive.hardware import SIBLINGS
-from ncdiag.facts.derive.link_tests import hosts_of_test, measured_bandwidth
-from ncdiag.facts.derive.performance import carried_gbs
 from ncdiag.facts.model import Event, Host, Job, LinkTest, Port, Setting
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.vocabulary.benchmarks import carried_gbs
+from ncdiag.facts.vocabulary.gpus import SIBLINGS
+from ncdiag.facts.vocabulary.link_tests import hosts_of_test, measured_bandwidth
+from ncdiag.facts.vocabulary.rdma import raised_counters
 
 _LOSS = (
     "local_ack_timeout_err", "packet_seq_err", "implied_nak_seq_err", "rnr_nak_retry_err",

@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 
-from ncdiag.facts.derive.partitions import FULL, infiniband_ports, key_at
 from ncdiag.facts.model import Host, Job
 from ncdiag.facts.view import View, derived
+from ncdiag.facts.vocabulary.partitions import FULL, infiniband_ports, key_at
 
 _PARTITION = 0x7FFF
 Keys = frozenset[int]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import signal
 
-from ncdiag.facts.derive.clocks import shared_time
-from ncdiag.facts.derive.endings import SHELL_STATUS, process_text, same_process
-from ncdiag.facts.derive.events import CRASHES
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.vocabulary.clocks import shared_time
+from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS, process_text, same_process
 
 _EXIT_CODE = re.compile(r"Exit Code: +(\d{1,3})\b")
 _FAILURES = frozenset({"cause", "symptom"})

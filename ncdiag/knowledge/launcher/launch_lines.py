@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ncdiag.facts.derive.settings import values_left_behind
 from ncdiag.facts.model import Event, Job, Launch, Setting
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.nccl.vocabulary.launches import values_left_behind
 
 
 @derived

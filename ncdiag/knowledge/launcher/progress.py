@@ -6,10 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Collection
 
-from ncdiag.facts.derive.stacks import Place, place_text, process_name, telling_frame
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Communicator, Job, Rank, StackDump
 from ncdiag.facts.view import View, derived
+from ncdiag.facts.vocabulary.stacks import Place, place_text, process_name, telling_frame
 
 
 @derived

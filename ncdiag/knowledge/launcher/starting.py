@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from ncdiag.facts.derive.cuda import PRINTED
-from ncdiag.facts.derive.starting import MPI_PROGRAMS
 from ncdiag.facts.model import Benchmark, Event, Host, Job, Launch
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
+from ncdiag.messages.vocabulary.cuda_errors import PRINTED
 
 _RAS_SINCE = Version(2, 24)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 
-from ncdiag.facts.derive.network import CONNECT_FAILURES
 from ncdiag.facts.model import Host, Job, Rank
 from ncdiag.facts.view import View, derived
+from ncdiag.facts.vocabulary.addresses import CONNECT_FAILURES
 
 _WIDEST = 16
 """Bits of the largest network that hosts of a job usually share."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derive.network import LIBVIRT_ADDRESS
-from ncdiag.facts.derive.rdma import ranks_of
 from ncdiag.facts.model import COLLECTION_KINDS, Advertised, Host, Interface, Rank
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View, derived
-from ncdiag.nccl.derive.carriers import DEAD_STATES
-from ncdiag.nccl.derive.lists import list_of
+from ncdiag.facts.vocabulary.addresses import LIBVIRT_ADDRESS
+from ncdiag.facts.vocabulary.interfaces import DEAD_STATES
+from ncdiag.facts.vocabulary.rdma import ranks_of
 from ncdiag.nccl.on_host.in_force import settings_of
 from ncdiag.nccl.selection import sockets
+from ncdiag.nccl.vocabulary.filters import list_of
 
 
 @derived

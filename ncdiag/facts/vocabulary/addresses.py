@@ -1,0 +1,91 @@
+"""Addresses that ranks advertise to each other, whatever line shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from ncdiag.facts.model import Advertised, Event, Interface, Job, Rank
+from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.view import View, derived
+
+CONNECT_FAILURES = ("socket-connect-failed", "socket-connect-retry", "socket-connect-exhausted")
+"""Events whose peer could not be reached."""
+LIBVIRT_ADDRESS = "192.168.122.1"
+"""The address that libvirt gives its bridge on every host unless told otherwise (its network ``default``)."""
+
+
+@derived
+def advertised(job: Job, view: View) -> tuple[Advertised, ...]:
+    """Every address that a rank announced (bootstrap, socket data, OOB) or that a failed connection aimed at."""
+    failed = {ip for e in job.events if e.event in CONNECT_FAILURES and (ip := view.get(e, "peer_ip"))}
+    found: dict[tuple[str | None, str, str | None, str | None], Advertised] = {}
+    for rank in job.ranks:
+        for item in _of_rank(rank, view, failed):
+            found.setdefault((item.host, item.role, item.interface, item.ip), item)
+    for event in job.events:
+        ip = view.get(event, "peer_ip")
+        if ip and event.event in CONNECT_FAILURES:
+            virtual = True if ip == LIBVIRT_ADDRESS else None
+            item = Advertised(
+                ip=ip, role="peer", failed=True, rank=event.rank, virtual=virtual, provenance=event.provenance
+            )
+            found.setdefault((None, "peer", None, ip), item)
+    return tuple(found.values())
+
+
+@derived
+def aimed_at(job: Job, view: View) -> tuple[Advertised, ...]:
+    """Those that a failed connection aimed at, looked up once for all hosts."""
+    return tuple(item for item in view.get(job, "advertised") if item.role == "peer")
+
+
+def _of_rank(rank: Rank, view: View, failed: set[str]) -> Iterator[Advertised]:
+    if rank.bootstrap_interface is not None:
+        yield _item(rank, rank.bootstrap_interface, "bootstrap", view, failed)
+    if rank.net in {None, "Socket"} or view.get(view.job, "ofi_failed"):
+        for interface in rank.socket_interfaces or ():
+            yield _item(rank, interface, "data", view, failed)
+    if rank.oob_interface is not None:
+        yield _item(rank, rank.oob_interface, "oob", view, failed)
+
+
+Role = Literal["bootstrap", "data", "oob"]
+_FIELD: dict[Role, str] = {"bootstrap": "bootstrap_interface", "data": "socket_interfaces", "oob": "oob_interface"}
+
+
+def _item(rank: Rank, interface: Interface, role: Role, view: View, failed: set[str]) -> Advertised:
+    ip = view.get(interface, "ip")
+    span = rank.provenance.get(_FIELD[role]) or interface.provenance.get("")
+    return Advertised(
+        ip=ip,
+        interface=interface.name,
+        kind=view.get(interface, "likely_kind"),
+        virtual=view.get(interface, "is_virtual"),
+        host=rank.host,
+        rank=rank.rank,
+        role=role,
+        failed=ip in failed,
+        provenance={"": span} if span else {},
+    )
+
+
+@derived
+def ofi_failed(job: Job, view: View) -> bool:
+    """Did the OFI plugin start and give up, so that the network it announced is not the one in use?"""
+    return any(event.event in {"ofi-no-provider", "ofi-init-failed"} for event in job.events)
+
+
+@derived
+def peer_ip(event: Event, view: View) -> str | None:
+    """The address in ``peer`` (``10.0.0.2<4567>``, ``fe80::1%eth0<0>``), without port and zone.
+
+    None for a host name.
+    """
+    if not event.peer:
+        return None
+    text = event.peer.split("<", 1)[0]
+    if text.count(":") == 1:
+        text = text.split(":", 1)[0]
+    text = text.split("%", 1)[0]
+    return text if ip_address(text) else None

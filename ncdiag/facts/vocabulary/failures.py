@@ -1,0 +1,112 @@
+"""What lines of failures have in common: whose process it was, what the line says of the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ncdiag.facts.model import Event, Host, Job
+from ncdiag.facts.view import View, derived
+
+_BOX = 4
+"""Lines within which the box of MPICH or Open MPI tells rank, host and exit code."""
+SHELL_STATUS = 128
+"""What a shell adds to the number of the signal that ended a program."""
+
+
+def same_process(event: Event, view: View) -> Iterable[Event]:
+    """The event, and those that tell of the same process: by its number, or of the same signal where it has none."""
+    yield event
+    number = event.fields.get("signal")
+    for other in view.job.events:
+        if event.event == "mpi-rank-ended" and other.event == "mpi-exit-code":
+            same = 0 < other.order - event.order <= _BOX
+        elif other is event or other.event not in CRASHES:
+            continue
+        elif event.pid is not None:
+            same = other.pid == event.pid and other.host in {event.host, None}
+        elif event.event == "container-oom-killed":
+            same = other.event == "worker-killed" and "Out Of Memory" in other.text
+        else:
+            same = number is not None and other.fields.get("signal") == number and event.host in {other.host, None}
+        if same:
+            yield other
+
+
+def process_text(events: list[Event]) -> str:
+    """``Rank 3 on n1``: the process that these events are of, as far as they say."""
+    rank = next((e.rank for e in events if e.rank is not None), None)
+    host = next((host for e in events if (host := e.host or e.fields.get("on_host"))), None)
+    fields = {name: value for e in reversed(events) for name, value in e.fields.items()}
+    if rank is not None:
+        name = f"Rank {rank}"
+    elif "task" in fields or "tasks" in fields:
+        name = f"Task {fields['task']}" if "task" in fields else f"Tasks {str(fields['tasks']).rstrip(':')}"
+    elif "local_rank" in fields:
+        name = f"Local rank {fields['local_rank']}"
+    elif events[0].event == "node-failed":
+        return f"Host {host}" if host else "A host"
+    else:
+        pid = next((e.pid for e in events if e.pid is not None), None)
+        name = "A process" if pid is None else f"Process {pid}"
+    return f"{name} on {host}" if host else name
+
+
+CRASHES = {
+    "worker-crashed", "worker-killed", "worker-bus-error", "worker-failed", "mpi-rank-signal", "mpi-signal",
+    "segfault", "segfault-in-nccl", "oom-kill", "container-oom-killed", "host-memory-exhausted",
+    "cuda-illegal-access", "cuda-launch-failure", "cuda-memory-error", "cuda-nvlink-error",
+    "torch-dataloader-killed", "torch-dataloader-bus-error", "node-failed", "mpi-rank-ended",
+}  # fmt: skip
+"""Events in which a process of the job ended or was ended."""
+
+
+@derived
+def who(event: Event, view: View) -> str:
+    """``Rank 3 on n2``, as far as it is known."""
+    name = f"Rank {event.rank}" if event.rank is not None else "A rank"
+    host = event.host or event.fields.get("on_host")
+    return f"{name} on {host}" if host else name
+
+
+@derived
+def pci_paths_missing(host: Host, view: View) -> bool:
+    """Did NCCL find no PCI bus folder in /sys?"""
+    found = view.events_on(host.name, ["pci-path-missing"])
+    missing = [e for e in found if str(e.fields.get("path", "")).startswith("/sys/class/pci_bus/")]
+    for event in missing[:1]:
+        view.note(event)
+    return bool(missing)
+
+
+CODES = frozenset({
+    "framework-nccl-error", "torch-nccl-error", "torch-result-system-error", "torch-result-cuda-error",
+    "torch-result-internal-error", "torch-result-invalid-usage", "torch-result-invalid-argument",
+    "torch-result-remote-error",
+})  # fmt: skip
+"""Events that tell a return code of NCCL and nothing else."""
+OWN_FAILURES = frozenset({"cause", "symptom"})
+
+
+@derived
+def has_failed(job: Job, view: View) -> bool:
+    """Does a message tell of a failure, whatever it is? Without one a job may still be slow or stand still."""
+    return any(event.kind in OWN_FAILURES for event in job.events)
+
+
+@derived
+def tells_no_code(job: Job, view: View) -> bool:
+    """Is there no return code of NCCL?"""
+    return not any(event.event in CODES for event in job.events)
+
+
+@derived
+def because(event: Event, view: View) -> str:
+    """``: Bad address``, or nothing where the line gives no reason."""
+    error = event.fields.get("error")
+    return f": {error}" if error else ""
+
+
+@derived
+def other_side(event: Event, view: View) -> str:
+    """The peer that the message names, or ``its peer``."""
+    return event.peer or "its peer"

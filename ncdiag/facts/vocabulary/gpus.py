@@ -1,0 +1,192 @@
+"""GPUs and the links between them: boards, cards, NVSwitches, peer access."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from ncdiag.facts.model import Gpu, HealthCheck, Host, Rank, TopoLink
+from ncdiag.facts.view import View, derived
+
+
+@derived
+def uses_p2p(rank: Rank, view: View) -> bool | None:
+    """Does the rank reach another GPU of its host directly?"""
+    return None if rank.transports is None else any(name.startswith("P2P/") for name in rank.transports)
+
+
+@derived
+def place(gpu: Gpu, view: View) -> str:
+    """``GPU 0000:17:00.0 of n1``, by the bus id or the index, whichever is known."""
+    return f"GPU {gpu.bus_id if gpu.bus_id is not None else gpu.index} of {gpu.host}"
+
+
+class Module(msgspec.Struct, frozen=True):
+    """An SXM model: its NVLinks and what each of them carries in one direction, in GB/s."""
+
+    pattern: re.Pattern[str]
+    links: int
+    link_gb_per_s: float = 25.0
+
+
+_MODULES = (
+    Module(re.compile(r"\bA100-SXM"), 12),
+    Module(re.compile(r"\bA800-SXM"), 8),
+    Module(re.compile(r"\bH100 \d{2,3}GB HBM"), 18),
+    Module(re.compile(r"\bH800(?! PCIe| NVL)\b"), 8),
+    Module(re.compile(r"\bH200(?! NVL)\b"), 18),
+    Module(re.compile(r"\bH20(?:-3e|Z)?(?! NVL)(?![\w-])"), 18),
+    Module(re.compile(r"\b(?:GB[23]00|B[123]00)\b"), 18, 50.0),
+)
+_RACK = re.compile(r"\bG(?:B[23]00|H200)\b")
+_CARD = re.compile(
+    r"\bPCIe\b|-PCIE-|\bNVL\b|\b(?:GeForce|RTX|Quadro|TITAN|GTX)\b|\b(?:A(?:2|10|10G|16|30|40)|L(?:4|20|40|40S)|T4)\b"
+)
+
+
+def module_of(gpu: Gpu) -> Module | None:
+    """The SXM model of a GPU; None for a card, and where the model is not known."""
+    return next((m for m in _MODULES if gpu.model and m.pattern.search(gpu.model)), None)
+
+
+@derived
+def is_module(gpu: Gpu, view: View) -> bool | None:
+    """True for an SXM module or a GPU of a rack, False for a card; None where the model does not decide."""
+    if gpu.model is None:
+        return None
+    if module_of(gpu) is not None:
+        return True
+    return False if _CARD.search(gpu.model) else None
+
+
+@derived
+def is_of_rack(gpu: Gpu, view: View) -> bool | None:
+    """True if its NVSwitches stand in other trays of the rack, which no service of this host sets up."""
+    return None if gpu.model is None else _RACK.search(gpu.model) is not None
+
+
+def listed(host: Host) -> list[Gpu] | None:
+    """The GPUs of the host as nvidia-smi lists them; None when no list is known to be whole."""
+    gpus = [gpu for gpu in host.gpus if gpu.index is not None]
+    whole = {"nvidia_smi", "nvidia_smi_L", "nvidia_smi_q", "nvml"} & host.complete
+    return gpus if gpus and (whole or len(gpus) == host.gpus_attached) else None
+
+
+DATA_TESTS = frozenset({"nvbandwidth", "simpleP2P"})
+
+
+def noted_hit(check: HealthCheck, view: View, *, is_hit: bool) -> bool:
+    """``is_hit``; a hit rests on the whole check."""
+    if is_hit:
+        view.note(check)
+    return is_hit
+
+
+@derived
+def whose(check: HealthCheck, view: View) -> str:
+    """``GPU 3 of n1``, ``NvSwitch 1 of n1``, or the host where the result is of all its GPUs."""
+    if check.part:
+        return f"{check.part} of {check.host}"
+    numbers = ", ".join(map(str, check.gpus))
+    return f"{'GPU' if len(check.gpus) == 1 else 'GPUs'} {numbers} of {check.host}" if numbers else check.host
+
+
+@derived
+def reason(check: HealthCheck, view: View) -> str:
+    """``: GPU 3's NvLink link 7 is currently down``, or nothing."""
+    return f": {check.message}" if check.message else ""
+
+
+DISABLED_BY_KEY = "DR"
+_NO_PEER_ACCESS = frozenset({"CNS", "GNS", "TNS", "NS", DISABLED_BY_KEY})
+"""Not supported by the chipset, the GPU, the topology, or at all, or disabled by a registry key of the driver, in the
+words of ``nvidia-smi topo -p2p``."""
+SIBLINGS = 4
+"""Ports of one model from which a single slower one stands out."""
+
+
+@derived
+def lacks_peer_access(link: TopoLink, view: View) -> bool | None:
+    """Does the driver offer no peer access between two GPUs?"""
+    told = p2p_words(link)
+    if link.peer_access is not None and not told & _NO_PEER_ACCESS:
+        return not link.peer_access
+    return bool(told & _NO_PEER_ACCESS) if told - {"U"} else None
+
+
+def p2p_words(link: TopoLink) -> set[str]:
+    """What ``nvidia-smi topo -p2p`` prints for a pair: reading, writing and the status as a whole."""
+    return {word for word in (link.p2p_read, link.p2p_write, link.p2p_status) if word is not None}
+
+
+@derived
+def is_gpu_pair(link: TopoLink, view: View) -> bool:
+    """Whether the link joins two GPUs."""
+    return link.a.startswith("GPU") and link.b.startswith("GPU")
+
+
+_MOST_LINKS = 18
+"""NVLinks of a GPU, through Blackwell. More to all others together: a switch joins them, so that the same links count
+for each."""
+_BRIDGED = 12
+"""NVLinks that bridges make between two cards (A100 PCIe, H100 NVL); an A100 on an NVSwitch has as many."""
+_BOARD = 8
+"""SXM modules of a host from which they are on NVSwitches."""
+
+
+def gpu_pairs(host: Host) -> list[TopoLink]:
+    """The pairs of GPUs of the host whose level ``nvidia-smi topo -m`` shows."""
+    return [link for link in host.links if link.a.startswith("GPU") and link.b.startswith("GPU") and link.level]
+
+
+@derived
+def has_nvswitch(host: Host, view: View) -> bool | None:
+    """True if NVSwitches of this host join its GPUs.
+
+    By the switch on the PCI bus, links that are too many for a mesh or bridges, or a whole board of SXM modules. Not
+    those of a rack (GB200), which other machines serve. None where a pair has as many links as bridges make.
+    """
+    if any(view.get(gpu, "is_of_rack") for gpu in host.gpus):
+        return False
+    if any("NVSwitch" in (device.description or "") for device in host.pci):
+        return True
+    modules = [view.get(gpu, "is_module") for gpu in host.gpus]
+    counts = _links_of_gpus(host)
+    if any(sum(links) > _MOST_LINKS for links in counts.values()) or modules.count(True) >= _BOARD:
+        return True
+    most = max((count for links in counts.values() for count in links), default=0)
+    if most >= _BRIDGED and False not in modules:
+        return True if most >= _MOST_LINKS or True in modules else None
+    return False if counts or "lspci" in host.complete else None
+
+
+def _links_of_gpus(host: Host) -> dict[str, list[int]]:
+    """NVLinks to each other GPU, by GPU, as ``nvidia-smi topo -m`` counts them."""
+    found: dict[str, list[int]] = {}
+    for link in gpu_pairs(host):
+        for name in (link.a, link.b):
+            found.setdefault(name, []).append(link.nvlink_count or 0)
+    return found
+
+
+@derived
+def has_nvlink(host: Host, view: View) -> bool | None:
+    """Does NVLink join some GPUs? None when their links were not shown."""
+    pairs = gpu_pairs(host)
+    for link in pairs[:1]:
+        view.note(link)
+    return any((link.level or "").startswith("NV") for link in pairs) if pairs else None
+
+
+_MESHED = (
+    (re.compile(r"\bMI3(?:00X|08X|25X)"), 64.0),
+    (re.compile(r"\bMI35[05]X"), 76.8),
+)
+"""Models of which eight are joined each to each, and what one link carries in one direction, in GB/s."""
+MESH_SIZE = 8
+
+
+def link_gbs(gpu: Gpu) -> float | None:
+    """What one xGMI link of the GPU carries in one direction, in GB/s; None for models without a mesh."""
+    return next((rate for pattern, rate in _MESHED if pattern.search(gpu.model or "")), None)

@@ -1,0 +1,51 @@
+"""What a host was seen to have: sysctls, device files, kernel logs, its NCCL release in words."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import Host, Job, TopoLink
+from ncdiag.facts.view import View, derived
+
+
+@derived
+def nccl_text(host: Host, view: View) -> str:
+    """The NCCL version of the host for people."""
+    version = view.version(host)
+    return str(version) if version else "(version unknown)"
+
+
+@derived
+def has_infiniband_devices(host: Host, view: View) -> bool | None:
+    """Are there device files that a program can open (/dev/infiniband/uverbs*)? None when the folder was not listed."""
+    names = host.infiniband_devices
+    return None if names is None else any(name.startswith("uverbs") for name in names)
+
+
+@derived
+def hca(link: TopoLink, view: View) -> str | None:
+    """RDMA device at one end of the link: its own name, or the one that the legend of ``topo -m`` gives."""
+    label = next((end for end in (link.b, link.a) if not end.startswith("GPU")), None)
+    host = view.host(link.host)
+    if label is None or host is None:
+        return None
+    return (host.nic_labels or {}).get(label)
+
+
+@derived
+def kernel_logs(job: Job, view: View) -> tuple[str | None, ...]:
+    """The hosts of whose kernel's log something was read; None among them is a host without a name."""
+    return tuple(dict.fromkeys(event.host for event in job.events if event.origin == "kernel"))
+
+
+@derived
+def shows_kernel_log(host: Host, view: View) -> bool:
+    """True if something was read of the kernel's log of the host: what it does not hold did not happen."""
+    shown = view.get(view.job, "kernel_logs")
+    return None in shown or host.name in shown
+
+
+def sysctl(host: Host, name: str) -> str | None:
+    """The text of a kernel setting of the host; None when it was not shown."""
+    return (host.sysctls or {}).get(name)
+
+
+RDMA_CARDS = ("ConnectX", "BlueField", "Infiniband controller")

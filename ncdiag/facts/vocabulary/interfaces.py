@@ -1,0 +1,106 @@
+"""What a kernel interface is, from what a tool printed or else from its name, and whether it leads to other hosts."""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.facts.model import COLLECTION_KINDS, Interface, InterfaceKind
+from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.view import View, derived
+
+_NAMES: tuple[tuple[str, InterfaceKind], ...] = (
+    (r"lo(?::\d+)?$", "loopback"),
+    (r"veth|cali[0-9a-f]|lxc[0-9a-f]{5}|lxc_health$|azv[0-9a-f]|eni[0-9a-f]{11}$|pod-id-link|nsx-|ve-", "veth"),
+    (r"docker|br-[0-9a-f]{12}$|virbr|cni|podman\d|lxcbr|lxdbr|cbr\d|weave$|nerdctl\d|kind$|incusbr", "bridge"),
+    (r"br\d|br-|vmbr|ovs|xenbr", "bridge"),
+    (
+        r"flannel|vxlan|tunl\d|tun\d|tap|wg|tailscale|utun|ppp\d|gre|sit\d|ip6tnl|ip6gre|ip_vti|ip6_vti|erspan|genev",
+        "tunnel",
+    ),
+    (r"cilium_vxlan|cilium_geneve|zt[0-9a-z]{8}|nebula|ipip|cloudbr|vpn", "tunnel"),
+    (r"cilium|kube-|nodelocaldns|dummy|ifb\d|antrea|ovn-|genev_sys|vnet\d|macvtap|vrf", "virtual"),
+    (r"wl[anpsox]|wlan", "wireless"),
+    (r".*\.\d{1,4}$|vlan\d", "vlan"),
+    (r"bond|team", "bond"),
+    (r"ib\d|ibp|ibs|ibo|ibP", "ipoib"),
+    (r"en[opsxP]|eth\d|em\d|p\d{1,3}p\d|hsn\d|rdma\d|ens|slow\d|cuse", "physical"),
+)
+_KINDS = tuple((re.compile(pattern), kind) for pattern, kind in _NAMES)
+_OWN_BRIDGES = re.compile(_NAMES[2][0])
+_ELSEWHERE = re.compile(r"if\d+$")
+_WIRED = frozenset({"physical", "bond", "vlan", "ipoib"})
+
+
+@derived
+def likely_kind(interface: Interface, view: View) -> InterfaceKind | None:
+    """The kind that a tool told, else what the name stands for by custom; None for a name without one."""
+    if interface.kind is not None:
+        return interface.kind
+    kind = next((kind for pattern, kind in _KINDS if pattern.match(interface.name)), None)
+    if kind == "physical" and interface.parent and _ELSEWHERE.match(interface.parent):
+        return None  # linked to a device of another namespace: a veth or macvlan that was given a NIC's name
+    return kind
+
+
+@derived
+def is_virtual(interface: Interface, view: View) -> bool | None:
+    """Does it exist only inside this host? A bridge of unknown purpose may carry the host's own address: unknown."""
+    kind = view.get(interface, "likely_kind")
+    if kind == "bridge":
+        return True if _OWN_BRIDGES.match(interface.name) else None
+    return None if kind is None else kind in {"veth", "tunnel", "virtual"}
+
+
+@derived
+def leads_out(interface: Interface, view: View) -> bool | None:
+    """Does it lead out of its host: a card or what stands on one; in a pod, which has none, a veth or macvlan?"""
+    kind = view.get(interface, "likely_kind")
+    if kind in _WIRED:
+        return True
+    if kind not in {"veth", "virtual"}:
+        return None if kind is None else False
+    host = view.host(interface.host)
+    if host is None or not host.complete & COLLECTION_KINDS["interfaces"]:
+        return None
+    return not any(view.get(other, "likely_kind") in _WIRED for other in host.interfaces)
+
+
+@derived
+def is_loopback(interface: Interface, view: View) -> bool | None:
+    """Is it the loopback interface, by kind or by an address of the loopback network? None if untold."""
+    kind = view.get(interface, "likely_kind")
+    if kind is not None:
+        return bool(kind == "loopback")
+    address = ip_address(view.get(interface, "ip") or "")
+    return None if address is None else address.is_loopback
+
+
+@derived
+def ip(interface: Interface, view: View) -> str | None:
+    """The address that NCCL would take: the first IPv4 one, else the first IPv6 one (src/misc/socket.cc)."""
+    found = [(ip_address(a.ip), a.ip) for a in interface.addresses or ()]
+    for version in (4, 6):
+        for address, text in found:
+            if address is not None and address.version == version:
+                return text
+    return None
+
+
+@derived
+def is_link_local(interface: Interface, view: View) -> bool | None:
+    """Is the address that NCCL would take link-local (169.254.0.0/16, fe80::/10)? None without an address."""
+    address = ip_address(view.get(interface, "ip") or "")
+    return None if address is None else address.is_link_local
+
+
+DEAD_STATES = frozenset({"down", "lowerlayerdown", "notpresent"})
+
+
+@derived
+def is_dead(interface: Interface, view: View) -> bool | None:
+    """Does it have no link: switched off, or without a carrier?"""
+    if interface.operstate in DEAD_STATES:
+        return True
+    if interface.up is False or interface.running is False:
+        return True
+    return None if interface.operstate is None and interface.running is None else False

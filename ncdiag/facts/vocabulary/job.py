@@ -1,0 +1,165 @@
+"""The job as a whole: how many hosts it spans, what differs between its ranks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from ncdiag.facts.fold import fold_hosts
+from ncdiag.facts.model import Difference, Job, Rank, Timeout
+from ncdiag.facts.scalars import Version, ip_address
+from ncdiag.facts.view import View, derived
+from ncdiag.facts.vocabulary.comparisons import host_differences, who
+from ncdiag.spans import Span
+
+
+@derived
+def stalled_at_start(job: Job, view: View) -> bool:
+    """Did the first collective run into a watchdog's limit?"""
+    for timeout in job.timeouts:
+        first = timeout.sequence == 1 or (timeout.last_completed is not None and timeout.last_completed < 1)
+        if first and view.get(timeout, "is_timeout"):
+            view.note(timeout)
+            return True
+    return False
+
+
+@derived
+def is_multi_host(job: Job, view: View) -> bool | None:
+    """Does the job span several hosts? From nNodes, the hosts seen, launch lines, or a peer address that no host here.
+
+    Has.
+    """
+    if job.nhosts is not None:
+        return job.nhosts > 1
+    rank_hosts = {r.host for r in job.ranks}
+    if len(rank_hosts) > 1:
+        return True
+    launched = [view.get(launch, "is_multi_host") for launch in job.launches]
+    if any(launched):
+        return True
+    if view.get(job, "has_foreign_peer"):
+        return True
+    ready = [r for r in job.ranks if r.transports]
+    if ready and any(name.startswith("NET") for r in ready for name in r.transports or ()):
+        return True
+    return False if False in launched and len(rank_hosts) <= 1 else None
+
+
+@derived
+def has_foreign_peer(job: Job, view: View) -> bool | None:
+    """Does some message name a peer address that belongs to no interface seen (so another host takes part)?"""
+    own = {a.ip.split("%")[0] for h in job.hosts for i in h.interfaces for a in i.addresses or ()}
+    peers = {e.peer for e in job.events if e.peer}
+    addresses = {_address(peer) for peer in peers} - {None}
+    if not addresses or not own:
+        return None
+    return any(address not in own for address in addresses)
+
+
+def _address(peer: str) -> str | None:
+    text = peer.split("<", 1)[0].split("%", 1)[0]
+    return text if ip_address(text) else None
+
+
+@derived
+def differences(job: Job, view: View) -> tuple[Difference, ...]:
+    """What differs between the ranks or hosts that told it: versions, network, settings, drivers, NICs, MTUs."""
+    found: list[Difference] = []
+    for what, read in _COMPARED.items():
+        found += _difference(job, what, "", read)
+    names = {name for rank in job.ranks for name in rank.settings}
+    for name in sorted(names):
+        found += _difference(job, "setting", name, _setting_reader(name))
+    found += _host_settings(job, view)
+    found += _told_versions(job)
+    found += host_differences(job, view)
+    return tuple(found)
+
+
+_COMPARED: dict[str, Callable[[Rank], Any]] = {
+    "nccl_version": lambda rank: str(rank.nccl_version) if rank.nccl_version and rank.nccl_version.known else None,
+    "net": lambda rank: rank.net,
+    "library": lambda rank: rank.library,
+}
+
+
+def _setting_reader(name: str) -> Callable[[Rank], Any]:
+    def read(rank: Rank) -> Any:  # noqa: ANN401
+        setting = rank.settings.get(name)
+        return setting.text if setting else None
+
+    return read
+
+
+def _difference(job: Job, what: str, name: str, read: Callable[[Rank], Any]) -> list[Difference]:
+    groups: dict[str, list[Rank]] = defaultdict(list)
+    spans: dict[str, Span] = {}
+    for rank in job.ranks:
+        value = read(rank)
+        if value is not None:
+            groups[str(value)].append(rank)
+            spans.setdefault(str(value), rank.provenance.get(what) or rank.provenance.get("") or Span("", 0))
+            if name and name in rank.settings:
+                spans[str(value)] = rank.settings[name].provenance.get("", spans[str(value)])
+    if len(groups) < 2:  # noqa: PLR2004
+        return []
+    return [Difference(what=what, name=name or what, groups=_folded(groups), provenance=spans)]
+
+
+def _host_settings(job: Job, view: View) -> list[Difference]:
+    """Variables that the environments of two hosts give differently."""
+    result = []
+    names = {name for host in job.hosts for name in host.settings}
+    for name in sorted(names):
+        groups: dict[str, list[str]] = defaultdict(list)
+        spans: dict[str, Span] = {}
+        for host in job.hosts:
+            setting = host.settings.get(name)
+            if setting and setting.text is not None and setting.pid is None:
+                groups[setting.text].append(host.name)
+                spans.setdefault(setting.text, setting.provenance.get("", Span("", 0)))
+        if len(groups) > 1:
+            folded = {value: fold_hosts(hosts) for value, hosts in groups.items()}
+            result.append(Difference(what="setting", name=name, groups=folded, provenance=spans))
+    return result
+
+
+def _folded(groups: dict[str, list[Rank]]) -> dict[str, str]:
+    return {value: who(ranks, sorted({r.host for r in ranks})) for value, ranks in groups.items()}
+
+
+def _told_versions(job: Job) -> list[Difference]:
+    """The two versions of NCCL's own message about them (src/init.cc, 2.23 and later)."""
+    result = []
+    for event in job.events:
+        if event.event == "version-mismatch":
+            fields = event.fields
+            groups = {
+                str(Version.from_code(int(fields[f"{which}_version"] or 0))): f"rank {fields[f'{which}_rank']}"
+                for which in ("first", "second")
+            }
+            result.append(
+                Difference(what="nccl_version", name="nccl_version", groups=groups, provenance=event.provenance)
+            )
+    return result
+
+
+@derived
+def summary(difference: Difference, view: View) -> str:
+    """``2.22.3 (ranks 0-7 on n1), 2.23.4 (ranks 8-15 on n2)``."""
+    return ", ".join(f"{value} ({who})" for value, who in difference.groups.items())
+
+
+@derived
+def is_timeout(timeout: Timeout, view: View) -> bool:
+    """A collective that ran longer than allowed.
+
+    Other records only tell the state of a rank, unless PyTorch looks for the stack of a collective that failed and no
+    code of NCCL tells why.
+    """
+    if timeout.ran_ms is not None or timeout.only_stack:
+        return True
+    sought = [event for event in view.job.events if event.event == "torch-flight-recorder-off"]
+    return bool(sought) and bool(view.get(view.job, "tells_no_code"))

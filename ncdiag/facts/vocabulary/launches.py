@@ -1,0 +1,57 @@
+"""Launch lines and manifests: containers and pods, hosts, shared memory, RDMA devices."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import Launch
+from ncdiag.facts.view import View, derived
+
+POD = "kubernetes"
+
+
+@derived
+def asks_rdma(launch: Launch, view: View) -> bool | None:
+    """Whether the container is given RDMA devices; None for a line that is no container."""
+    if launch.program == POD:
+        return bool(launch.rdma_resources)
+    if launch.program in CONTAINER_PROGRAMS:
+        return bool(launch.privileged) or any("infiniband" in device for device in launch.devices)
+    return None
+
+
+CONTAINER_PROGRAMS = ("docker run", "podman run", "nvidia-docker run", "nerdctl run", "docker compose")
+CONTAINER_SHM = 64 << 20
+"""Shared memory of a container without --shm-size and --ipc=host (Docker reference, docker run)."""
+
+
+@derived
+def is_multi_host(launch: Launch, view: View) -> bool | None:
+    """Does the line start processes on several hosts? None when it does not say."""
+    if launch.program == "hostfile" and not any(host.slots for host in launch.hosts):
+        return None  # a list of names may be any list
+    if launch.hosts:
+        return len({host.name for host in launch.hosts}) > 1
+    if launch.program.endswith("_perf") and launch.nnodes is None:
+        return False  # nccl-tests without a launcher: one process
+    return launch.nnodes > 1 if launch.nnodes is not None else None
+
+
+@derived
+def is_container(launch: Launch, view: View) -> bool:
+    """Whether the line starts a container."""
+    return launch.program in CONTAINER_PROGRAMS
+
+
+@derived
+def container_shm_bytes(launch: Launch, view: View) -> int | None:
+    """Shared memory that the container gets, in bytes; None when it shares the host's or is no container."""
+    if launch.program not in CONTAINER_PROGRAMS or launch.ipc == "host":
+        return None
+    return launch.shm_size_bytes if launch.shm_size_bytes is not None else CONTAINER_SHM
+
+
+EFA = {
+    "p4d.24xlarge": (4, 8), "p4de.24xlarge": (4, 8), "p5.48xlarge": (32, 8), "p5e.48xlarge": (32, 8),
+    "p5en.48xlarge": (16, 8), "p6-b200.48xlarge": (8, 8),
+}  # fmt: skip
+"""EFA devices and GPUs of instance types (Amazon EC2 user guide, network cards)."""
+MPI_PROGRAMS = ("mpirun", "mpiexec", "orterun", "prterun")

@@ -1,0 +1,132 @@
+"""What perftest measured of a link, beside what its port promises, the same link to host memory, and what NCCL reached.
+
+Acceptance thresholds of providers for ``ib_write_bw`` are 90 to 96% of the port's rate with large messages
+(Azure/azurehpc-health-checks, oracle-quickstart/oci-hpc); perftest's own default of 64 KiB over one queue pair stays
+below that on fast ports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ncdiag.facts.model import Benchmark, Host, LinkTest
+from ncdiag.facts.view import View, derived
+from ncdiag.facts.vocabulary.benchmarks import bus_bandwidth, fastest_ports, goes_round
+
+_SMALLEST = 64 << 10
+"""Bytes from which a message shows bandwidth; it is perftest's default."""
+_LARGE, _MEDIUM_SHARE = 1 << 20, 0.75
+"""Bytes from which one queue pair fills a fast link, and what smaller messages reach of it at least."""
+
+
+@derived
+def from_host_memory(test: LinkTest, view: View) -> float | None:
+    """Gbit/s of the same test of the same device from host memory, at a size of this one; None where none was run.
+
+    None too for a test whose own buffers do not lie on a GPU.
+    """
+    best = None
+    for other in view.job.link_tests if test.memory == "gpu" else ():
+        for row in other.rows if _is_alike(test, other) else ():
+            rate = row.average_gbps
+            if rate is not None and row.size >= _SMALLEST and _at(test, row.size) and (best is None or rate > best):
+                best = rate
+                view.note(other, "rows")
+    return best
+
+
+@derived
+def fraction_of_host_memory(test: LinkTest, view: View) -> float | None:
+    """What GPU memory reaches of that."""
+    found = measured_bandwidth(test)
+    host: float | None = view.get(test, "from_host_memory")
+    return found[0] / host if found and host else None
+
+
+@derived
+def device_text(test: LinkTest, view: View) -> str:
+    """The device that was tested, for people: ``mlx5_0 of n1``."""
+    return " of ".join(part for part in (test.hca or "an RDMA device", test.host) if part)
+
+
+@derived
+def bus_ids(test: LinkTest, view: View) -> str:
+    """Where the tested card stands: ``0000:17:00.0``; ``<bus id of mlx5_0>`` where nothing tells it."""
+    found = [
+        hca.bus_id for host in hosts_of_test(test, view) for hca in host.hcas if hca.name == test.hca and hca.bus_id
+    ]
+    return found[0] if len(set(found)) == 1 else f"<bus id of {test.hca or 'the card'}>"
+
+
+@derived
+def tested_gbs(benchmark: Benchmark, view: View) -> float | None:
+    """GB/s that link tests show for the ports of one host, as far as their number is known; else for one port.
+
+    iperf3 measures all that the sockets of a host carry. None when no test was run, or for a collective that does not
+    go round in a ring over several hosts.
+    """
+    hosts = benchmark.nhosts or view.job.nhosts
+    if hosts is None or hosts < 2 or not goes_round(benchmark, view):  # noqa: PLR2004
+        return None
+    tests = [(measured_bandwidth(test), test) for test in view.job.link_tests]
+    ports = min((count for host in view.job.hosts if (count := len(list(fastest_ports(host))))), default=1)
+    used = max(1, min(ports, (benchmark.nranks or hosts) // hosts))
+    rates = [(found[0] / _ways(test) * used, test) for found, test in tests if found is not None]
+    rates += [(test.gbps, test) for test in view.job.link_tests if test.gbps is not None]
+    if not rates:
+        return None
+    rate, best = max(rates, key=lambda item: item[0])
+    view.note(best)
+    return rate / 8
+
+
+@derived
+def fraction_of_tested(benchmark: Benchmark, view: View) -> float | None:
+    """Bus bandwidth of the large sizes over what the tested links let sizes like them reach."""
+    reached = bus_bandwidth(benchmark)
+    tested: float | None = view.get(benchmark, "tested_gbs")
+    if not reached or not tested:
+        return None
+    view.note(benchmark)
+    return reached[0] / (tested * reached[1])
+
+
+@derived
+def tested_text(benchmark: Benchmark, view: View) -> str:
+    """``8.2 of the 97.8 GB/s``."""
+    reached, tested = bus_bandwidth(benchmark), view.get(benchmark, "tested_gbs")
+    return f"{reached[0]:.3g} of the {tested:.3g} GB/s" if reached and tested else "an unknown share"
+
+
+def measured_bandwidth(test: LinkTest) -> tuple[float, float] | None:
+    """The best bandwidth, and the share of the link that sizes like it reach when all is well."""
+    for least, share in ((_LARGE, 1.0), (_SMALLEST, _MEDIUM_SHARE)):
+        values = [row.average_gbps for row in test.rows if row.size >= least and row.average_gbps is not None]
+        if values:
+            return max(values), share
+    return None
+
+
+def _ways(test: LinkTest) -> int:
+    return (2 if test.bidirectional else 1) * (2 if test.dual_port else 1)
+
+
+def hosts_of_test(test: LinkTest, view: View) -> Iterator[Host]:
+    """The host that the test ran on; where it is not known, all that have a device of that name."""
+    named = view.host(test.host)
+    hosts = [named] if named is not None and named.hcas else view.job.hosts
+    return (host for host in hosts if any(hca.name == test.hca for hca in host.hcas))
+
+
+def _is_alike(test: LinkTest, other: LinkTest) -> bool:
+    """Does the other test differ in its memory alone?"""
+    same = (test.program, test.hca, bool(test.bidirectional), bool(test.dual_port))
+    here = test.host is None or other.host is None or test.host == other.host
+    return (
+        other.memory == "host" and here and test.hca is not None
+        and same == (other.program, other.hca, bool(other.bidirectional), bool(other.dual_port))
+    )  # fmt: skip
+
+
+def _at(test: LinkTest, size: int) -> bool:
+    return any(row.size == size and row.average_gbps is not None for row in test.rows)

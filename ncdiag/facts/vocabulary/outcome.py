@@ -1,0 +1,231 @@
+"""Did the job fail, when and how far had it come: facts of the whole job that the engine weighs, whatever a rule says.
+
+A line that tells of a failure counts only as long as nothing shows that the job got over it: a later step, a later
+communicator, a server that answers, an orderly end. What was printed after an orderly end belongs to the tear-down.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from typing import Literal
+
+import msgspec
+
+from ncdiag.facts.model import FAILURES, Event, Host, Job
+from ncdiag.facts.view import View, derived
+from ncdiag.facts.vocabulary.clocks import shared_time
+from ncdiag.spans import Span
+
+_TALK = frozenset({"INFO", "TRACE", "CALL", "VERSION"})
+"""Levels at which a program tells what it does: a failure is printed there when the program goes on."""
+_WARNS = frozenset({"WARN", "ERROR", "ATTN", "DIAG", "ABORT"})
+"""Levels at which NCCL warns."""
+_RETURN, _IN_PROGRESS = "error-return", 7
+"""NCCL's trace of a return code; ncclInProgress is none of a failure."""
+_FINISHED, _STARTED, _SERVES = "program-finished", "program-started", "program-serves"
+_STEP, _EXIT = "progress-step", "process-exit"
+_STEPS_NEEDED = 3
+"""Steps after a failure before the job went on: other ranks may still print one or two."""
+_BEFORE, _AFTER = 3600.0, 600.0
+"""Seconds before the first and behind the last line of a job in which the kernel's lines may belong to it."""
+_LOGIN = ("login", "head", "frontend", "submit", "bastion", "jump", "mgmt", "admin", "gateway")
+_MILD = re.compile(r"\s*(?:corrected|correctable|non-?fatal|info)\b", re.IGNORECASE)
+"""What the hardware says of a fault that it got over itself."""
+_RECOVERIES = {"interface-link-down": "interface-link-up", "carrier-lost": "carrier-gained"}
+Place = tuple[str, int]
+"""A source and a line of it."""
+
+
+def place(fact: object, field: str = "") -> Place | None:
+    """Where a fact, or one field of it, was printed."""
+    provenance: dict[str, Span] = getattr(fact, "provenance", None) or {}
+    span = provenance.get(field) or provenance.get("")
+    return (span.source, span.line) if span is not None else None
+
+
+@derived
+def is_failure(event: Event, view: View) -> bool:
+    """True if the line tells that something failed: a failure that the catalogue knows, a trace of a return code.
+
+    So does a warning that is otherwise harmless, when it is the last one before such a trace.
+    """
+    if event.event == _RETURN:
+        return event.fields.get("code") not in {0, _IN_PROGRESS}
+    if event.level in {"WARN", "ERROR"} and event.kind is None:
+        return True
+    if _MILD.match(str(event.fields.get("severity") or event.fields.get("detail") or "")):
+        return False
+    if event.kind in FAILURES:
+        return event.level not in _TALK
+    return event.level in _WARNS and event.provenance.get("") in view.get(view.job, "last_words")
+
+
+@derived
+def last_words(job: Job, view: View) -> frozenset[Span | None]:
+    """The last warning of each process before its first trace of a return code."""
+    said: dict[tuple[str | None, int | None], Event] = {}
+    found: dict[tuple[str | None, int | None], Event | None] = {}
+    for event in sorted(job.events, key=lambda event: event.order):
+        process = event.host, event.pid
+        if event.level in _WARNS:
+            said[process] = event
+        elif event.event == _RETURN and view.get(event, "is_failure"):
+            found.setdefault(process, said.get(process))
+    return frozenset(event.provenance.get("") for event in found.values() if event is not None)
+
+
+@derived
+def went_on(event: Event, view: View) -> bool:
+    """True if the job got over what the line tells: it went on afterwards, or had come to an orderly end before."""
+    at = place(event)
+    if at is None:
+        return False
+    marks: Marks = view.get(view.job, "marks")
+    if _came_up(event, at, view) or _recovered(event, view):
+        return True
+    if at[0] not in marks.sources:  # the kernel's log, or the file of a rank: its place tells nothing of the order
+        return bool(marks.finished)
+    return _finished_around(at, marks) or _progressed(at, marks)
+
+
+def _finished_around(at: Place, marks: Marks) -> bool:
+    """Did the program end well after this line, or before it with nothing begun in between?"""
+    source, line = at
+    ends, again = marks.finished.get(source, []), marks.started.get(source, [])
+    later = bisect_left(ends, line)
+    if later < len(ends) and bisect_right(again, line) == bisect_left(again, ends[later]):
+        return True
+    begun = sorted([*again, *marks.begun.get(source, [])])
+    return later > 0 and bisect_left(begun, ends[later - 1]) == bisect_right(begun, line)
+
+
+def _progressed(at: Place, marks: Marks) -> bool:
+    source, line = at
+    steps, served = marks.stepped.get(source, []), marks.served.get(source, [])
+    return len(steps) - bisect_right(steps, line) >= _STEPS_NEEDED or bisect_right(served, line) < len(served)
+
+
+def _came_up(event: Event, at: Place, view: View) -> bool:
+    """Did the process that warned set up its communicator afterwards?"""
+    if event.pid is None or event.origin not in {"nccl", "rccl", "plugin", "libfabric"}:
+        return False
+    ready = view.get(view.job, "ready_places").get((event.host, event.pid))
+    return ready is not None and ready[0] == at[0] and ready[1] > at[1]
+
+
+def _recovered(event: Event, view: View) -> bool:
+    """Did the link that was lost come back?"""
+    up = _RECOVERIES.get(event.event)
+    device = event.fields.get("interface")
+    return up is not None and any(
+        later.order > event.order and later.fields.get("interface") == device
+        for later in view.events_on(event.host, [up])
+    )
+
+
+@derived
+def ready_places(job: Job, view: View) -> dict[tuple[str | None, int | None], Place]:
+    """Where each process last printed that a communicator was complete."""
+    found: dict[tuple[str | None, int | None], Place] = {}
+    for rank in job.ranks:
+        at = place(rank, "state") if rank.state == "ready" else None
+        if at is not None:
+            found[rank.host, rank.pid] = max(at, found.get((rank.host, rank.pid), at))
+    return found
+
+
+class Marks(msgspec.Struct, frozen=True):
+    """Where programs began, went on, served and ended well: rising line numbers by source.
+
+    ``started``: a command or a test was started, anew perhaps; ``begun``: a program says that its work begins.
+    """
+
+    started: dict[str, list[int]]
+    begun: dict[str, list[int]]
+    stepped: dict[str, list[int]]
+    served: dict[str, list[int]]
+    finished: dict[str, list[int]]
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """The sources in which a job printed any of this."""
+        return frozenset({*self.started, *self.begun, *self.stepped, *self.served, *self.finished})
+
+
+@derived
+def marks(job: Job, view: View) -> Marks:
+    """Where the input shows that programs began, went on, served and ended well."""
+    found = Marks({}, {}, {}, {}, {})
+    kinds = {_FINISHED: found.finished, _STARTED: found.begun, _STEP: found.stepped, _SERVES: found.served}
+    exits = [event for event in job.events if event.event == _EXIT]
+    if exits and not any(event.fields.get("exit_code") or event.fields.get("signal") for event in exits):
+        kinds[_EXIT] = found.finished
+    told = [(kinds[event.event], place(event)) for event in job.events if event.event in kinds]
+    for run in job.benchmarks:
+        told.append((found.started, place(run)))
+        if run.average_busbw is not None and not run.out_of_bounds:
+            told.append((found.finished, place(run, "average_busbw")))
+    told += [(found.started, place(launch)) for launch in job.launches]
+    for lines, at in told:
+        if at is not None:
+            lines.setdefault(at[0], []).append(at[1])
+    for kind in (found.started, found.begun, found.stepped, found.served, found.finished):
+        for numbers in kind.values():
+            numbers.sort()
+    return found
+
+
+@derived
+def is_elsewhere(event: Event, view: View) -> bool:
+    """True if the line belongs to another time than the job, or to a host on which none of it ran."""
+    host = view.host(event.host)
+    if host is not None and view.get(host, "is_in_job") is False:
+        return True
+    window = view.get(view.job, "time_span")
+    if event.origin != "kernel" or event.time is None or window is None:
+        return False
+    return not window[0] - _BEFORE <= event.time <= window[1] + _AFTER
+
+
+@derived
+def time_span(job: Job, view: View) -> tuple[float, float] | None:
+    """The times of the first and the last line that the job's own programs printed with a date."""
+    times = [shared_time(e, view) for e in job.events if e.time is not None and e.origin != "kernel"]
+    known = [time for time in times if time is not None]
+    return (min(known), max(known)) if known else None
+
+
+@derived
+def is_in_job(host: Host, view: View) -> bool | None:
+    """False if the name is that of a login or management node and the job's ranks ran elsewhere; None if not known."""
+    hosts = {rank.host for rank in view.job.ranks}
+    if host.name in hosts:
+        return True
+    named = {name for name in hosts if name}
+    return False if named and any(word in host.name.lower() for word in _LOGIN) else None
+
+
+@derived
+def is_open_failure(event: Event, view: View) -> bool:
+    """True if the line tells of a failure that the job is not known to have got over."""
+    if not view.get(event, "is_failure"):
+        return False
+    return not view.get(event, "went_on") and not view.get(event, "is_elsewhere")
+
+
+@derived
+def open_failures(job: Job, view: View) -> tuple[Event, ...]:
+    """The lines that tell of failures which count, in the order of the input."""
+    return tuple(event for event in job.events if view.get(event, "is_open_failure"))
+
+
+@derived
+def outcome(job: Job, view: View) -> Literal["failed", "finished", "running", "unknown"]:
+    """What became of the job: a failure that nothing followed, an orderly end, steps to the last line, else unknown."""
+    if view.get(job, "open_failures"):
+        return "failed"
+    found: Marks = view.get(job, "marks")
+    if found.finished:
+        return "finished"
+    return "running" if found.stepped or found.served else "unknown"

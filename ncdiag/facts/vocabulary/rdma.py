@@ -1,0 +1,208 @@
+"""RDMA devices, their ports and the ranks that use them: RoCE or InfiniBand, active, how fast, with which GID."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ncdiag.facts.assemble_hosts import UNNAMED
+from ncdiag.facts.model import GdrVerdict, GidUse, Hca, Host, Job, Port, Rank
+from ncdiag.facts.scalars import is_rdma_resource
+from ncdiag.facts.view import View, derived
+
+
+def raised_counters(counters: dict[str, int] | None, names: tuple[str, ...]) -> str | None:
+    """``link_downed 3``: those of these names that are not 0."""
+    shown = {name: value for name in names if (value := (counters or {}).get(name)) is not None}
+    return ", ".join(f"{name} {value}" for name, value in shown.items() if value > 0) if shown else None
+
+
+_OFI_EVENTS = ("ofi-", "efa-")
+
+
+@derived
+def uses_ofi(job: Job, view: View) -> bool:
+    """Does the OFI plugin or libfabric speak in this job, whatever became of it?"""
+    return any(name.startswith(_OFI_EVENTS) for name in view.event_names())
+
+
+@derived
+def mixes_link_layers(rank: Rank, view: View) -> bool | None:
+    """Does the rank's list of RDMA ports hold InfiniBand and RoCE ports?"""
+    if rank.net_devices is None:
+        return None
+    return {"IB", "RoCE"} <= {d.link_layer for d in rank.net_devices}
+
+
+@derived
+def device_list(rank: Rank, view: View) -> str:
+    """``mlx5_0 (IB), mlx5_bond_0 (RoCE)``."""
+    return ", ".join(f"{d.name} ({d.link_layer or 'link layer unknown'})" for d in rank.net_devices or ())
+
+
+_NO_VENDOR = 0xFFFFFF
+_SOFTWARE = re.compile(r"rxe|siw")
+
+
+@derived
+def is_active(port: Port, view: View) -> bool | None:
+    """Is the port active? NCCL takes no other."""
+    return None if port.state is None else port.state == "active"
+
+
+@derived
+def is_roce(port: Port, view: View) -> bool | None:
+    """Does the port carry RDMA over Ethernet? From the link layer, else from the types in its GID table."""
+    if port.link_layer is not None:
+        return port.link_layer == "Ethernet"
+    types = {gid.type for gid in port.gids} - {None}
+    return any(kind != "IB" for kind in types) if types else None
+
+
+@derived
+def rocev2_ipv4_index(port: Port, view: View) -> int | None:
+    """The lowest index of type RoCE v2 with an IPv4 address; None without one, or when a lower one may exist unseen."""
+    known = {gid.index for gid in port.gids if gid.type is not None}
+    for gid in sorted(port.gids, key=lambda g: g.index):
+        if gid.type == "RoCE v2" and gid.ip is not None:
+            return gid.index if port.gids_complete or known.issuperset(range(gid.index)) else None
+    return None
+
+
+@derived
+def active_ports(host: Host, view: View) -> tuple[Port, ...]:
+    """The ports known to be active, device by device."""
+    return tuple(port for hca in host.hcas for port in hca.ports if view.get(port, "is_active"))
+
+
+@derived
+def is_soft_rdma(hca: Hca, view: View) -> bool | None:
+    """Is the device Soft-RoCE or Soft-iWARP?
+
+    The rxe and siw drivers have no PCI device, and names that begin so by custom.
+    """
+    vendor = vendor_of(hca)
+    if _SOFTWARE.match(hca.name) or vendor in {0, _NO_VENDOR}:
+        return True
+    return None if vendor is None else False
+
+
+def vendor_of(hca: Hca) -> int | None:
+    """The number of the PCI vendor of an RDMA device; None when it was not shown."""
+    try:
+        return int(hca.vendor_id or "", 16)
+    except ValueError:
+        return None
+
+
+_RDMA_SETTINGS = ("NCCL_IB_", "FI_EFA_", "NCCL_NET_GDR", "UCX_NET_DEVICES")
+_RDMA_NICS = ("ConnectX", "BlueField", "Infiniband controller", "Elastic Fabric Adapter", "BCM957", "Thor")
+
+
+def ranks_of(host: Host, view: View) -> Sequence[Rank]:
+    """The ranks on a host; for output pasted without a host name, all ranks (it comes from one of their hosts)."""
+    mine = view.ranks_on(host.name)
+    return view.job.ranks if not mine and host.name == UNNAMED else mine
+
+
+@derived
+def has_rdma_hardware(host: Host, view: View) -> bool | None:
+    """Does the machine have an RDMA device: in verbs, on the PCI bus, or as a file that its driver made?"""
+    for hca in host.hcas:
+        view.note(hca)
+    if host.hcas:
+        return True
+    for rank in ranks_of(host, view):
+        if rank.net_devices:
+            view.note(rank, "net_devices")
+            return True
+    for device in host.pci:
+        if any(word in (device.description or "") for word in _RDMA_NICS):
+            view.note(device)
+            return True
+    if any(name.startswith("uverbs") for name in host.infiniband_devices or ()):
+        view.note(host, "infiniband_devices")
+        return True
+    seen = host.complete & {"ibstat", "ibstatus", "ibv_devinfo", "sysfs_infiniband", "infiniband_class"}
+    return False if seen else None
+
+
+@derived
+def lacks_rdma(job: Job, view: View) -> bool | None:
+    """Has no host that was seen any RDMA device?"""
+    told = [view.get(host, "has_rdma_hardware") for host in job.hosts]
+    if True in told:
+        return False
+    return True if told and None not in told else None
+
+
+@derived
+def expects_rdma(job: Job, view: View) -> bool | None:
+    """Does anything say that the job's hosts have an RDMA network: hardware, settings, what a pod asks for?
+
+    None where nothing does: then it is not known.
+    """
+    for setting in job.settings:
+        off = setting.name == "NCCL_IB_DISABLE"
+        if setting.is_set and setting.name.startswith(_RDMA_SETTINGS) and not off:
+            view.note(setting)
+            return True
+    if any(launch.rdma_resources or any("infiniband" in d for d in launch.devices) for launch in job.launches):
+        return True
+    offering = next((node for node in job.cluster_nodes if any(map(is_rdma_resource, node.resources or ()))), None)
+    if offering is not None:
+        view.note(offering, "resources")
+        return True
+    lacks: bool | None = view.get(job, "lacks_rdma")
+    return None if lacks is None else not lacks
+
+
+@derived
+def failed_over_verbs(job: Job, view: View) -> bool:
+    """Did an RDMA connection or transfer of the job fail?"""
+    return any(e.event in {"ib-completion-error", "ib-modify-qp-failed"} for e in job.events)
+
+
+@derived
+def uses_roce(rank: Rank, view: View) -> bool | None:
+    """Does the rank use RDMA ports of link layer Ethernet?"""
+    if rank.net_devices:
+        layers = {d.link_layer for d in rank.net_devices}
+        if "RoCE" in layers:
+            return rank.net != "Socket"
+        return False if None not in layers else None
+    return None
+
+
+@derived
+def is_link_local(use: GidUse, view: View) -> bool | None:
+    """Is the local GID a link-local one (fe80::)?"""
+    return use.local_gid.lower().startswith("fe80") if use.local_gid else None
+
+
+@derived
+def by_distance(verdict: GdrVerdict, view: View) -> bool:
+    """Was GPUDirect RDMA refused because GPU and NIC are too far apart?"""
+    return (
+        not verdict.enabled
+        and verdict.distance is not None
+        and verdict.limit is not None
+        and verdict.distance > verdict.limit
+    )
+
+
+@derived
+def slow_devices(rank: Rank, view: View) -> tuple[str, ...] | None:
+    """Listed RDMA ports of less than half the rate of the fastest listed one; None when their rates are not known."""
+    if not rank.net_devices:
+        return None
+    names = {part for d in rank.net_devices for part in d.name.split("+")}
+    hosts = [view.host(name) for name in (rank.host, UNNAMED) if name == rank.host or not view.ranks_on(name)]
+    ports = [p for h in hosts if h for hca in h.hcas for p in hca.ports if p.hca in names and p.rate_gbps]
+    if len(ports) < len(names):
+        return None
+    fastest = max(p.rate_gbps or 0 for p in ports)
+    slow = [p for p in ports if (p.rate_gbps or 0) * 2 < fastest]
+    for port in slow:
+        view.note(port)
+    return tuple(f"{p.hca} ({p.rate_gbps:g} Gbit/s)" for p in slow)

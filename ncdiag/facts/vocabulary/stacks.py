@@ -1,0 +1,85 @@
+"""Where processes stand, by their stacks: in a collective, in NCCL's set-up, at the rendezvous, or somewhere else.
+
+The innermost function that tells decides. Functions of Python are known by their file as well, for users give theirs
+the same names (torch/distributed/distributed_c10d.py and rendezvous.py, 1.9 to 2.9); those of NCCL by their names
+(src/init.cc, src/bootstrap.cc, src/transport.cc, v2.4.6 to v2.30.7).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from ncdiag.facts.model import StackDump, StackFrame
+
+Place = Literal["rendezvous", "set-up", "collective", "gpu", "data", "checkpoint"]
+_SET_UP = re.compile(
+    r"(?:\w+::)*(?:ncclCommInit\w*|ncclCommSplit\w*|bootstrap(?:Init|Recv|Send|AllGather|Barrier|Net\w*)\w*"
+    r"|initTransportsRank|p2pSetup|ncclTransport\w*(?:Setup|Connect)\w*|ncclSocketAccept|ncclProxyConnect)\b"
+)
+_GPU = re.compile(r"(?:cu|cuda|hip)(?:Stream|Device|Event|Ctx)Synchronize\w*|testStreamSynchronize")
+_CALLED = re.compile(
+    r"(?:i?all_?reduce|i?all_gather|reduce_scatter|all_to_all|broadcast|barrier|monitored_barrier|reduce|gather|scatter"
+    r"|send|recv|batch_isend_irecv)(?:_\w+)?"
+)
+_NATIVE_CALL = re.compile(
+    r"(?:\w+::)*nccl(?:AllReduce|AllGather|ReduceScatter|Broadcast|Bcast|Reduce|Send|Recv|AlltoAll)\b"
+)
+_FILES: tuple[tuple[Place, str], ...] = (
+    ("rendezvous", "torch/distributed/rendezvous.py"), ("rendezvous", "torch/distributed/elastic/rendezvous/"),
+    ("data", "torch/utils/data/"), ("checkpoint", "torch/serialization.py"),
+    ("checkpoint", "torch/distributed/checkpoint/"),
+)  # fmt: skip
+_C10D = "torch/distributed/distributed_c10d.py"
+_STORE = frozenset({"_store_based_barrier", "init_process_group"})
+_WORDS: dict[Place, str] = {
+    "rendezvous": "at the rendezvous", "set-up": "in the set-up of a communicator", "collective": "in a collective",
+    "gpu": "waiting for its GPU", "data": "loading data", "checkpoint": "in a checkpoint",
+}  # fmt: skip
+
+
+def _place(frame: StackFrame) -> Place | None:
+    function, file = frame.function.rpartition(".")[2], (frame.file or "").replace("\\", "/")
+    if _SET_UP.match(frame.function):
+        return "set-up"
+    if _NATIVE_CALL.match(frame.function):
+        return "collective"
+    if _GPU.match(frame.function) or (function == "synchronize" and file.endswith("torch/cuda/__init__.py")):
+        return "gpu"
+    if file.endswith(_C10D):
+        return "rendezvous" if function in _STORE else "collective" if _CALLED.fullmatch(function) else None
+    return next((place for place, part in _FILES if part in file), None)
+
+
+def telling_frame(dump: StackDump) -> tuple[Place, StackFrame] | None:
+    """The innermost frame that tells where the process stands: of its main thread, else of the first that tells."""
+    main = [thread for thread in dump.threads if thread.is_main]
+    for thread in main or dump.threads:
+        for frame in thread.frames:
+            place = _place(frame)
+            if place is not None:
+                return place, frame
+    return None
+
+
+def place_text(dump: StackDump) -> str:
+    """``in a collective (ncclAllReduce)``: where the process was when its stack was taken, as far as that tells."""
+    found = telling_frame(dump)
+    if found is not None:
+        return f"{_WORDS[found[0]]} ({found[1].function})"
+    own = own_frame(dump)
+    return f"in {own.function} ({own.file}:{own.line})" if own else "where its stack does not tell"
+
+
+def own_frame(dump: StackDump) -> StackFrame | None:
+    """The innermost function of the main thread whose line is known: without one nobody can say where it stands."""
+    frames = (frame for thread in dump.threads if thread.is_main for frame in thread.frames)
+    return next((frame for frame in frames if frame.line is not None), None)
+
+
+def process_name(dump: StackDump) -> str:
+    """``process 77 on n1``: the process of a stack, as far as its dump tells."""
+    who = (
+        f"rank {dump.rank}" if dump.rank is not None else f"process {dump.pid}" if dump.pid is not None else "a process"
+    )
+    return f"{who} on {dump.host}" if dump.host and dump.rank is None else who

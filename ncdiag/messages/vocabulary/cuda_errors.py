@@ -1,0 +1,203 @@
+"""Which error of CUDA or HIP a line reports, whoever printed it and in whatever words."""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.facts.model import Event
+from ncdiag.facts.view import View, derived_of
+from ncdiag.facts.vocabulary.failures import CODES
+
+PRINTED = ("cuda-failure", "program-cuda-failure", "cuda-alloc-failed")
+"""Events of a failed call of CUDA, of which the error tells all."""
+_BAD_KERNEL = frozenset({
+    "cudaErrorIllegalAddress", "cudaErrorLaunchFailure", "cudaErrorPriorLaunchFailure", "cudaErrorMisalignedAddress",
+    "cudaErrorAssert", "cudaErrorIllegalInstruction", "cudaErrorInvalidAddressSpace", "cudaErrorInvalidPc",
+    "cudaErrorHardwareStackError", "cudaErrorLaunchTimeout",
+})  # fmt: skip
+_NO_GPU = (
+    "cuda-no-device", "cuda-driver-unreachable", "container-no-gpu-runtime", "cuda-library-missing",
+    "nvml-library-missing",
+)  # fmt: skip
+_NO_DEVICE = frozenset({"cudaErrorNoDevice", "cudaErrorInitializationError", "cudaErrorStubLibrary"})
+_OLD_DRIVER = frozenset({
+    "cudaErrorInsufficientDriver", "cudaErrorCompatNotSupportedOnDevice", "cudaErrorUnsupportedPtxVersion",
+    "cudaErrorCallRequiresNewerDriver",
+})  # fmt: skip
+_NO_CODE = frozenset({
+    "cudaErrorNoKernelImageForDevice", "cudaErrorSymbolNotFound", "cudaErrorInvalidDeviceFunction",
+    "cudaErrorInvalidKernelImage",
+})  # fmt: skip
+_HELD = frozenset({"cudaErrorDevicesUnavailable", "cudaErrorDeviceAlreadyInUse"})
+_UNMAPPED = frozenset({"cudaErrorPeerAccessUnsupported", "cudaErrorPeerAccessNotEnabled"})
+_MISMATCH = frozenset({"Driver/library version mismatch", "RM has detected an NVML/RM version mismatch."})
+_BAD_TOOLCHAIN = "unsupported toolchain"
+_PEER_FAILURES = ("peer-access-failed", "cuda-ipc-failed", "cuda-peer-failed")
+_PEER_FILE = "transport/p2p.cc"
+_SAID = re.compile(
+    r"(?i)(?:cuda|hip)[ \w]{0,20} ?(?:error|failure)|(?:cuda|hip)Error|CUDA_ERROR_|gpuassert|triton error"
+    r"|\b[A-Z]\w{2,60}Error:|returned \d|^-> |^test failure"
+)
+"""How a program begins that prints an error of CUDA; its bare words may be somebody's prose."""
+_KNOWN = (
+    "is_kernel_fault", "is_cuda_unavailable", "is_old_driver", "is_driver_mismatch", "lacks_gpu_code", "is_peer_limit",
+    "is_cuda_memory_failure", "is_nvls_failure", "is_shm_registration", "is_invalid_device", "is_gpu_refused",
+    "is_fabric_wait", "is_memory_error", "is_nvlink_error",
+)  # fmt: skip
+"""Which a rule each judges, but for `is_peer_failure`."""
+
+
+@derived_of(*PRINTED)
+def cuda_error(event: Event, view: View) -> str:
+    """The error by the name that the runtime gives it (``cudaErrorNoDevice``); empty where the line tells of none."""
+    name: str | None = view.get(event, "error_name")
+    return name if name and name.startswith("cuda") else ""
+
+
+def _is(event: Event, view: View, *names: str) -> bool:
+    return event.event in PRINTED and view.get(event, "cuda_error") in names
+
+
+@derived_of("cuda-failure")
+def is_known_cuda_failure(event: Event, view: View) -> bool:
+    """Does a rule know this error of CUDA, or the code of NCCL in which it came up?"""
+    return any(view.get(event, field) for field in (*_KNOWN, "is_peer_failure"))
+
+
+@derived_of("cuda-illegal-access", "cuda-launch-failure", *PRINTED)
+def is_kernel_fault(event: Event, view: View) -> bool:
+    """Did a kernel of the program fail: a CUDA error that sticks and that the next caller, often NCCL, gets to see?"""
+    return event.event in {"cuda-illegal-access", "cuda-launch-failure"} or _is(event, view, *_BAD_KERNEL)
+
+
+@derived_of("nvml-init-failed", *_NO_GPU, *PRINTED)
+def is_cuda_unavailable(event: Event, view: View) -> bool:
+    """Does CUDA or NVML not start at all, for another reason than two driver versions?"""
+    if event.event == "nvml-init-failed":
+        return event.fields.get("error") not in _MISMATCH
+    return event.event in _NO_GPU or _is(event, view, *_NO_DEVICE)
+
+
+@derived_of("cuda-no-kernel-image", "cuda-driver-too-old", *PRINTED)
+def is_old_driver(event: Event, view: View) -> bool:
+    """Is the driver older than what the program was built with?"""
+    if event.event == "cuda-no-kernel-image":
+        return _BAD_TOOLCHAIN in event.text
+    return event.event == "cuda-driver-too-old" or _is(event, view, *_OLD_DRIVER)
+
+
+@derived_of("nvml-init-failed", "cuda-driver-mismatch", "gpu-driver-mismatch", *PRINTED)
+def is_driver_mismatch(event: Event, view: View) -> bool:
+    """Are kernel module and library of the driver of different versions?"""
+    if event.event == "nvml-init-failed":
+        return event.fields.get("error") in _MISMATCH
+    known = {"cuda-driver-mismatch", "gpu-driver-mismatch"}
+    return event.event in known or _is(event, view, "cudaErrorSystemDriverMismatch")
+
+
+@derived_of("cuda-no-kernel-image", "torch-arch-unsupported", *PRINTED)
+def lacks_gpu_code(event: Event, view: View) -> bool:
+    """Does the program or NCCL hold no code for this GPU?"""
+    if event.event == "cuda-no-kernel-image":
+        return _BAD_TOOLCHAIN not in event.text
+    return event.event == "torch-arch-unsupported" or _is(event, view, *_NO_CODE)
+
+
+@derived_of("cuda-peer-mapping-exhausted", "peer-access-failed", *PRINTED)
+def is_peer_limit(event: Event, view: View) -> bool:
+    """Are CUDA's peer mappings of a GPU used up (error 711)?"""
+    if event.event == "peer-access-failed":
+        return bool(view.get(event, "error_name") == "cudaErrorTooManyPeers")
+    return event.event == "cuda-peer-mapping-exhausted" or _is(event, view, "cudaErrorTooManyPeers")
+
+
+@derived_of(*_PEER_FAILURES, "cuda-peer-unsupported", *PRINTED)
+def is_peer_failure(event: Event, view: View) -> bool:
+    """Could the memory of another GPU not be mapped: by the words of the line, or a CUDA call in NCCL's code for it?"""
+    if event.event == "cuda-peer-unsupported":
+        return is_said(event)
+    if event.event in _PEER_FAILURES or _is(event, view, *_UNMAPPED):
+        return True
+    here = event.event == "cuda-failure" and (event.file or "").endswith(_PEER_FILE)
+    return here and not any(view.get(event, field) for field in _KNOWN)
+
+
+@derived_of(*PRINTED)
+def is_cuda_memory_failure(event: Event, view: View) -> bool:
+    """A CUDA call failed for lack of the GPU's memory."""
+    return _is(event, view, "cudaErrorMemoryAllocation")
+
+
+@derived_of("cuda-invalid-device", "cuda-device-invalid", *PRINTED)
+def is_invalid_device(event: Event, view: View) -> bool:
+    """A rank asked for a GPU that it does not have."""
+    return event.event not in PRINTED or _is(event, view, "cudaErrorInvalidDevice")
+
+
+@derived_of("cuda-device-busy", *PRINTED)
+def is_gpu_refused(event: Event, view: View) -> bool:
+    """A CUDA call found its GPU in the hands of another process."""
+    return is_said(event) if event.event not in PRINTED else _is(event, view, *_HELD)
+
+
+def is_said(event: Event) -> bool:
+    """Did a program print the words of an error of CUDA as an error, rather than a person in prose?"""
+    span = event.provenance.get("")
+    return span is not None and _SAID.search(span.text or "") is not None
+
+
+@derived_of("cuda-fabric-not-ready", *PRINTED)
+def is_fabric_wait(event: Event, view: View) -> bool:
+    """Does CUDA wait for the NVSwitches to be set up (error 802)?"""
+    return event.event == "cuda-fabric-not-ready" or _is(event, view, "cudaErrorSystemNotReady")
+
+
+@derived_of("cuda-nvlink-error", *PRINTED)
+def is_nvlink_error(event: Event, view: View) -> bool:
+    """Did a transfer over NVLink fail for good (errors 220 and 226)?"""
+    return event.event == "cuda-nvlink-error" or _is(event, view, "cudaErrorNvlinkUncorrectable", "cudaErrorContained")
+
+
+_VAGUE = frozenset({"torch-last-error", "torch-operations-failed", "system-call-failed", "cuda-failure"})
+
+
+@derived_of(*CODES, *_VAGUE)
+def is_vague(event: Event, view: View) -> bool:
+    """Does it tell that NCCL failed and nothing that a rule could judge: a code, or an error of no known kind?"""
+    if event.event == "cuda-failure":
+        return not view.get(event, "is_known_cuda_failure")
+    return True
+
+
+_SHM_FILES = ("shmutils.cc", "os/linux.cc", "include/shm.h")
+
+
+@derived_of("cuda-failure")
+def is_shm_registration(event: Event, view: View) -> bool:
+    """A CUDA failure in the code that maps shared memory (src/misc/shmutils.cc, later src/os/linux.cc).
+
+    Not one that CUDA merely repeats: memory used up, or a kernel that failed before.
+    """
+    if not (event.file or "").endswith(_SHM_FILES):
+        return False
+    return not view.get(event, "is_kernel_fault") and not view.get(event, "is_cuda_memory_failure")
+
+
+MEMORY_XIDS = frozenset({94, 171, 172})
+MEMORY_LOST = frozenset({48, 64, 65, 95, 140})
+
+
+@derived_of("gpu-xid", "cuda-memory-error", *PRINTED)
+def is_memory_error(event: Event, view: View) -> bool:
+    """A memory error that the GPU confined or repaired, unless another Xid says that its memory failed for good."""
+    if event.event in PRINTED:
+        found = view.get(event, "cuda_error") == "cudaErrorECCUncorrectable"
+    else:
+        found = event.fields.get("xid") in MEMORY_XIDS if event.event == "gpu-xid" else "ECC" in event.text
+    return found and not any(e.event == "gpu-xid" and e.fields.get("xid") in MEMORY_LOST for e in view.job.events)
+
+
+@derived_of("cuda-failure")
+def is_nvls_failure(event: Event, view: View) -> bool:
+    """A CUDA failure that NCCL reports from its NVLS code (src/transport/nvls.cc)."""
+    return (event.file or "").endswith("nvls.cc")

@@ -1,0 +1,67 @@
+"""Failures for want of room or of file descriptors."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import FAILURES, Event
+from ncdiag.facts.view import View, derived
+
+_WORDED = "failure-words"
+"""What speaks of a failure in its words alone is a fact until nothing else tells of one (`ncdiag.parsers._failing`)."""
+
+
+@derived
+def is_out_of_files(event: Event, view: View) -> bool:
+    """Does a program say that it may open no more files (EMFILE)?"""
+    if event.kind not in FAILURES and event.event != _WORDED:
+        return False  # of a hundred thousand lines that tell facts, the reason is not worked out
+    return event.event == "too-many-files" or view.get(event, "reason") == "too-many-files"
+
+
+_CONTAINER_SHM = 64 << 20
+
+
+@derived
+def is_out_of_space(event: Event, view: View) -> bool | None:
+    """True if lack of space is the reason; None for a segment that was not made where /dev/shm was not shown.
+
+    Releases up to 2.21 print no errno when they cannot extend a file: only space is missing then. A segment that
+    failed without errno counts only beside such a line, as CUDA's refusal to register it reads the same
+    (src/misc/shmutils.cc, v2.12.7-1 to v2.22.3-1), where /dev/shm is too small for it, or where the container was given
+    no more than the default.
+    """
+    error = event.fields.get("error")
+    if error is not None:
+        return bool(view.get(event, "reason") == "no-space")
+    if event.event == "shm-segment-failed":
+        beside = (e for e in view.events_on(event.host, ["shm-extend-failed"]) if e.host == event.host)
+        if _is_in_small_container(view) or any(_lacks_space(e, view) for e in beside):
+            return True
+        small = _is_in_small_mount(event, view)
+        return False if small is None and event.fields.get("action") != "creating" else small
+    return event.event in {"shm-extend-failed", "container-shm-small", "shared-memory-full"}
+
+
+def _is_in_small_container(view: View) -> bool:
+    sizes = [view.get(launch, "container_shm_bytes") for launch in view.job.launches]
+    return any(size is not None and size <= _CONTAINER_SHM for size in sizes)
+
+
+def _is_in_small_mount(event: Event, view: View) -> bool | None:
+    """True if /dev/shm of the host has no room for the segment, or no more than a container's default."""
+    size = event.fields.get("size")
+    shown = False
+    for mount in (mount for host in view.job.hosts if event.host in {host.name, None} for mount in host.mounts):
+        if mount.path != "/dev/shm" and mount.filesystem != "shm":  # noqa: S108  (a mount point that is compared)
+            continue
+        shown = True
+        free, whole = mount.available_bytes, mount.size_bytes
+        is_tight = free is not None and isinstance(size, int) and free < size
+        if is_tight or (whole is not None and whole <= _CONTAINER_SHM):
+            view.note(mount)
+            return True
+    return False if shown else None
+
+
+def _lacks_space(event: Event, view: View) -> bool:
+    told = event.fields.get("error") is not None
+    return event.event == "shm-extend-failed" and (not told or view.get(event, "reason") == "no-space")

@@ -1,0 +1,19 @@
+"""Variables and conf files as far as their lines were seen."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import Job, Setting
+from ncdiag.facts.view import View, derived
+from ncdiag.nccl.on_host.in_force import CONF
+
+
+@derived
+def variables_told(job: Job, view: View) -> tuple[str, ...]:
+    """The NCCL variables of which anything is known, looked up once for all hosts."""
+    return tuple(sorted({s.name for s in job.settings if s.name.startswith("NCCL_")}))
+
+
+@derived
+def conf_settings_told(job: Job, view: View) -> tuple[Setting, ...]:
+    """What the conf files set, as far as they were seen, looked up once for all hosts."""
+    return tuple(s for s in job.settings if s.origin == CONF and s.is_set and s.text is not None)

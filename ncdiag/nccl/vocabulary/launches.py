@@ -1,0 +1,29 @@
+"""NCCL variables that a launcher does not pass on."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import Launch
+from ncdiag.facts.view import View, derived
+
+_PASSES_ON_REQUEST = {"mpirun", "mpiexec", "orterun", "prterun"}
+_FORWARDS_ALL = {"srun", "torchrun", "deepspeed", "docker", "python", "accelerate", "horovodrun"}
+
+
+def values_left_behind(launch: Launch, view: View) -> dict[str, str]:
+    """NCCL variables, with their values, that the launcher does not forward, of launchers that forward only what they.
+
+    Are told: those set in front of the command, and those that what another host chose shows not to be set there.
+    """
+    if launch.program in _FORWARDS_ALL or view.get(launch, "is_container"):
+        return {}
+    values: dict[str, str] = dict(launch.prefix_env) if view.get(launch, "is_multi_host") else {}
+    if launch.program in _PASSES_ON_REQUEST:
+        values |= {s.name: s.text or "" for s in view.get(view.job, "unheeded_settings")}
+    passed = {*launch.forwarded, *launch.env}
+    return {name: values[name] for name in sorted(values) if name.startswith("NCCL_") and name not in passed}
+
+
+@derived
+def left_behind(launch: Launch, view: View) -> tuple[str, ...]:
+    """The NCCL variables that the launcher does not pass on, by name."""
+    return tuple(values_left_behind(launch, view))

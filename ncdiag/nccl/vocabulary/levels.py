@@ -1,0 +1,42 @@
+"""NCCL_NET_GDR_LEVEL, NCCL_P2P_LEVEL and NCCL_P2P_DISABLE, by which path a transfer may take."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import Job, Setting
+from ncdiag.facts.scalars import Version
+from ncdiag.facts.view import View, derived
+
+GDR_LEVEL, P2P_LEVEL, P2P_DISABLE = "NCCL_NET_GDR_LEVEL", "NCCL_P2P_LEVEL", "NCCL_P2P_DISABLE"
+_ECHO = "log echo"
+_ECHOED_APART = Version(2, 23)
+"""Before, NCCL_P2P_DISABLE=1 is echoed as ``NCCL_P2P_LEVEL set by environment to LOC`` (src/graph/paths.cc:218)."""
+
+
+@derived
+def p2p_is_disabled(setting: Setting, view: View) -> bool:
+    """True if the variable switches peer access off: NCCL_P2P_DISABLE=1, or NCCL_P2P_LEVEL that is LOC."""
+    return (setting.name == P2P_DISABLE and setting.number == 1) or (
+        setting.name == P2P_LEVEL and setting.effective == "LOC"
+    )
+
+
+def p2p_setting(setting: Setting, view: View) -> Setting | None:
+    """The setting that stands behind one that switches peer access off; None where a log leaves it open."""
+    version = view.version(setting)
+    if setting.origin != _ECHO or setting.name == P2P_DISABLE or (version is not None and version.low >= _ECHOED_APART):
+        return setting
+    return next((s for s in view.job.settings if s.origin != _ECHO and view.get(s, "p2p_is_disabled")), None)
+
+
+@derived
+def p2p_switch(setting: Setting, view: View) -> str:
+    """``NCCL_P2P_DISABLE=1``: what switches peer access off, as far as it can be told."""
+    found = p2p_setting(setting, view)
+    return f"{found.name}={found.text}" if found is not None else f"{P2P_DISABLE}=1 or {P2P_LEVEL}=LOC"
+
+
+@derived
+def p2p_switch_told(job: Job, view: View) -> str:
+    """The same for the job; nothing where nothing does."""
+    found = next((s for s in job.settings if view.get(s, "p2p_is_disabled")), None)
+    return view.get(found, "p2p_switch") if found is not None else ""
