@@ -31,17 +31,17 @@ ALLOWED = {
     "facts": {"spans", "errors"},
     "nccl": FACTS,
     "messages": FACTS | {"nccl"},
-    "knowledge": KNOWLEDGE | {"formats"},
+    "knowledge": KNOWLEDGE,
     "formats": KNOWLEDGE,
     "parsers": KNOWLEDGE | {"formats"},
     "sections": {"spans", "errors", "parsers"},
     "sources": FACTS | {"parsers"},
     "reading": KNOWLEDGE | {"parsers", "sections", "sources"},
     "machine": READING,
-    "explaining": READING | {"engine"},
+    "explaining": READING | {"engine", "knowledge"},
     "api": READING | {"machine", "diagnose", "report"},
     "catalogue": KNOWLEDGE | {"engine", "fixes", "formats", "parsers"},
-    "engine": KNOWLEDGE,
+    "engine": KNOWLEDGE | {"knowledge"},
     "fixes": KNOWLEDGE | {"engine"},
     "report": KNOWLEDGE | {"engine", "fixes"},
     "predicting": KNOWLEDGE | {"engine", "fixes"},
@@ -50,6 +50,9 @@ ALLOWED = {
     "diagnose": READING | {"catalogue", "engine", "fixes", "report"},
 }
 """What each part of ncdiag may import besides itself; commands and cli may import everything."""
+
+
+_MODULE = re.compile(r"ncdiag(?:\.\w+)+")
 
 
 def imports(path: Path) -> Iterator[str]:
@@ -63,6 +66,8 @@ def imports(path: Path) -> Iterator[str]:
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 yield from _part(alias.name)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _MODULE.fullmatch(node.value):
+            yield from _part(node.value)  # a module that importlib is to import
 
 
 def _part(module: str) -> list[str]:

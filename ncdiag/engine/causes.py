@@ -19,6 +19,7 @@ from ncdiag.engine.results import Diagnosis, Finding, Unknown, Verdict, Word
 from ncdiag.engine.schema import Ask, Rule
 from ncdiag.engine.standing import Standing
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.clocks import clock_offsets, clock_skew
 
 SEVERITIES = ("error", "warning", "info")
 ROLES = ("cause", "symptom", "risk")
@@ -193,7 +194,7 @@ def _periods(findings: Sequence[Finding], view: View) -> list[int]:
     Clocks that are known to differ are set right first. A finding without a time rests on how a host is set up, which
     was so before the job began.
     """
-    offsets = view.get(view.job, "clock_offsets") or {}
+    offsets = clock_offsets(view.job, view) or {}
     hosts = {host for finding in findings for host in finding.where.hosts}
     shared = [_shared_time(finding, offsets) for finding in findings]
     tolerance = 0.0
@@ -218,7 +219,7 @@ def _shared_time(finding: Finding, offsets: Mapping[str, float]) -> float | None
 
 def _skew(view: View) -> float:
     """How far the hosts' clocks are apart, in seconds: the derived fact where it is known."""
-    found = view.get(view.job, "clock_skew")
+    found = clock_skew(view.job, view)
     return float(found) if found is not None else _DEFAULT_SKEW
 
 

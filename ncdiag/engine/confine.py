@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ncdiag.facts.view import events_with
+from ncdiag.engine.fields import events_with
 from ncdiag.messages import about
 
 CATEGORY = "category"

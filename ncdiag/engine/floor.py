@@ -17,6 +17,7 @@ from ncdiag.engine.templates import Values
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.messages import about
+from ncdiag.messages.vocabulary.reasons import reason
 from ncdiag.spans import Span
 
 
@@ -40,8 +41,8 @@ def cited(verdicts: Sequence[Verdict], view: View) -> frozenset[Span]:
     }  # fmt: skip
     rested = {(e.event, e.host) for e in view.job.events if e.provenance.get("") in found}
     alike = [e for e in view.job.events if (e.event, e.host) in rested and e.provenance]
-    same = {(e.event, e.host, view.get(e, "reason")) for e in alike if e.provenance[""] in found}
-    return frozenset(found | {e.provenance[""] for e in alike if (e.event, e.host, view.get(e, "reason")) in same})
+    same = {(e.event, e.host, reason(e, view)) for e in alike if e.provenance[""] in found}
+    return frozenset(found | {e.provenance[""] for e in alike if (e.event, e.host, reason(e, view)) in same})
 
 
 def _placed(verdict: Verdict, view: View) -> Verdict:
@@ -54,6 +55,6 @@ def _of_category(found: Finding, view: View) -> Finding:
     category = about.category(events[0].event) if events else None
     if category is None:
         return found
-    vague = category.vague and view.get(events[0], "reason") not in category.telling
+    vague = category.vague and reason(events[0], view) not in category.telling
     vague = vague or all(event.kind == "echo" for event in events)
     return msgspec.structs.replace(found, layer=category.layer, vague=vague)

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Union
 import msgspec
 
 from ncdiag.facts.scalars import Version, VersionRange
-from ncdiag.facts.view import registry
+from ncdiag.knowledge import registry
 
 OPTIONAL_TABLES = frozenset({("Launch", "env"), ("Launch", "mca"), ("Rank", "transports")})
 """Dict fields that were read whole: a missing key is known absent, not unknown."""

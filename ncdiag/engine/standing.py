@@ -14,6 +14,7 @@ from ncdiag.engine.results import Finding
 from ncdiag.engine.schema import Severity
 from ncdiag.facts.model import FAILURES, Event, Host
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import is_failure, is_in_job, is_open_failure, open_failures, outcome
 from ncdiag.spans import Span
 
 _WELL = frozenset({"finished", "running"})
@@ -25,19 +26,19 @@ class Standing:
     def __init__(self, view: View) -> None:
         """Sort the lines that tell of failures into those that count and those that the job got over."""
         self._view = view
-        quiet = not view.get(view.job, "open_failures") and not view.job.complaints
+        quiet = not open_failures(view.job, view) and not view.job.complaints
         self._open: set[Span] = set()
         self._past: set[Span] = set()
         for event in view.job.events:
             span = event.provenance.get("")
             if span is None:
                 continue
-            if view.get(event, "is_open_failure"):
+            if is_open_failure(event, view):
                 self._open.add(span)
-            elif view.get(event, "is_failure") or (quiet and event.kind in FAILURES):
+            elif is_failure(event, view) or (quiet and event.kind in FAILURES):
                 # what is printed in passing is got over where nothing failed
                 self._past.add(span)
-        self._well = view.get(view.job, "outcome") in _WELL
+        self._well = outcome(view.job, view) in _WELL
         self._complained = bool(view.job.complaints)
 
     def first(self, found: Finding) -> Finding:
@@ -54,7 +55,7 @@ class Standing:
         return bool(hosts) and all(host is not None and self._left_out(host) for host in hosts)
 
     def _left_out(self, host: Host) -> bool:
-        return self._view.get(host, "is_in_job") is False
+        return is_in_job(host, self._view) is False
 
     def last(self, found: Finding, explained: Sequence[Finding]) -> Finding:
         """The cause as a risk where nothing failed that it explains; ``explained`` are the findings that it does."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.engine.fields import read
 from ncdiag.engine.kleene import ABSENT
 from ncdiag.engine.tree import Path, Step
 from ncdiag.facts.model import COLLECTION_KINDS, Event, Hca, Host, Job, Port, Setting
@@ -65,7 +66,7 @@ def take(step: Step) -> Take:  # noqa: PLR0911  (one line a kind of step)
     """The function of one step."""
     name = step.name
     if step.kind == "derived":
-        return lambda frame, entity: _read(frame, entity, name, frame.context.view.get(entity, name))
+        return lambda frame, entity: _read(frame, entity, name, read(entity, name, frame.context.view))
     if step.kind == "host":
         return lambda frame, entity: frame.context.view.host(entity)
     if step.kind == "setting":

@@ -11,7 +11,7 @@ from ncdiag.engine.evaluate import program_of
 from ncdiag.engine.schema import Rule
 from ncdiag.engine.tree import Compare, Items, Junction, Not, Path, Quantifier, Tree
 from ncdiag.explaining import facts
-from ncdiag.facts.view import registry
+from ncdiag.knowledge import registry
 
 _LIST = re.compile(r"\bin\s+(?:words\.(\w+)|[\[(])")
 """The lists of a condition; the group is the name of one that has a name."""

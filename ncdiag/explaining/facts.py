@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from ncdiag.facts import model
-from ncdiag.facts.view import registry
+from ncdiag.knowledge import registry
 
 _BUILT_IN = {"provenance"}
 _SHOWN_VALUES = 12

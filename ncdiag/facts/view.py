@@ -1,113 +1,21 @@
-"""Reading facts by name.
-
-Stored fields, derived fields and references, for the condition language, titles and fix values.
-"""
+"""A job with what can be worked out of it: derived facts, each once, and hosts, ranks, events and settings by name."""
 
 from __future__ import annotations
 
-import functools
-import importlib
 import itertools
-import pkgutil
-import typing
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from ncdiag.facts import model
 from ncdiag.facts.model import Event, Host, Job, Rank, Setting
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.spans import Span
 
-DERIVE_PACKAGES = (
-    "ncdiag.facts.vocabulary",
-    "ncdiag.nccl.vocabulary",
-    "ncdiag.messages.vocabulary",
-    "ncdiag.knowledge",
-)
-"""Folders whose modules define derived fields: of the facts alone, those that need to know NCCL or the messages, and
-those of one area of rules."""
-
-_LOADED: list[bool] = []
-_REGISTRY: dict[tuple[str, str], Derived] = {}
-
-
-class Derived(msgspec.Struct, frozen=True):
-    """A derived field. Its types are worked out when asked for: only the check of rules asks, not their judgement."""
-
-    function: Callable[..., Any]
-    events: frozenset[str] | None = None
-    """Of a field of events: the names of those that it is asked about; it is False for all others."""
-
-    @property
-    def returns(self) -> Any:  # noqa: ANN401  (a type of any form)
-        """The type of its values."""
-        return typing.get_type_hints(self.function, include_extras=True)["return"]
-
-    @property
-    def summary(self) -> str:
-        """The first line of its docstring."""
-        return (self.function.__doc__ or "").strip().partition("\n")[0]
-
-
-def derived(function: Callable[..., Any], events: frozenset[str] | None = None) -> Callable[..., Any]:
-    """Register ``def name(entity: Type, view: View) -> T`` as the derived field ``name`` of fact type ``Type``.
-
-    The function returns None for unknown. Its annotations, which are postponed and thus text here, give the types that
-    the condition language checks against.
-    """
-    owner = str(next(iter(function.__annotations__.values()))).rpartition(".")[2]
-    name = function.__name__
-    if (owner, name) in _REGISTRY or name in getattr(model, owner).__struct_fields__:
-        msg = f"{owner}.{name} is defined twice"
-        raise ValueError(msg)
-    _REGISTRY[owner, name] = Derived(function, events)
-    return function
-
-
-def derived_of(*events: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a yes-or-no field of events that only events of these names can have, and which alone are asked.
-
-    Rules walk over such events alone, however many others a log told.
-    """
-    return functools.partial(derived, events=frozenset(events))
-
-
-def events_with(name: str) -> frozenset[str] | None:
-    """The names of the events that alone can have the field ``name``; None where it is not of `derived_of`."""
-    found = registry().get(("Event", name))
-    return found.events if found is not None else None
-
-
-def registry() -> dict[tuple[str, str], Derived]:
-    """All derived fields by (fact type, name); imports the modules of ``DERIVE_PACKAGES`` on first use."""
-    if not _LOADED:
-        for package_name in DERIVE_PACKAGES:
-            package = importlib.import_module(package_name)
-            for module in pkgutil.walk_packages(package.__path__, f"{package_name}."):
-                importlib.import_module(module.name)
-        _LOADED.append(True)
-    return _REGISTRY
-
+if TYPE_CHECKING:
+    from ncdiag.facts.derived import Derived
 
 Resolve = Callable[[str, str | None, VersionRange | None], dict[str, Any]]
 """(name, text or None when unset, NCCL version) -> the fields number, effective, default and valid of a Setting."""
-
-
-_NOT_ASKED: Any = object()
-
-
-def _derived_of(kind: type, name: str) -> Derived | None:
-    """The derived field; None for a stored one. AttributeError for a name that is neither."""
-    if name in kind.__struct_fields__:  # type: ignore[attr-defined]
-        return None
-    found = registry().get((kind.__name__, name))
-    if found is None:
-        msg = f"{kind.__name__} has no field {name!r}"
-        raise AttributeError(msg)
-    return found
 
 
 class View:
@@ -123,7 +31,6 @@ class View:
         self._resolve = resolve
         self.hosts = {host.name: host for host in job.hosts}
         self._cache: dict[tuple[int, str], tuple[Any, Any]] = {}
-        self._derived: dict[tuple[type, str], Derived | None] = {}
         self._evidence: dict[tuple[int, str], tuple[Span, ...]] = {}
         self._noting: list[dict[Span, None]] = []
         self._ranks: dict[str, list[Rank]] | None = None
@@ -146,24 +53,16 @@ class View:
         """
         return self._evidence.get((id(entity), name), ())
 
-    def get(self, entity: Any, name: str) -> Any:  # noqa: ANN401
-        """Value of a stored or derived field of ``entity``.
-
-        None means unknown. AttributeError for a name that is neither.
-        """
-        key = id(entity), name
+    def computed(self, entity: Any, derived: Derived) -> Any:  # noqa: ANN401
+        """What a derived function says of ``entity``; None means unknown. It is called at most once for each."""
+        key = id(entity), derived.name
         held = self._cache.get(key)
         if held is None:
-            found = self._derived.get((type(entity), name), _NOT_ASKED)
-            if found is _NOT_ASKED:
-                found = self._derived[type(entity), name] = _derived_of(type(entity), name)
-            if found is None:
-                return getattr(entity, name)
-            if found.events is not None and entity.event not in found.events:
+            if derived.events is not None and entity.event not in derived.events:
                 return False
             self._noting.append({})
             try:
-                held = entity, found.function(entity, self)  # the entity is kept so that its id stays its own
+                held = entity, derived.function(entity, self)  # the entity is kept so that its id stays its own
             finally:
                 noted = self._noting.pop()
             self._cache[key] = held

@@ -1,1 +1,25 @@
-"""What only one area of rules needs to know: its derived facts, a module or a folder for each area of `rules/`."""
+"""What is known of faults beside their rules: derived facts, a module or a folder for each area of `rules/`.
+
+What several areas ask for lies below, in the vocabulary of the facts, of the messages and of NCCL.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Mapping
+
+from ncdiag.facts.derived import Derived, registered
+
+PACKAGES = ("ncdiag.facts.vocabulary", "ncdiag.messages.vocabulary", "ncdiag.nccl.vocabulary", "ncdiag.knowledge")
+"""Folders whose modules define derived facts."""
+
+
+@functools.cache
+def registry() -> Mapping[tuple[str, str], Derived]:
+    """All derived facts by (fact type, name); imports their modules on first use."""
+    for package in map(importlib.import_module, PACKAGES):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
+    return registered()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Launch
-from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import CONTAINER_PROGRAMS, EFA, POD
+from ncdiag.facts.vocabulary.rdma import has_rdma_hardware
+from ncdiag.messages.vocabulary.exhaustion import is_out_of_space
 
 _LOCKING = frozenset({"IPC_LOCK", "CAP_IPC_LOCK", "ALL"})
 
@@ -23,7 +26,7 @@ def has_several_gpus(launch: Launch, view: View) -> bool | None:
     """Whether several GPUs share the container; ``all`` is taken for several, None when nothing is said."""
     if launch.gpus == "all":
         return True
-    count = view.get(launch, "gpu_count")
+    count = gpu_count(launch, view)
     return None if count is None else count > 1
 
 
@@ -73,7 +76,7 @@ def verbs_closed(host: Host, view: View) -> bool | None:
     if any(name.startswith("uverbs") for name in host.infiniband_devices):
         return False
     view.note(host, "infiniband_devices")
-    return bool(view.get(host, "has_rdma_hardware")) if view.get(host, "has_rdma_hardware") is not None else None
+    return bool(has_rdma_hardware(host, view)) if has_rdma_hardware(host, view) is not None else None
 
 
 @derived
@@ -89,7 +92,7 @@ _SHM_EVENTS = frozenset({"shm-extend-failed", "shm-segment-failed", "container-s
 @derived
 def lacks_shm_room(job: Job, view: View) -> bool:
     """Did NCCL find no room in /dev/shm?"""
-    return any(e.event in _SHM_EVENTS and view.get(e, "is_out_of_space") for e in job.events)
+    return any(e.event in _SHM_EVENTS and is_out_of_space(e, view) for e in job.events)
 
 
 @derived
@@ -116,21 +119,21 @@ def runs_on(launch: Launch, view: View) -> str | None:
 @derived
 def efa_available(launch: Launch, view: View) -> int | None:
     """How many EFA devices that instance type has."""
-    found = EFA.get(view.get(launch, "runs_on"))
+    found = EFA.get(runs_on(launch, view) or "")
     return found[0] if found else None
 
 
 @derived
 def takes_whole_instance(launch: Launch, view: View) -> bool | None:
     """Does the pod take all GPUs of that instance type?"""
-    found, count = EFA.get(view.get(launch, "runs_on")), view.get(launch, "gpu_count")
+    found, count = EFA.get(runs_on(launch, view) or ""), gpu_count(launch, view)
     return None if found is None or count is None else count == found[1]
 
 
 @derived
 def asks_other_efa_count(launch: Launch, view: View) -> bool | None:
     """Does it ask for some EFA devices, and not for as many as there are?"""
-    available = view.get(launch, "efa_available")
+    available = efa_available(launch, view)
     if launch.efa_devices is None or available is None:
         return None if launch.efa_devices is None or launch.efa_devices else False
     return launch.efa_devices not in {0, available}
@@ -139,7 +142,7 @@ def asks_other_efa_count(launch: Launch, view: View) -> bool | None:
 @derived
 def efa_effect(launch: Launch, view: View) -> str:
     """What comes of it."""
-    more = (launch.efa_devices or 0) > (view.get(launch, "efa_available") or 0)
+    more = (launch.efa_devices or 0) > (efa_available(launch, view) or 0)
     return "no node can ever take such a pod" if more else "the other rails stay unused"
 
 

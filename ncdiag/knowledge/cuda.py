@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job
-from ncdiag.facts.view import View, derived, derived_of
-from ncdiag.messages.vocabulary.cuda_errors import MEMORY_LOST, MEMORY_XIDS, PRINTED
+from ncdiag.facts.view import View
+from ncdiag.messages.vocabulary.cuda_errors import MEMORY_LOST, MEMORY_XIDS, PRINTED, is_nvlink_error
 
 _FATAL_XIDS = frozenset({
     46, 48, 56, 57, 58, 62, 64, 65, 69, 73, 74, 79, 80, 81, 95, 119, 120, 140, 143,
@@ -22,7 +23,7 @@ _GSP_XIDS = frozenset({119, 120})
 def is_fatal_gpu_failure(event: Event, view: View) -> bool:
     """Was a GPU given up: an Xid that needs a reset, a system processor that does not answer, a lost NVLink?"""
     if not event.event.startswith("gpu-"):
-        return bool(view.get(event, "is_nvlink_error"))
+        return bool(is_nvlink_error(event, view))
     if event.event == "gpu-xid":
         xid = event.fields.get("xid")
         return xid in _FATAL_XIDS or (xid in _NVLINK5_XIDS and _CALLED_FATAL.search(event.text) is not None)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job
-from ncdiag.facts.view import View, derived, derived_of
-from ncdiag.facts.vocabulary.outcome import place
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import is_elsewhere, open_failures, place, ready_places, went_on
 from ncdiag.messages import about
+from ncdiag.messages.vocabulary.reasons import error_name, reason
 from ncdiag.nccl import reasons
 
 
@@ -13,7 +15,7 @@ from ncdiag.nccl import reasons
 def last_ready(job: Job, view: View) -> dict[str, int]:
     """The line of each source in which a process last printed that a communicator was complete."""
     found: dict[str, int] = {}
-    for source, line in view.get(job, "ready_places").values():
+    for source, line in ready_places(job, view).values():
         found[source] = max(line, found.get(source, 0))
     return found
 
@@ -24,12 +26,12 @@ def is_open_wording(event: Event, view: View) -> bool:
 
     So does a port that did not answer when somebody tried it by hand.
     """
-    if (event.event == "port-tried" and event.fields.get("answer") == "answers") or view.get(view.job, "open_failures"):
+    if (event.event == "port-tried" and event.fields.get("answer") == "answers") or open_failures(view.job, view):
         return False
-    if view.get(event, "went_on") or view.get(event, "is_elsewhere"):
+    if went_on(event, view) or is_elsewhere(event, view):
         return False
     at = place(event)
-    return at is None or view.get(view.job, "last_ready").get(at[0], 0) < at[1]
+    return at is None or last_ready(view.job, view).get(at[0], 0) < at[1]
 
 
 @derived
@@ -64,20 +66,20 @@ def report(event: Event, view: View) -> str:
     known = about.category(event.event)
     text = " ".join(event.text.split())
     said = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 4].rstrip()} ..."
-    other = _LAST_WORD if view.get(event, "meaning") else _UNKNOWN
+    other = _LAST_WORD if meaning(event, view) else _UNKNOWN
     return f"{known.title if known is not None else other}: {said}"
 
 
 @derived
 def explanation(event: Event, view: View) -> str:
     """What the message means and, where its line gives a reason, what that reason means."""
-    meaning = view.get(event, "meaning") or _NOT_KNOWN
-    why = reasons.groups().get(view.get(event, "reason") or "")
-    name = view.get(event, "error_name")
-    return f"{meaning} The reason given{f' ({name})' if name else ''}: {why}." if why else meaning
+    known = meaning(event, view) or _NOT_KNOWN
+    why = reasons.groups().get(reason(event, view) or "")
+    name = error_name(event, view)
+    return f"{known} The reason given{f' ({name})' if name else ''}: {why}." if why else known
 
 
 @derived
 def advice(event: Event, view: View) -> str:
     """What to do next: the catalogue's advice, else where to look."""
-    return view.get(event, "next_step") or _LOOK
+    return next_step(event, view) or _LOOK

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import GdrVerdict, Host, LinkTest, Rank, Setting
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.hosts import RDMA_CARDS
 from ncdiag.facts.vocabulary.link_tests import measured_bandwidth
 from ncdiag.facts.vocabulary.rdma import ranks_of
@@ -68,7 +69,7 @@ def acs_bridge(host: Host, view: View) -> str | None:
 @derived
 def has_acs_on_bridge(host: Host, view: View) -> bool | None:
     """Is there such a bridge, or such a line without its device? None while the list of devices is not whole."""
-    if view.get(host, "acs_bridge") is not None:
+    if acs_bridge(host, view) is not None:
         return True
     if host.acs_redirects:
         view.note(host, "acs_redirects")
@@ -80,7 +81,7 @@ def has_acs_on_bridge(host: Host, view: View) -> bool | None:
 @derived
 def acs_place(host: Host, view: View) -> str:
     """``bridge 0000:19:00.0``; a word where the lines name none."""
-    bridge = view.get(host, "acs_bridge")
+    bridge = acs_bridge(host, view)
     return f"bridge {bridge}" if bridge else "a bridge"
 
 

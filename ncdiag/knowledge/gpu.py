@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Gpu, HealthCheck, Host, PciDevice, TopoLink
-from ncdiag.facts.view import View, derived
-from ncdiag.facts.vocabulary.gpus import DATA_TESTS, MESH_SIZE, link_gbs, listed, noted_hit
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.gpus import (
+    DATA_TESTS,
+    MESH_SIZE,
+    is_gpu_pair,
+    is_module,
+    is_of_rack,
+    link_gbs,
+    listed,
+    noted_hit,
+)
 
 _BOARD, _TRAY = 8, 4
 """GPUs of a board with NVSwitches, whose slices have 1, 2 or 4 of them, and of a compute tray of a rack."""
@@ -20,10 +30,10 @@ def missing_gpus(host: Host, view: View) -> str | None:
     gpus = listed(host)
     if gpus is None or host.in_container:
         return None
-    modules = [view.get(gpu, "is_module") for gpu in gpus]
+    modules = [is_module(gpu, view) for gpu in gpus]
     if not all(modules):
         return "" if set(modules) == {False} else None
-    board = _TRAY if any(view.get(gpu, "is_of_rack") for gpu in gpus) else _BOARD
+    board = _TRAY if any(is_of_rack(gpu, view) for gpu in gpus) else _BOARD
     if not board // 2 < len(gpus) < board:
         return ""
     view.note(gpus[-1])
@@ -122,7 +132,7 @@ def xgmi_gap(host: Host, view: View) -> str | None:
     None when the models or the links are not told. Where no pair has xGMI, the table speaks of another machine.
     """
     models = [gpu for gpu in host.gpus if gpu.model]
-    pairs = [link for link in host.links if view.get(link, "is_gpu_pair") and _kind(link)]
+    pairs = [link for link in host.links if is_gpu_pair(link, view) and _kind(link)]
     if not models or not pairs:
         return None
     if not all(map(link_gbs, models)) or len(host.gpus) > MESH_SIZE:  # more: GPUs that are partitioned

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, LinkTest
-from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.hosts import sysctl
 
 _DEEP_US = 10
@@ -26,13 +27,13 @@ def deep_sleep(host: Host, view: View) -> str | None:
 def small_message_us(host: Host, view: View) -> float | None:
     """Microseconds of a small message by the slowest latency test of this host; None without one."""
     tests = (test for test in view.job.link_tests if test.host == host.name or (test.host is None and _is_alone(view)))
-    return max((latency for test in tests if (latency := view.get(test, "small_latency_us")) is not None), default=None)
+    return max((latency for test in tests if (latency := small_latency_us(test, view)) is not None), default=None)
 
 
 @derived
 def has_slow_small_messages(host: Host, view: View) -> bool | None:
     """Do small RDMA messages take longer than on any healthy machine?"""
-    latency = view.get(host, "small_message_us")
+    latency = small_message_us(host, view)
     return None if latency is None else bool(latency > _SLOW_US)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Limit
-from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.failures import SHELL_STATUS, process_text, same_process
-from ncdiag.facts.vocabulary.hosts import sysctl
-from ncdiag.facts.vocabulary.rdma import ranks_of
+from ncdiag.facts.vocabulary.hosts import shows_kernel_log, sysctl
+from ncdiag.facts.vocabulary.rdma import has_rdma_hardware, ranks_of
+from ncdiag.messages.vocabulary.exhaustion import is_out_of_files
+from ncdiag.messages.vocabulary.reasons import reason
 
 _MANY_RANKS, _MANY_MORE = 64, 512
 _FEW_FILES, _SOME_FILES = 1024, 65536
@@ -16,7 +19,7 @@ _FEW_FILES, _SOME_FILES = 1024, 65536
 def runs_out_of_files(job: Job, view: View) -> bool | None:
     """Did a process run out of file descriptors, or is the limit too low for so many ranks?"""
     for event in job.events:
-        if view.get(event, "is_out_of_files"):
+        if is_out_of_files(event, view):
             view.note(event)
             return True
     tight = [host for host in job.hosts if _is_tight(host, job, view)]
@@ -26,11 +29,11 @@ def runs_out_of_files(job: Job, view: View) -> bool | None:
                 view.note(limit)
     if tight:
         return True
-    return None if all(view.get(host, "nofile") is None for host in job.hosts) else False
+    return None if all(nofile(host, view) is None for host in job.hosts) else False
 
 
 def _is_tight(host: Host, job: Job, view: View) -> bool:
-    limit = view.get(host, "nofile")
+    limit = nofile(host, view)
     if limit is None or job.nranks is None:
         return False
     few = job.nranks > _MANY_RANKS and limit <= _FEW_FILES
@@ -64,7 +67,7 @@ def is_out_of_memory(event: Event, view: View) -> bool | None:
     if not killed:
         return False
     if host is None or host.oom_kills is None:
-        return False if host is not None and view.get(host, "shows_kernel_log") else None
+        return False if host is not None and shows_kernel_log(host, view) else None
     view.note(host, "oom_kills")
     return host.oom_kills > 0
 
@@ -91,23 +94,23 @@ def queues_held(event: Event, view: View) -> str:
 @derived
 def memlock_too_low(host: Host, view: View) -> bool | None:
     """Is the limit on locked memory below ``MEMLOCK_ENOUGH``?"""
-    if view.get(host, "memlock_unlimited"):
+    if memlock_unlimited(host, view):
         return False
     for limit in host.limits:
         if limit.name == "memlock":
             view.note(limit)
-    size = view.get(host, "memlock_bytes")
+    size = memlock_bytes(host, view)
     return None if size is None else bool(size < MEMLOCK_ENOUGH)
 
 
 @derived
 def memlock_suspected(host: Host, view: View) -> bool | None:
     """Is the limit too low, or not shown while verbs found no memory (or, up to 2.12, failed without a reason)?"""
-    low: bool | None = view.get(host, "memlock_too_low")
+    low = memlock_too_low(host, view)
     if low is not None:
         return low
     for event in view.events_on(host.name, _LOCKING):
-        if event.fields.get("error") is None or view.get(event, "reason") == "no-memory":
+        if event.fields.get("error") is None or reason(event, view) == "no-memory":
             view.note(event)
             return True
     return None
@@ -116,15 +119,15 @@ def memlock_suspected(host: Host, view: View) -> bool | None:
 @derived
 def memlock_problem(host: Host, view: View) -> str:
     """A sentence about a limit on locked memory that is too low for RDMA."""
-    if view.get(host, "memlock_too_low"):
-        return f"Locked memory on {host.name} is limited to {view.get(host, 'memlock_text')}, too little for RDMA"
+    if memlock_too_low(host, view):
+        return f"Locked memory on {host.name} is limited to {memlock_text(host, view)}, too little for RDMA"
     return f"Verbs on {host.name} got no memory or queue: most often the limit on locked memory, which was not shown"
 
 
 @derived
 def memlock_text(host: Host, view: View) -> str:
     """The limit on locked memory for people: ``64 KiB``."""
-    limit = view.get(host, "memlock_bytes")
+    limit = memlock_bytes(host, view)
     if limit is None:
         return "an unknown size"
     return f"{limit >> 20} MiB" if limit >= 1 << 20 else f"{limit >> 10} KiB"
@@ -139,7 +142,7 @@ def uses_rdma(host: Host, view: View) -> bool | None:
     nets = {r.net for r in ranks_of(host, view)} - {None}
     if nets:
         return nets != {"Socket"}
-    return True if host.hcas else view.get(host, "has_rdma_hardware")
+    return True if host.hcas else has_rdma_hardware(host, view)
 
 
 @derived

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Gpu, Job, RasProblem, RasReport
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 
 _FIELDS = {
     "remapping_failed": "the replacement of a bad memory row failed",
@@ -101,7 +102,7 @@ def counts_stand_still(report: RasReport, view: View) -> bool:
 
     Numbers that differ once are normal while the job moves; the same ones again mean that it does not.
     """
-    for others in view.get(view.job, "reports_by_counts").values():
+    for others in reports_by_counts(view.job, view).values():
         if len(others) > 1 and any(other is report for other in others):
             for other in others:
                 view.note(other)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Launch
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
 
 _ONE_CORE = re.compile(r"(?<![\w-])--?bind-to(?:[ =]|-)(?:core|hwthread)\b")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Difference, Event, Interface, Job, Rank
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.comparisons import who
+from ncdiag.facts.vocabulary.interfaces import is_dead
 
 _SOCKET_TYPES = {3: "Socket", 4: "IB"}
 """Kinds of sockets that NCCL's handshake names (ncclSocketType, src/include/socket.h)."""
@@ -67,7 +69,7 @@ def dead_members(interface: Interface, view: View) -> str:
     """The members of a bond that have no link; empty where all have one."""
     host = view.host(interface.host)
     members = [i for i in host.interfaces if i.master == interface.name] if host is not None else []
-    dead = [member for member in members if view.get(member, "is_dead")]
+    dead = [member for member in members if is_dead(member, view)]
     for member in dead:
         view.note(member)
     return ", ".join(member.name for member in dead)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Gpu, Host, Job
-from ncdiag.facts.view import View, derived, derived_of
-from ncdiag.facts.vocabulary.gpus import gpu_pairs, listed, module_of
-from ncdiag.messages.vocabulary.cuda_errors import PRINTED
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.gpus import gpu_pairs, has_nvswitch, is_module, lacks_peer_access, listed, module_of
+from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_fabric_wait
+from ncdiag.nccl.vocabulary.peer_access import lacks_nvlink
 
 
 @derived
@@ -15,10 +17,10 @@ def fabric_manager_down(host: Host, view: View) -> bool | None:
     Where it finds no switch although there are some, the NVLink subnet manager does not run (HGX B200 and later).
     """
     for event in view.events_on(host.name, ["cuda-fabric-not-ready", *PRINTED]):
-        if view.get(event, "is_fabric_wait"):
+        if is_fabric_wait(event, view):
             view.note(event)
             return True
-    has_switch: bool | None = view.get(host, "has_nvswitch")
+    has_switch = has_nvswitch(host, view)
     if has_switch is False:
         return False
     idle = view.events_on(host.name, ["fabric-manager-not-needed"])
@@ -81,7 +83,7 @@ _NVLS_LINKS = 18
 @derived
 def has_nvls_hardware(host: Host, view: View) -> bool | None:
     """Are its GPUs of a generation that has multicast, joined by NVSwitch?"""
-    if any(view.get(gpu, "is_module") is False for gpu in host.gpus):
+    if any(is_module(gpu, view) is False for gpu in host.gpus):
         return False
     counts = [link.nvlink_count for link in host.links if link.nvlink_count is not None]
     return any(count >= _NVLS_LINKS for count in counts) if counts else None
@@ -157,7 +159,7 @@ def active_nvlinks(gpu: Gpu, view: View) -> int | None:
         view.note(gpu, "nvlinks")
         return gpu.nvlinks
     host = view.host(gpu.host)
-    if host is None or gpu.index is None or not view.get(host, "has_nvswitch"):
+    if host is None or gpu.index is None or not has_nvswitch(host, view):
         return None
     mine = [link for link in gpu_pairs(host) if f"GPU{gpu.index}" in {link.a, link.b}]
     for link in mine[:1]:
@@ -172,12 +174,12 @@ def expected_nvlinks(gpu: Gpu, view: View) -> int | None:
     A card without any, or a GPU without any beside others that have few, has no bridge: nothing is expected of it.
     """
     host = view.host(gpu.host)
-    active: int | None = view.get(gpu, "active_nvlinks")
+    active = active_nvlinks(gpu, view)
     if host is None or active is None:
         return None
-    alike: list[int] = [view.get(other, "active_nvlinks") or 0 for other in host.gpus if other.model == gpu.model]
+    alike: list[int] = [active_nvlinks(other, view) or 0 for other in host.gpus if other.model == gpu.model]
     most = max(alike)
-    usual = view.get(gpu, "is_module") is not False and most >= _FEW_LINKS and alike.count(most) > len(host.gpus) / 2
+    usual = is_module(gpu, view) is not False and most >= _FEW_LINKS and alike.count(most) > len(host.gpus) / 2
     expected = most if active or usual else 0
     module = module_of(gpu)
     if module is None or not active:
@@ -189,7 +191,7 @@ def expected_nvlinks(gpu: Gpu, view: View) -> int | None:
 @derived
 def lacks_nvlinks(gpu: Gpu, view: View) -> bool | None:
     """True if it has fewer active NVLinks than it should; None where all are alike and their model is not known."""
-    active, expected = view.get(gpu, "active_nvlinks"), view.get(gpu, "expected_nvlinks")
+    active, expected = active_nvlinks(gpu, view), expected_nvlinks(gpu, view)
     if active is None or expected is None:
         return None
     return None if active == expected and gpu.nvlinks is None and gpu.model is None else bool(active < expected)
@@ -201,9 +203,9 @@ def lost_nvlink(host: Host, view: View) -> str | None:
 
     A module that is alone, or cut into MIG instances, may do without; cards, for which this is empty, always.
     """
-    if {view.get(gpu, "is_module") for gpu in host.gpus} == {False}:
+    if {is_module(gpu, view) for gpu in host.gpus} == {False}:
         return ""
-    modules = [gpu for gpu in host.gpus if view.get(gpu, "is_module") and not gpu.mig]
+    modules = [gpu for gpu in host.gpus if is_module(gpu, view) and not gpu.mig]
     if len(modules) < 2:  # noqa: PLR2004  (a pair)
         return None
     told = [gpu for gpu in modules if gpu.nvlinks is not None]
@@ -225,10 +227,10 @@ def refused_pairs(host: Host, view: View) -> str | None:
 
     None when no output shows peer access, or none shows how the GPUs between which it is refused are joined.
     """
-    answers = [(link, view.get(link, "lacks_peer_access")) for link in host.links]
+    answers = [(link, lacks_peer_access(link, view)) for link in host.links]
     if all(lacks is None for _, lacks in answers):
         return None
-    on_switch, bare = view.get(host, "has_nvswitch"), view.get(host, "lacks_nvlink")
+    on_switch, bare = has_nvswitch(host, view), lacks_nvlink(host, view)
     refused = [link for link, lacks in answers if lacks]
     bad = [link for link in refused if link.nvlink_count or on_switch]
     if not bad and on_switch is None and not bare and any(link.level is None for link in refused):
@@ -257,7 +259,7 @@ def gpus_with_link_errors(host: Host, view: View) -> str | None:
 
     None when nothing tells.
     """
-    told = [(gpu, view.get(gpu, "link_error_counts")) for gpu in host.gpus]
+    told = [(gpu, link_error_counts(gpu, view)) for gpu in host.gpus]
     reported = [e for e in view.events_on(host.name, ["gpu-xid"]) if e.fields.get("xid") in _LINK_XIDS]
     for event in reported:
         view.note(event)

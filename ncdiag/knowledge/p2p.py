@@ -6,10 +6,19 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Gpu, HealthCheck, Host, Job, Rank, TopoCpu, TopoLink
 from ncdiag.facts.scalars import Version
-from ncdiag.facts.view import View, derived
-from ncdiag.facts.vocabulary.gpus import DATA_TESTS, DISABLED_BY_KEY, module_of, noted_hit, p2p_words
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.gpus import (
+    DATA_TESTS,
+    DISABLED_BY_KEY,
+    has_nvswitch,
+    lacks_peer_access,
+    module_of,
+    noted_hit,
+    p2p_words,
+)
 from ncdiag.messages.vocabulary.cuda_errors import is_said
 from ncdiag.nccl import paths, versions
 from ncdiag.nccl.selection import p2p
@@ -23,7 +32,7 @@ def net_within_host(rank: Rank, view: View) -> bool | None:
         return None
     if not any(name.startswith("NET/") for name in rank.transports):
         return False
-    hosts = view.get(view.job, "hosts_by_communicator").get(rank.communicator or "")
+    hosts = hosts_by_communicator(view.job, view).get(rank.communicator or "")
     return None if hosts is None else hosts == 1
 
 
@@ -74,7 +83,7 @@ def slow_pairs(host: Host, view: View) -> str | None:
 
 def _rate(link: TopoLink, field: str, view: View) -> float | None:
     """What the pair reaches; None without peer access, where the copy goes through the host."""
-    refused = link.peer_access is False or view.get(link, "lacks_peer_access")
+    refused = link.peer_access is False or lacks_peer_access(link, view)
     rate: float | None = getattr(link, field)
     return None if refused else rate
 
@@ -101,7 +110,7 @@ def _slow(host: Host, pairs: _Pairs, view: View, *, ways: int) -> tuple[float, _
 def _promised(host: Host, view: View) -> float:
     """GB/s between two GPUs on NVSwitches, in one direction, by their model; 0 for other machines."""
     modules = [module for gpu in host.gpus if (module := module_of(gpu)) is not None]
-    if not modules or not view.get(host, "has_nvswitch"):
+    if not modules or not has_nvswitch(host, view):
         return 0.0
     return min(module.links * module.link_gb_per_s for module in modules)
 
@@ -192,9 +201,9 @@ def peer_refusal(job: Job, view: View) -> str | None:
     if told is not None:
         view.note(told)
         return f"GPUs have no peer access: {told.text}"
-    answers = [(link, view.get(link, "lacks_peer_access")) for host in job.hosts for link in host.links]
+    answers = [(link, lacks_peer_access(link, view)) for host in job.hosts for link in host.links]
     for link, lacks in answers:
-        if lacks and not view.get(link, "is_disabled_by_key"):
+        if lacks and not is_disabled_by_key(link, view):
             view.note(link)
             return f"The driver offers no peer access between GPUs of {link.host}"
     return "" if any(lacks is False for _, lacks in answers) else None

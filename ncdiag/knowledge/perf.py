@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from itertools import accumulate
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Benchmark, CollectiveSum, Gpu, Hca, Host, Port, Scaling, TopoLink
-from ncdiag.facts.view import View, derived
-from ncdiag.facts.vocabulary.benchmarks import MEDIUM, device_of, fastest_ports, pcie_gbs, port_rates_gbs, program_of
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.benchmarks import (
+    MEDIUM,
+    best_large_busbw,
+    device_of,
+    fastest_ports,
+    pcie_gbs,
+    port_rates_gbs,
+    program_of,
+)
 from ncdiag.facts.vocabulary.gpus import MESH_SIZE, SIBLINGS, gpu_pairs, link_gbs
+from ncdiag.facts.vocabulary.job import is_multi_host
+from ncdiag.facts.vocabulary.rdma import slow_devices
 
 _HARD = ("HW Slowdown", "HW Thermal Slowdown", "HW Power Brake Slowdown", "SW Thermal Slowdown")
 
@@ -41,7 +52,7 @@ def crowded_nic(host: Host, view: View) -> bool | None:
     if len({nic for nics in used for nic in nics}) > 1:
         return False
     view.note(ranks[0], "net_devices")
-    return not any(view.get(rank, "slow_devices") for rank in ranks)
+    return not any(slow_devices(rank, view) for rank in ranks)
 
 
 _LONG_US = 5000.0
@@ -162,7 +173,7 @@ def common_bytes(collective: CollectiveSum, view: View) -> int | None:
 @derived
 def is_many_and_small(collective: CollectiveSum, view: View) -> bool | None:
     """Are there many on each rank, and is half of what they carry in messages below a mebibyte?"""
-    common = view.get(collective, "common_bytes")
+    common = common_bytes(collective, view)
     if common is None or collective.calls is None:
         return None
     view.note(collective)
@@ -172,7 +183,7 @@ def is_many_and_small(collective: CollectiveSum, view: View) -> bool | None:
 @derived
 def common_size(collective: CollectiveSum, view: View) -> str:
     """The size that most messages have, for people: ``256 KiB``."""
-    common = view.get(collective, "common_bytes") or 0
+    common = common_bytes(collective, view) or 0
     return f"{common >> 10} KiB" if common >= 1 << 10 else f"{common} bytes"
 
 
@@ -201,7 +212,7 @@ def _all_joined(pairs: list[TopoLink]) -> bool:
 @derived
 def mesh_limit_gbs(benchmark: Benchmark, view: View) -> float | None:
     """What some of the GPUs of a mesh can reach at most, by the links between them; None for others."""
-    if view.get(view.job, "is_multi_host") or benchmark.nranks is None or not 2 <= benchmark.nranks < MESH_SIZE:  # noqa: PLR2004
+    if is_multi_host(view.job, view) or benchmark.nranks is None or not 2 <= benchmark.nranks < MESH_SIZE:  # noqa: PLR2004
         return None
     gpus = [gpu for host in view.job.hosts for gpu in host.gpus if gpu.model]
     rate = link_gbs(gpus[0]) if gpus else None
@@ -214,7 +225,7 @@ def mesh_limit_gbs(benchmark: Benchmark, view: View) -> float | None:
 @derived
 def uses_part_of_mesh(benchmark: Benchmark, view: View) -> bool | None:
     """Is it limited by that, and not by something else: does it reach at least a half of it?"""
-    limit, reached = view.get(benchmark, "mesh_limit_gbs"), view.get(benchmark, "best_large_busbw")
+    limit, reached = mesh_limit_gbs(benchmark, view), best_large_busbw(benchmark, view)
     told = benchmark.nranks is not None and any(gpu.model for host in view.job.hosts for gpu in host.gpus)
     if limit is None:
         return False if told else None

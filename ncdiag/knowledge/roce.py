@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Difference, Gid, GidType, Host, Interface, Job, Port, Rank
 from ncdiag.facts.scalars import ip_address
-from ncdiag.facts.view import View, derived
-from ncdiag.facts.vocabulary.rdma import raised_counters
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.job import differences
+from ncdiag.facts.vocabulary.rdma import is_link_local, is_roce, raised_counters
 from ncdiag.nccl.on_host import chosen
 from ncdiag.nccl.on_host.in_force import settings_of
 from ncdiag.nccl.selection.gid import GidChoice
@@ -48,9 +50,9 @@ def unreached_over_verbs(job: Job, view: View) -> bool:
 @derived
 def fails_from_link_local(job: Job, view: View) -> bool:
     """Do errors of RDMA connections name a link-local GID as their own?"""
-    if not view.get(job, "unreached_over_verbs"):
+    if not unreached_over_verbs(job, view):
         return False
-    return any(view.get(use, "is_link_local") for rank in job.ranks for use in rank.gids_used)
+    return any(is_link_local(use, view) for rank in job.ranks for use in rank.gids_used)
 
 
 def _interface_of(port: Port, view: View) -> Interface | None:
@@ -132,7 +134,7 @@ def gid_index_differences(job: Job, view: View) -> tuple[Difference, ...] | None
 
     None where there is none and the GID tables of a host were not shown.
     """
-    found = tuple(difference for difference in view.get(job, "differences") if difference.what == "rocev2_index")
+    found = tuple(difference for difference in differences(job, view) if difference.what == "rocev2_index")
     shown = bool(job.hosts) and all(_shows_gids(host, view) for host in job.hosts)
     return found if found or shown else None
 
@@ -140,7 +142,7 @@ def gid_index_differences(job: Job, view: View) -> tuple[Difference, ...] | None
 def _shows_gids(host: Host, view: View) -> bool:
     """True if a GID table of the host was shown, or none of its ports is Ethernet's."""
     ports = [port for hca in host.hcas for port in hca.ports]
-    return any(port.gids for port in ports) or {view.get(port, "is_roce") for port in ports} == {False}
+    return any(port.gids for port in ports) or {is_roce(port, view) for port in ports} == {False}
 
 
 _MARKED = 0.01
@@ -219,7 +221,7 @@ def misses_ipv6_gid(port: Port, view: View) -> bool | None:
     if good is None:
         return False if port.gids_complete else None
     view.note(good)
-    bad: bool | None = view.get(port, "chosen_gid_is_bad")
+    bad = chosen_gid_is_bad(port, view)
     return bad
 
 

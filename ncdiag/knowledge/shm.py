@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Host
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
+from ncdiag.messages.vocabulary.reasons import reason
 
 _SHM_CALLS = frozenset({"shm-open-failed", "shm-extend-failed", "shm-map-failed"})
 _SHM_FILE = "shmutils.cc"
@@ -13,7 +15,7 @@ _SHM_FILE = "shmutils.cc"
 def is_shm_denied(event: Event, view: View) -> bool:
     """Was a file in /dev/shm refused: by a line about it, or by a system call of NCCL's code for it?"""
     inside = event.event == "system-call-failed" and (event.file or "").endswith(_SHM_FILE)
-    return (inside or event.event in _SHM_CALLS) and bool(view.get(event, "reason") == "denied")
+    return (inside or event.event in _SHM_CALLS) and reason(event, view) == "denied"
 
 
 @derived

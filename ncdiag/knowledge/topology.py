@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Gpu, Host, Job, PciDevice, Rank
 from ncdiag.facts.scalars import bus_id
-from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.failures import CODES, OWN_FAILURES
 from ncdiag.facts.vocabulary.hosts import RDMA_CARDS
 
@@ -185,16 +186,16 @@ def loads_graph(host: Host, view: View) -> bool:
 @derived
 def reuses_dump(host: Host, view: View) -> bool | None:
     """Does it read its own topology, or the channels in a job that failed without telling why?"""
-    if view.get(host, "loads_graph") and view.get(view.job, "fails_without_reason"):
+    if loads_graph(host, view) and fails_without_reason(view.job, view):
         return True
-    own: bool | None = view.get(host, "loads_own_topology")
+    own = loads_own_topology(host, view)
     return own
 
 
 @derived
 def reused_dump(host: Host, view: View) -> str:
     """``the topology file that it writes (/tmp/topo.xml)``, for people."""
-    if view.get(host, "loads_own_topology"):
+    if loads_own_topology(host, view):
         setting = view.setting(host, "NCCL_TOPO_FILE")
         return f"the topology file that NCCL writes ({setting.text if setting else ''})"
     setting = view.setting(host, "NCCL_GRAPH_FILE")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host
 from ncdiag.facts.scalars import Version, VersionRange
-from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.gpus import is_gpu_pair
+from ncdiag.facts.vocabulary.hosts import shows_kernel_log
 from ncdiag.nccl.defects import DEFECTS, FIRST_FOR_GPU, Defect
 from ncdiag.nccl.driver_defects import DRIVER_DEFECTS, DriverDefect
 
@@ -66,12 +69,12 @@ def _has_xid(xid: int, host: Host, view: View) -> bool | None:
     if event is not None:
         view.note(event)
         return True
-    return False if view.get(host, "shows_kernel_log") else None
+    return False if shows_kernel_log(host, view) else None
 
 
 def _denies_peers(host: Host, view: View) -> bool | None:
     """None where nothing shows which GPUs reach each other."""
-    pairs = [link for link in host.links if view.get(link, "is_gpu_pair")]
+    pairs = [link for link in host.links if is_gpu_pair(link, view)]
     states = [{link.p2p_read, link.p2p_write, link.p2p_status} - {None} for link in pairs]
     denied = next((link for link, told in zip(pairs, states, strict=True) if _UNSUPPORTED in told), None)
     if denied is not None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.failures import pci_paths_missing
 
 
 @derived
@@ -14,7 +16,7 @@ def hides_pci_devices(host: Host, view: View) -> bool | None:
     """
     if host.in_wsl:
         view.note(host, "in_wsl")
-    if host.in_wsl or view.get(host, "pci_paths_missing"):
+    if host.in_wsl or pci_paths_missing(host, view):
         return True
     past = any(rank.state == "ready" or rank.transports for rank in view.ranks_on(host.name))
     return False if past or host.in_wsl is False else None

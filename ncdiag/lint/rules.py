@@ -22,6 +22,7 @@ from ncdiag.lint.edits import putting
 from ncdiag.lint.model import Document, Edit, Finding, Place, Setting, Severity, Started
 from ncdiag.lint.relevance import concerns_nccl, is_told_whole
 from ncdiag.lint.surroundings import launch_place
+from ncdiag.nccl.vocabulary.launches import left_behind
 from ncdiag.reading.job import job_of
 from ncdiag.report.build import spoken
 from ncdiag.spans import span
@@ -132,7 +133,7 @@ def _converted(document: Document, fired: Fired, setting: Setting | None, view: 
         edits, fixable = _edits(fix, fired, setting, view, values)
     if launch is not None and not edits:
         command = document.command_of(observed) if observed is not None else None
-        names = view.get(launch, "left_behind") if rule.name == _NOT_PASSED else ()
+        names = left_behind(launch, view) if rule.name == _NOT_PASSED else ()
         edits, fixable = _launch_edits(document, rule.name, place, command, names)
     return Finding(
         code=rule.code, name=rule.name, severity=severity, message=spoken(fired.title), place=place,

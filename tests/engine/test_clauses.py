@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ncdiag.engine import clauses
+from ncdiag.engine.fields import events_with
 from ncdiag.engine.kinds import Entity
 from ncdiag.engine.scope import Names, Scope
 from ncdiag.engine.tree import Quantifier, event_names
 from ncdiag.errors import DefinitionError
 from ncdiag.facts import model
-from ncdiag.facts.view import events_with
 
 NAMES = Names(
     settings=frozenset({"NCCL_IB_TIMEOUT", "NCCL_NET_GDR_LEVEL"}),

@@ -12,8 +12,10 @@ from ncdiag import errors
 from ncdiag.commands._judge import FOUND, exit_code
 from ncdiag.commands._options import FailOn
 from ncdiag.diagnose import diagnose
-from ncdiag.facts import view
+from ncdiag.engine import fields
+from ncdiag.facts.derived import Derived
 from ncdiag.fixes import prove, values
+from ncdiag.knowledge import registry
 from ncdiag.parsers import ulimit
 from ncdiag.report import renderer
 from ncdiag.report.model import Report
@@ -46,13 +48,15 @@ def test_a_sound_run_has_no_faults() -> None:
     assert judged().faults == ()
 
 
-def test_a_derived_field_that_raises_costs_its_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_derived_field_that_raises_costs_its_rules(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     sound = judged()
     assert sound.answers[0] == "socket-virtual-ifname"
-    registry = view.registry()
-    broken = view.Derived(fail, None)
-    field = next(key for key in registry if key[1] == "is_gpu_refused")
-    monkeypatch.setitem(registry, field, broken)
+    broken = Derived("is_gpu_refused", fail)
+    monkeypatch.setattr(fields, "registry", lambda: {**registry(), ("Event", "is_gpu_refused"): broken})
+    fields.derived_field.cache_clear()
+    request.addfinalizer(fields.derived_field.cache_clear)
     report = judged(PASTE + "n1:1:1 [0] NCCL WARN Cuda failure 'out of memory'\n")
     assert report.answers[0] == "socket-virtual-ifname" or "socket-virtual-ifname" in report.answers
     assert any("NCD658" in fault and "FaultError" in fault for fault in report.faults)

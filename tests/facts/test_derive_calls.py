@@ -9,6 +9,8 @@ import pytest
 from ncdiag.facts.model import Event, Job, LastOp, Rank
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
+from ncdiag.knowledge.collective.stragglers import collective_events
+from ncdiag.knowledge.collective.stragglers import waits as found_waits
 from ncdiag.spans import Span
 
 FAILED = Event(event="torch-watchdog-timeout", origin="torch", kind="symptom", provenance={"": Span("x", 1)})
@@ -26,12 +28,12 @@ def rank(number: int, *ops: tuple[str, int, int], version: str = "2.27.7") -> Ra
 
 def waits(*ranks: Rank, events: tuple[Event, ...] = (FAILED,)) -> list[dict[str, str]]:
     job = Job(ranks=ranks, events=events)
-    return [wait.groups for wait in View(job).get(job, "waits")]
+    return [wait.groups for wait in found_waits(job, View(job))]
 
 
 def mismatches(*ranks: Rank, events: tuple[Event, ...] = (FAILED,)) -> list[str]:
     job = Job(ranks=ranks, events=events)
-    found: tuple[Any, ...] = View(job).get(job, "collective_events")
+    found: tuple[Any, ...] = collective_events(job, View(job))
     return [event.text for event in found if event.event == "collective-mismatch"]
 
 

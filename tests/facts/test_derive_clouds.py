@@ -6,6 +6,8 @@ import pytest
 
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
+from ncdiag.knowledge.gpu import xgmi_gap
+from ncdiag.knowledge.hccl.network import hccl_interface_fault, hccl_ports
 from ncdiag.nccl import environment
 from ncdiag.reading.job import facts_of
 
@@ -90,7 +92,7 @@ INTERFACES = """[root@n1 ~]# ip addr
 )  # fmt: skip
 def test_interfaces_that_fit_hccl_s_filter(value: str, fits: bool) -> None:
     view = view_of(interfaces=INTERFACES, env=f"[root@n1 ~]# export HCCL_SOCKET_IFNAME={value}")
-    assert (view.get(view.job.hosts[0], "hccl_interface_fault") == "") is fits
+    assert (hccl_interface_fault(view.job.hosts[0], view) == "") is fits
 
 
 @pytest.mark.parametrize(
@@ -104,7 +106,7 @@ def test_interfaces_that_fit_hccl_s_filter(value: str, fits: bool) -> None:
 )
 def test_ports_of_hccl_s_set_up(variables: str, ports: str) -> None:
     view = view_of(env=variables)
-    assert view.get(view.job, "hccl_ports") == ports
+    assert hccl_ports(view.job, view) == ports
 
 
 TABLE = """[root@n1 ~]# rocm-smi --showtopo --showproductname
@@ -128,4 +130,4 @@ def test_pairs_of_a_mesh_without_a_link(kinds: str, gap: str) -> None:
     a, b, c = kinds.split()
     models = "\n".join(f"GPU[{n}]\t\t: Card Series: \t\tAMD Instinct MI355X" for n in range(3))
     view = view_of(rocm_smi=TABLE.format(models=models, a=a, b=b, c=c))
-    assert view.get(view.job.hosts[0], "xgmi_gap") == gap
+    assert xgmi_gap(view.job.hosts[0], view) == gap

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ncdiag.facts.view import View
+from ncdiag.knowledge.collective.stragglers import unheard_ranks
+from ncdiag.knowledge.launcher.endings import end_of_job, ends_the_job, first_end, is_first_end
 from ncdiag.reading.job import facts_of
 
 
@@ -60,7 +62,7 @@ def view_of(**sections: str) -> View:
 )
 def test_the_first_end_is_told_with_all_that_is_known_of_it(text: str, sentence: str) -> None:
     view = view_of(text=text)
-    assert [view.get(e, "first_end") for e in view.job.events if view.get(e, "is_first_end")] == [sentence]
+    assert [first_end(e, view) for e in view.job.events if is_first_end(e, view)] == [sentence]
 
 
 def timeouts(ranks: list[int]) -> str:
@@ -79,7 +81,7 @@ def test_a_single_rank_that_says_nothing_is_named_and_a_pattern_is_not(
     ranks: list[int], unheard: tuple[int, ...]
 ) -> None:
     view = view_of(torch_watchdog=timeouts(ranks))
-    assert view.get(view.job, "unheard_ranks") == unheard
+    assert unheard_ranks(view.job, view) == unheard
 
 
 @pytest.mark.parametrize(
@@ -92,6 +94,6 @@ def test_a_single_rank_that_says_nothing_is_named_and_a_pattern_is_not(
 def test_the_scheduler_ends_a_job_only_where_nothing_failed_before(text: str, reason: str) -> None:
     line = f"slurmstepd: error: {text}\n"
     view = view_of(text=line)
-    assert [view.get(e, "end_of_job") for e in view.job.events if view.get(e, "ends_the_job")] == [reason]
+    assert [end_of_job(e, view) for e in view.job.events if ends_the_job(e, view)] == [reason]
     after = view_of(text=f"srun: error: n3: task 17: Segmentation fault\n{line}")
-    assert not any(after.get(e, "ends_the_job") for e in after.job.events)
+    assert not any(ends_the_job(e, after) for e in after.job.events)

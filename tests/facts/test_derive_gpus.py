@@ -8,6 +8,10 @@ import pytest
 
 from ncdiag.facts.model import Gpu, Host, Job, PciDevice, TopoLink
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.gpus import has_nvswitch
+from ncdiag.knowledge.gpu import missing_gpus
+from ncdiag.knowledge.nvlink import lacks_nvlinks
+from ncdiag.knowledge.p2p import slow_pairs
 
 
 def view_of(host: Host) -> View:
@@ -57,13 +61,13 @@ def test_switches_are_told_from_bridges_and_meshes(
     model: str | None, count: int, nvlinks: int, expected: bool | None
 ) -> None:  # fmt: skip
     host = Host(name="a", gpus=gpus(model, count), links=links(count, nvlinks))
-    assert view_of(host).get(host, "has_nvswitch") is expected
+    assert has_nvswitch(host, view_of(host)) is expected
 
 
 def test_a_switch_on_the_bus_is_one() -> None:
     switch = PciDevice(host="a", bus_id="0000:07:00.0", description="Bridge: NVIDIA Corporation GA100 [A100 NVSwitch]")
     host = Host(name="a", pci=(switch,))
-    assert view_of(host).get(host, "has_nvswitch") is True
+    assert has_nvswitch(host, view_of(host)) is True
 
 
 @pytest.mark.parametrize(
@@ -80,20 +84,20 @@ def test_an_inactive_link_of_a_module_is_one_too_few(
     model: str | None, nvlinks: int, inactive: int, expected: bool
 ) -> None:  # fmt: skip
     gpu = Gpu(host="a", index=0, model=model, nvlinks=nvlinks, nvlinks_inactive=inactive)
-    assert view_of(Host(name="a", gpus=(gpu,))).get(gpu, "lacks_nvlinks") is expected
+    assert lacks_nvlinks(gpu, view_of(Host(name="a", gpus=(gpu,)))) is expected
 
 
 @pytest.mark.parametrize(("count", "missing"), [(8, ""), (7, "7 of 8"), (5, "5 of 8"), (4, ""), (3, ""), (1, "")])
 def test_boards_hold_eight(count: int, missing: str) -> None:
     host = Host(name="a", gpus=gpus("NVIDIA H20-3e", count), complete=frozenset({"nvidia_smi_L"}))
-    assert view_of(host).get(host, "missing_gpus") == missing
+    assert missing_gpus(host, view_of(host)) == missing
 
 
 @pytest.mark.parametrize("changes", [{"complete": frozenset()}, {"in_container": True}])
 def test_a_list_that_need_not_be_whole_misses_nothing(changes: dict[str, object]) -> None:
     told = {"complete": frozenset({"nvidia_smi"}), **changes}
     host = Host(name="a", gpus=gpus("NVIDIA H200", 7), **told)  # type: ignore[arg-type]
-    assert view_of(host).get(host, "missing_gpus") is None
+    assert missing_gpus(host, view_of(host)) is None
 
 
 def with_slow(host_links: tuple[TopoLink, ...], names: set[str], rate: float) -> tuple[TopoLink, ...]:
@@ -114,17 +118,17 @@ def with_slow(host_links: tuple[TopoLink, ...], names: set[str], rate: float) ->
 )
 def test_few_slow_pairs_stand_out(names: set[str], count: int, usual: float, slow: str) -> None:
     host = Host(name="a", links=with_slow(links(count, 4, "peer_gb_per_s", usual), names, 20.0))
-    assert view_of(host).get(host, "slow_pairs") == slow
+    assert slow_pairs(host, view_of(host)) == slow
 
 
 @pytest.mark.parametrize(("rate", "slow"), [(26.0, True), (390.0, False), (230.0, False)])
 def test_gpus_on_switches_are_held_against_their_links(rate: float, slow: bool) -> None:
     host = Host(name="a", gpus=gpus("NVIDIA H100 80GB HBM3", 8), links=links(8, 18, "peer_gb_per_s", rate))
-    assert (view_of(host).get(host, "slow_pairs") != "") is slow
+    assert (slow_pairs(host, view_of(host)) != "") is slow
 
 
 def test_pairs_of_other_levels_are_not_compared() -> None:
     near = links(4, 0, "peer_gb_per_s", 26.0)
     far = tuple(TopoLink(host="a", a=f"GPU{n}", b="GPU4", level="NODE", peer_gb_per_s=9.0) for n in range(4))
     host = Host(name="a", links=(*near, *far[:1]))
-    assert view_of(host).get(host, "slow_pairs") == ""
+    assert slow_pairs(host, view_of(host)) == ""

@@ -9,6 +9,13 @@ import pytest
 
 from ncdiag.facts.model import Event, Gpu, Host, Job, Rank
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.clocks import clock_skew
+from ncdiag.facts.vocabulary.job import differences
+from ncdiag.knowledge.gdr import gdr_direction
+from ncdiag.knowledge.launcher.endings import first_crash_order
+from ncdiag.knowledge.launcher.progress import absent, absent_text, progress
+from ncdiag.knowledge.launcher.progress import absent as found_absent
+from ncdiag.knowledge.monitoring import counts_text
 from ncdiag.reading.job import facts_of, job_of
 from ncdiag.reading.one import read_source
 from ncdiag.sources.files import TextSource
@@ -42,7 +49,7 @@ def start(host: str, rank: int, nranks: int, state: str = "START") -> str:
 )
 def test_the_direction_of_gpudirect_rdma(ways: dict[str, int], direction: str | None) -> None:
     rank = Rank(host="n1", net_ways=ways)
-    assert View(Job(ranks=(rank,))).get(rank, "gdr_direction") == direction
+    assert gdr_direction(rank, View(Job(ranks=(rank,)))) == direction
 
 
 @pytest.mark.parametrize(
@@ -58,33 +65,33 @@ def test_ranks_are_absent_only_where_the_input_could_hold_them(
     seen: Mapping[int, str], nranks: int, absent: tuple[int, ...] | None
 ) -> None:
     view = view_of(nccl_log="".join(start(host, rank, nranks) for rank, host in seen.items()))
-    assert view.get(view.job.communicators[0], "absent") == absent
+    assert found_absent(view.job.communicators[0], view) == absent
 
 
 def test_one_rank_that_completed_means_that_all_were_there() -> None:
     view = view_of(nccl_log=start("n1", 0, 4) + start("n2", 2, 4) + start("n1", 0, 4, "COMPLETE"))
-    assert view.get(view.job.communicators[0], "absent") == ()
+    assert absent(view.job.communicators[0], view) == ()
 
 
 def test_files_of_single_ranks_claim_to_be_all() -> None:
     sources = [TextSource.of_bytes(f"rank{r}.log", start("n1", r, 3).encode()) for r in (0, 1)]
     view = View(job_of(read_source(source) for source in sources))
     communicator = view.job.communicators[0]
-    assert view.get(communicator, "absent") == (2,)
-    assert view.get(communicator, "absent_text") == "rank 2 of 3"
+    assert absent(communicator, view) == (2,)
+    assert absent_text(communicator, view) == "rank 2 of 3"
 
 
 def test_the_host_with_fewer_ranks_is_told() -> None:
     log = start("n1", 0, 4) + start("n1", 1, 4) + start("n2", 2, 4)
     view = view_of(nccl_log=log)
-    text = view.get(view.job.communicators[0], "absent_text")
+    text = absent_text(view.job.communicators[0], view)
     assert text == "rank 3 of 4 (n2 started fewer ranks than the other hosts)"
 
 
 def test_progress_names_the_hosts_of_those_that_did_not_complete() -> None:
     log = start("n1", 0, 3) + start("n2", 1, 3) + start("n2", 2, 3) + start("n1", 0, 3, "COMPLETE")
     view = view_of(nccl_log=log)
-    assert view.get(view.job.communicators[0], "progress") == (
+    assert progress(view.job.communicators[0], view) == (
         "ranks 0-2 of 3 on n[1-2] began, 0 completed, 1-2 on n2 did not"
     )
 
@@ -93,14 +100,14 @@ def test_groups_are_folded_with_ranks_and_hosts() -> None:
     ranks = [Rank(host=f"n{n // 2}", rank=n, pid=n, net_plugin="A" if n < 4 else "B") for n in range(6)]
     hosts = [Host(name=f"n{n}") for n in range(3)]
     job = Job(ranks=tuple(ranks), hosts=tuple(hosts))
-    (found,) = View(job).get(job, "differences")
+    (found,) = differences(job, View(job))
     assert (found.what, found.groups) == ("net_plugin", {"A": "ranks 0-3 on n[0-1]", "B": "ranks 4-5 on n2"})
 
 
 def test_hosts_that_tell_nothing_do_not_differ() -> None:
     hosts = (Host(name="n1", gpus=(Gpu(host="n1", index=0, driver="550.90.07"),)), Host(name="n2"))
     job = Job(hosts=hosts)
-    assert View(job).get(job, "differences") == ()
+    assert differences(job, View(job)) == ()
 
 
 def nodes_line(host: str, rank: int, time: float, **fields: Any) -> Event:  # noqa: ANN401
@@ -121,7 +128,7 @@ def nodes_line(host: str, rank: int, time: float, **fields: Any) -> Event:  # no
 )
 def test_clock_skew(lines: list[Event], skew: float | None) -> None:
     job = Job(events=tuple(lines))
-    assert View(job).get(job, "clock_skew") == skew
+    assert clock_skew(job, View(job)) == skew
 
 
 def test_the_first_crash_is_found_by_clocks_set_right() -> None:
@@ -132,7 +139,7 @@ def test_the_first_crash_is_found_by_clocks_set_right() -> None:
     lines = (nodes_line("n1", 0, 100.0), nodes_line("n2", 1, 3700.0))
     for events, first in ((lines + crashes, 4), (crashes, 3)):
         job = Job(events=events)
-        assert View(job).get(job, "first_crash_order") == first
+        assert first_crash_order(job, View(job)) == first
 
 
 def test_the_minority_that_ras_lists_may_be_ahead() -> None:
@@ -146,7 +153,7 @@ def test_the_minority_that_ras_lists_may_be_ahead() -> None:
   Rank 5 -- GPU 5 managed by process 66 on node 10.20.0.1
 """
     )
-    assert view.get(view.job.ras_reports[0], "counts_text") == "AllReduce: ranks 3,5 at 100, 14 ranks at 99"
+    assert counts_text(view.job.ras_reports[0], view) == "AllReduce: ranks 3,5 at 100, 14 ranks at 99"
 
 
 @pytest.mark.parametrize(

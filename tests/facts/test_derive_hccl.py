@@ -7,6 +7,8 @@ import json
 import pytest
 
 from ncdiag.facts.view import View
+from ncdiag.knowledge.hccl.errors import hccl_awaited, hccl_difference, hccl_env_faults, hccl_refused, hccl_waiting
+from ncdiag.knowledge.hccl.rank_tables import port_address
 from ncdiag.reading.job import facts_of
 
 _HEAD = "[ERROR] HCCL(10261,python):2026-02-11-01:20:11.205.229 "
@@ -52,14 +54,14 @@ def connected(numbers: list[int], expected: int) -> str:
 def test_the_peer_that_did_not_come_is_named(text: str, awaited: str) -> None:
     view = view_of(text=text)
     names = {"hccl-socket-timeout", "hccl-ranks-missing"}
-    assert {view.get(e, "hccl_awaited") for e in view.job.events if e.event in names} == {awaited}
+    assert {hccl_awaited(e, view) for e in view.job.events if e.event in names} == {awaited}
 
 
 def test_the_rank_that_a_collective_waits_for_is_named_in_both_forms() -> None:
     old = "EI0002: The wait execution of the Notify register times out. Reason: no record from remote rank [3]."
     new = "Communication_Error_Timeout(EI0002): An timeout occurs. Waiting peer rank: 5; task information: streamID"
     view = view_of(text=f"{old}\n{new}\n")
-    assert [view.get(e, "hccl_waiting") for e in view.job.events] == [" for rank 3", " for rank 5"]
+    assert [hccl_waiting(e, view) for e in view.job.events] == [" for rank 3", " for rank 5"]
 
 
 def test_operations_are_compared_by_their_names() -> None:
@@ -69,7 +71,7 @@ def test_operations_are_compared_by_their_names() -> None:
         f"{_HEAD}[rank_consistentcy_checker.cc:439] [3]CMD information op check fail. local[255], remote[0]\n"
     )
     view = view_of(text=text)
-    assert {view.get(e, "hccl_difference") for e in view.job.events} == {": AllGather and AllReduce"}
+    assert {hccl_difference(e, view) for e in view.job.events} == {": AllGather and AllReduce"}
 
 
 def table(*addresses: tuple[str, str]) -> str:
@@ -95,7 +97,7 @@ def test_the_address_of_a_port_is_compared_with_that_of_the_table(
 ) -> None:
     port = "[root@as01 ~]# hccn_tool -i 0 -ip -g\nipaddr:29.1.0.8\nnetmask:255.255.255.0\n"
     view = view_of(hccl_ranktable=table(*addresses), hccn_tool=port)
-    assert view.get(view.job.rank_tables[0], "port_address") == told
+    assert port_address(view.job.rank_tables[0], view) == told
 
 
 @pytest.mark.parametrize(
@@ -103,4 +105,4 @@ def test_the_address_of_a_port_is_compared_with_that_of_the_table(
 )
 def test_a_time_is_compared_with_what_hccl_takes(seconds: str, told: str) -> None:
     view = view_of(env=f"export HCCL_CONNECT_TIMEOUT={seconds}\n")
-    assert [view.get(e, "hccl_refused") for e in view.get(view.job, "hccl_env_faults")] == [told]
+    assert [hccl_refused(e, view) for e in hccl_env_faults(view.job, view)] == [told]

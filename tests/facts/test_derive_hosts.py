@@ -6,10 +6,14 @@ from typing import Any
 
 import pytest
 
+from ncdiag.engine.fields import read
 from ncdiag.facts.merge import merge
 from ncdiag.facts.model import Job
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.gpus import is_gpu_pair
+from ncdiag.facts.vocabulary.hosts import hca
+from ncdiag.knowledge.gdr import peermem_loaded
 from ncdiag.parsers import discover
 from ncdiag.sections.cut import Cutter
 
@@ -37,13 +41,13 @@ def job_of(text: str) -> Job:
 def of_host(text: str, name: str) -> Any:  # noqa: ANN401
     job = job_of(text)
     assert len(job.hosts) == 1
-    return View(job).get(job.hosts[0], name)
+    return read(job.hosts[0], name, View(job))
 
 
 def of_launch(text: str, name: str) -> Any:  # noqa: ANN401
     job = job_of(text)
     assert len(job.launches) == 1
-    return View(job).get(job.launches[0], name)
+    return read(job.launches[0], name, View(job))
 
 
 @pytest.mark.parametrize(
@@ -67,7 +71,7 @@ def of_launch(text: str, name: str) -> Any:  # noqa: ANN401
 )
 def test_peermem_loaded(text: str, loaded: bool | None) -> None:
     job = job_of(text)
-    assert [View(job).get(host, "peermem_loaded") for host in job.hosts] == [loaded] * len(job.hosts)
+    assert [peermem_loaded(host, View(job)) for host in job.hosts] == [loaded] * len(job.hosts)
     assert job.hosts or loaded is None
 
 
@@ -118,8 +122,8 @@ def test_the_hca_of_a_link_comes_from_the_legend() -> None:
     text = f"{matrix}\nNIC Legend:\n\n  NIC0: mlx5_4\n"
     job = job_of(text)
     view = View(job)
-    assert {link.b: view.get(link, "hca") for link in job.hosts[0].links} == {"NIC0": "mlx5_4", "NIC1": None}
-    assert not any(view.get(link, "is_gpu_pair") for link in job.hosts[0].links)
+    assert {link.b: hca(link, view) for link in job.hosts[0].links} == {"NIC0": "mlx5_4", "NIC1": None}
+    assert not any(is_gpu_pair(link, view) for link in job.hosts[0].links)
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,17 @@ from ncdiag.facts.model import (
     Setting,
 )  # fmt: skip
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.link_tests import fraction_of_host_memory, fraction_of_tested
+from ncdiag.facts.vocabulary.link_tests import tested_gbs as gbs_of_tests
 from ncdiag.fixes.values import Values
-from ncdiag.knowledge.topology import cpu_numbers
+from ncdiag.knowledge.env.cost import debugging_cost, slowness_beside
+from ncdiag.knowledge.ib.links import fraction_of_promised, promised_gbps
+from ncdiag.knowledge.ib.partitions import partition_problem
+from ncdiag.knowledge.kernel import deep_sleep, has_slow_small_messages, small_message_us
+from ncdiag.knowledge.perf import common_bytes, is_many_and_small
+from ncdiag.knowledge.socket.interfaces import ipoib_trouble
+from ncdiag.knowledge.socket.speed import is_speed_assumed, real_mbps
+from ncdiag.knowledge.topology import cpu_numbers, far_bindings
 
 MIB = 1 << 20
 
@@ -62,14 +71,14 @@ def seen(test: LinkTest, *hosts: Host, others: tuple[LinkTest, ...] = ()) -> Vie
     ],
 )  # fmt: skip
 def test_a_test_beside_the_rate_of_its_port(test: LinkTest, share: float | None) -> None:
-    found = seen(test, host()).get(test, "fraction_of_promised")
+    found = fraction_of_promised(test, seen(test, host()))
     assert found == (None if share is None else pytest.approx(share))
 
 
 def test_of_a_test_whose_host_is_not_known_the_ports_have_to_be_equal() -> None:
     test = measured(host=None)
-    assert seen(test, host("a", 400), host("b", 400)).get(test, "promised_gbps") == 400
-    assert seen(test, host("a", 400), host("b", 200)).get(test, "promised_gbps") is None
+    assert promised_gbps(test, seen(test, host("a", 400), host("b", 400))) == 400
+    assert promised_gbps(test, seen(test, host("a", 400), host("b", 200))) is None
 
 
 @pytest.mark.parametrize(
@@ -83,7 +92,7 @@ def test_of_a_test_whose_host_is_not_known_the_ports_have_to_be_equal() -> None:
 )  # fmt: skip
 def test_gpu_memory_beside_host_memory_in_an_equal_test(other: LinkTest, share: float | None) -> None:
     test = measured(100, memory="gpu")
-    assert seen(test, others=(other,)).get(test, "fraction_of_host_memory") == share
+    assert fraction_of_host_memory(test, seen(test, others=(other,))) == share
 
 
 @pytest.mark.parametrize(
@@ -102,8 +111,8 @@ def test_what_the_links_of_a_host_carry(
     rows = (BenchmarkRow(size=1 << 30, busbw=25.0),)
     benchmark = Benchmark(program="all_reduce_perf", nhosts=2, nranks=nranks, rows=rows)
     view = View(Job(hosts=(host(ports=ports),), benchmarks=(benchmark,), link_tests=links))
-    assert view.get(benchmark, "tested_gbs") == gbs
-    assert view.get(benchmark, "fraction_of_tested") == (None if gbs is None else pytest.approx(25 / gbs))
+    assert gbs_of_tests(benchmark, view) == gbs
+    assert fraction_of_tested(benchmark, view) == (None if gbs is None else pytest.approx(25 / gbs))
 
 
 def partitions(*tables: tuple[str, ...], layer: str = "InfiniBand", **variables: str) -> Job:
@@ -131,7 +140,7 @@ def partitions(*tables: tuple[str, ...], layer: str = "InfiniBand", **variables:
 )
 def test_who_can_talk_to_whom(job: Job, problem: str | None, index: str | None) -> None:
     view = View(job)
-    found = view.get(job, "partition_problem")
+    found = partition_problem(job, view)
     assert found == problem if not problem else found.startswith(problem)
     assert Values(view).compute("pkey_index", {}).text == index
 
@@ -165,7 +174,7 @@ def bound(cpus: str, near: str | None = "0-3", bus: str | None = "0000:1b:00.0")
     ],
 )  # fmt: skip
 def test_the_place_of_a_process(job: Job, far: bool | None) -> None:
-    found = View(job).get(job.hosts[0], "far_bindings")
+    found = far_bindings(job.hosts[0], View(job))
     assert (None if found is None else found != "") is far
 
 
@@ -176,7 +185,7 @@ def test_many_far_processes_are_told_in_short() -> None:
         for gpu in range(8)
     )
     there = Host(name="a")
-    told = View(Job(hosts=(there,), events=events)).get(there, "far_bindings")
+    told = far_bindings(there, View(Job(hosts=(there,), events=events)))
     assert told.startswith("GPU 0 (its process may use 9, near it are 0-3), GPU 1")
     assert told.endswith(" and 5 more")
 
@@ -191,7 +200,7 @@ def test_many_far_processes_are_told_in_short() -> None:
 )  # fmt: skip
 def test_which_sleep_is_deep(state: IdleState, deep: bool) -> None:
     there = Host(name="a", idle_states=(state,))
-    assert (View(Job(hosts=(there,))).get(there, "deep_sleep") != "") is deep
+    assert (deep_sleep(there, View(Job(hosts=(there,)))) != "") is deep
 
 
 def test_latencies_are_those_of_the_host() -> None:
@@ -200,10 +209,10 @@ def test_latencies_are_those_of_the_host() -> None:
 
     a, b = Host(name="a"), Host(name="b")
     both = View(Job(hosts=(a, b), link_tests=(latency(3.0, host="a"), latency(30.0, host="b"), latency(90.0))))
-    assert [both.get(h, "small_message_us") for h in (a, b)] == [3.0, 30.0]
-    assert [both.get(h, "has_slow_small_messages") for h in (a, b)] == [False, True]
-    assert View(Job(hosts=(a,), link_tests=(latency(90.0),))).get(a, "has_slow_small_messages") is True
-    assert View(Job(hosts=(a,), link_tests=(measured(host="a"),))).get(a, "has_slow_small_messages") is None
+    assert [small_message_us(h, both) for h in (a, b)] == [3.0, 30.0]
+    assert [has_slow_small_messages(h, both) for h in (a, b)] == [False, True]
+    assert has_slow_small_messages(a, View(Job(hosts=(a,), link_tests=(latency(90.0),)))) is True
+    assert has_slow_small_messages(a, View(Job(hosts=(a,), link_tests=(measured(host="a"),)))) is None
 
 
 def nic(name: str, **told: Any) -> Interface:  # noqa: ANN401
@@ -223,16 +232,13 @@ def nic(name: str, **told: Any) -> Interface:  # noqa: ANN401
 def test_what_an_interface_carries_in_truth(interfaces: tuple[Interface, ...], real: int | None) -> None:
     links = (LinkTest(program="iperf3", local_ip="10.0.0.1", gbps=40.0), LinkTest(program="iperf3", gbps=90.0))
     view = View(Job(hosts=(Host(name="a", interfaces=interfaces),), link_tests=links))
-    assert view.get(interfaces[0], "real_mbps") == real
+    assert real_mbps(interfaces[0], view) == real
 
 
 def test_a_rate_that_may_well_be_ten_gigabits_is_none() -> None:
     interface = nic("eth0", addresses=(Address("10.0.0.1"),))
     links = (LinkTest(program="iperf3", local_ip="10.0.0.1", gbps=9.4),)
-    assert (
-        View(Job(hosts=(Host(name="a", interfaces=(interface,)),), link_tests=links)).get(interface, "real_mbps")
-        is None
-    )
+    assert real_mbps(interface, View(Job(hosts=(Host(name="a", interfaces=(interface,)),), link_tests=links))) is None
 
 
 @pytest.mark.parametrize(
@@ -246,7 +252,7 @@ def test_whose_speed_nccl_could_not_read(event: dict[str, Any], assumed: bool | 
     interface = nic("eth0")
     told = Event(event="interface-speed-unknown", origin="nccl", host="a", fields=event)
     view = View(Job(hosts=(Host(name="a", interfaces=(interface,)),), events=(told,)))
-    assert view.get(interface, "is_speed_assumed") is assumed
+    assert is_speed_assumed(interface, view) is assumed
 
 
 @pytest.mark.parametrize(
@@ -264,7 +270,7 @@ def test_what_a_variable_costs(name: str, text: str, more: dict[str, str], cost:
     setting = Setting(name=name, text=text, is_set=True)
     others = tuple(Setting(name=other, text=value, is_set=True) for other, value in more.items())
     job = Job(settings=(setting, *others))
-    told = View(job).get(setting, "debugging_cost")
+    told = debugging_cost(setting, View(job))
     assert told.startswith(cost)
     assert bool(told) is bool(cost)
 
@@ -272,7 +278,7 @@ def test_what_a_variable_costs(name: str, text: str, more: dict[str, str], cost:
 def test_a_provider_that_pins_a_choice_knows_its_machines() -> None:
     setting = Setting(name="NCCL_ALGO", text="Tree", is_set=True)
     view = View(Job(hosts=(Host(name="a", cloud="gcp"),), settings=(setting,)))
-    assert view.get(setting, "debugging_cost") == ""
+    assert debugging_cost(setting, view) == ""
 
 
 def test_a_benchmark_says_nothing_of_a_framework() -> None:
@@ -282,8 +288,8 @@ def test_a_benchmark_says_nothing_of_a_framework() -> None:
         Setting(name=n, text="DETAIL", is_set=True) for n in ("TORCH_DISTRIBUTED_DEBUG", "CUDA_LAUNCH_BLOCKING")
     )
     view = View(Job(hosts=(host(),), benchmarks=(benchmark,), settings=(torch, cuda)))
-    assert view.get(torch, "slowness_beside") is None
-    assert view.get(cuda, "slowness_beside")
+    assert slowness_beside(torch, view) is None
+    assert slowness_beside(cuda, view)
 
 
 @pytest.mark.parametrize(
@@ -295,14 +301,14 @@ def test_a_benchmark_says_nothing_of_a_framework() -> None:
 )  # fmt: skip
 def test_the_size_that_carries_half(sizes: dict[str, int], common: int | None) -> None:
     calls = CollectiveSum(function="AllReduce", datatype="float32", calls=sum(sizes.values()), sizes=sizes)
-    assert View(Job(collectives=(calls,))).get(calls, "common_bytes") == common
+    assert common_bytes(calls, View(Job(collectives=(calls,)))) == common
 
 
 def test_many_are_many_on_each_rank() -> None:
     calls = CollectiveSum(function="AllReduce", datatype="float32", calls=100, sizes={"65536": 100})
     ranks = tuple(Rank(host="a", rank=n) for n in range(8))
-    assert View(Job(collectives=(calls,))).get(calls, "is_many_and_small") is True
-    assert View(Job(collectives=(calls,), ranks=ranks)).get(calls, "is_many_and_small") is False
+    assert is_many_and_small(calls, View(Job(collectives=(calls,)))) is True
+    assert is_many_and_small(calls, View(Job(collectives=(calls,), ranks=ranks))) is False
 
 
 @pytest.mark.parametrize(
@@ -320,4 +326,4 @@ def test_many_are_many_on_each_rank() -> None:
 )
 def test_trouble_over_ipoib(item: Advertised, trouble: str | None) -> None:
     other = Rank(host="b", rank=1, bootstrap_interface=Interface(host="b", name="eno1"))
-    assert View(Job(ranks=(other,))).get(item, "ipoib_trouble") == trouble
+    assert ipoib_trouble(item, View(Job(ranks=(other,)))) == trouble

@@ -8,6 +8,11 @@ import pytest
 
 from ncdiag.facts.model import Address, Gid, Hca, Host, Interface, Job, Port
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.interfaces import ip as found_ip
+from ncdiag.facts.vocabulary.interfaces import is_link_local, is_virtual, likely_kind
+from ncdiag.facts.vocabulary.rdma import active_ports, is_roce, is_soft_rdma, rocev2_ipv4_index
+from ncdiag.knowledge.cloud.efa import is_efa
+from ncdiag.knowledge.socket.interfaces import has_one_interface
 
 VIEW = View(Job())
 
@@ -58,21 +63,21 @@ def interface(name: str, *ips: str, **fields: Any) -> Interface:  # noqa: ANN401
     ],
 )
 def test_names(name: str, kind: str | None, virtual: bool | None) -> None:
-    assert VIEW.get(interface(name), "likely_kind") == kind
-    assert VIEW.get(interface(name), "is_virtual") is virtual
+    assert likely_kind(interface(name), VIEW) == kind
+    assert is_virtual(interface(name), VIEW) is virtual
 
 
 def test_what_a_tool_told_wins_over_the_name() -> None:
     pod = interface("eth0", kind="veth")
-    assert VIEW.get(pod, "likely_kind") == "veth"
-    assert VIEW.get(pod, "is_virtual") is True
-    assert VIEW.get(interface("docker0", kind="physical"), "is_virtual") is False
+    assert likely_kind(pod, VIEW) == "veth"
+    assert is_virtual(pod, VIEW) is True
+    assert is_virtual(interface("docker0", kind="physical"), VIEW) is False
 
 
 def test_a_link_to_another_namespace_is_no_nic_of_that_name() -> None:
-    assert VIEW.get(interface("eth0", parent="if12"), "likely_kind") is None
-    assert VIEW.get(interface("eth0", parent="bond0"), "likely_kind") == "physical"
-    assert VIEW.get(interface("veth1", parent="if12"), "likely_kind") == "veth"
+    assert likely_kind(interface("eth0", parent="if12"), VIEW) is None
+    assert likely_kind(interface("eth0", parent="bond0"), VIEW) == "physical"
+    assert likely_kind(interface("veth1", parent="if12"), VIEW) == "veth"
 
 
 @pytest.mark.parametrize(
@@ -87,7 +92,7 @@ def test_a_link_to_another_namespace_is_no_nic_of_that_name() -> None:
 )
 def test_the_address_that_counts(ips: tuple[str, ...], ip: str | None, link_local: bool | None) -> None:
     subject = interface("eth0", *ips)
-    assert (VIEW.get(subject, "ip"), VIEW.get(subject, "is_link_local")) == (ip, link_local)
+    assert (found_ip(subject, VIEW), is_link_local(subject, VIEW)) == (ip, link_local)
 
 
 LO, ETH, NONE, VETH = (
@@ -113,7 +118,7 @@ LO, ETH, NONE, VETH = (
 )
 def test_has_one_interface(interfaces: tuple[Interface, ...], whole: bool, expected: bool | None) -> None:
     host = Host(name="h", interfaces=interfaces, complete=frozenset({"interfaces"} if whole else ()))
-    assert VIEW.get(host, "has_one_interface") is expected
+    assert has_one_interface(host, VIEW) is expected
 
 
 def port(*rows: tuple[int, str | None, str | None], **fields: Any) -> Port:  # noqa: ANN401
@@ -131,28 +136,27 @@ USUAL = (
 
 
 @pytest.mark.parametrize(
-    ("subject", "index", "has"),
+    ("subject", "index"),
     [
-        (port(*USUAL, gids_complete=True), 3, True),
-        (port(*USUAL), 3, True),
-        (port(*USUAL[3:]), None, True),
-        (port(*USUAL[3:], gids_complete=True), 3, True),
-        (port(*USUAL[:3], gids_complete=True), None, False),
-        (port(*USUAL[:3]), None, None),
-        (port((0, None, "10.0.0.5"), gids_complete=True), None, None),
+        (port(*USUAL, gids_complete=True), 3),
+        (port(*USUAL), 3),
+        (port(*USUAL[3:]), None),
+        (port(*USUAL[3:], gids_complete=True), 3),
+        (port(*USUAL[:3], gids_complete=True), None),
+        (port(*USUAL[:3]), None),
+        (port((0, None, "10.0.0.5"), gids_complete=True), None),
     ],
 )
-def test_rocev2_ipv4(subject: Port, index: int | None, has: bool | None) -> None:
-    assert VIEW.get(subject, "rocev2_ipv4_index") == index
-    assert VIEW.get(subject, "has_rocev2_ipv4") is has
+def test_rocev2_ipv4(subject: Port, index: int | None) -> None:
+    assert rocev2_ipv4_index(subject, VIEW) == index
 
 
 def test_roce_or_infiniband() -> None:
-    assert VIEW.get(port(link_layer="Ethernet"), "is_roce") is True
-    assert VIEW.get(port(*USUAL, link_layer="InfiniBand"), "is_roce") is False
-    assert VIEW.get(port(*USUAL), "is_roce") is True
-    assert VIEW.get(port((0, "IB", None)), "is_roce") is False
-    assert VIEW.get(port(), "is_roce") is None
+    assert is_roce(port(link_layer="Ethernet"), VIEW) is True
+    assert is_roce(port(*USUAL, link_layer="InfiniBand"), VIEW) is False
+    assert is_roce(port(*USUAL), VIEW) is True
+    assert is_roce(port((0, "IB", None)), VIEW) is False
+    assert is_roce(port(), VIEW) is None
 
 
 def test_active_ports_of_a_host() -> None:
@@ -166,9 +170,7 @@ def test_active_ports_of_a_host() -> None:
         name="h",
         hcas=(Hca(host="h", name="mlx5_0", ports=(slow, down, untold)), Hca(host="h", name="mlx5_1", ports=(fast,))),
     )
-    assert VIEW.get(host, "active_ports") == (slow, fast)
-    assert VIEW.get(host, "fastest_rate_gbps") == 400.0
-    assert VIEW.get(Host(name="i"), "fastest_rate_gbps") is None
+    assert active_ports(host, VIEW) == (slow, fast)
 
 
 @pytest.mark.parametrize(
@@ -182,5 +184,5 @@ def test_active_ports_of_a_host() -> None:
 )
 def test_devices(name: str, vendor: str | None, efa: bool | None, soft: bool | None) -> None:
     hca = Hca(host="h", name=name, vendor_id=vendor)
-    assert VIEW.get(hca, "is_efa") is efa
-    assert VIEW.get(hca, "is_soft_rdma") is soft
+    assert is_efa(hca, VIEW) is efa
+    assert is_soft_rdma(hca, VIEW) is soft

@@ -18,6 +18,10 @@ from ncdiag.facts.model import (
     TopoLink,
 )
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.benchmarks import fraction_of_limit, in_node_floor, limit_gbs
+from ncdiag.facts.vocabulary.benchmarks import test_name as name_of_test
+from ncdiag.facts.vocabulary.trainings import loses_between_nodes, scalings
+from ncdiag.knowledge.perf import dip_text, limit_text
 
 MIB = 1 << 20
 
@@ -47,30 +51,30 @@ def of(benchmark: Benchmark, *hosts: Host) -> View:
 def test_the_ports_of_the_weakest_host_are_the_limit() -> None:
     benchmark = run(nhosts=2)
     view = of(benchmark, host("a", 8, 400), host("b", 8, 200))
-    assert view.get(benchmark, "limit_gbs") == 200
-    assert view.get(benchmark, "limit_text") == "8 RDMA ports of 200 Gb/s a host"
-    assert view.get(benchmark, "fraction_of_limit") == pytest.approx(0.05)
+    assert limit_gbs(benchmark, view) == 200
+    assert limit_text(benchmark, view) == "8 RDMA ports of 200 Gb/s a host"
+    assert fraction_of_limit(benchmark, view) == pytest.approx(0.05)
 
 
 def test_a_card_on_a_narrow_slot_is_the_limit() -> None:
     benchmark = run(nhosts=2)
     view = of(benchmark, host("a", 1, 200, width=8, speed=8.0))
-    assert view.get(benchmark, "limit_gbs") == pytest.approx(8 * 8 * 128 / 130 / 8)
-    assert "mlx5_0 on PCIe x8 at 8 GT/s carries 7.88 GB/s" in view.get(benchmark, "limit_text")
+    assert limit_gbs(benchmark, view) == pytest.approx(8 * 8 * 128 / 130 / 8)
+    assert "mlx5_0 on PCIe x8 at 8 GT/s carries 7.88 GB/s" in limit_text(benchmark, view)
     wide = of(benchmark, host("a", 1, 200, width=16))
-    assert wide.get(benchmark, "limit_gbs") == 25
+    assert limit_gbs(benchmark, wide) == 25
 
 
 def test_of_an_all_to_all_only_a_part_crosses_the_network() -> None:
     benchmark = run("alltoall_perf", nhosts=2, nranks=16)
-    assert of(benchmark, host("a", 8, 400)).get(benchmark, "limit_gbs") == pytest.approx(400 / 8 * 15 / 8)
+    assert limit_gbs(benchmark, of(benchmark, host("a", 8, 400))) == pytest.approx(400 / 8 * 15 / 8)
 
 
 def test_between_two_hosts_one_rank_sends_to_the_next() -> None:
     benchmark = run("sendrecv_perf", nhosts=2, nranks=16)
     view = of(benchmark, host("a", 8, 400))
-    assert view.get(benchmark, "limit_gbs") == 50
-    assert view.get(benchmark, "limit_text") == "one RDMA port of 400 Gb/s"
+    assert limit_gbs(benchmark, view) == 50
+    assert limit_text(benchmark, view) == "one RDMA port of 400 Gb/s"
 
 
 @pytest.mark.parametrize(
@@ -86,7 +90,7 @@ def test_between_two_hosts_one_rank_sends_to_the_next() -> None:
 def test_a_test_without_a_name_is_known_by_its_rows_or_its_launch(row: BenchmarkRow, launch: str, name: str) -> None:
     benchmark = Benchmark(rows=(row,), nranks=16)
     view = View(Job(benchmarks=(benchmark,), launches=(Launch(program="mpirun", text=launch),) if launch else ()))
-    assert view.get(benchmark, "test_name") == name
+    assert name_of_test(benchmark, view) == name
 
 
 @pytest.mark.parametrize(
@@ -101,7 +105,7 @@ def test_nvlinks_between_all_pairs_are_a_floor(counts: tuple[int, ...], model: s
     links = tuple(TopoLink(host="a", a=a, b=b, nvlink_count=n) for (a, b), n in zip(pairs, counts, strict=True))
     gpus = tuple(Gpu(host="a", index=n, model=model) for n in range(3))
     benchmark = run(nhosts=1, nranks=3)
-    assert of(benchmark, Host(name="a", gpus=gpus, links=links)).get(benchmark, "in_node_floor") == floor
+    assert in_node_floor(benchmark, of(benchmark, Host(name="a", gpus=gpus, links=links))) == floor
 
 
 @pytest.mark.parametrize(
@@ -111,13 +115,13 @@ def test_nvlinks_between_all_pairs_are_a_floor(counts: tuple[int, ...], model: s
     ],
 )  # fmt: skip
 def test_where_no_limit_is_known(benchmark: Benchmark, why: str) -> None:
-    assert of(benchmark, host("a", 8, 400)).get(benchmark, "limit_gbs") is None, why
+    assert limit_gbs(benchmark, of(benchmark, host("a", 8, 400))) is None, why
 
 
 def test_medium_sizes_are_held_to_less_and_small_ones_to_nothing() -> None:
     for size, share in ((1 << 30, 0.4), (256 * MIB, 0.4 / 0.6), (128 * MIB, None)):
         benchmark = run(busbw=10.0, size=size, nhosts=2)
-        found = of(benchmark, host("a", 1, 200)).get(benchmark, "fraction_of_limit")
+        found = fraction_of_limit(benchmark, of(benchmark, host("a", 1, 200)))
         assert found == (None if share is None else pytest.approx(share))
 
 
@@ -125,7 +129,7 @@ def test_the_floor_inside_a_host_is_of_its_eight_gpus() -> None:
     def floor(model: str, nranks: int = 8) -> object:
         benchmark = run(nhosts=1, nranks=nranks)
         gpus = tuple(Gpu(host="a", index=n, model=model) for n in range(8))
-        return of(benchmark, Host(name="a", gpus=gpus)).get(benchmark, "in_node_floor")
+        return in_node_floor(benchmark, of(benchmark, Host(name="a", gpus=gpus)))
 
     assert floor("NVIDIA H100 80GB HBM3") == floor("NVIDIA H200") == 306
     assert floor("NVIDIA A100-SXM4-80GB") == 204
@@ -143,7 +147,7 @@ def test_the_floor_inside_a_host_is_of_its_eight_gpus() -> None:
 def test_a_dip_is_less_than_half_of_both_sides(curve: tuple[int, ...], dips: bool) -> None:
     rows = tuple(BenchmarkRow(size=(4 * MIB) << n, busbw=float(value)) for n, value in enumerate(curve))
     benchmark = Benchmark(rows=rows)
-    assert (of(benchmark).get(benchmark, "dip_text") != "") is dips
+    assert (dip_text(benchmark, of(benchmark)) != "") is dips
 
 
 def test_where_training_loses_its_speed() -> None:
@@ -151,7 +155,7 @@ def test_where_training_loses_its_speed() -> None:
     told = tuple(Throughput(unit="samples/s", gpus=g, nodes=n, per_second=rate) for g, n, rate in runs)
     other = Throughput(unit="samples/s", gpus=8, nodes=1, per_second=5.0, case="fp32")
     view = View(Job(throughputs=(told[2], other, told[0], told[1])))
-    [scaling] = view.get(view.job, "scalings")
+    [scaling] = scalings(view.job, view)
     assert (scaling.gpus, scaling.nodes) == (32, 4)
     assert scaling.inside == pytest.approx(0.975)
     assert scaling.across == pytest.approx(0.5)
@@ -160,7 +164,7 @@ def test_where_training_loses_its_speed() -> None:
 def test_where_the_nodes_are_not_told_the_loss_is_not_placed() -> None:
     told = tuple(Throughput(unit="img/sec", gpus=g, per_second=100.0) for g in (8, 16))
     view = View(Job(throughputs=told))
-    [scaling] = view.get(view.job, "scalings")
+    [scaling] = scalings(view.job, view)
     assert (scaling.inside, scaling.across) == (None, None)
-    assert view.get(scaling, "loses_between_nodes") is None
+    assert loses_between_nodes(scaling, view) is None
     assert (scaling.smallest, scaling.overall) == (8, pytest.approx(0.5))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from ncdiag.engine.fields import events_with
 from ncdiag.facts.model import Event, Job
-from ncdiag.facts.view import View, events_with, registry
+from ncdiag.facts.view import View
+from ncdiag.knowledge import registry
+from ncdiag.knowledge.nvlink import is_fatal_sxid
 
 CONFINED = {name: field.events for (owner, name), field in registry().items() if field.events is not None}
 
@@ -11,8 +14,8 @@ CONFINED = {name: field.events for (owner, name), field in registry().items() if
 def test_other_events_do_not_have_the_field() -> None:
     view = View(Job())
     fatal = Event(event="nvswitch-sxid", origin="kernel", text="", fields={"detail": "Fatal, Link 03"})
-    assert view.get(fatal, "is_fatal_sxid") is True
-    assert view.get(Event(event="gpu-xid", origin="kernel", text=""), "is_fatal_sxid") is False
+    assert is_fatal_sxid(fatal, view) is True
+    assert is_fatal_sxid(Event(event="gpu-xid", origin="kernel", text=""), view) is False
     assert events_with("is_fatal_sxid") == {"nvswitch-sxid"}
     assert events_with("is_out_of_space") is None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ncdiag.engine.fields import read
 from ncdiag.facts.view import View
 from ncdiag.reading.job import job_of
 from ncdiag.reading.one import read_source
@@ -21,7 +22,7 @@ RENDEZVOUS = (
 
 def of(text: str, field: str) -> object:
     view = View(job_of([read_source(TextSource.of_bytes("log", text.encode()))]))
-    return view.get(view.job, field)
+    return read(view.job, field, view)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,12 @@ import pytest
 
 from ncdiag.facts.model import FAILURES, Event
 from ncdiag.facts.view import View
+from ncdiag.knowledge.floor import meaning
 from ncdiag.messages import about
 from ncdiag.messages.load import own_messages
+from ncdiag.messages.vocabulary.reasons import category as found_category
+from ncdiag.messages.vocabulary.reasons import error_name
+from ncdiag.messages.vocabulary.reasons import reason as found_reason
 from ncdiag.reading.job import facts_of
 
 
@@ -50,6 +54,6 @@ def judged(line: str) -> tuple[Event, View]:
 )  # fmt: skip
 def test_the_reason_of_a_line(line: str, category: str, reason: str | None, name: str | None) -> None:
     event, view = judged(line)
-    assert view.get(event, "category") == category
-    assert (view.get(event, "reason"), view.get(event, "error_name")) == (reason, name)
-    assert view.get(event, "meaning")
+    assert found_category(event, view) == category
+    assert (found_reason(event, view), error_name(event, view)) == (reason, name)
+    assert meaning(event, view)

@@ -7,8 +7,13 @@ import pytest
 
 from ncdiag.facts.model import Setting
 from ncdiag.facts.view import View
+from ncdiag.knowledge.env.values import p2p_variable
+from ncdiag.knowledge.gdr import forbids_gdr
+from ncdiag.knowledge.p2p import unset_widens_p2p
 from ncdiag.lint import forms, values
 from ncdiag.nccl import environment
+from ncdiag.nccl.vocabulary.levels import p2p_is_disabled, p2p_switch
+from ncdiag.nccl.vocabulary.values import is_misread, misreading
 from ncdiag.reading.job import facts_of
 
 NAME, VALUE = "NCCL_SOCKET_IFNAME", "10.4.0.7"
@@ -56,8 +61,8 @@ def setting(view: View, name: str = NAME) -> Setting:
 )
 def test_a_wrong_value_is_told_whatever_its_origin(text: str) -> None:
     view = view_of(text)
-    assert view.get(setting(view), "is_misread") is True
-    assert view.get(setting(view), "misreading").startswith(f"{NAME}={VALUE} does not say what it seems to")
+    assert is_misread(setting(view), view) is True
+    assert misreading(setting(view), view).startswith(f"{NAME}={VALUE} does not say what it seems to")
 
 
 def test_lint_and_facts_say_the_same() -> None:
@@ -72,22 +77,22 @@ def test_lint_and_facts_say_the_same() -> None:
             continue  # an exported text does not tell any more whether it stood in quotes
         view = view_of(line)
         found = setting(view, name)
-        assert view.get(found, "is_misread") in ({True, None} if linted else {False}), line
-        assert [f.message for f in linted] == ([view.get(found, "misreading")] if linted else []), line
+        assert is_misread(found, view) in ({True, None} if linted else {False}), line
+        assert [f.message for f in linted] == ([misreading(found, view)] if linted else []), line
 
 
 @pytest.mark.parametrize("text", ["$IFNAME", "${IFNAME:-eth*}", "<interface>", "{{ .Values.ifname }}", "***", "..."])
 def test_a_value_that_comes_later_is_not_judged(text: str) -> None:
     view = view_of(f"docker run --gpus all -e '{NAME}={text}' image torchrun train.py\n")
-    assert not any(view.get(each, "is_misread") for each in view.job.settings)
+    assert not any(is_misread(each, view) for each in view.job.settings)
 
 
 def test_a_device_that_a_host_has_is_no_mistake() -> None:
     named = "export NCCL_IB_HCA=eno1\n"
     listed = "[root@n1 ~]# rdma link\nlink eno1/1 state ACTIVE physical_state LINK_UP netdev ens1\n"
     alone, beside = view_of(named), view_of(named + listed)
-    assert alone.get(setting(alone, "NCCL_IB_HCA"), "is_misread") is True
-    assert beside.get(setting(beside, "NCCL_IB_HCA"), "is_misread") is False
+    assert is_misread(setting(alone, "NCCL_IB_HCA"), alone) is True
+    assert is_misread(setting(beside, "NCCL_IB_HCA"), beside) is False
 
 
 ECHO = "n1:4:5 [0] NCCL INFO NCCL_P2P_LEVEL set by environment to LOC\n"
@@ -105,14 +110,14 @@ ECHO = "n1:4:5 [0] NCCL INFO NCCL_P2P_LEVEL set by environment to LOC\n"
 )
 def test_what_an_echo_of_loc_comes_from(before: str, switch: str, variable: str) -> None:
     view = view_of(before + ECHO)
-    found = [s for s in view.job.settings if view.get(s, "p2p_is_disabled")]
-    assert {(view.get(s, "p2p_switch"), view.get(s, "p2p_variable")) for s in found} == {(switch, variable)}
+    found = [s for s in view.job.settings if p2p_is_disabled(s, view)]
+    assert {(p2p_switch(s, view), p2p_variable(s, view)) for s in found} == {(switch, variable)}
 
 
 @pytest.mark.parametrize("text", ["NCCL_P2P_DISABLE=true", "NCCL_P2P_DISABLE=2", "NCCL_P2P_LEVEL=loc"])
 def test_what_leaves_peer_access_on(text: str) -> None:
     view = view_of(f"export {text}\n")
-    assert [view.get(s, "p2p_is_disabled") for s in view.job.settings] == [False]
+    assert [p2p_is_disabled(s, view) for s in view.job.settings] == [False]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +130,7 @@ def test_what_leaves_peer_access_on(text: str) -> None:
 )  # fmt: skip
 def test_a_level_nearer_than_any_card_switches_gpudirect_off(level: str, release: str, off: bool) -> None:
     view = view_of(f"NCCL version {release}+cuda12.1\nexport NCCL_NET_GDR_LEVEL={level}\n")
-    assert view.get(setting(view, "NCCL_NET_GDR_LEVEL"), "forbids_gdr") is off
+    assert forbids_gdr(setting(view, "NCCL_NET_GDR_LEVEL"), view) is off
 
 
 @pytest.mark.parametrize(
@@ -143,4 +148,4 @@ def test_whether_nccl_by_itself_reaches_farther(level: str, release: str, cpu: s
     job = view_of(text).job
     hosts = tuple(msgspec.structs.replace(host, cpu_vendor=cpu or None, cpu_arch="x86_64") for host in job.hosts)
     view = View(msgspec.structs.replace(job, hosts=hosts), environment.resolve_fields)
-    assert view.get(view.job.ranks[0], "unset_widens_p2p") is wider
+    assert unset_widens_p2p(view.job.ranks[0], view) is wider

@@ -12,6 +12,7 @@ import pytest
 
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
+from ncdiag.knowledge.launcher.progress import stands as found_stands
 from ncdiag.reading.job import facts_of
 
 PROGRAM = """
@@ -62,7 +63,7 @@ def waiting(tmp_path: Path) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
 
 def stands(job: Job) -> list[tuple[int | None, str | None]]:
     view = View(job)
-    return [(dump.pid, view.get(dump, "stands")) for dump in job.stack_dumps]
+    return [(dump.pid, found_stands(dump, view)) for dump in job.stack_dumps]
 
 
 def shown(command: list[str]) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ncdiag.facts.model import Gid, Hca, Job, Port
 from ncdiag.facts.view import View
+from ncdiag.knowledge.cloud.efa import is_efa
 
 UNNAMED = "?"
 PHYSICAL = {
@@ -31,7 +32,7 @@ def truths(job: Job) -> dict[str, Any]:
 
 
 def _reads(hca: Hca, view: View) -> bool | None:
-    if view.get(hca, "is_efa") and hca.part_id and hca.part_id.isdigit():
+    if is_efa(hca, view) and hca.part_id and hca.part_id.isdigit():
         return int(hca.part_id) >= _EFA_WITH_READ
     return hca.reads_per_qp > 0 if hca.reads_per_qp is not None else None
 
@@ -44,7 +45,7 @@ def _device(hca: Hca, view: View) -> dict[str, Any]:
         "nports": hca.nports,
         "board": hca.board_id,
         "vendor": hca.vendor_id,
-        "efa": view.get(hca, "is_efa"),
+        "efa": is_efa(hca, view),
         "ports": [_port(port) for port in hca.ports],
     }
 

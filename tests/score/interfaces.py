@@ -7,6 +7,7 @@ from typing import Any
 from ncdiag.facts.model import Interface, Job
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.interfaces import is_virtual, likely_kind
 
 FORMATS = (("[", "ip -j addr"), (": flags=", "ifconfig -a"), (": <", "ip addr"))
 
@@ -31,7 +32,7 @@ def _interface(interface: Interface, view: View) -> dict[str, Any]:
         "ipv4": next((a.ip for a, ip in parsed if ip is not None and ip.version == 4 and a.peer is None), None),
         "ipv6_link_local": any(ip is not None and ip.version == 6 and ip.is_link_local for _, ip in parsed),
         "parent": interface.parent,
-        "virtual": view.get(interface, "is_virtual"),
-        "veth": view.get(interface, "likely_kind") == "veth",
-        "ipoib": view.get(interface, "likely_kind") == "ipoib",
+        "virtual": is_virtual(interface, view),
+        "veth": likely_kind(interface, view) == "veth",
+        "ipoib": likely_kind(interface, view) == "ipoib",
     }

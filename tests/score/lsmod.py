@@ -6,6 +6,7 @@ from typing import Any
 
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
+from ncdiag.knowledge.gdr import peermem_loaded
 
 _PEERMEM = {"nvidia_peermem", "nv_peer_mem"}
 _LISTED = 12
@@ -21,6 +22,6 @@ def truths(job: Job) -> dict[str, Any]:
     return {
         "nmodules": len(host.modules),
         "modules": {m.name: {"size": m.size, "used": m.used_by} for m in ordered[:_LISTED]},
-        "peermem_loaded": View(job).get(host, "peermem_loaded"),
+        "peermem_loaded": peermem_loaded(host, View(job)),
         "ib_core_uses_peermem": any(_PEERMEM & set(m.users or ()) for m in ordered if m.name == "ib_core"),
     }

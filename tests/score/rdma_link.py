@@ -6,6 +6,7 @@ from typing import Any
 
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.rdma import is_soft_rdma
 
 PHYSICAL = {
     "NoChange": "NOP", "Sleep": "SLEEP", "Polling": "POLLING", "Disabled": "DISABLED", "LinkUp": "LINK_UP",
@@ -28,4 +29,4 @@ def truths(job: Job) -> dict[str, Any]:
         for hca in hcas
         for port in hca.ports
     ]
-    return {"links": links, "soft_roce": any(view.get(hca, "is_soft_rdma") for hca in hcas)}
+    return {"links": links, "soft_roce": any(is_soft_rdma(hca, view) for hca in hcas)}

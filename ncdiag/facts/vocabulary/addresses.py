@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Advertised, Event, Interface, Job, Rank
 from ncdiag.facts.scalars import ip_address
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.interfaces import ip as ip_of
+from ncdiag.facts.vocabulary.interfaces import is_virtual, likely_kind
 
 CONNECT_FAILURES = ("socket-connect-failed", "socket-connect-retry", "socket-connect-exhausted")
 """Events whose peer could not be reached."""
@@ -18,13 +21,13 @@ LIBVIRT_ADDRESS = "192.168.122.1"
 @derived
 def advertised(job: Job, view: View) -> tuple[Advertised, ...]:
     """Every address that a rank announced (bootstrap, socket data, OOB) or that a failed connection aimed at."""
-    failed = {ip for e in job.events if e.event in CONNECT_FAILURES and (ip := view.get(e, "peer_ip"))}
+    failed = {ip for e in job.events if e.event in CONNECT_FAILURES and (ip := peer_ip(e, view))}
     found: dict[tuple[str | None, str, str | None, str | None], Advertised] = {}
     for rank in job.ranks:
         for item in _of_rank(rank, view, failed):
             found.setdefault((item.host, item.role, item.interface, item.ip), item)
     for event in job.events:
-        ip = view.get(event, "peer_ip")
+        ip = peer_ip(event, view)
         if ip and event.event in CONNECT_FAILURES:
             virtual = True if ip == LIBVIRT_ADDRESS else None
             item = Advertised(
@@ -37,13 +40,13 @@ def advertised(job: Job, view: View) -> tuple[Advertised, ...]:
 @derived
 def aimed_at(job: Job, view: View) -> tuple[Advertised, ...]:
     """Those that a failed connection aimed at, looked up once for all hosts."""
-    return tuple(item for item in view.get(job, "advertised") if item.role == "peer")
+    return tuple(item for item in advertised(job, view) if item.role == "peer")
 
 
 def _of_rank(rank: Rank, view: View, failed: set[str]) -> Iterator[Advertised]:
     if rank.bootstrap_interface is not None:
         yield _item(rank, rank.bootstrap_interface, "bootstrap", view, failed)
-    if rank.net in {None, "Socket"} or view.get(view.job, "ofi_failed"):
+    if rank.net in {None, "Socket"} or ofi_failed(view.job, view):
         for interface in rank.socket_interfaces or ():
             yield _item(rank, interface, "data", view, failed)
     if rank.oob_interface is not None:
@@ -55,13 +58,13 @@ _FIELD: dict[Role, str] = {"bootstrap": "bootstrap_interface", "data": "socket_i
 
 
 def _item(rank: Rank, interface: Interface, role: Role, view: View, failed: set[str]) -> Advertised:
-    ip = view.get(interface, "ip")
+    ip = ip_of(interface, view)
     span = rank.provenance.get(_FIELD[role]) or interface.provenance.get("")
     return Advertised(
         ip=ip,
         interface=interface.name,
-        kind=view.get(interface, "likely_kind"),
-        virtual=view.get(interface, "is_virtual"),
+        kind=likely_kind(interface, view),
+        virtual=is_virtual(interface, view),
         host=rank.host,
         rank=rank.rank,
         role=role,

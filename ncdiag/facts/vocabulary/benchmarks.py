@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Benchmark, Hca, Host, PciDevice, Port
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import module_of
 
 LARGE = 1 << 30
@@ -80,14 +81,14 @@ def test_name(benchmark: Benchmark, view: View) -> str:
 @derived
 def fraction_of_limit(benchmark: Benchmark, view: View) -> float | None:
     """Bus bandwidth of the large sizes over what `limit_gbs` lets sizes like them reach."""
-    measured, limit = bus_bandwidth(benchmark), view.get(benchmark, "limit_gbs")
+    measured, limit = bus_bandwidth(benchmark), limit_gbs(benchmark, view)
     return measured[0] / (limit * measured[1]) if measured and limit else None
 
 
 @derived
 def fraction_text(benchmark: Benchmark, view: View) -> str:
     """``9% (2.33 of 25 GB/s)``."""
-    measured, limit = bus_bandwidth(benchmark), view.get(benchmark, "limit_gbs")
+    measured, limit = bus_bandwidth(benchmark), limit_gbs(benchmark, view)
     if not measured or not limit:
         return "an unknown share"
     return f"{measured[0] / limit:.0%} ({measured[0]:g} of {limit:.3g} GB/s)"

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Job
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 
 RESOLUTION = 1.0
 """Seconds that most stamps count in: smaller differences tell nothing."""
@@ -53,11 +54,11 @@ def _size(event: Event) -> int | None:
 @derived
 def clock_skew(job: Job, view: View) -> float | None:
     """The largest difference between the clocks of two hosts in seconds, at least `RESOLUTION`; None when unknown."""
-    offsets = view.get(job, "clock_offsets")
+    offsets = clock_offsets(job, view)
     return None if offsets is None else max(RESOLUTION, max(offsets.values()) - min(offsets.values()))
 
 
 def shared_time(event: Event, view: View) -> float | None:
     """The time of an event by the median host's clock, where the offset of its host is known; else as printed."""
-    offsets = view.get(view.job, "clock_offsets") or {}
+    offsets = clock_offsets(view.job, view) or {}
     return None if event.time is None else event.time - offsets.get(event.host or "", 0.0)

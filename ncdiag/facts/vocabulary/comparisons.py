@@ -9,10 +9,13 @@ import ipaddress
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Difference, Host, Interface, Job, Port, Rank
 from ncdiag.facts.scalars import ip_address
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.interfaces import leads_out
+from ncdiag.facts.vocabulary.rdma import is_roce, rocev2_ipv4_index, uses_roce
 from ncdiag.spans import Span
 
 Told = tuple[str, str, Span | None]
@@ -153,7 +156,7 @@ def _gid_kinds(job: Job, view: View) -> Iterator[Told]:
     kinds: dict[str, set[str]] = defaultdict(set)
     first: dict[str, Rank] = {}
     for rank in job.ranks:
-        for use in rank.gids_used if view.get(rank, "uses_roce") else ():
+        for use in rank.gids_used if uses_roce(rank, view) else ():
             if use.local_gid:
                 kinds[rank.host].add(_gid_kind(use.local_gid))
                 first.setdefault(rank.host, rank)
@@ -178,7 +181,7 @@ def _interface_mtus(job: Job, view: View) -> Iterator[Difference]:
     networks: dict[str, list[Interface]] = defaultdict(list)
     for host in job.hosts:
         for interface in host.interfaces:
-            if interface.mtu is not None and interface.up is not False and view.get(interface, "leads_out"):
+            if interface.mtu is not None and interface.up is not False and leads_out(interface, view):
                 for network in _networks(interface) or _named(interface):
                     networks[network].append(interface)
     used = {(r.host, i.name) for r in job.ranks for i in _announced(r)}
@@ -234,7 +237,7 @@ def _port_mtus(job: Job, view: View) -> Iterator[Difference]:
 def _roce_ports(host: Host, view: View) -> Iterator[Port]:
     for hca in host.hcas:
         for port in hca.ports:
-            if view.get(port, "is_roce") and port.state in {"active", None}:
+            if is_roce(port, view) and port.state in {"active", None}:
                 yield port
 
 
@@ -247,7 +250,7 @@ def _gid_indices(job: Job, view: View) -> Iterator[Difference]:
     spans: dict[str, Span] = {}
     for host in job.hosts:
         for port in _roce_ports(host, view):
-            index = view.get(port, "rocev2_ipv4_index")
+            index = rocev2_ipv4_index(port, view)
             if index is None or (used[host.name] and port.hca not in used[host.name]):
                 continue
             groups[str(index)][port.hca].append(host.name)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Host, Job
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 
 _BOX = 4
 """Lines within which the box of MPICH or Open MPI tells rank, host and exit code."""

@@ -6,8 +6,9 @@ import re
 
 import msgspec
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Gpu, HealthCheck, Host, Rank, TopoLink
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 
 
 @derived
@@ -147,11 +148,11 @@ def has_nvswitch(host: Host, view: View) -> bool | None:
     By the switch on the PCI bus, links that are too many for a mesh or bridges, or a whole board of SXM modules. Not
     those of a rack (GB200), which other machines serve. None where a pair has as many links as bridges make.
     """
-    if any(view.get(gpu, "is_of_rack") for gpu in host.gpus):
+    if any(is_of_rack(gpu, view) for gpu in host.gpus):
         return False
     if any("NVSwitch" in (device.description or "") for device in host.pci):
         return True
-    modules = [view.get(gpu, "is_module") for gpu in host.gpus]
+    modules = [is_module(gpu, view) for gpu in host.gpus]
     counts = _links_of_gpus(host)
     if any(sum(links) > _MOST_LINKS for links in counts.values()) or modules.count(True) >= _BOARD:
         return True

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host, Job, TopoLink
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 
 
 @derived
@@ -39,7 +40,7 @@ def kernel_logs(job: Job, view: View) -> tuple[str | None, ...]:
 @derived
 def shows_kernel_log(host: Host, view: View) -> bool:
     """True if something was read of the kernel's log of the host: what it does not hold did not happen."""
-    shown = view.get(view.job, "kernel_logs")
+    shown = kernel_logs(view.job, view)
     return None in shown or host.name in shown
 
 

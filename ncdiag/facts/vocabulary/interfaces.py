@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import COLLECTION_KINDS, Interface, InterfaceKind
 from ncdiag.facts.scalars import ip_address
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 
 _NAMES: tuple[tuple[str, InterfaceKind], ...] = (
     (r"lo(?::\d+)?$", "loopback"),
@@ -45,7 +46,7 @@ def likely_kind(interface: Interface, view: View) -> InterfaceKind | None:
 @derived
 def is_virtual(interface: Interface, view: View) -> bool | None:
     """Does it exist only inside this host? A bridge of unknown purpose may carry the host's own address: unknown."""
-    kind = view.get(interface, "likely_kind")
+    kind = likely_kind(interface, view)
     if kind == "bridge":
         return True if _OWN_BRIDGES.match(interface.name) else None
     return None if kind is None else kind in {"veth", "tunnel", "virtual"}
@@ -54,7 +55,7 @@ def is_virtual(interface: Interface, view: View) -> bool | None:
 @derived
 def leads_out(interface: Interface, view: View) -> bool | None:
     """Does it lead out of its host: a card or what stands on one; in a pod, which has none, a veth or macvlan?"""
-    kind = view.get(interface, "likely_kind")
+    kind = likely_kind(interface, view)
     if kind in _WIRED:
         return True
     if kind not in {"veth", "virtual"}:
@@ -62,16 +63,16 @@ def leads_out(interface: Interface, view: View) -> bool | None:
     host = view.host(interface.host)
     if host is None or not host.complete & COLLECTION_KINDS["interfaces"]:
         return None
-    return not any(view.get(other, "likely_kind") in _WIRED for other in host.interfaces)
+    return not any(likely_kind(other, view) in _WIRED for other in host.interfaces)
 
 
 @derived
 def is_loopback(interface: Interface, view: View) -> bool | None:
     """Is it the loopback interface, by kind or by an address of the loopback network? None if untold."""
-    kind = view.get(interface, "likely_kind")
+    kind = likely_kind(interface, view)
     if kind is not None:
         return bool(kind == "loopback")
-    address = ip_address(view.get(interface, "ip") or "")
+    address = ip_address(ip(interface, view) or "")
     return None if address is None else address.is_loopback
 
 
@@ -89,7 +90,7 @@ def ip(interface: Interface, view: View) -> str | None:
 @derived
 def is_link_local(interface: Interface, view: View) -> bool | None:
     """Is the address that NCCL would take link-local (169.254.0.0/16, fe80::/10)? None without an address."""
-    address = ip_address(view.get(interface, "ip") or "")
+    address = ip_address(ip(interface, view) or "")
     return None if address is None else address.is_link_local
 
 

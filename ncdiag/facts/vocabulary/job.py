@@ -6,11 +6,14 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Difference, Job, Rank, Timeout
 from ncdiag.facts.scalars import Version, ip_address
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.comparisons import host_differences, who
+from ncdiag.facts.vocabulary.failures import tells_no_code
+from ncdiag.facts.vocabulary.launches import is_multi_host as names_several_hosts
 from ncdiag.spans import Span
 
 
@@ -19,7 +22,7 @@ def stalled_at_start(job: Job, view: View) -> bool:
     """Did the first collective run into a watchdog's limit?"""
     for timeout in job.timeouts:
         first = timeout.sequence == 1 or (timeout.last_completed is not None and timeout.last_completed < 1)
-        if first and view.get(timeout, "is_timeout"):
+        if first and is_timeout(timeout, view):
             view.note(timeout)
             return True
     return False
@@ -36,10 +39,10 @@ def is_multi_host(job: Job, view: View) -> bool | None:
     rank_hosts = {r.host for r in job.ranks}
     if len(rank_hosts) > 1:
         return True
-    launched = [view.get(launch, "is_multi_host") for launch in job.launches]
+    launched = [names_several_hosts(launch, view) for launch in job.launches]
     if any(launched):
         return True
-    if view.get(job, "has_foreign_peer"):
+    if has_foreign_peer(job, view):
         return True
     ready = [r for r in job.ranks if r.transports]
     if ready and any(name.startswith("NET") for r in ready for name in r.transports or ()):
@@ -162,4 +165,4 @@ def is_timeout(timeout: Timeout, view: View) -> bool:
     if timeout.ran_ms is not None or timeout.only_stack:
         return True
     sought = [event for event in view.job.events if event.event == "torch-flight-recorder-off"]
-    return bool(sought) and bool(view.get(view.job, "tells_no_code"))
+    return bool(sought) and bool(tells_no_code(view.job, view))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Launch
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 
 POD = "kubernetes"
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Benchmark, Host, LinkTest
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import bus_bandwidth, fastest_ports, goes_round
 
 _SMALLEST = 64 << 10
@@ -39,7 +40,7 @@ def from_host_memory(test: LinkTest, view: View) -> float | None:
 def fraction_of_host_memory(test: LinkTest, view: View) -> float | None:
     """What GPU memory reaches of that."""
     found = measured_bandwidth(test)
-    host: float | None = view.get(test, "from_host_memory")
+    host = from_host_memory(test, view)
     return found[0] / host if found and host else None
 
 
@@ -84,7 +85,7 @@ def tested_gbs(benchmark: Benchmark, view: View) -> float | None:
 def fraction_of_tested(benchmark: Benchmark, view: View) -> float | None:
     """Bus bandwidth of the large sizes over what the tested links let sizes like them reach."""
     reached = bus_bandwidth(benchmark)
-    tested: float | None = view.get(benchmark, "tested_gbs")
+    tested = tested_gbs(benchmark, view)
     if not reached or not tested:
         return None
     view.note(benchmark)
@@ -94,7 +95,7 @@ def fraction_of_tested(benchmark: Benchmark, view: View) -> float | None:
 @derived
 def tested_text(benchmark: Benchmark, view: View) -> str:
     """``8.2 of the 97.8 GB/s``."""
-    reached, tested = bus_bandwidth(benchmark), view.get(benchmark, "tested_gbs")
+    reached, tested = bus_bandwidth(benchmark), tested_gbs(benchmark, view)
     return f"{reached[0]:.3g} of the {tested:.3g} GB/s" if reached and tested else "an unknown share"
 
 

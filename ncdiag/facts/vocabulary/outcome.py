@@ -12,8 +12,9 @@ from typing import Literal
 
 import msgspec
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import FAILURES, Event, Host, Job
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import shared_time
 from ncdiag.spans import Span
 
@@ -58,7 +59,7 @@ def is_failure(event: Event, view: View) -> bool:
         return False
     if event.kind in FAILURES:
         return event.level not in _TALK
-    return event.level in _WARNS and event.provenance.get("") in view.get(view.job, "last_words")
+    return event.level in _WARNS and event.provenance.get("") in last_words(view.job, view)
 
 
 @derived
@@ -70,7 +71,7 @@ def last_words(job: Job, view: View) -> frozenset[Span | None]:
         process = event.host, event.pid
         if event.level in _WARNS:
             said[process] = event
-        elif event.event == _RETURN and view.get(event, "is_failure"):
+        elif event.event == _RETURN and is_failure(event, view):
             found.setdefault(process, said.get(process))
     return frozenset(event.provenance.get("") for event in found.values() if event is not None)
 
@@ -81,12 +82,12 @@ def went_on(event: Event, view: View) -> bool:
     at = place(event)
     if at is None:
         return False
-    marks: Marks = view.get(view.job, "marks")
+    seen = marks(view.job, view)
     if _came_up(event, at, view) or _recovered(event, view):
         return True
-    if at[0] not in marks.sources:  # the kernel's log, or the file of a rank: its place tells nothing of the order
-        return bool(marks.finished)
-    return _finished_around(at, marks) or _progressed(at, marks)
+    if at[0] not in seen.sources:  # the kernel's log, or the file of a rank: its place tells nothing of the order
+        return bool(seen.finished)
+    return _finished_around(at, seen) or _progressed(at, seen)
 
 
 def _finished_around(at: Place, marks: Marks) -> bool:
@@ -110,7 +111,7 @@ def _came_up(event: Event, at: Place, view: View) -> bool:
     """Did the process that warned set up its communicator afterwards?"""
     if event.pid is None or event.origin not in {"nccl", "rccl", "plugin", "libfabric"}:
         return False
-    ready = view.get(view.job, "ready_places").get((event.host, event.pid))
+    ready = ready_places(view.job, view).get((event.host, event.pid))
     return ready is not None and ready[0] == at[0] and ready[1] > at[1]
 
 
@@ -180,9 +181,9 @@ def marks(job: Job, view: View) -> Marks:
 def is_elsewhere(event: Event, view: View) -> bool:
     """True if the line belongs to another time than the job, or to a host on which none of it ran."""
     host = view.host(event.host)
-    if host is not None and view.get(host, "is_in_job") is False:
+    if host is not None and is_in_job(host, view) is False:
         return True
-    window = view.get(view.job, "time_span")
+    window = time_span(view.job, view)
     if event.origin != "kernel" or event.time is None or window is None:
         return False
     return not window[0] - _BEFORE <= event.time <= window[1] + _AFTER
@@ -209,23 +210,23 @@ def is_in_job(host: Host, view: View) -> bool | None:
 @derived
 def is_open_failure(event: Event, view: View) -> bool:
     """True if the line tells of a failure that the job is not known to have got over."""
-    if not view.get(event, "is_failure"):
+    if not is_failure(event, view):
         return False
-    return not view.get(event, "went_on") and not view.get(event, "is_elsewhere")
+    return not went_on(event, view) and not is_elsewhere(event, view)
 
 
 @derived
 def open_failures(job: Job, view: View) -> tuple[Event, ...]:
     """The lines that tell of failures which count, in the order of the input."""
-    return tuple(event for event in job.events if view.get(event, "is_open_failure"))
+    return tuple(event for event in job.events if is_open_failure(event, view))
 
 
 @derived
 def outcome(job: Job, view: View) -> Literal["failed", "finished", "running", "unknown"]:
     """What became of the job: a failure that nothing followed, an orderly end, steps to the last line, else unknown."""
-    if view.get(job, "open_failures"):
+    if open_failures(job, view):
         return "failed"
-    found: Marks = view.get(job, "marks")
+    found = marks(job, view)
     if found.finished:
         return "finished"
     return "running" if found.stepped or found.served else "unknown"

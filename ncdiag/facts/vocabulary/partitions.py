@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from ncdiag.facts.model import Host, Port
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.rdma import is_active
 
 FULL = 0x8000
 _DEFAULT = 0xFFFF
@@ -21,7 +22,7 @@ def infiniband_ports(host: Host, view: View) -> Iterator[Port]:
     """The InfiniBand ports that are active, or of unknown state."""
     for hca in host.hcas:
         for port in hca.ports:
-            if _is_infiniband(port) and view.get(port, "is_active") is not False:
+            if _is_infiniband(port) and is_active(port, view) is not False:
                 yield port
 
 

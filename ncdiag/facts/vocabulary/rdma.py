@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.facts.assemble_hosts import UNNAMED
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import GdrVerdict, GidUse, Hca, Host, Job, Port, Rank
 from ncdiag.facts.scalars import is_rdma_resource
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 
 
 def raised_counters(counters: dict[str, int] | None, names: tuple[str, ...]) -> str | None:
@@ -72,7 +73,7 @@ def rocev2_ipv4_index(port: Port, view: View) -> int | None:
 @derived
 def active_ports(host: Host, view: View) -> tuple[Port, ...]:
     """The ports known to be active, device by device."""
-    return tuple(port for hca in host.hcas for port in hca.ports if view.get(port, "is_active"))
+    return tuple(port for hca in host.hcas for port in hca.ports if is_active(port, view))
 
 
 @derived
@@ -130,7 +131,7 @@ def has_rdma_hardware(host: Host, view: View) -> bool | None:
 @derived
 def lacks_rdma(job: Job, view: View) -> bool | None:
     """Has no host that was seen any RDMA device?"""
-    told = [view.get(host, "has_rdma_hardware") for host in job.hosts]
+    told = [has_rdma_hardware(host, view) for host in job.hosts]
     if True in told:
         return False
     return True if told and None not in told else None
@@ -153,7 +154,7 @@ def expects_rdma(job: Job, view: View) -> bool | None:
     if offering is not None:
         view.note(offering, "resources")
         return True
-    lacks: bool | None = view.get(job, "lacks_rdma")
+    lacks = lacks_rdma(job, view)
     return None if lacks is None else not lacks
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Scaling, Throughput
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 
 _LOW, _LOW_RDMA = 0.7, 0.9
 """Shares of a node's speed below which the loss between nodes is not usual: over any network, and over RDMA."""
@@ -70,7 +71,7 @@ def slowness_of_training(job: Job, view: View) -> str | None:
 
 def slow_trainings(job: Job, view: View) -> Iterator[str]:
     """What was measured of trainings that lose speed between nodes, a sentence each."""
-    for scaling in view.get(job, "scalings"):
-        if view.get(scaling, "loses_between_nodes"):
+    for scaling in scalings(job, view):
+        if loses_between_nodes(scaling, view):
             view.note(scaling)
-            yield f"{scaling.nodes} nodes keep {view.get(scaling, 'across_text')} of the speed"
+            yield f"{scaling.nodes} nodes keep {across_text(scaling, view)} of the speed"

@@ -7,6 +7,7 @@ import re
 from ncdiag.facts.model import Gid, Host, Port, Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.rdma import active_ports, is_active, is_roce, is_soft_rdma
 from ncdiag.fixes.values import Bindings, Value, best, bound
 from ncdiag.nccl.on_host import seen
 from ncdiag.spans import Span
@@ -48,7 +49,7 @@ def _roce_ports(view: View) -> list[Port]:
     }  # fmt: skip
     ports = [
         port for host in view.job.hosts for hca in host.hcas for port in hca.ports
-        if port.gids and view.get(port, "is_roce") is not False and view.get(port, "is_active") is not False
+        if port.gids and is_roce(port, view) is not False and is_active(port, view) is not False
     ]  # fmt: skip
     named = [port for port in ports if (port.host, port.hca, port.number) in listed]
     return named or ports
@@ -103,7 +104,7 @@ def hca_list(view: View, bindings: Bindings) -> Value:
 
 def _fastest(host: Host, view: View) -> list[Port]:
     """The active ports of the highest rate, InfiniBand before Ethernet; all active ones where no rate is known."""
-    active = [port for port in view.get(host, "active_ports") or () if _is_hardware(host, port, view)]
+    active = [port for port in active_ports(host, view) or () if _is_hardware(host, port, view)]
     top = max((port.rate_gbps for port in active if port.rate_gbps is not None), default=None)
     ports = [port for port in active if port.rate_gbps == top] if top is not None else active
     layers = {port.link_layer for port in ports}
@@ -114,7 +115,7 @@ def _fastest(host: Host, view: View) -> list[Port]:
 
 def _is_hardware(host: Host, port: Port, view: View) -> bool:
     device = next((hca for hca in host.hcas if hca.name == port.hca), None)
-    return device is None or not view.get(device, "is_soft_rdma")
+    return device is None or not is_soft_rdma(device, view)
 
 
 @best

@@ -8,6 +8,9 @@ import msgspec
 
 from ncdiag.facts.model import Address, Interface
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.addresses import advertised, aimed_at
+from ncdiag.facts.vocabulary.interfaces import is_virtual, likely_kind
+from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.fixes.values import Bindings, Value, best
 from ncdiag.nccl import versions
 from ncdiag.nccl.on_host import seen
@@ -58,7 +61,7 @@ def shared_interface(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
 
 def _failed_already(chosen: dict[str, _Candidate], view: View) -> bool:
     """Are they those in use, in no network that the hosts share, and did a connection to one of them fail?"""
-    tried = {item.ip for item in view.get(view.job, "advertised") if item.failed}
+    tried = {item.ip for item in advertised(view.job, view) if item.failed}
     used = {rank.bootstrap_interface.name for rank in view.job.ranks if rank.bootstrap_interface is not None}
     addresses = [one.address for one in chosen.values()]
     return (
@@ -85,7 +88,7 @@ def _candidates(host: seen.Seen, view: View) -> tuple[_Candidate, ...]:
         address = seen.address(interface, view)
         if suits is False or address is None:
             continue
-        kind = view.get(interface, "likely_kind")
+        kind = likely_kind(interface, view)
         order = (
             not any(seen.same_network(address, peer) for peer in peers),
             seen.PREFERENCE.get(kind, 5),
@@ -93,14 +96,14 @@ def _candidates(host: seen.Seen, view: View) -> tuple[_Candidate, ...]:
             -(interface.speed_mbps or 0),
             position,
         )
-        physical = bool(suits) and not view.get(interface, "is_virtual")
+        physical = bool(suits) and not is_virtual(interface, view)
         (sure if suits else doubtful).append(_Candidate(interface, address, order, physical))
     return tuple(sorted(sure or doubtful, key=lambda candidate: candidate.order))
 
 
 def _peers(view: View, host: str) -> list[Address]:
     """Addresses of other hosts that the job tries to reach."""
-    found = {item.ip for item in view.get(view.job, "aimed_at") if item.ip and item.host != host}
+    found = {item.ip for item in aimed_at(view.job, view) if item.ip and item.host != host}
     found |= {launch.master_addr for launch in view.job.launches if launch.master_addr}
     return [Address(ip) for ip in found]
 
@@ -129,7 +132,7 @@ def _choose(found: dict[str, tuple[_Candidate, ...]], view: View) -> tuple[dict[
     chosen = {host: some[0] for host, some in found.items()}
     rest = [c.interface.name for some in found.values() for c in some[1:] if len(found) == 1]
     also = f" (also possible: {', '.join(rest)})" if rest else ""
-    alone = " of the only host seen" if len(found) == 1 and view.get(view.job, "is_multi_host") else ""
+    alone = " of the only host seen" if len(found) == 1 and is_multi_host(view.job, view) else ""
     return chosen, f"its address{alone} is one that other hosts can reach: {_told(chosen)}{also}"
 
 

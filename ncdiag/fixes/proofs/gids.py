@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ncdiag.facts.model import Gid, Port
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.rdma import is_active, is_roce
 from ncdiag.fixes.proofs.outcome import Change, HostProof, release, settings
 from ncdiag.nccl.on_host import chosen, seen
 
@@ -23,8 +24,8 @@ def prove(view: View, change: Change) -> tuple[HostProof, ...]:
 
 def _host(view: View, name: str, change: Change) -> list[HostProof]:
     host = view.host(name)
-    active = [p for d in (host.hcas if host else ()) for p in d.ports if view.get(p, "is_active") is not False]
-    ports = [port for port in active if view.get(port, "is_roce") is not False]
+    active = [p for d in (host.hcas if host else ()) for p in d.ports if is_active(p, view) is not False]
+    ports = [port for port in active if is_roce(port, view) is not False]
     if active and not ports:
         text = f"{name} has InfiniBand ports only, whose addressing does not rest on the GID index"
         return [HostProof(name, "proved", text)]

@@ -8,6 +8,8 @@ import msgspec
 
 from ncdiag.facts.model import Address, Interface
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.interfaces import ip
+from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.fixes.proofs.outcome import Change, HostProof, release, settings
 from ncdiag.nccl.on_host import seen
 from ncdiag.nccl.selection import sockets
@@ -92,13 +94,13 @@ def _problem(
         meant = [part for part in wanted.split(",") if part in by_name]
         if meant and first not in meant:
             return f"picks {first}: {wanted} is read as the beginning of names, and {first} stands before {meant[0]}"
-    if view.get(view.job, "is_multi_host") is False:
+    if is_multi_host(view.job, view) is False:
         return ""
     for number, name in enumerate(dict.fromkeys([first, *data.names])):
         interface = by_name[name]
         if seen.suits(interface, view, known) is False:
             verb = "picks" if number == 0 else f"picks {first} but sends data over"
-            return f"{verb} {name} ({view.get(interface, 'ip')}), which other hosts cannot reach"
+            return f"{verb} {name} ({ip(interface, view)}), which other hosts cannot reach"
         if number and wanted and wanted[0] not in "^=" and name not in wanted.split(","):
             mine, other = seen.address(by_name[first], view), seen.address(interface, view)
             if mine and other and first in wanted.split(",") and seen.same_network(mine, other) is False:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import COLLECTION_KINDS, Event, Hca, Host, Job, Rank
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import EFA
 from ncdiag.facts.vocabulary.rdma import ranks_of, vendor_of
+from ncdiag.knowledge.cloud.providers import provider
 
 _PCI_NAME = "Elastic Fabric Adapter"
 _INSTALLED = "/opt/amazon/"
@@ -27,7 +29,7 @@ def has_efa(host: Host, view: View) -> bool | None:
     plugin itself hints at it.
     """
     for hca in host.hcas:
-        if view.get(hca, "is_efa") or hca.driver == "efa":
+        if is_efa(hca, view) or hca.driver == "efa":
             view.note(hca)
             return True
     for device in host.pci:
@@ -41,13 +43,13 @@ def has_efa(host: Host, view: View) -> bool | None:
             return True
     if events and _has_efa_software(view):
         return True
-    named = any(h.name.startswith(_BY_CUSTOM) and view.get(h, "is_efa") is None for h in host.hcas)
+    named = any(h.name.startswith(_BY_CUSTOM) and is_efa(h, view) is None for h in host.hcas)
     return None if named or events or not _shows_devices(host, view) else False
 
 
 def _shows_devices(host: Host, view: View) -> bool:
     """True if an adapter would have been seen, or the host is of a cloud that has none."""
-    return bool(host.hcas or host.complete & COLLECTION_KINDS["pci"]) or view.get(host, "provider") not in {None, "aws"}
+    return bool(host.hcas or host.complete & COLLECTION_KINDS["pci"]) or provider(host, view) not in {None, "aws"}
 
 
 def _has_efa_software(view: View) -> bool:
@@ -101,14 +103,14 @@ def security_group_fault(job: Job, view: View) -> str | None:
 @derived
 def security_group_told(job: Job, view: View) -> str:
     """The same, empty as well where nothing was shown."""
-    return view.get(job, "security_group_fault") or ""
+    return security_group_fault(job, view) or ""
 
 
 @derived
 def passes_efa(job: Job, view: View) -> bool:
     """True if security groups were shown and each lets its own members through, in both directions."""
     known = all(None not in {group.takes_own, group.sends_own} for group in job.security_groups)
-    return known and view.get(job, "security_group_fault") == ""
+    return known and security_group_fault(job, view) == ""
 
 
 _COUNTED = frozenset({"p4d.24xlarge", "p4de.24xlarge"})
@@ -140,7 +142,7 @@ def efa_nics_found(host: Host, view: View) -> int | None:
 @derived
 def lacks_efa_nics(host: Host, view: View) -> bool | None:
     """Were fewer EFA devices found than the instance type has?"""
-    expected, found = view.get(host, "efa_nics_expected"), view.get(host, "efa_nics_found")
+    expected, found = efa_nics_expected(host, view), efa_nics_found(host, view)
     return None if expected is None or found is None else found < expected
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Setting
-from ncdiag.facts.view import View, derived, derived_of
-from ncdiag.facts.vocabulary.rdma import ranks_of
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.rdma import by_distance, ranks_of, uses_ofi, uses_roce
 
 AZURE_NAMES = re.compile(r"mlx5_(?:ib|an)\d")
 """What Azure's images call their RDMA devices (azhpc-images, azure_persistent_rdma_naming)."""
@@ -56,14 +57,14 @@ def _placed(view: View) -> str | None:
 @derived
 def providers(job: Job, view: View) -> tuple[str, ...]:
     """The clouds of all hosts that are known."""
-    found = {view.get(host, "provider") for host in job.hosts} - {None}
-    return tuple(sorted(found))
+    found = {provider(host, view) for host in job.hosts}
+    return tuple(sorted(name for name in found if name is not None))
 
 
 @derived
 def provider_name(host: Host, view: View) -> str:
     """The name of the host's cloud, for people."""
-    return _NAMES.get(view.get(host, "provider") or "", "its cloud")
+    return _NAMES.get(provider(host, view) or "", "its cloud")
 
 
 @derived
@@ -78,7 +79,7 @@ def lacks_topology_file(host: Host, view: View) -> bool | None:
     for event in view.events_on(host.name, ["topology-file-loaded", "topology-file-missing"]):
         view.note(event)
         return False
-    far = next((r for r in ranks_of(host, view) for g in r.gdr if view.get(g, "by_distance")), None)
+    far = next((r for r in ranks_of(host, view) for g in r.gdr if by_distance(g, view)), None)
     if far is not None:
         view.note(far, "gdr")
         return True
@@ -115,19 +116,19 @@ def google_plugin(host: Host, view: View) -> str | None:
 @derived
 def preset_traffic_class(host: Host, view: View) -> int | None:
     """NCCL_IB_TC of the provider's own configuration; None where it has none or is not known."""
-    return _TRAFFIC_CLASSES.get(view.get(host, "provider") or "")
+    return _TRAFFIC_CLASSES.get(provider(host, view) or "")
 
 
 @derived
 def lacks_traffic_class(host: Host, view: View) -> bool | None:
     """Does RoCE traffic go in another class than the one that the network of the cloud keeps lossless?"""
-    roce = [rank for rank in ranks_of(host, view) if view.get(rank, "uses_roce")]
+    roce = [rank for rank in ranks_of(host, view) if uses_roce(rank, view)]
     mlx5 = next((rank for rank in roce if any(d.name.startswith("mlx5") for d in rank.net_devices or ())), None)
     if mlx5 is None:
         return None if any(rank.net_devices is None for rank in ranks_of(host, view)) else False
-    if view.get(host, "provider") is None:
+    if provider(host, view) is None:
         return None
-    wanted = view.get(host, "preset_traffic_class")
+    wanted = preset_traffic_class(host, view)
     setting = view.setting(mlx5, "NCCL_IB_TC")
     if wanted is None or setting is None:
         return False if wanted is None else None
@@ -175,7 +176,7 @@ def is_of_other_provider(setting: Setting, view: View) -> bool | None:
         theirs = next((name for path, name in _PATHS.items() if (setting.text or "").startswith(path)), None)
     if theirs is None or not setting.is_set:
         return False
-    here = view.get(view.job, "providers")
+    here = providers(view.job, view)
     view.note(setting)
     return None if not here else theirs not in here
 
@@ -188,7 +189,7 @@ def is_failed_fork(event: Event, view: View) -> bool:
     """
     if event.event == "efa-fork-unsafe":
         return True
-    if "[Errno 12]" not in event.text or not view.get(view.job, "uses_ofi"):
+    if "[Errno 12]" not in event.text or not uses_ofi(view.job, view):
         return False
     hosts = [host] if (host := view.host(event.host)) is not None else view.job.hosts
     return not any(map(_has_no_memory, hosts)) and not view.events_on(event.host, ["oom-kill"])

@@ -6,9 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, Event, FlightRecord, Job, Timeout
-from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.failures import CODES
 from ncdiag.knowledge.collective.calls import call_mismatches, call_waits, stack_waits
 from ncdiag.spans import Span
@@ -188,7 +189,7 @@ def unheard_ranks(job: Job, view: View) -> tuple[int, ...]:
 @derived
 def unheard_text(timeout: Timeout, view: View) -> str:
     """``; rank 5 says nothing at all``, or nothing."""
-    unheard = view.get(view.job, "unheard_ranks")
+    unheard = unheard_ranks(view.job, view)
     if not unheard:
         return ""
     return f"; {_named(unheard)} {'says' if len(unheard) == 1 else 'say'} nothing at all"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Literal
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import ComparedChoice, Difference, Job, Rank
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 from ncdiag.nccl import environment
 from ncdiag.nccl.environment import OURS
 from ncdiag.nccl.on_host.compare import Comparison, compared

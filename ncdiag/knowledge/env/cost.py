@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Setting
-from ncdiag.facts.view import View, derived
-from ncdiag.facts.vocabulary.trainings import slow_trainings
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.benchmarks import (
+    best_large_busbw,
+    fraction_of_limit,
+    fraction_text,
+    in_node_floor,
+    test_name,
+)
+from ncdiag.facts.vocabulary.link_tests import fraction_of_tested, tested_text
+from ncdiag.facts.vocabulary.trainings import slow_trainings, slowness_of_training
 
 _ENOUGH, _ENOUGH_OF_TESTED = 0.8, 0.7
 """Shares of the limit of the ports, and of what perftest measured, that a benchmark reaches when all is well."""
@@ -35,15 +44,15 @@ def _none_or_well(job: Job) -> str | None:
 
 def _of_benchmarks(job: Job, view: View) -> Iterator[str]:
     for benchmark in job.benchmarks:
-        name = view.get(benchmark, "test_name")
-        fraction, tested = view.get(benchmark, "fraction_of_limit"), view.get(benchmark, "fraction_of_tested")
-        best, floor = view.get(benchmark, "best_large_busbw"), view.get(benchmark, "in_node_floor")
+        name = test_name(benchmark, view)
+        fraction, tested = fraction_of_limit(benchmark, view), fraction_of_tested(benchmark, view)
+        best, floor = best_large_busbw(benchmark, view), in_node_floor(benchmark, view)
         if fraction is not None and fraction < _ENOUGH:
             view.note(benchmark)
-            yield f"{name} reaches {view.get(benchmark, 'fraction_text')}"
+            yield f"{name} reaches {fraction_text(benchmark, view)}"
         elif tested is not None and tested < _ENOUGH_OF_TESTED:
             view.note(benchmark)
-            yield f"{name} reaches {view.get(benchmark, 'tested_text')}"
+            yield f"{name} reaches {tested_text(benchmark, view)}"
         elif best is not None and floor is not None and best < floor:
             view.note(benchmark)
             yield f"{name} reaches {best:g} of {floor:g} GB/s"
@@ -65,10 +74,10 @@ def debugging_cost(setting: Setting, view: View) -> str:
 @derived
 def slowness_beside(setting: Setting, view: View) -> str | None:
     """The slowness that a variable with such a cost may explain; empty for none, None where nothing was measured."""
-    if not view.get(setting, "debugging_cost"):
+    if not debugging_cost(setting, view):
         return ""
     of_training = setting.name.startswith("TORCH_")
-    found: str | None = view.get(view.job, "slowness_of_training" if of_training else "slowness")
+    found = slowness_of_training(view.job, view) if of_training else slowness(view.job, view)
     if found:
         view.note(setting)
     return found

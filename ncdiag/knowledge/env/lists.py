@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host, Interface, Setting
 from ncdiag.facts.scalars import ip_address
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.rdma import ranks_of
 from ncdiag.nccl import versions
 from ncdiag.nccl.on_host.in_force import settings_of
@@ -150,7 +151,7 @@ def _left_out(host: Host, view: View) -> tuple[str, ...]:
 @derived
 def complete_exclude_list(host: Host, view: View) -> str | None:
     """The user's exclude list with what it lets in again added."""
-    held, more = list_of(host, "NCCL_SOCKET_IFNAME", view), view.get(host, "readmitted_interfaces")
+    held, more = list_of(host, "NCCL_SOCKET_IFNAME", view), readmitted_interfaces(host, view)
     if held is None or not more or held[1].exact:
         return None
     stems = ["docker" if name.startswith("docker") else "virbr" if name.startswith("virbr") else name for name in more]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Setting
-from ncdiag.facts.view import View, derived, derived_of
-from ncdiag.facts.vocabulary.failures import CODES
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.failures import CODES, has_failed
+from ncdiag.facts.vocabulary.rdma import expects_rdma
 from ncdiag.nccl.judgement.names import of_name
 from ncdiag.nccl.judgement.verdict import NameFault, NameVerdict
 from ncdiag.nccl.vocabulary.levels import p2p_setting
@@ -39,7 +41,7 @@ def fails_without_known_rdma(job: Job, view: View) -> bool:
 
     Switches that cost speed alone, which many scripts carry along, are no cause of that.
     """
-    return bool(view.get(job, "has_failed")) and not view.get(job, "expects_rdma")
+    return bool(has_failed(job, view)) and not expects_rdma(job, view)
 
 
 @derived

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Event, Job, Setting
-from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.view import View
+from ncdiag.nccl.vocabulary.values import is_refused_by_hccl, misreading
 
 _CODE = re.compile(r"\bEI\d{4}\b")
 _CODES = {
@@ -81,7 +83,7 @@ def hccl_peer(event: Event, view: View) -> str:
         if found:
             return f" to device {found['id']} ({found['ip'].rstrip('.')}) of {found['server']}"
     for other in view.job.events:
-        if view.get(other, "is_roce_failure") and other.fields.get("location"):
+        if is_roce_failure(other, view) and other.fields.get("location"):
             return f" to {_place(other)}"
     return ""
 
@@ -134,7 +136,7 @@ def hccl_env_faults(job: Job, view: View) -> tuple[Event, ...]:
 
 def _judged(setting: Setting, view: View) -> Event:
     """An event whose text tells what is wrong with the value, which is empty where nothing is."""
-    text = view.get(setting, "misreading") if view.get(setting, "is_refused_by_hccl") else ""
+    text = misreading(setting, view) if is_refused_by_hccl(setting, view) else ""
     return Event(
         event="hccl-env-invalid", origin="hccl", kind="cause", text=text, fields={"detail": text},
         provenance=setting.provenance,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import COLLECTION_KINDS, Host, Interface, Job, Setting
 from ncdiag.facts.scalars import ip_address
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.interfaces import is_loopback, is_virtual
 
 _BASE_PORT, _PORTS = 60_000, 16
 _FILTERS = frozenset({"firewalld", "ufw"})
@@ -35,7 +37,7 @@ def hccl_interface_fault(host: Host, view: View) -> str | None:
 
     HCCL_IF_IP comes before HCCL_SOCKET_IFNAME; without both it is the first by name, Docker's and the loopback last.
     """
-    runs = view.get(view.job, "runs_hccl")
+    runs = runs_hccl(view.job, view)
     if not runs:
         return None if runs is None else ""
     address, names = (view.setting(host, name) for name in ("HCCL_IF_IP", "HCCL_SOCKET_IFNAME"))
@@ -49,10 +51,10 @@ def hccl_interface_fault(host: Host, view: View) -> str | None:
 
 def _first_fault(host: Host, view: View) -> str:
     """Of the choice without the variables, where a rank waits."""
-    if not view.get(view.job, "hccl_waits"):
+    if not hccl_waits(view.job, view):
         return ""
     taken = min(_usable(host), key=_order, default=None)
-    if taken is None or not view.get(taken, "is_virtual"):
+    if taken is None or not is_virtual(taken, view):
         return ""
     view.note(taken)
     return f"HCCL takes {taken.name} of {host.name}, the first by name, which leads to no other host"
@@ -71,7 +73,7 @@ def _names_fault(host: Host, setting: Setting, view: View, *, closed: bool) -> s
     if any(_matches(interface.name, setting.text or "") for interface in usable):
         return ""
     view.note(setting)
-    has = ", ".join(interface.name for interface in usable if not view.get(interface, "is_loopback")) or "none"
+    has = ", ".join(interface.name for interface in usable if not is_loopback(interface, view)) or "none"
     text = f"HCCL_SOCKET_IFNAME={setting.text} fits no interface with an address of {host.name} (it has {has})"
     return text if closed else None
 

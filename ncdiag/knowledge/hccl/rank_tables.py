@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Npu, RankTable, RankTableDevice, Setting
-from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.view import View
 
 
 @derived
@@ -19,7 +20,7 @@ def rank_table_faults(job: Job, view: View) -> tuple[Event, ...]:
     """What HCCL says, or would say, of each rank table, empty for a good one; its own lines where it refuses one."""
     seen = [
         Event(
-            event="hccl-ranktable-invalid", origin="hccl", kind="cause", text=view.get(table, "problem_text"),
+            event="hccl-ranktable-invalid", origin="hccl", kind="cause", text=problem_text(table, view),
             provenance=table.provenance,
         )
         for table in job.rank_tables
@@ -84,7 +85,7 @@ def wrong_address(table: RankTable, view: View) -> str | None:
     host = next((d.device_ip for d in table.devices if d.device_ip and d.device_ip == d.server_id), None)
     if host is not None:
         return f"The rank table gives an NPU the address of its host, {host}"
-    other = view.get(table, "port_address")
+    other = port_address(table, view)
     if other is not None:
         return f"The rank table has another address for an NPU than its port: {other}"
     return "" if any(d.device_ip for d in table.devices) and any(True for _ in _compared(table, view)) else None

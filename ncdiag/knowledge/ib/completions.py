@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job
-from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.view import View
 
 _FATAL = ("async fatal event", "Got async event")
 _RECOVERS = frozenset({

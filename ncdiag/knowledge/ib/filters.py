@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import COLLECTION_KINDS, Host, Port, Setting
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.hosts import has_infiniband_devices
+from ncdiag.facts.vocabulary.launches import asks_rdma
 from ncdiag.facts.vocabulary.rdma import ranks_of
 from ncdiag.nccl.selection.names import NameList
 from ncdiag.nccl.vocabulary.filters import hca_list, list_of
@@ -79,8 +82,8 @@ def _has_another_reason(host: Host, wanted: NameList, view: View) -> bool:
     """
     if any(item.name.rstrip("_") in _DRIVERS for item in wanted.items) and not wanted.exact:
         return True
-    starved = any(view.get(launch, "asks_rdma") is False for launch in view.job.launches)
-    return starved or view.get(host, "has_infiniband_devices") is False
+    starved = any(asks_rdma(launch, view) is False for launch in view.job.launches)
+    return starved or has_infiniband_devices(host, view) is False
 
 
 @derived

@@ -6,13 +6,16 @@ import ipaddress
 from collections import Counter
 from collections.abc import Iterator
 
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, LinkTest, Port, Setting
 from ncdiag.facts.scalars import ip_address
-from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import carried_gbs
 from ncdiag.facts.vocabulary.gpus import SIBLINGS
+from ncdiag.facts.vocabulary.hosts import shows_kernel_log
 from ncdiag.facts.vocabulary.link_tests import hosts_of_test, measured_bandwidth
-from ncdiag.facts.vocabulary.rdma import raised_counters
+from ncdiag.facts.vocabulary.rdma import active_ports, failed_over_verbs, is_active, raised_counters
+from ncdiag.messages.vocabulary.reasons import reason
 
 _LOSS = (
     "local_ack_timeout_err", "packet_seq_err", "implied_nak_seq_err", "rnr_nak_retry_err",
@@ -40,7 +43,7 @@ def loss_counters(port: Port, view: View) -> str | None:
 def link_counters(port: Port, view: View) -> str | None:
     """``link_downed 3``: what counts faults of the link, where not 0, and what mlxlink advises."""
     raised = raised_counters(_counters_of(port, view), _LINK_ERRORS)
-    if port.link_advice and view.get(port, "is_active") is not False:
+    if port.link_advice and is_active(port, view) is not False:
         view.note(port, "link_advice")
         return ", ".join(filter(None, (raised, f"mlxlink: {port.link_advice}")))
     return raised if port.link_advice is None else raised or ""
@@ -56,7 +59,7 @@ def is_slower_than_siblings(port: Port, view: View) -> bool | None:
     model = {h.name: h.board_id or h.board for h in host.hcas} if host is not None else {}
     if host is None or port.state != "active" or not port.rate_gbps or not model.get(port.hca):
         return None
-    equal = [p for p in view.get(host, "active_ports") if model.get(p.hca) == model[port.hca] and p.rate_gbps]
+    equal = [p for p in active_ports(host, view) if model.get(p.hca) == model[port.hca] and p.rate_gbps]
     equal = [p for p in equal if p.link_layer == port.link_layer]
     rates = Counter(p.rate_gbps for p in equal)
     if len(equal) < SIBLINGS:
@@ -90,13 +93,13 @@ def lost_port(event: Event, view: View) -> str:
 def lacks_path(event: Event, view: View) -> bool:
     """Did a queue pair find no path to its peer (errno 110), or fail for a reason that the line does not tell?"""
     told = event.fields.get("errno") is not None or bool(event.fields.get("error"))
-    return not told or bool(view.get(event, "reason") == "timed-out")
+    return not told or reason(event, view) == "timed-out"
 
 
 @derived
 def path_problem(event: Event, view: View) -> str:
     """The part of a sentence that says why a queue pair found no path to its peer."""
-    if view.get(event, "reason") == "timed-out":
+    if reason(event, view) == "timed-out":
         return "no path to the peer's RDMA address (ibv_modify_qp: Connection timed out)"
     return "a queue pair could not be connected to its peer (ibv_modify_qp; the line was cut before the reason)"
 
@@ -107,7 +110,7 @@ def crosses_subnets(event: Event, view: View) -> bool | None:
 
     None when the prefix of that network was not shown.
     """
-    refused = event.event == "ib-modify-qp-failed" and view.get(event, "reason") in {"unreachable", "timed-out"}
+    refused = event.event == "ib-modify-qp-failed" and reason(event, view) in {"unreachable", "timed-out"}
     if not refused and not (event.event == "ib-completion-error" and event.fields.get("status") == _RETRIES_EXCEEDED):
         return False
     local, remote = (_ipv4(event.fields.get(name)) for name in ("local_gid", "remote_gid"))
@@ -138,10 +141,10 @@ def link_losses(job: Job, view: View) -> tuple[Event, ...] | None:
 
     None where there is none, RDMA failed, and the kernel's log of a host was not shown.
     """
-    found = tuple(event for event in job.events if view.get(event, "is_link_loss"))
-    if found or not view.get(job, "failed_over_verbs"):
+    found = tuple(event for event in job.events if is_link_loss(event, view))
+    if found or not failed_over_verbs(job, view):
         return found
-    return () if all(view.get(host, "shows_kernel_log") for host in job.hosts) else None
+    return () if all(shows_kernel_log(host, view) for host in job.hosts) else None
 
 
 @derived
@@ -158,7 +161,7 @@ def promised_gbps(test: LinkTest, view: View) -> float | None:
 def fraction_of_promised(test: LinkTest, view: View) -> float | None:
     """What the test reached of what sizes like its own reach when all is well."""
     found = measured_bandwidth(test)
-    promised: float | None = view.get(test, "promised_gbps")
+    promised = promised_gbps(test, view)
     if found is None or not promised:
         return None
     view.note(test, "rows")
@@ -168,7 +171,7 @@ def fraction_of_promised(test: LinkTest, view: View) -> float | None:
 @derived
 def promised_text(test: LinkTest, view: View) -> str:
     """``23% of the 400 Gbit/s``."""
-    found, promised = measured_bandwidth(test), view.get(test, "promised_gbps")
+    found, promised = measured_bandwidth(test), promised_gbps(test, view)
     return f"{found[0] / promised:.0%} of the {promised:.4g} Gbit/s" if found and promised else "an unknown share"
 
 
@@ -176,7 +179,7 @@ def _rates(test: LinkTest, host: Host, view: View) -> Iterator[float]:
     """Gbit/s of the tested port; of a card whose tested port is not told, those of its active ones."""
     for hca in host.hcas:
         for port in hca.ports if hca.name == test.hca else ():
-            wanted = port.number == test.port if test.port is not None else view.get(port, "is_active") is not False
+            wanted = port.number == test.port if test.port is not None else is_active(port, view) is not False
             if wanted and port.rate_gbps:
                 view.note(port, "rate_gbps")
                 yield carried_gbs(host, hca, port) * 8

@@ -10,9 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host, Job
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.partitions import FULL, infiniband_ports, key_at
+from ncdiag.knowledge.ib.completions import uses_infiniband
 
 _PARTITION = 0x7FFF
 Keys = frozenset[int]
@@ -36,7 +38,7 @@ def partition_problem(job: Job, view: View) -> str | None:
     """A sentence about hosts whose InfiniBand ports cannot talk; empty for none, None where no two hosts were seen."""
     groups: dict[Keys, list[Host]] = defaultdict(list)
     for host in job.hosts:
-        index = view.get(host, "pkey_index")
+        index = pkey_index(host, view)
         ports = [port for port in infiniband_ports(host, view) if port.pkeys is not None]
         if index is None or not ports:
             continue
@@ -46,7 +48,7 @@ def partition_problem(job: Job, view: View) -> str | None:
             return f"entry {index} of the partition table of {ports[0].hca} on {host.name} is empty"
         groups[keys].append(host)
     if sum(map(len, groups.values())) < 2:  # noqa: PLR2004  (it takes two to talk)
-        return "" if view.get(job, "uses_infiniband") is False else None
+        return "" if uses_infiniband(job, view) is False else None
     return next(_silent_pairs(groups, view), "")
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ncdiag.facts.assemble_hosts import UNNAMED
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host, Job, Rank
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 
 _DATA_DIRECT = "_dma"
 """Ending of the name under which NCCL lists a ConnectX-8 that reaches memory by Data Direct (2.27 and later)."""
@@ -17,7 +18,7 @@ def lacks_rails(rank: Rank, view: View) -> bool | None:
     Either an active port of the same link layer and rate as the listed ones, which NCCL_IB_HCA does not leave out, or
     as many as ranks of other hosts list. None when the rank listed none.
     """
-    missing = view.get(rank, "unlisted_ports")
+    missing = unlisted_ports(rank, view)
     most = _most_listed(rank, view)
     if missing:
         return True
@@ -39,14 +40,14 @@ def most_devices(job: Job, view: View) -> dict[str, int]:
 
 
 def _most_listed(rank: Rank, view: View) -> int:
-    return int(view.get(view.job, "most_devices").get(rank.net or "", 0))
+    return int(most_devices(view.job, view).get(rank.net or "", 0))
 
 
 @derived
 def rails_text(rank: Rank, view: View) -> str:
     """``uses 1 RDMA port and leaves mlx5_1:1 idle``."""
     listed = len(rank.net_devices or ())
-    missing = view.get(rank, "unlisted_ports")
+    missing = unlisted_ports(rank, view)
     if missing:
         return f"uses {listed} RDMA ports and leaves {', '.join(missing)} idle"
     return f"uses {listed} RDMA ports where another host uses {_most_listed(rank, view)}"

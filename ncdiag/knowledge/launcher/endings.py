@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import signal
 
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job
-from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import shared_time
-from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS, process_text, same_process
+from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS, has_failed, process_text, same_process
 
 _EXIT_CODE = re.compile(r"Exit Code: +(\d{1,3})\b")
 _FAILURES = frozenset({"cause", "symptom"})
@@ -126,14 +127,14 @@ def _is_abort(event: Event) -> bool:
 @derived_of(*CRASHES, EXCEPTION)
 def is_first_crash(event: Event, view: View) -> bool:
     """Did the first process of the job end here?"""
-    first: int | None = view.get(view.job, "first_crash_order")
+    first = first_crash_order(view.job, view)
     return event.order == first
 
 
 @derived
 def first_loss_order(job: Job, view: View) -> int | None:
     """The place of the first closed connection, where closed connections are all that the job tells of its end."""
-    if view.get(job, "first_crash_order") is not None or view.get(job, "has_failed"):
+    if first_crash_order(job, view) is not None or has_failed(job, view):
         return None
     return min((event.order for event in job.events if event.event == _LOSS), default=None)
 
@@ -142,5 +143,5 @@ def first_loss_order(job: Job, view: View) -> int | None:
 def is_first_end(event: Event, view: View) -> bool:
     """Did the first process end here, or is this the first that others tell of its loss where nobody tells more?"""
     if event.event == _LOSS:
-        return bool(event.order == view.get(view.job, "first_loss_order"))
-    return bool(view.get(event, "is_first_crash"))
+        return bool(event.order == first_loss_order(view.job, view))
+    return bool(is_first_crash(event, view))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job, Launch, Setting
 from ncdiag.facts.scalars import ip_address
-from ncdiag.facts.view import View, derived, derived_of
-from ncdiag.nccl.vocabulary.launches import values_left_behind
+from ncdiag.facts.view import View
+from ncdiag.nccl.vocabulary.launches import left_behind, values_left_behind
 
 
 @derived
@@ -25,7 +26,7 @@ def miscount(job: Job, view: View) -> str | None:
     if told is not None:
         view.note(told)
         return f"mpirun was asked for {told.fields.get('wanted_slots')} ranks, more than its hosts have slots for"
-    counted = [(launch, view.get(launch, "slots")) for launch in job.launches]
+    counted = [(launch, slots(launch, view)) for launch in job.launches]
     known = [(launch, count) for launch, count in counted if count is not None and launch.np is not None]
     for launch, count in known:
         if launch.np != count:
@@ -107,7 +108,7 @@ def is_local_address(setting: Setting, view: View) -> bool:
 @derived
 def unforwarded_names(launch: Launch, view: View) -> str:
     """The names of the variables that the launcher does not pass on, for people."""
-    return ", ".join(view.get(launch, "left_behind"))
+    return ", ".join(left_behind(launch, view))
 
 
 @derived

@@ -6,9 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Collection
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Communicator, Job, Rank, StackDump
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.stacks import Place, place_text, process_name, telling_frame
 
 
@@ -25,7 +26,7 @@ def is_stuck(communicator: Communicator, view: View) -> bool | None:
         return False if started else None
     if view.job.timeouts or any(e.kind in {"cause", "symptom"} for e in view.job.events):
         return True
-    if any(view.get(dump, "stands") == "set-up" for dump in view.job.stack_dumps):
+    if any(stands(dump, view) == "set-up" for dump in view.job.stack_dumps):
         return True
     files = {span.source for r in members(communicator, view) if (span := r.provenance.get("")) is not None}
     alike = len(files) > 1 and not ready and len(started) != communicator.nranks
@@ -84,7 +85,7 @@ def ranks_by_communicator(job: Job, view: View) -> dict[str, tuple[Rank, ...]]:
 
 def members(communicator: Communicator, view: View) -> tuple[Rank, ...]:
     """The ranks that were seen of a communicator."""
-    found: tuple[Rank, ...] = view.get(view.job, "ranks_by_communicator").get(communicator.id, ())
+    found: tuple[Rank, ...] = ranks_by_communicator(view.job, view).get(communicator.id, ())
     return found
 
 
@@ -125,7 +126,7 @@ def absent(communicator: Communicator, view: View) -> tuple[int, ...] | None:
 @derived
 def absent_text(communicator: Communicator, view: View) -> str:
     """``rank 6 of 8 (n2 started fewer ranks than the other hosts)``."""
-    missing = view.get(communicator, "absent") or ()
+    missing = absent(communicator, view) or ()
     word = "ranks" if len(missing) > 1 else "rank"
     text = f"{word} {fold_ranks(missing)} of {communicator.nranks}"
     counts: dict[str, int] = defaultdict(int)

@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Benchmark, Event, Host, Job, Launch
 from ncdiag.facts.scalars import Version
-from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.failures import who
+from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
-from ncdiag.messages.vocabulary.cuda_errors import PRINTED
+from ncdiag.facts.vocabulary.launches import is_multi_host as names_several_hosts
+from ncdiag.knowledge.launcher.endings import first_crash_order
+from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_invalid_device
+from ncdiag.messages.vocabulary.reasons import reason
 
 _RAS_SINCE = Version(2, 24)
 
@@ -25,7 +31,7 @@ def is_port_taken(event: Event, view: View) -> bool:
         return True
     version = view.version(event)
     before = version is not None and version.less(_RAS_SINCE)
-    return event.event == "bind-failed" and view.get(event, "reason") == "address-in-use" and bool(before)
+    return event.event == "bind-failed" and reason(event, view) == "address-in-use" and bool(before)
 
 
 _HOSTFILE = "hostfile"
@@ -52,7 +58,7 @@ def shares_hostid(launch: Launch, view: View) -> bool | None:
     value = launch.env.get("NCCL_HOSTID")
     if not value or "$" in value or "`" in value:
         return False
-    several: bool | None = view.get(launch, "is_multi_host")
+    several = names_several_hosts(launch, view)
     listed = next((other for other in view.job.launches if other.program == _HOSTFILE), None)
     if several is not None or listed is None or not launch.hostfile:
         return several
@@ -97,14 +103,14 @@ def _is_bare(run: Benchmark) -> bool:
 @derived_of(*_MISNUMBERED, "cuda-invalid-device", "cuda-device-invalid", *PRINTED)
 def is_mapping_fault(event: Event, view: View) -> bool:
     """Do numbers that the launcher gives not fit: of a GPU, or of a rank among the others?"""
-    return event.event in _MISNUMBERED or bool(view.get(event, "is_invalid_device"))
+    return event.event in _MISNUMBERED or bool(is_invalid_device(event, view))
 
 
 @derived
 def mapping_fault(event: Event, view: View) -> str:
     """A sentence about numbers of GPUs or ranks that do not fit."""
     reason = _MISNUMBERED.get(event.event, "asked for a GPU number that its process does not have")
-    return f"{view.get(event, 'who')} {reason}"
+    return f"{who(event, view)} {reason}"
 
 
 @derived_of("c10d-name-unresolved")
@@ -120,9 +126,9 @@ def is_gloo_misled(event: Event, view: View) -> bool | None:
     Its fall-back to loopback harms only a job on several hosts, and a refused connection after a crash is an echo.
     """
     if event.event == "gloo-no-address":
-        several: bool | None = view.get(view.job, "is_multi_host")
+        several = is_multi_host(view.job, view)
         return True if "wanted_interface" in event.fields else several
-    return any(word in event.text for word in _UNREACHED) and view.get(view.job, "first_crash_order") is None
+    return any(word in event.text for word in _UNREACHED) and first_crash_order(view.job, view) is None
 
 
 _STARTED = ("c10d-connect-timeout", "torch-store-timeout")

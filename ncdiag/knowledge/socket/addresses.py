@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ipaddress
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host, Job, Rank
-from ncdiag.facts.view import View, derived
-from ncdiag.facts.vocabulary.addresses import CONNECT_FAILURES
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.addresses import CONNECT_FAILURES, peer_ip
+from ncdiag.facts.vocabulary.interfaces import ip as ip_of
+from ncdiag.facts.vocabulary.interfaces import is_link_local, is_loopback, is_virtual
 
 _WIDEST = 16
 """Bits of the largest network that hosts of a job usually share."""
@@ -34,7 +37,7 @@ def unrouted_peers(host: Host, view: View) -> tuple[str, ...] | None:
     known = [*own, *(route.destination for route in host.routes)]
     if "default" in known:
         return ()
-    peers = {ip: rank for ip, rank in view.get(view.job, "bootstrap_ranks").items() if rank.host != host.name}
+    peers = {ip: rank for ip, rank in bootstrap_ranks(view.job, view).items() if rank.host != host.name}
     lost = [ip for ip in peers if ip not in asked and not any(_is_inside(ip, network) for network in known)]
     for ip in lost:
         view.note(peers[ip], "bootstrap_interface")
@@ -50,20 +53,20 @@ def _kernel_answers(host: Host) -> dict[str, bool]:
 
 def _wanted(host: Host, view: View) -> set[str]:
     """The addresses that the host has to reach: its peers' for the bootstrap, and those that it failed to reach."""
-    ranks = view.get(view.job, "bootstrap_ranks")
-    failed = {view.get(event, "peer_ip") for event in view.events_on(host.name, CONNECT_FAILURES)}
-    return {ip for ip, rank in ranks.items() if rank.host != host.name} | (failed - {None})
+    ranks = bootstrap_ranks(view.job, view)
+    failed = {peer_ip(event, view) for event in view.events_on(host.name, CONNECT_FAILURES)}
+    return {ip for ip, rank in ranks.items() if rank.host != host.name} | {ip for ip in failed if ip is not None}
 
 
 def _wants_any(host: Host, view: View) -> bool:
     """True if there is an address that the host has to reach."""
-    ranks = view.get(view.job, "bootstrap_ranks")
+    ranks = bootstrap_ranks(view.job, view)
     return any(rank.host != host.name for rank in ranks.values()) or bool(
-        {view.get(event, "peer_ip") for event in view.events_on(host.name, CONNECT_FAILURES)} - {None}
+        {peer_ip(event, view) for event in view.events_on(host.name, CONNECT_FAILURES)} - {None}
     )
 
 
-_OF_ITS_OWN = ("is_virtual", "is_loopback", "is_link_local")
+_OF_ITS_OWN = (is_virtual, is_loopback, is_link_local)
 
 
 def _unreached(host: Host, view: View) -> tuple[str, ...]:
@@ -71,14 +74,14 @@ def _unreached(host: Host, view: View) -> tuple[str, ...]:
     events = list(view.events_on(host.name, CONNECT_FAILURES))
     if not events:
         return ()
-    ranks = view.get(view.job, "bootstrap_ranks")
-    own_ip = view.get(view.job, "bootstrap_addresses").get(host.name)
+    ranks = bootstrap_ranks(view.job, view)
+    own_ip = bootstrap_addresses(view.job, view).get(host.name)
     own = (own_ip, ranks[own_ip]) if own_ip else None
     found: dict[str, None] = {}
     for event in events:
-        ip = view.get(event, "peer_ip")
-        peer = ranks.get(ip)
-        if own and peer is not None and peer.host != host.name and _are_apart(own, (ip, peer), view):
+        ip = peer_ip(event, view)
+        peer = ranks.get(ip or "")
+        if own and ip is not None and peer is not None and peer.host != host.name and _are_apart(own, (ip, peer), view):
             found.setdefault(ip)
             view.note(event)
             view.note(own[1], "bootstrap_interface")
@@ -93,7 +96,7 @@ def _are_apart(one: tuple[str, Rank], other: tuple[str, Rank], view: View) -> bo
     """
     (ip, rank), (peer_ip, peer) = one, other
     used = [r.bootstrap_interface for r in (rank, peer) if r.bootstrap_interface is not None]
-    if any(view.get(interface, fault) for interface in used for fault in _OF_ITS_OWN):
+    if any(fault(interface, view) for interface in used for fault in _OF_ITS_OWN):
         return False
     names = {interface.name for interface in used}
     return len(names) > 1 and not _is_inside(peer_ip, f"{ip}/{_WIDEST}")
@@ -102,12 +105,12 @@ def _are_apart(one: tuple[str, Rank], other: tuple[str, Rank], view: View) -> bo
 @derived
 def separation_text(host: Host, view: View) -> str:
     """What keeps the host from its peers, in words."""
-    lost = ", ".join(view.get(host, "unrouted_peers") or ())
+    lost = ", ".join(unrouted_peers(host, view) or ())
     refused = {ip for ip, sends in _kernel_answers(host).items() if not sends}
-    if "routes" in host.complete or refused.intersection(view.get(host, "unrouted_peers") or ()):
+    if "routes" in host.complete or refused.intersection(unrouted_peers(host, view) or ()):
         return f"{host.name} has no route to {lost}, where its peers wait"
-    own = view.get(view.job, "bootstrap_addresses").get(host.name)
-    rank = view.get(view.job, "bootstrap_ranks").get(own)
+    own = bootstrap_addresses(view.job, view).get(host.name)
+    rank = bootstrap_ranks(view.job, view).get(own or "")
     used = (
         rank.bootstrap_interface.name if rank is not None and rank.bootstrap_interface is not None else "an interface"
     )
@@ -119,7 +122,7 @@ def bootstrap_ranks(job: Job, view: View) -> dict[str, Rank]:
     """A rank for each IPv4 address that ranks announced for the bootstrap, looked up once for all hosts."""
     found: dict[str, Rank] = {}
     for rank in job.ranks:
-        ip = view.get(rank.bootstrap_interface, "ip") if rank.bootstrap_interface is not None else None
+        ip = ip_of(rank.bootstrap_interface, view) if rank.bootstrap_interface is not None else None
         if ip and ":" not in ip:
             found.setdefault(ip, rank)
     return found
@@ -129,7 +132,7 @@ def bootstrap_ranks(job: Job, view: View) -> dict[str, Rank]:
 def bootstrap_addresses(job: Job, view: View) -> dict[str, str]:
     """By host, the first IPv4 address that one of its ranks announced for the bootstrap."""
     found: dict[str, str] = {}
-    for ip, rank in view.get(job, "bootstrap_ranks").items():
+    for ip, rank in bootstrap_ranks(job, view).items():
         found.setdefault(rank.host, ip)
     return found
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job
 from ncdiag.facts.scalars import in_network
-from ncdiag.facts.view import View, derived, derived_of
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.addresses import peer_ip
+from ncdiag.facts.vocabulary.job import is_multi_host
+from ncdiag.messages.vocabulary.reasons import error_name
 
 
 @derived_of("socket-wrong-type", "message-truncated", "bootstrap-message-truncated", "socket-wrong-magic")
@@ -29,17 +33,17 @@ def dropping_hosts(job: Job, view: View) -> tuple[Host, ...] | None:
 @derived
 def firewall(event: Event, view: View) -> str | None:
     """A sentence about it; empty for none, None when no packet filter was shown."""
-    if view.get(event, "error_name") not in _NO_ANSWER:
+    if error_name(event, view) not in _NO_ANSWER:
         return ""
-    if view.get(view.job, "is_multi_host") is False:
+    if is_multi_host(view.job, view) is False:
         return f"{event.host or 'A host'} cannot reach an address of its own ({event.fields.get('error')})"
-    dropping = view.get(view.job, "dropping_hosts")
+    dropping = dropping_hosts(view.job, view)
     if dropping is None:
         return None
     for host in dropping:
         own = {address.ip: interface.name for interface in host.interfaces for address in interface.addresses or ()}
-        peer_ip = view.get(event, "peer_ip")
-        if (not own or peer_ip in own) and not _lets_in(host, own.get(peer_ip), event, view):
+        peer = peer_ip(event, view)
+        if (not own or peer in own) and not _lets_in(host, own.get(peer or ""), event, view):
             view.note(host, "input_policy" if host.input_policy else "input_drops")
             return f"The packet filter of {host.name} drops connections that no rule names"
     return ""
@@ -53,5 +57,5 @@ def _lets_in(host: Host, interface: str | None, event: Event, view: View) -> boo
     allowed = host.input_allows or ()
     other = view.host(event.host)
     theirs = {a.ip for i in (other.interfaces if other is not None else ()) for a in i.addresses or ()}
-    from_here = theirs or {str(view.get(event, "peer_ip"))}
+    from_here = theirs or {str(peer_ip(event, view))}
     return interface in allowed or any(in_network(ip, network) for ip in from_here for network in allowed)

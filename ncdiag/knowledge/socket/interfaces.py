@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import COLLECTION_KINDS, Advertised, Host, Interface, Rank
 from ncdiag.facts.scalars import ip_address
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.addresses import LIBVIRT_ADDRESS
-from ncdiag.facts.vocabulary.interfaces import DEAD_STATES
+from ncdiag.facts.vocabulary.addresses import advertised as all_advertised
+from ncdiag.facts.vocabulary.interfaces import DEAD_STATES, ip, is_dead, is_loopback, likely_kind
+from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.rdma import ranks_of
 from ncdiag.nccl.on_host.in_force import settings_of
 from ncdiag.nccl.selection import sockets
@@ -27,13 +30,13 @@ def on_docker_bridge(advertised: Advertised, view: View) -> bool:
 @derived
 def has_one_interface(host: Host, view: View) -> bool | None:
     """Is exactly one interface besides loopback given an address? None while others may exist that were not shown."""
-    others = [i for i in host.interfaces if not view.get(i, "is_loopback")]
-    if sum(view.get(i, "ip") is not None for i in others) > 1:
+    others = [i for i in host.interfaces if not is_loopback(i, view)]
+    if sum(ip(i, view) is not None for i in others) > 1:
         return False
     unknown = any(i.addresses is None for i in others)
     if unknown or not host.complete & COLLECTION_KINDS["interfaces"]:
         return None
-    return sum(view.get(i, "ip") is not None for i in others) == 1
+    return sum(ip(i, view) is not None for i in others) == 1
 
 
 @derived
@@ -61,7 +64,7 @@ def _meets_elsewhere(rank: Rank, advertised: Advertised, view: View) -> bool:
     interface = rank.bootstrap_interface
     if interface is None or rank.host == advertised.host:
         return False
-    return view.get(interface, "likely_kind") not in {None, "ipoib"}
+    return likely_kind(interface, view) not in {None, "ipoib"}
 
 
 _LIBVIRT_NAME = "libvirt's bridge"
@@ -79,7 +82,7 @@ def told_as(advertised: Advertised, view: View) -> str:
 def is_only_way(item: Advertised, view: View) -> bool:
     """Is the interface known to be the only one of its host that has an address, as in a pod?"""
     host = view.host(item.host)
-    return host is not None and view.get(host, "has_one_interface") is True
+    return host is not None and has_one_interface(host, view) is True
 
 
 @derived
@@ -92,9 +95,9 @@ def is_misleading_loopback(advertised: Advertised, view: View) -> bool | None:
     address = ip_address(advertised.ip) if advertised.ip else None
     if address is None or not address.is_loopback:
         return False
-    several: bool | None = view.get(view.job, "is_multi_host")
+    several = is_multi_host(view.job, view)
     if several is None and advertised.role == "data":
-        mine = (a for a in view.get(view.job, "advertised") if a.host == advertised.host and a.role == "data")
+        mine = (a for a in all_advertised(view.job, view) if a.host == advertised.host and a.role == "data")
         others = [found for a in mine if a.ip and (found := ip_address(a.ip)) is not None]
         return True if any(not other.is_loopback for other in others) else None
     return several
@@ -127,7 +130,7 @@ def _is_named(host: Host, interface: Interface, view: View) -> bool | None:
         if names.exclude or names.matching(interface.name) is None:
             continue
         others = [other for other in host.interfaces if names.matching(other.name) is not None]
-        if all(view.get(other, "is_dead") for other in others):
+        if all(is_dead(other, view) for other in others):
             view.note(setting)
             return True
     return False if known else None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host, Interface, Rank
 from ncdiag.facts.scalars import ip_address
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.interfaces import leads_out
 
 FAST_GBPS = 25.0
 """Slower RDMA ports are on-board Ethernet that happens to speak RDMA; no fabric for training."""
@@ -97,7 +99,7 @@ def shared_subnet(host: Host, view: View) -> str | None:
     """
     seen: dict[str, Interface] = {}
     for interface in host.interfaces:
-        if interface.up is False or (interface.kind is not None and not view.get(interface, "leads_out")):
+        if interface.up is False or (interface.kind is not None and not leads_out(interface, view)):
             continue
         for address in interface.addresses or ():
             network = _network(address.ip, address.prefix_len)

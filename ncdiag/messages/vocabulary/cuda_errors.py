@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
-from ncdiag.facts.view import View, derived_of
-from ncdiag.facts.vocabulary.failures import CODES
+from ncdiag.facts.view import View
+from ncdiag.messages.vocabulary.reasons import error_name
 
 PRINTED = ("cuda-failure", "program-cuda-failure", "cuda-alloc-failed")
 """Events of a failed call of CUDA, of which the error tells all."""
@@ -39,29 +40,23 @@ _SAID = re.compile(
     r"|\b[A-Z]\w{2,60}Error:|returned \d|^-> |^test failure"
 )
 """How a program begins that prints an error of CUDA; its bare words may be somebody's prose."""
-_KNOWN = (
-    "is_kernel_fault", "is_cuda_unavailable", "is_old_driver", "is_driver_mismatch", "lacks_gpu_code", "is_peer_limit",
-    "is_cuda_memory_failure", "is_nvls_failure", "is_shm_registration", "is_invalid_device", "is_gpu_refused",
-    "is_fabric_wait", "is_memory_error", "is_nvlink_error",
-)  # fmt: skip
-"""Which a rule each judges, but for `is_peer_failure`."""
 
 
-@derived_of(*PRINTED)
+@derived
 def cuda_error(event: Event, view: View) -> str:
     """The error by the name that the runtime gives it (``cudaErrorNoDevice``); empty where the line tells of none."""
-    name: str | None = view.get(event, "error_name")
+    name = error_name(event, view) if event.event in PRINTED else None
     return name if name and name.startswith("cuda") else ""
 
 
 def _is(event: Event, view: View, *names: str) -> bool:
-    return event.event in PRINTED and view.get(event, "cuda_error") in names
+    return event.event in PRINTED and cuda_error(event, view) in names
 
 
 @derived_of("cuda-failure")
 def is_known_cuda_failure(event: Event, view: View) -> bool:
     """Does a rule know this error of CUDA, or the code of NCCL in which it came up?"""
-    return any(view.get(event, field) for field in (*_KNOWN, "is_peer_failure"))
+    return any(known(event, view) for known in (*_KNOWN, is_peer_failure))
 
 
 @derived_of("cuda-illegal-access", "cuda-launch-failure", *PRINTED)
@@ -107,7 +102,7 @@ def lacks_gpu_code(event: Event, view: View) -> bool:
 def is_peer_limit(event: Event, view: View) -> bool:
     """Are CUDA's peer mappings of a GPU used up (error 711)?"""
     if event.event == "peer-access-failed":
-        return bool(view.get(event, "error_name") == "cudaErrorTooManyPeers")
+        return error_name(event, view) == "cudaErrorTooManyPeers"
     return event.event == "cuda-peer-mapping-exhausted" or _is(event, view, "cudaErrorTooManyPeers")
 
 
@@ -119,7 +114,7 @@ def is_peer_failure(event: Event, view: View) -> bool:
     if event.event in _PEER_FAILURES or _is(event, view, *_UNMAPPED):
         return True
     here = event.event == "cuda-failure" and (event.file or "").endswith(_PEER_FILE)
-    return here and not any(view.get(event, field) for field in _KNOWN)
+    return here and not any(known(event, view) for known in _KNOWN)
 
 
 @derived_of(*PRINTED)
@@ -158,17 +153,6 @@ def is_nvlink_error(event: Event, view: View) -> bool:
     return event.event == "cuda-nvlink-error" or _is(event, view, "cudaErrorNvlinkUncorrectable", "cudaErrorContained")
 
 
-_VAGUE = frozenset({"torch-last-error", "torch-operations-failed", "system-call-failed", "cuda-failure"})
-
-
-@derived_of(*CODES, *_VAGUE)
-def is_vague(event: Event, view: View) -> bool:
-    """Does it tell that NCCL failed and nothing that a rule could judge: a code, or an error of no known kind?"""
-    if event.event == "cuda-failure":
-        return not view.get(event, "is_known_cuda_failure")
-    return True
-
-
 _SHM_FILES = ("shmutils.cc", "os/linux.cc", "include/shm.h")
 
 
@@ -180,7 +164,7 @@ def is_shm_registration(event: Event, view: View) -> bool:
     """
     if not (event.file or "").endswith(_SHM_FILES):
         return False
-    return not view.get(event, "is_kernel_fault") and not view.get(event, "is_cuda_memory_failure")
+    return not is_kernel_fault(event, view) and not is_cuda_memory_failure(event, view)
 
 
 MEMORY_XIDS = frozenset({94, 171, 172})
@@ -191,7 +175,7 @@ MEMORY_LOST = frozenset({48, 64, 65, 95, 140})
 def is_memory_error(event: Event, view: View) -> bool:
     """A memory error that the GPU confined or repaired, unless another Xid says that its memory failed for good."""
     if event.event in PRINTED:
-        found = view.get(event, "cuda_error") == "cudaErrorECCUncorrectable"
+        found = cuda_error(event, view) == "cudaErrorECCUncorrectable"
     else:
         found = event.fields.get("xid") in MEMORY_XIDS if event.event == "gpu-xid" else "ECC" in event.text
     return found and not any(e.event == "gpu-xid" and e.fields.get("xid") in MEMORY_LOST for e in view.job.events)
@@ -201,3 +185,11 @@ def is_memory_error(event: Event, view: View) -> bool:
 def is_nvls_failure(event: Event, view: View) -> bool:
     """A CUDA failure that NCCL reports from its NVLS code (src/transport/nvls.cc)."""
     return (event.file or "").endswith("nvls.cc")
+
+
+_KNOWN = (
+    is_kernel_fault, is_cuda_unavailable, is_old_driver, is_driver_mismatch, lacks_gpu_code, is_peer_limit,
+    is_cuda_memory_failure, is_nvls_failure, is_shm_registration, is_invalid_device, is_gpu_refused,
+    is_fabric_wait, is_memory_error, is_nvlink_error,
+)  # fmt: skip
+"""Which a rule each judges, but for `is_peer_failure`."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import FAILURES, Event
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.launches import container_shm_bytes
+from ncdiag.messages.vocabulary.reasons import reason
 
 _WORDED = "failure-words"
 """What speaks of a failure in its words alone is a fact until nothing else tells of one (`ncdiag.parsers._failing`)."""
@@ -14,7 +17,7 @@ def is_out_of_files(event: Event, view: View) -> bool:
     """Does a program say that it may open no more files (EMFILE)?"""
     if event.kind not in FAILURES and event.event != _WORDED:
         return False  # of a hundred thousand lines that tell facts, the reason is not worked out
-    return event.event == "too-many-files" or view.get(event, "reason") == "too-many-files"
+    return event.event == "too-many-files" or reason(event, view) == "too-many-files"
 
 
 _CONTAINER_SHM = 64 << 20
@@ -31,7 +34,7 @@ def is_out_of_space(event: Event, view: View) -> bool | None:
     """
     error = event.fields.get("error")
     if error is not None:
-        return bool(view.get(event, "reason") == "no-space")
+        return reason(event, view) == "no-space"
     if event.event == "shm-segment-failed":
         beside = (e for e in view.events_on(event.host, ["shm-extend-failed"]) if e.host == event.host)
         if _is_in_small_container(view) or any(_lacks_space(e, view) for e in beside):
@@ -42,7 +45,7 @@ def is_out_of_space(event: Event, view: View) -> bool | None:
 
 
 def _is_in_small_container(view: View) -> bool:
-    sizes = [view.get(launch, "container_shm_bytes") for launch in view.job.launches]
+    sizes = [container_shm_bytes(launch, view) for launch in view.job.launches]
     return any(size is not None and size <= _CONTAINER_SHM for size in sizes)
 
 
@@ -64,4 +67,4 @@ def _is_in_small_mount(event: Event, view: View) -> bool | None:
 
 def _lacks_space(event: Event, view: View) -> bool:
     told = event.fields.get("error") is not None
-    return event.event == "shm-extend-failed" and (not told or view.get(event, "reason") == "no-space")
+    return event.event == "shm-extend-failed" and (not told or reason(event, view) == "no-space")

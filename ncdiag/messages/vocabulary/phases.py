@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Rank
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import marks
+from ncdiag.messages.vocabulary.reasons import category
 
 
 @derived
@@ -14,10 +17,10 @@ def phase(job: Job, view: View) -> Literal["rendezvous", "bootstrap", "connect",
 
     By what their lines show: a rank without more than its bootstrap interface stands before the rest.
     """
-    if view.get(job, "marks").stepped or any(run.rows for run in job.benchmarks):
+    if marks(job, view).stepped or any(run.rows for run in job.benchmarks):
         return "later"
     if not job.ranks:
-        return "rendezvous" if any(view.get(e, "category") == "rendezvous" for e in job.events) else None
+        return "rendezvous" if any(category(e, view) == "rendezvous" for e in job.events) else None
     reached = {_reached(rank) for rank in job.ranks}
     order: tuple[Literal["bootstrap", "connect", "collective"], ...] = ("bootstrap", "connect", "collective")
     return next((name for name in order if name in reached), None)

@@ -2,37 +2,12 @@
 
 from __future__ import annotations
 
-import signal
-
-from ncdiag.facts.model import Event, Job
-from ncdiag.facts.view import View, derived
-from ncdiag.facts.vocabulary.failures import CODES
+from ncdiag.facts.derived import derived
+from ncdiag.facts.model import Event
+from ncdiag.facts.view import View
 from ncdiag.messages import about
 from ncdiag.nccl import reasons
 from ncdiag.nccl.reasons import Reason
-
-_BESIDE_CODES = CODES | {
-    "python-exception", "worker-failed", "nccl-tests-failed", "mpi-exit-code", "torch-work-failed",
-    "torch-watchdog-terminated",
-}  # fmt: skip
-"""Events that say no more than a return code does."""
-
-
-@derived
-def tells_no_reason(job: Job, view: View) -> bool:
-    """Does no message of the input say more about a failure than a return code does?"""
-    if any(e.event == "socket-closed-by-peer" for e in job.events):
-        return False  # no reason either, but it tells whose log holds it
-    failures = (e for e in job.events if e.kind in {"cause", "symptom"})
-    return all((e.event in _BESIDE_CODES and not _was_killed(e)) or view.get(e, "is_vague") for e in failures)
-
-
-def _was_killed(event: Event) -> bool:
-    """Did another signal than its own SIGABRT end the process?"""
-    code, number = event.fields.get("exit_code"), event.fields.get("signal")
-    by_code = isinstance(code, int) and code != -signal.SIGABRT and code < 0
-    return by_code or number not in {None, int(signal.SIGABRT)}
-
 
 _TEXTS = ("error", "nvml_error", "what", "detail", "inner")
 """Fields that hold the reason in words, the surest first."""
@@ -67,7 +42,7 @@ def reason_found(event: Event, view: View) -> tuple[str | None, str | None]:
 
 
 def _reason(event: Event, view: View) -> Reason:
-    return Reason(*view.get(event, "reason_found"))
+    return Reason(*reason_found(event, view))
 
 
 def _by_code(event: Event, view: View) -> Reason | None:
@@ -76,7 +51,7 @@ def _by_code(event: Event, view: View) -> Reason | None:
     errno, status, signal, code = (fields.get(name) for name in ("errno", "status", "signal", "exit_code"))
     if isinstance(errno, int) and errno:
         return reasons.of_errno(errno)
-    if isinstance(status, int) and view.get(event, "category") == _COMPLETION:
+    if isinstance(status, int) and category(event, view) == _COMPLETION:
         return reasons.of_completion(status)
     if isinstance(signal, int):
         return reasons.of_signal(signal)

@@ -9,6 +9,8 @@ import msgspec
 from ncdiag.facts.model import COLLECTION_KINDS, Host, Port, TopoCpu, TopoSystem
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.hosts import has_infiniband_devices
+from ncdiag.facts.vocabulary.rdma import is_roce
 from ncdiag.nccl import versions
 from ncdiag.nccl.numbers import parse_number
 from ncdiag.nccl.on_host import seen
@@ -101,7 +103,7 @@ def of_host(view: View, host: Host, settings: Mapping[str, str], version: AnyVer
         oob=taken.oob,
         sockets=taken.data,
         plugins=tuple(dict.fromkeys(_plugins(view, host))),
-        verbs=view.get(host, "has_infiniband_devices"),
+        verbs=has_infiniband_devices(host, view),
     )
     return OfHost(taken, ports, network(found, settings, version))
 
@@ -119,7 +121,7 @@ def _plugins(view: View, host: Host) -> Iterator[str]:
 
 def gid(view: View, port: Port, settings: Settings, version: AnyVersion) -> GidChoice:
     """The GID entry that NCCL takes of a port; a port whose GIDs are RoCE's is Ethernet though no output says so."""
-    if port.link_layer is None and view.get(port, "is_roce"):
+    if port.link_layer is None and is_roce(port, view):
         port = msgspec.structs.replace(port, link_layer="Ethernet")
     return gid_index(port, {name: text for name, text in settings.items() if text is not None}, version)
 

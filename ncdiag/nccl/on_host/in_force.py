@@ -13,9 +13,9 @@ from ncdiag.nccl import environment, versions
 from ncdiag.nccl.judgement.values import of_value
 from ncdiag.nccl.selection import settings as conf
 from ncdiag.nccl.selection.reasons import Reason
+from ncdiag.nccl.vocabulary.environment import CONF, conf_settings_told, variables_told
 
 AnyVersion = Version | VersionRange | None
-CONF = "conf file"
 _HOME_FILE = "/.nccl.conf"
 _ELSE = "NCCL_CONF_FILE"
 _NEWEST = Version(2, 30, 7)
@@ -36,7 +36,7 @@ def settings_of(host: Host, view: View) -> dict[str, str]:
 
 def in_force(host: Host, view: View, version: AnyVersion, env: Mapping[str, str] | None = None) -> InForce:
     """The variables of a host with this release; ``env`` are others that the environment has as well."""
-    told = {name: view.setting(host, name) for name in view.get(view.job, "variables_told")}
+    told = {name: view.setting(host, name) for name in variables_told(view.job, view)}
     set_ones = {name: s for name, s in told.items() if s is not None and s.is_set and s.text is not None}
     values = {name: s.text or "" for name, s in set_ones.items() if s.origin != CONF} | dict(env or {})
     reasons: list[Reason] = []
@@ -55,7 +55,7 @@ def _of_files(
     host: Host, view: View, values: Mapping[str, str], version: AnyVersion, reasons: list[Reason]
 ) -> Iterator[Setting]:
     """The settings of the conf files that the release reads, in its order; the first of a name is in force."""
-    told = [s for s in view.get(view.job, "conf_settings_told") if s.host in {host.name, None}]
+    told = [s for s in conf_settings_told(view.job, view) if s.host in {host.name, None}]
     if not told:
         return
     named = values.get(_ELSE)

@@ -10,6 +10,9 @@ import msgspec
 from ncdiag.facts.model import COLLECTION_KINDS, Address, Host, Interface
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.interfaces import ip, is_link_local, is_loopback, is_virtual
+from ncdiag.facts.vocabulary.interfaces import ip as ip_of
+from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.nccl import versions
 from ncdiag.nccl.on_host.in_force import settings_of
 from ncdiag.nccl.selection.names import NameList
@@ -43,7 +46,7 @@ def unseen(view: View) -> int:
     named = len(hosts(view))
     if view.job.nhosts is not None:
         return max(0, view.job.nhosts - named)
-    return 1 if named <= 1 and view.get(view.job, "is_multi_host") else 0
+    return 1 if named <= 1 and is_multi_host(view.job, view) else 0
 
 
 def interfaces(name: str, view: View) -> Seen:
@@ -79,21 +82,21 @@ def suits(interface: Interface, view: View, others: tuple[Interface, ...]) -> bo
 
     A virtual interface suits where it is the only one besides loopback: that is how a pod looks from inside.
     """
-    if view.get(interface, "is_loopback") or interface.up is False or interface.running is False:
+    if is_loopback(interface, view) or interface.up is False or interface.running is False:
         return False
-    if interface.addresses == () or view.get(interface, "is_link_local"):
+    if interface.addresses == () or is_link_local(interface, view):
         return False
-    virtual = view.get(interface, "is_virtual")
+    virtual = is_virtual(interface, view)
     if virtual:
         rivals = [i for i in others if i.name != interface.name and i.addresses != ()]
-        return all(view.get(rival, "is_loopback") for rival in rivals)
-    known = virtual is False and view.get(interface, "ip") is not None
+        return all(is_loopback(rival, view) for rival in rivals)
+    known = virtual is False and ip(interface, view) is not None
     return True if known else None
 
 
 def address(interface: Interface, view: View) -> Address | None:
     """The address that NCCL takes of an interface, with its prefix length."""
-    ip = view.get(interface, "ip")
+    ip = ip_of(interface, view)
     return next((a for a in interface.addresses or () if a.ip == ip), None)
 
 

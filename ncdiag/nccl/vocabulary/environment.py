@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Setting
-from ncdiag.facts.view import View, derived
-from ncdiag.nccl.on_host.in_force import CONF
+from ncdiag.facts.view import View
+
+CONF = "conf file"
+"""The origin of settings that NCCL reads from its files."""
 
 
 @derived

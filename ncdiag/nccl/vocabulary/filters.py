@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host, Job, Port, Rank, Setting
 from ncdiag.facts.scalars import Version
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 from ncdiag.nccl.selection.names import NameList
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Launch
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.launches import is_container, is_multi_host
+from ncdiag.nccl.vocabulary.filters import unheeded_settings
 
 _PASSES_ON_REQUEST = {"mpirun", "mpiexec", "orterun", "prterun"}
 _FORWARDS_ALL = {"srun", "torchrun", "deepspeed", "docker", "python", "accelerate", "horovodrun"}
@@ -14,11 +17,11 @@ def values_left_behind(launch: Launch, view: View) -> dict[str, str]:
 
     Are told: those set in front of the command, and those that what another host chose shows not to be set there.
     """
-    if launch.program in _FORWARDS_ALL or view.get(launch, "is_container"):
+    if launch.program in _FORWARDS_ALL or is_container(launch, view):
         return {}
-    values: dict[str, str] = dict(launch.prefix_env) if view.get(launch, "is_multi_host") else {}
+    values: dict[str, str] = dict(launch.prefix_env) if is_multi_host(launch, view) else {}
     if launch.program in _PASSES_ON_REQUEST:
-        values |= {s.name: s.text or "" for s in view.get(view.job, "unheeded_settings")}
+        values |= {s.name: s.text or "" for s in unheeded_settings(view.job, view)}
     passed = {*launch.forwarded, *launch.env}
     return {name: values[name] for name in sorted(values) if name.startswith("NCCL_") and name not in passed}
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Setting
 from ncdiag.facts.scalars import Version
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 
 GDR_LEVEL, P2P_LEVEL, P2P_DISABLE = "NCCL_NET_GDR_LEVEL", "NCCL_P2P_LEVEL", "NCCL_P2P_DISABLE"
 _ECHO = "log echo"
@@ -25,7 +26,7 @@ def p2p_setting(setting: Setting, view: View) -> Setting | None:
     version = view.version(setting)
     if setting.origin != _ECHO or setting.name == P2P_DISABLE or (version is not None and version.low >= _ECHOED_APART):
         return setting
-    return next((s for s in view.job.settings if s.origin != _ECHO and view.get(s, "p2p_is_disabled")), None)
+    return next((s for s in view.job.settings if s.origin != _ECHO and p2p_is_disabled(s, view)), None)
 
 
 @derived
@@ -38,5 +39,5 @@ def p2p_switch(setting: Setting, view: View) -> str:
 @derived
 def p2p_switch_told(job: Job, view: View) -> str:
     """The same for the job; nothing where nothing does."""
-    found = next((s for s in job.settings if view.get(s, "p2p_is_disabled")), None)
-    return view.get(found, "p2p_switch") if found is not None else ""
+    found = next((s for s in job.settings if p2p_is_disabled(s, view)), None)
+    return p2p_switch(found, view) if found is not None else ""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Setting
 from ncdiag.facts.scalars import Version
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
 from ncdiag.nccl.judgement.values import Written, of_value
 from ncdiag.nccl.judgement.verdict import ValueVerdict
 from ncdiag.nccl.selection.names import NameList
@@ -44,7 +45,7 @@ def is_misread(setting: Setting, view: View) -> bool | None:
 
     A number that HCCL refuses is a fault of its own.
     """
-    found = value_verdict(setting, view) if not view.get(setting, "is_refused_by_hccl") else None
+    found = value_verdict(setting, view) if not is_refused_by_hccl(setting, view) else None
     return found.holds(view.version(setting)) if found is not None else False
 
 
@@ -72,4 +73,4 @@ def meant_assignment(setting: Setting, view: View) -> str | None:
 @derived
 def tells_what_was_meant(setting: Setting, view: View) -> bool:
     """True if the value that was meant can be told."""
-    return view.get(setting, "meant_assignment") is not None
+    return meant_assignment(setting, view) is not None

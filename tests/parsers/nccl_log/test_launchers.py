@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from ncdiag.knowledge.launcher.progress import absent
 from ncdiag.reading.job import job_of
 from ncdiag.reading.model import Reading
 from ncdiag.reading.one import read_source
@@ -126,7 +127,7 @@ def _absent(job: Any) -> bool | None:  # noqa: ANN401
     from ncdiag.facts.view import View
 
     view = View(job)
-    found = view.get(job.communicators[0], "absent")
+    found = absent(job.communicators[0], view)
     return None if found is None else bool(found)
 
 

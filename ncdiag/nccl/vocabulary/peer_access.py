@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Benchmark, Gpu, Host, Job
-from ncdiag.facts.view import View, derived
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.failures import has_failed
+from ncdiag.facts.vocabulary.gpus import has_nvlink, uses_p2p
+from ncdiag.facts.vocabulary.job import is_multi_host, stalled_at_start
+from ncdiag.facts.vocabulary.outcome import marks, outcome
+from ncdiag.nccl.vocabulary.levels import p2p_switch_told
 
 _STALLED_US = 1000.0
 """Microseconds of a small copy with peer access from which it stalls; it takes 1 to 20 (CUDA samples)."""
@@ -29,10 +35,10 @@ def has_no_nvlink(gpu: Gpu, view: View) -> bool | None:
 @derived
 def lacks_nvlink(host: Host, view: View) -> bool | None:
     """Are its GPUs without NVLink, by their topology, else by their models?"""
-    joined = view.get(host, "has_nvlink")
+    joined = has_nvlink(host, view)
     if joined is not None:
         return not joined
-    if host.gpus and all(view.get(gpu, "has_no_nvlink") for gpu in host.gpus):
+    if host.gpus and all(has_no_nvlink(gpu, view) for gpu in host.gpus):
         view.note(host.gpus[0], "model")
         return True
     return None
@@ -59,16 +65,16 @@ def peer_stall(job: Job, view: View) -> str | None:
 
     None when it cannot be told: how the GPUs are joined was not shown, or nothing of how far the job came.
     """
-    slow = next((found for host in job.hosts if (found := view.get(host, "slow_peers"))), None)
+    slow = next((found for host in job.hosts if (found := slow_peers(host, view))), None)
     if slow:
         return f"Copies between {slow} stall with peer access and not without"
-    bare = [view.get(host, "lacks_nvlink") for host in job.hosts]
+    bare = [lacks_nvlink(host, view) for host in job.hosts]
     if False in bare:
         return ""
-    alone = not view.get(job, "is_multi_host")
-    if view.get(job, "stalled_at_start"):
+    alone = not is_multi_host(job, view)
+    if stalled_at_start(job, view):
         return _of_first_collective(job, view, known=bool(bare) and None not in bare) if alone else ""
-    return "" if view.get(job, "has_failed") else _of_silence(job, view, known=True in bare, alone=alone)
+    return "" if has_failed(job, view) else _of_silence(job, view, known=True in bare, alone=alone)
 
 
 def _of_silence(job: Job, view: View, *, known: bool, alone: bool) -> str | None:
@@ -76,13 +82,13 @@ def _of_silence(job: Job, view: View, *, known: bool, alone: bool) -> str | None
 
     None for a job of one host of which nothing shows that it went on.
     """
-    if switch := view.get(job, "p2p_switch_told"):
+    if switch := p2p_switch_told(job, view):
         return _of_switch(job, view, switch, known=known)
-    if alone and known and any(view.get(run, "stands_at_first_size") for run in job.benchmarks):
+    if alone and known and any(stands_at_first_size(run, view) for run in job.benchmarks):
         return "The test printed the head of its table and no line of it, on GPUs without NVLink"
     if alone and known and len(waiting := _waiting_gpus(job, view)) > 1:
         return f"{' and '.join(waiting)} are at full load and draw little power, as kernels do that wait for each other"
-    if alone and view.get(job, "stands_at_first_step"):
+    if alone and stands_at_first_step(job, view):
         return "The program stands at its first step although NCCL is ready, and its GPUs do without NVLink"
     return "" if not alone or _is_at_work(job, view) else None
 
@@ -93,11 +99,11 @@ def _is_at_work(job: Job, view: View) -> bool:
     copies = (link.peer_gb_per_s or link.peer_latency_us for host in job.hosts for link in host.links)
     moved = any(event.event == "progress-bar" and event.fields.get("done") for event in job.events)
     shown = any(value is not None for value in (*loads, *copies))
-    return shown or moved or _went_on(job, view) or view.get(job, "outcome") in {"finished", "running"}
+    return shown or moved or _went_on(job, view) or outcome(job, view) in {"finished", "running"}
 
 
 def _went_on(job: Job, view: View) -> bool:
-    return any(run.rows for run in job.benchmarks) or bool(view.get(job, "marks").stepped)
+    return any(run.rows for run in job.benchmarks) or bool(marks(job, view).stepped)
 
 
 def _waiting_gpus(job: Job, view: View) -> list[str]:
@@ -115,7 +121,7 @@ def _waiting_gpus(job: Job, view: View) -> list[str]:
 
 def _of_first_collective(job: Job, view: View, *, known: bool) -> str | None:
     """The first collective of ranks that reach each other directly never ended."""
-    direct = [rank for rank in job.ranks if view.get(rank, "uses_p2p")]
+    direct = [rank for rank in job.ranks if uses_p2p(rank, view)]
     for rank in direct[:1]:
         view.note(rank, "transports")
     if not direct:
@@ -149,4 +155,4 @@ def stands_at_first_step(job: Job, view: View) -> bool:
     ready = [rank for rank in job.ranks if rank.state == "ready" or rank.transports]
     shared = any(name.startswith("SHM") for rank in ready for name in rank.transports or ())
     view.note(bars[-1])
-    return shared and not any(view.get(rank, "uses_p2p") for rank in ready)
+    return shared and not any(uses_p2p(rank, view) for rank in ready)

@@ -1,0 +1,37 @@
+"""Fields of facts by name, as rules ask for them: stored ones and derived ones."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import msgspec
+
+from ncdiag.facts.derived import Derived
+from ncdiag.facts.view import View
+from ncdiag.knowledge import registry
+
+
+def read(entity: Any, name: str, view: View) -> Any:  # noqa: ANN401
+    """The value of a stored or derived field; None means unknown. AttributeError for a name that is neither."""
+    kind: type[msgspec.Struct] = type(entity)
+    found = derived_field(kind, name)
+    return getattr(entity, name) if found is None else view.computed(entity, found)
+
+
+@functools.cache
+def derived_field(kind: type[msgspec.Struct], name: str) -> Derived | None:
+    """The derived field; None for a stored one."""
+    if name in kind.__struct_fields__:
+        return None
+    found = registry().get((kind.__name__, name))
+    if found is None:
+        msg = f"{kind.__name__} has no field {name!r}"
+        raise AttributeError(msg)
+    return found
+
+
+def events_with(name: str) -> frozenset[str] | None:
+    """The names of the events that alone can have the field ``name``; None where all can."""
+    found = registry().get(("Event", name))
+    return found.events if found is not None else None

@@ -1,0 +1,91 @@
+"""Derived facts: functions of a fact and the job around it, computed at most once for each fact.
+
+Code calls them as what they are, ``clock_problem(host, view)``; rules ask for them by type and name.
+"""
+
+from __future__ import annotations
+
+import functools
+import typing
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from ncdiag.facts import model
+
+if TYPE_CHECKING:
+    from ncdiag.facts.view import View
+
+E = TypeVar("E", bound=model.Fact)
+T = TypeVar("T")
+Truth = TypeVar("Truth", bool, "bool | None")
+
+_REGISTRY: dict[tuple[str, str], Derived] = {}
+
+
+class Derived(msgspec.Struct, frozen=True):
+    """A derived fact. Its types are worked out when asked for: only the check of rules asks, not their judgement."""
+
+    name: str
+    function: Callable[[Any, View], Any]
+    events: frozenset[str] | None = None
+    """Of a fact of events: the names of those that it is asked about; it is False for all others."""
+
+    @property
+    def returns(self) -> Any:  # noqa: ANN401  (a type of any form)
+        """The type of its values."""
+        return typing.get_type_hints(self.function, include_extras=True)["return"]
+
+    @property
+    def summary(self) -> str:
+        """The first line of its docstring."""
+        return (self.function.__doc__ or "").strip().partition("\n")[0]
+
+
+def derived(function: Callable[[E, View], T]) -> Callable[[E, View], T]:
+    """Register ``def name(entity: Type, view: View) -> T`` as the derived field ``name`` of fact type ``Type``.
+
+    The function returns None for unknown. Its annotations, which are postponed and thus text here, give the types that
+    the condition language checks against. What comes back has the same signature and asks the view, which remembers.
+    """
+    found = _registered(function, None)
+
+    @functools.wraps(function)
+    def asked(entity: E, view: View) -> T:
+        return view.computed(entity, found)  # type: ignore[no-any-return]
+
+    return asked
+
+
+def derived_of(*events: str) -> Callable[[Callable[[model.Event, View], Truth]], Callable[[model.Event, View], Truth]]:
+    """Register a yes-or-no field of events that only events of these names can have, and which alone are asked.
+
+    Rules walk over such events alone, however many others a log holds.
+    """
+
+    def register(function: Callable[[model.Event, View], Truth]) -> Callable[[model.Event, View], Truth]:
+        found = _registered(function, frozenset(events))
+
+        @functools.wraps(function)
+        def asked(event: model.Event, view: View) -> Truth:
+            return view.computed(event, found)  # type: ignore[no-any-return]
+
+        return asked
+
+    return register
+
+
+def registered() -> Mapping[tuple[str, str], Derived]:
+    """The derived facts of all modules that were imported, by (fact type, name): `ncdiag.knowledge` imports them."""
+    return _REGISTRY
+
+
+def _registered(function: Callable[..., Any], events: frozenset[str] | None) -> Derived:
+    owner = str(next(iter(function.__annotations__.values()))).rpartition(".")[2]
+    name = function.__name__
+    if (owner, name) in _REGISTRY or name in getattr(model, owner).__struct_fields__:
+        msg = f"{owner}.{name} is defined twice"
+        raise ValueError(msg)
+    found = _REGISTRY[owner, name] = Derived(name, function, events)
+    return found
