@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Difference, Gid, GidType, Host, Interface, Job, Port, Rank
+from ncdiag.facts.model import Difference, Gid, GidType, GidUse, Host, Interface, Job, Port, Rank
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.job import differences
-from ncdiag.facts.vocabulary.rdma import is_link_local, is_roce, raised_counters
+from ncdiag.facts.vocabulary.rdma import is_roce, raised_counters
 from ncdiag.nccl.on_host import chosen
 from ncdiag.nccl.on_host.in_force import settings_of
 from ncdiag.nccl.selection.gid import GidChoice
@@ -221,8 +221,7 @@ def misses_ipv6_gid(port: Port, view: View) -> bool | None:
     if good is None:
         return False if port.gids_complete else None
     view.note(good)
-    bad = chosen_gid_is_bad(port, view)
-    return bad
+    return chosen_gid_is_bad(port, view)
 
 
 @derived
@@ -246,3 +245,9 @@ def gid_zero_is_good(host: Host, view: View) -> bool | None:
     if not verdicts or None in verdicts:
         return None
     return not any(verdicts)
+
+
+@derived
+def is_link_local(use: GidUse, view: View) -> bool | None:
+    """Is the local GID a link-local one (fe80::)?"""
+    return use.local_gid.lower().startswith("fe80") if use.local_gid else None

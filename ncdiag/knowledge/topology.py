@@ -188,8 +188,7 @@ def reuses_dump(host: Host, view: View) -> bool | None:
     """Does it read its own topology, or the channels in a job that failed without telling why?"""
     if loads_graph(host, view) and fails_without_reason(view.job, view):
         return True
-    own = loads_own_topology(host, view)
-    return own
+    return loads_own_topology(host, view)
 
 
 @derived

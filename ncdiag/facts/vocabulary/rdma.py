@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import GdrVerdict, GidUse, Hca, Host, Job, Port, Rank
+from ncdiag.facts.model import GdrVerdict, Hca, Host, Job, Port, Rank
 from ncdiag.facts.scalars import is_rdma_resource
 from ncdiag.facts.view import View
 
@@ -173,12 +173,6 @@ def uses_roce(rank: Rank, view: View) -> bool | None:
             return rank.net != "Socket"
         return False if None not in layers else None
     return None
-
-
-@derived
-def is_link_local(use: GidUse, view: View) -> bool | None:
-    """Is the local GID a link-local one (fe80::)?"""
-    return use.local_gid.lower().startswith("fe80") if use.local_gid else None
 
 
 @derived

@@ -1,0 +1,113 @@
+"""What only one area of rules asks for is in the room of that area; what two ask for is in the vocabulary."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from ncdiag import catalogue, knowledge
+from ncdiag.engine.evaluate import program_of
+from ncdiag.engine.tree import Path as Route
+
+ROOT = Path(knowledge.__file__).resolve().parents[2]
+ELSEWHERE = "code beside the rules"
+Name = tuple[str, str]
+"""A module and what it defines."""
+
+
+def modules(*folders: str) -> dict[str, ast.Module]:
+    found = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+    names = (".".join(path.relative_to(ROOT).with_suffix("").parts) for path in found)
+    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in zip(names, found, strict=True)}
+
+
+def imported(tree: ast.AST) -> dict[str, Name]:
+    """What the names that a module imports stand for."""
+    return {
+        alias.asname or alias.name: (node.module or "", alias.name)
+        for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
+    }  # fmt: skip
+
+
+def definitions(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name, node
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from ((t.id, node) for target in targets for t in ast.walk(target) if isinstance(t, ast.Name))
+
+
+ROOMS = modules(*(package.replace(".", "/") for package in knowledge.PACKAGES))
+DEFINED = {(module, name): node for module, tree in ROOMS.items() for name, node in definitions(tree)}
+
+
+def uses() -> dict[Name, set[Name]]:
+    """What each definition of the rooms uses of them."""
+    found: dict[Name, set[Name]] = {}
+    for (module, name), node in DEFINED.items():
+        known = imported(ROOMS[module])
+        inside = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        found[module, name] = {known.get(word, (module, word)) for word in inside - {name}} & DEFINED.keys()
+    return found
+
+
+def asked_for(tree: object) -> Iterator[str]:
+    """The names of the derived facts that a rule asks for, wherever it does."""
+    if isinstance(tree, Route):
+        yield from (step.name for step in tree.steps if step.kind == "derived")
+    elif isinstance(tree, msgspec.Struct):
+        yield from (name for field in tree.__struct_fields__ for name in asked_for(getattr(tree, field)))
+    elif isinstance(tree, dict):
+        yield from (name for part in tree.values() for name in asked_for(part))
+    elif isinstance(tree, tuple):
+        yield from (name for part in tree for name in asked_for(part))
+
+
+def areas() -> dict[Name, set[str]]:
+    """Whose rules ask for each definition, themselves or by way of another one."""
+    homes = {(owner, name): found.function.__module__ for (owner, name), found in knowledge.registry().items()}
+    found: dict[Name, set[str]] = defaultdict(set)
+    for rule in catalogue.rules():
+        for asked in set(asked_for(program_of(rule))):
+            for module in {home for (_, name), home in homes.items() if name == asked}:
+                found[module, asked].add(rule.area)
+    for module, tree in modules("ncdiag").items():
+        if module not in ROOMS:
+            for name in set(imported(tree).values()) & DEFINED.keys():
+                found[name].add(ELSEWHERE)
+    used = uses()
+    ahead = list(found)
+    while ahead:
+        user = ahead.pop()
+        for name in used.get(user, ()):
+            if not found[user] <= found[name]:
+                found[name] |= found[user]
+                ahead.append(name)
+    return found
+
+
+def room(module: str) -> str | None:
+    """The area that a module of the knowledge belongs to; None for the vocabulary."""
+    parts = module.split(".")
+    return parts[2] if parts[1] == "knowledge" and len(parts) > 2 else None
+
+
+def test_every_derived_fact_is_in_its_room() -> None:
+    asked = areas()
+    wrong = {}
+    for found in knowledge.registry().values():
+        module, name = found.function.__module__, found.function.__name__
+        by = asked.get((module, name), set())
+        wanted = next(iter(by)) if len(by) == 1 and ELSEWHERE not in by else None
+        if by and room(module) != wanted:
+            wrong[f"{module}.{name}"] = sorted(by)
+    assert wrong == {}
+
+
+def test_rooms_are_areas_of_rules() -> None:
+    assert {room(module) for module in ROOMS} - {None, "__init__"} <= {rule.area for rule in catalogue.rules()}
