@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from ncdiag import __version__, compiled
-from ncdiag.engine.schema import Rule
+from ncdiag.engine.schema import AREAS, Rule
 from ncdiag.engine.scope import Names
 from ncdiag.errors import NcdiagError, UsageError
 
@@ -49,7 +49,8 @@ def rules_dir() -> Path:
 
 
 def names() -> Names:
-    """What the rules may name beside the facts: variables, events and their fields."""
+    """What the rules may name beside the facts, variables, events and their fields, and the layers of the areas."""
+    from ncdiag.engine.load import layers_of
     from ncdiag.fixes import values
     from ncdiag.messages.about import book
     from ncdiag.messages.load import own_messages
@@ -70,6 +71,7 @@ def names() -> Names:
         sections=frozenset(discover()) | {"nccl_log"},
         holes={name: frozenset({kind}) for name, kind in holes.items()}
         | {name: frozenset({kind}) for fields in parsed.values() for name, kind in fields.items()},
+        layers=layers_of(rules_dir()),
     )
 
 
@@ -94,7 +96,7 @@ def _python_type(convert: Callable[[str], object]) -> str:
 def _pack(name: str, folder: Path) -> tuple[Rule, ...]:
     """The rules of one folder. A pack is never shipped, so its name is its own."""
     messages = compiled.files(compiled.PACKAGE / "messages", ".toml")
-    sources = itertools.chain(compiled.files(folder, ".toml"), messages, _code())
+    sources = itertools.chain(compiled.files(folder, ".toml"), [str(rules_dir() / AREAS)], messages, _code())
     return compiled.load(name, sources, lambda: _read(folder), tuple[Rule, ...])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
@@ -13,12 +13,14 @@ from ncdiag import toml
 from ncdiag.engine import clauses
 from ncdiag.engine.kinds import suggestion
 from ncdiag.engine.program import Bound, Program, completed
-from ncdiag.engine.schema import Applies, Ask, Case, Fix, Rule
+from ncdiag.engine.schema import AREAS, DEFAULT_LAYER, Applies, Ask, Case, Fix, Rule
 from ncdiag.engine.scope import Names, Scope
 from ncdiag.engine.templates import compile_template
 from ncdiag.engine.tree import Template, Tree
 from ncdiag.errors import DefinitionError
 from ncdiag.facts.scalars import Constraint
+
+T = TypeVar("T")
 
 WORDS = "words.toml"
 """The file of an area that gives names to lists of words."""
@@ -43,15 +45,24 @@ def rule_files(folder: Path) -> list[Path]:
 
 def words_of(area: Path) -> dict[str, tuple[str | int, ...]]:
     """The lists to which ``words.toml`` in the folder of an area gives names; empty without that file."""
-    path = area / WORDS
+    return _values(area / WORDS, tuple[str | int, ...], 'name = ["one", "other"]')
+
+
+def layers_of(folder: Path) -> dict[str, int]:
+    """The layers that ``areas.toml`` gives to the areas of a folder of rules; empty without that file."""
+    return _values(folder / AREAS, int, "gpu = 5")
+
+
+def _values(path: Path, kind: type[T], sample: str) -> dict[str, T]:
+    """A file of names and values; empty when it does not exist."""
     try:
         data = toml.definition(path.read_text(encoding="utf-8"), str(path))
-        return msgspec.convert(data, dict[str, tuple[str | int, ...]])
+        return msgspec.convert(data, dict[str, kind])  # type: ignore[valid-type]
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        reason = f"the lists cannot be read: {error}"
-        raise DefinitionError(reason, file=str(path), hint='write lines like: name = ["one", "other"]') from None
+        reason = f"the file cannot be read: {error}"
+        raise DefinitionError(reason, file=str(path), hint=f"write lines like: {sample}") from None
 
 
 def load_file(path: Path, names: Names | None = None) -> Rule:
@@ -62,7 +73,8 @@ def load_file(path: Path, names: Names | None = None) -> Rule:
         reason = f"the rule cannot be read: {error}"
         raise DefinitionError(reason, file=str(path)) from None
     named = msgspec.structs.replace(names or Names(), words=words_of(path.parent))
-    rule = load_text(text, named, file=str(path))
+    layers = {**named.layers, **layers_of(path.parent.parent)}
+    rule = load_text(text, named, file=str(path), layer=layers.get(path.parent.name, DEFAULT_LAYER))
     if rule.name != path.stem:
         _refuse(text, str(path), rule.name, f"the file is called {path.name}, its rule {rule.name!r}")
     if rule.area != path.parent.name:
@@ -70,9 +82,9 @@ def load_file(path: Path, names: Names | None = None) -> Rule:
     return rule
 
 
-def load_text(text: str, names: Names | None = None, file: str = "") -> Rule:
-    """A rule from the text of its file, checked and with its program."""
-    data = toml.definition(text, file)
+def load_text(text: str, names: Names | None = None, file: str = "", layer: int = DEFAULT_LAYER) -> Rule:
+    """A rule from the text of its file, checked and with its program; ``layer`` is that of its area."""
+    data = {"layer": layer, **toml.definition(text, file)}
     names = names or Names()
     _check_keys(data, "", text, file)
     data["example"] = [_example(item, names, text, file) for item in _tables(data, "example")]

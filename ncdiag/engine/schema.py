@@ -12,6 +12,11 @@ Severity = Literal["error", "warning", "info"]
 Outcome = Literal["fired", "clear", "unknown"]
 Confidence = Literal["certain", "likely", "possible"]
 
+AREAS = "areas.toml"
+"""The file of a folder of rules that gives its areas their layers: ``gpu = 5``."""
+DEFAULT_LAYER = 50
+"""The layer of a rule whose area has none."""
+
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """A table of a rule file."""
@@ -74,7 +79,8 @@ class Example(_Table, frozen=True):
 class Rule(_Table, frozen=True):
     """One fault. ``when``: all true; ``unless``: none true; ``each`` binds names to facts before both.
 
-    ``layer``: lower is closer to the hardware; ``rank`` breaks the last ties. ``strength``: what the conditions prove.
+    ``layer``: lower is closer to the hardware; the layer of the area (`AREAS`) where the file says nothing. ``rank``
+    breaks the last ties. ``strength``: what the conditions prove.
     ``titles``: the first case that is true gives the title, else ``title`` does.
     ``effect``: ``job`` when the fault shows on other hosts as well. ``broken``: what it finds is a failure by itself, a
     part that does not work, whether or not a job was hit by it. ``group``: instances with the same text of it are one
@@ -89,10 +95,10 @@ class Rule(_Table, frozen=True):
     area: str
     severity: Severity
     role: Literal["cause", "symptom"]
-    layer: int
     title: str
     when: tuple[str, ...]
     why: str
+    layer: int = DEFAULT_LAYER
     rank: int = 100
     applies: Applies = Applies()
     each: dict[str, str] = {}

@@ -35,7 +35,7 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
     ``settings``: variables known to NCCL and its surroundings; ``events``: events of the messages, ``categories`` what
     kinds of things they tell of, ``reasons`` the groups of errors; ``holes``: the fields of all events with their types
     (``int float str``); ``values``: what ``{best.NAME}`` can compute; ``sections``: section kinds; ``words``: the lists
-    that the area of a rule gives a name (``in words.NAME``).
+    that the area of a rule gives a name (``in words.NAME``); ``layers``: the layers of the shipped areas.
     """
 
     settings: frozenset[str] = frozenset()
@@ -46,6 +46,7 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
     values: frozenset[str] = frozenset()
     sections: frozenset[str] = frozenset()
     words: Mapping[str, tuple[str | int, ...]] = {}
+    layers: Mapping[str, int] = {}
 
 
 class PathError(Exception):

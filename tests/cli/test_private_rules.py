@@ -63,7 +63,7 @@ def test_every_broken_file_of_a_pack_is_told(tmp_path: Path, ncdiag: Run) -> Non
     two.write_text("code = [")
     done = ncdiag("rules", "test", str(tmp_path))
     assert (done.returncode, done.stdout) == (2, b"")
-    assert f"{one}:14: Setting has no field 'txt'" in done.stderr.decode()
+    assert f"{one}:13: Setting has no field 'txt'" in done.stderr.decode()
     assert "help: did you mean 'text'?" in done.stderr.decode()
     assert f"{two}:1: this is no TOML" in done.stderr.decode()
 

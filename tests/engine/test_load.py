@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ncdiag.engine.load import check_unique, dangling, load_file, load_folder, load_text
+from ncdiag.engine.schema import AREAS, DEFAULT_LAYER
 from ncdiag.engine.scope import Names
 from ncdiag.errors import DefinitionError
 
@@ -167,7 +168,7 @@ def test_a_list_of_the_area_has_a_name(tmp_path: Path) -> None:
         ('old = ["a"]\n', "odl", "did you mean 'old'"),
         ('old = ["a"]\n', "new", "no list is called 'new'"),
         ("old = [1]\n", "old", "is a number|is an? int"),
-        ('old = "a"\n', "old", r"words\.toml: the lists cannot be read"),
+        ('old = "a"\n', "old", r"words\.toml: the file cannot be read"),
         ("old = [\n", "old", r"words\.toml"),
     ],
 )
@@ -176,3 +177,16 @@ def test_a_list_that_is_wrong_is_told(tmp_path: Path, words: str, name: str, tol
     path.write_text(path.read_text().replace("words.{}", f"words.{name}"))
     with pytest.raises(DefinitionError, match=told):
         load_folder(tmp_path)
+
+
+def test_the_layer_is_that_of_the_area_or_the_rules_own(tmp_path: Path) -> None:
+    path = write(tmp_path, RULE.replace("layer = 10\n", ""))
+    assert load_file(path).layer == DEFAULT_LAYER
+    assert load_file(path, Names(layers={"gpu": 7})).layer == 7
+    (tmp_path / AREAS).write_text("gpu = 5  # the GPUs\n")
+    assert load_file(path, Names(layers={"gpu": 7})).layer == 5
+    path.write_text(RULE)
+    assert load_file(path).layer == 10
+    (tmp_path / AREAS).write_text('gpu = "low"\n')
+    with pytest.raises(DefinitionError, match=r"areas\.toml: the file cannot be read(?s:.)*gpu = 5"):
+        load_file(path)

@@ -6,8 +6,8 @@ import pathlib
 
 import pytest
 
-from ncdiag import catalogue
-from ncdiag.engine.load import check_unique, dangling, load_file, rule_files
+from ncdiag import catalogue, toml
+from ncdiag.engine.load import check_unique, dangling, layers_of, load_file, rule_files
 from ncdiag.engine.quality import problems
 from ncdiag.engine.scope import Names
 from ncdiag.facts.model import Job
@@ -43,3 +43,10 @@ def test_what_rules_explain_exists_or_is_planned() -> None:
     loose = {name for names in dangling(found).values() for name in names}
     assert loose <= planned, loose - planned
     assert not planned & {rule.name for rule in found}, "no longer planned: they exist"
+
+
+def test_each_area_has_a_layer_that_its_rules_do_not_repeat() -> None:
+    layers = layers_of(RULES)
+    stated = {path: toml.loads(path.read_text(encoding="utf-8")).get("layer") for path in rule_files(RULES)}
+    assert {path.parent.name for path in stated} == layers.keys()
+    assert [path.name for path, layer in stated.items() if layer == layers[path.parent.name]] == []
