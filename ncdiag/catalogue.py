@@ -36,9 +36,10 @@ def rules(extra_dirs: Iterable[Path] = ()) -> tuple[Rule, ...]:
         found += _pack(f"pack{number}", folder.resolve())
     if found and extra_dirs:
         from ncdiag.engine.load import check_unique
+        from ncdiag.engine.order import placed
 
         check_unique(found)
-        found = tuple(sorted(found, key=lambda rule: rule.code))
+        found = placed(found)
     return found
 
 

@@ -123,11 +123,11 @@ class _Order:
         return found.role == "symptom" and found.rule.name in self.explained
 
     def _plain_key(self, index: int) -> tuple[Any, ...]:
-        """Severity, earliest time, lower layer, rule rank; the rest only keeps the order the same from run to run."""
+        """Severity, earliest time, lower layer, the rule's place; the rest makes the order the same in every run."""
         finding = self.findings[index]
         rule, where = finding.rule, finding.where
         severity = SEVERITIES.index(rule.severity)
-        return severity, self.periods[index], finding.layer, rule.rank, rule.code, where.order or 0, finding.title
+        return severity, self.periods[index], finding.layer, rule.place, rule.code, where.order or 0, finding.title
 
     def _edges(self) -> Edges:
         by_name: dict[str, list[int]] = defaultdict(list)

@@ -12,6 +12,7 @@ import msgspec
 from ncdiag import toml
 from ncdiag.engine import clauses
 from ncdiag.engine.kinds import suggestion
+from ncdiag.engine.order import placed
 from ncdiag.engine.program import Bound, Program, completed
 from ncdiag.engine.schema import AREAS, DEFAULT_LAYER, Applies, Ask, Case, Fix, Rule
 from ncdiag.engine.scope import Names, Scope
@@ -32,10 +33,10 @@ _TABLES: dict[str, type[msgspec.Struct]] = {
 
 
 def load_folder(folder: Path, names: Names | None = None) -> tuple[Rule, ...]:
-    """All rules of ``folder/<area>/<name>.toml``, sorted by code. Codes and names, old ones included, are unique."""
+    """All rules of ``folder/<area>/<name>.toml`` by code, with their places. Codes and names, old ones too, are unique."""
     rules = [load_file(path, names) for path in rule_files(folder)]
     check_unique(rules)
-    return tuple(sorted(rules, key=lambda rule: rule.code))
+    return placed(rules)
 
 
 def rule_files(folder: Path) -> list[Path]:
@@ -141,14 +142,6 @@ def check_unique(rules: Iterable[Rule]) -> None:
             seen[word] = rule.name
 
 
-def dangling(rules: Iterable[Rule]) -> dict[str, tuple[str, ...]]:
-    """Names under ``explains`` that no rule has or had, by the rule that names them."""
-    held = list(rules)
-    known = {name for rule in held for name in (rule.name, *rule.formerly)}
-    found = {rule.name: tuple(name for name in rule.explains if name not in known) for rule in held}
-    return {name: missing for name, missing in found.items() if missing}
-
-
 def _conditions(texts: Iterable[str], scope: Scope) -> tuple[Tree, ...]:
     return tuple(clauses.condition(text, scope) for text in texts)
 
@@ -179,7 +172,7 @@ def _tables(data: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
 def _check_keys(data: Mapping[str, Any], place: str, text: str, file: str) -> None:
     """Refuse unknown keys, here and in the tables below, with the key that was meant."""
     table = _TABLES[place]
-    known = {field.encode_name for field in msgspec.structs.fields(table)} - {"program"}
+    known = {field.encode_name for field in msgspec.structs.fields(table)} - {"program", "place"}
     for key, value in data.items():
         if key not in known:
             where = f" under [{place}]" if place else ""

@@ -11,7 +11,6 @@ import msgspec
 from ncdiag.engine.evaluate import judge, program_of, trace
 from ncdiag.engine.floor import cited
 from ncdiag.engine.kinds import suggestion
-from ncdiag.engine.load import dangling
 from ncdiag.engine.program import completed
 from ncdiag.engine.schema import Example, Rule
 from ncdiag.facts.model import Job
@@ -32,15 +31,25 @@ def problems(
     """
     held, whole = list(rules), list(book)
     above = tuple(rule for rule in whole if not rule.floor)
-    names = {name for rule in (*held, *whole) for name in (rule.name, *rule.formerly)}
-    loose = dangling((*whole, *held)) if whole else {}
-    found = [f"{rule.name}: {_unknown(name, names)}" for rule in held for name in loose.get(rule.name, ())]
+    found = [f"{rule.name}: {problem}" for rule in held for problem in _of_names(rule, whole)]
     return found + [f"{rule.name}: {problem}" for rule in held for problem in _problems(rule, facts_of, view_of, above)]
 
 
-def _unknown(name: str, names: Collection[str]) -> str:
-    hint = suggestion(name, names)
-    return f"explains {name!r}, which is no rule" + (f": {hint}" if hint else "")
+def _of_names(rule: Rule, book: Collection[Rule]) -> Iterator[str]:
+    """Rules that it names and that are not in the book, and those that it is put before to no effect."""
+    known = {name: other for other in (*book, rule) for name in (other.name, *other.formerly)}
+    for key in ("explains", "before") if book else ():
+        for name in getattr(rule, key):
+            if name not in known:
+                hint = suggestion(name, known)
+                yield f"{key} {name!r}, which is no rule" + (f": {hint}" if hint else "")
+    for other in (known[name] for name in rule.before if name in known):
+        if (rule.severity, rule.layer) != (other.severity, other.layer):
+            yield f"before {other.name!r} has no effect: severity and layer order them ({_rank(rule)}, {_rank(other)})"
+
+
+def _rank(rule: Rule) -> str:
+    return f"{rule.severity} {rule.layer}"
 
 
 def _problems(rule: Rule, facts_of: FactsOf, view_of: Callable[[Job], View], above: tuple[Rule, ...]) -> Iterator[str]:

@@ -79,15 +79,16 @@ class Example(_Table, frozen=True):
 class Rule(_Table, frozen=True):
     """One fault. ``when``: all true; ``unless``: none true; ``each`` binds names to facts before both.
 
-    ``layer``: lower is closer to the hardware; the layer of the area (`AREAS`) where the file says nothing. ``rank``
-    breaks the last ties. ``strength``: what the conditions prove.
+    ``layer``: lower is closer to the hardware; the layer of the area (`AREAS`) where the file says nothing.
+    ``before``: rules of the same severity and layer whose findings are printed after those of this one.
+    ``strength``: what the conditions prove.
     ``titles``: the first case that is true gives the title, else ``title`` does.
     ``effect``: ``job`` when the fault shows on other hosts as well. ``broken``: what it finds is a failure by itself, a
     part that does not work, whether or not a job was hit by it. ``group``: instances with the same text of it are one
     finding (default: of the title). ``floor``: judged last, of what no other finding rests on. ``explains``: names of
     the rules whose findings are consequences of this fault. ``echo``: a symptom that only says that something failed,
-    so that every cause of severity error explains it where they touch. ``program`` is what the loader makes of the
-    conditions and is never written in a file.
+    so that every cause of severity error explains it where they touch. ``program`` and ``place`` are what the loader
+    makes of the conditions and of the order of all rules (`ncdiag.engine.order`); neither is written in a file.
     """
 
     code: str
@@ -99,7 +100,6 @@ class Rule(_Table, frozen=True):
     when: tuple[str, ...]
     why: str
     layer: int = DEFAULT_LAYER
-    rank: int = 100
     applies: Applies = Applies()
     each: dict[str, str] = {}
     titles: tuple[Case, ...] = ()
@@ -107,6 +107,7 @@ class Rule(_Table, frozen=True):
     formerly: tuple[str, ...] = ()
     false_positives: tuple[str, ...] = ()
     explains: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     strength: Confidence = "likely"
     effect: Literal["host", "job"] = "host"
@@ -118,3 +119,4 @@ class Rule(_Table, frozen=True):
     fixes: tuple[Fix, ...] = msgspec.field(default=(), name="fix")
     examples: tuple[Example, ...] = msgspec.field(default=(), name="example")
     program: Program | None = None
+    place: int = 0

@@ -133,7 +133,7 @@ def test_order_of_roots() -> None:
         "lower",
         "upper",
     ]
-    assert order(found(rule("b", rank=20)), found(rule("c", rank=10))) == ["c", "b"]
+    assert order(found(rule("b", place=20)), found(rule("c", place=10))) == ["c", "b"]
     assert order(found(rule("s", role="symptom")), found(rule("c", layer=1))) == [
         "s",
         "c",

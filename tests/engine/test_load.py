@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ncdiag.engine.load import check_unique, dangling, load_file, load_folder, load_text
+from ncdiag.engine.load import check_unique, load_file, load_folder, load_text
 from ncdiag.engine.schema import AREAS, DEFAULT_LAYER
 from ncdiag.engine.scope import Names
 from ncdiag.errors import DefinitionError
@@ -53,7 +53,7 @@ def write(folder: Path, text: str, area: str = "gpu", name: str = "too-few-gpus"
 
 def test_a_rule_with_its_examples(tmp_path: Path) -> None:
     rule = load_file(write(tmp_path, RULE))
-    assert rule.rank == 100
+    assert rule.before == ()
     assert rule.strength == "likely"
     assert rule.asks[0].ask_for == "nvidia-smi -L"
     assert rule.fixes[0].kind == "hardware"
@@ -88,6 +88,7 @@ REFUSED = [  # replace this, by that (which stands on the line of the fault), re
     ('lsmod = ["a", "b"]', 'lsmode = "a"', "'lsmode' is no kind of section", "did you mean 'lsmod'?"),
     ("layer = 10", "layer = = 10", "this is no TOML", ""),
     ("layer = 10", "program = 10", "unknown key 'program'", ""),
+    ("layer = 10", "place = 10", "unknown key 'place'", ""),
 ]
 
 
@@ -134,13 +135,12 @@ def test_codes_and_names_old_ones_included_belong_to_one_rule(tmp_path: Path) ->
         load_folder(tmp_path)
 
 
-def test_rules_are_sorted_by_code_and_dangling_names_are_listed(tmp_path: Path) -> None:
+def test_rules_are_sorted_by_code(tmp_path: Path) -> None:
     write(tmp_path, RULE)
     other = RULE.replace("NCD900", "NCD100").replace('"too-few-gpus"', '"few"\nformerly = ["old-name"]')
     write(tmp_path, other, name="few")
     rules = load_folder(tmp_path)
     assert [rule.code for rule in rules] == ["NCD100", "NCD900"]
-    assert dangling(rules) == {"few": ("slow",), "too-few-gpus": ("slow",)}
     check_unique(rules)
 
 

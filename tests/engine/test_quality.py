@@ -105,12 +105,23 @@ def test_what_went_wrong_tells_the_clauses() -> None:
     assert 'for host = node1: "nvidia_peermem" not in host.modules.name is unknown' in problem
 
 
-def test_a_name_that_no_rule_has_is_told() -> None:
-    rule = load_text(RULE.replace("when = ", 'explains = ["socket-peer-close"]\nwhen = ', 1))
-    book = [msgspec.structs.replace(rule, name="socket-peer-closed", explains=())]
-    assert problems([rule], facts_of, View, book)[0].startswith(
-        "peermem-missing: explains 'socket-peer-close', which is no rule: did you mean 'socket-peer-closed'"
+@pytest.mark.parametrize("key", ["explains", "before"])
+def test_a_name_that_no_rule_has_is_told(key: str) -> None:
+    rule = load_text(RULE.replace("when = ", f'{key} = ["socket-peer-close"]\nwhen = ', 1))
+    book = [msgspec.structs.replace(rule, name="socket-peer-closed", explains=(), before=())]
+    (problem,) = problems([rule], facts_of, View, book)
+    assert problem.startswith(
+        f"peermem-missing: {key} 'socket-peer-close', which is no rule: did you mean 'socket-peer-closed'"
     )
+
+
+@pytest.mark.parametrize(("change", "told"), [({}, 0), ({"layer": 20}, 1), ({"severity": "error"}, 1)])
+def test_an_order_that_has_no_effect_is_told(change: dict[str, object], told: int) -> None:
+    rule = load_text(RULE.replace("when = ", 'before = ["former"]\nwhen = ', 1))
+    other = msgspec.structs.replace(rule, name="other", formerly=("former",), before=(), **change)
+    found = problems([rule], facts_of, View, [other])
+    assert len(found) == told
+    assert all("before 'other' has no effect: severity and layer order them (warning 10, " in line for line in found)
 
 
 def test_a_finding_without_evidence_is_told() -> None:

@@ -7,7 +7,7 @@ import pathlib
 import pytest
 
 from ncdiag import catalogue, toml
-from ncdiag.engine.load import check_unique, dangling, layers_of, load_file, rule_files
+from ncdiag.engine.load import check_unique, layers_of, load_file, rule_files
 from ncdiag.engine.quality import problems
 from ncdiag.engine.scope import Names
 from ncdiag.facts.model import Job
@@ -16,7 +16,6 @@ from ncdiag.nccl import environment
 from ncdiag.reading.job import facts_of
 
 RULES = catalogue.rules_dir()
-PLANNED = pathlib.Path(__file__).parent / "planned.txt"
 
 
 def view_of(job: Job) -> View:
@@ -35,14 +34,6 @@ def test_rule_proves_itself(path: pathlib.Path, names: Names) -> None:
 
 def test_codes_and_names_are_unique() -> None:
     check_unique([load_file(path) for path in rule_files(RULES)])
-
-
-def test_what_rules_explain_exists_or_is_planned() -> None:
-    planned = set(PLANNED.read_text().split())
-    found = [load_file(path) for path in rule_files(RULES)]
-    loose = {name for names in dangling(found).values() for name in names}
-    assert loose <= planned, loose - planned
-    assert not planned & {rule.name for rule in found}, "no longer planned: they exist"
 
 
 def test_each_area_has_a_layer_that_its_rules_do_not_repeat() -> None:

@@ -1,0 +1,53 @@
+"""Which of two findings is printed first where severity, time and layer are equal: a fixed order of all rules.
+
+What a rule proves comes before what it makes likely, then the lower code counts. A rule that has to come earlier names
+those that it precedes (``before``); it is moved up to the first of them, and the others stay where they are.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import get_args
+
+import msgspec
+
+from ncdiag.engine.schema import Confidence, Rule
+from ncdiag.errors import DefinitionError
+
+_STRENGTHS: tuple[str, ...] = get_args(Confidence)
+
+
+def placed(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """The rules sorted by code, each with its ``place`` in the order.
+
+    Names under ``before`` that no rule has are passed over (`ncdiag rules test` refuses them). Raises DefinitionError
+    for rules that precede each other.
+    """
+    held = sorted(rules, key=lambda rule: rule.code)
+    places = _places(held)
+    return tuple(msgspec.structs.replace(rule, place=places[rule.name]) for rule in held)
+
+
+def _places(rules: Iterable[Rule]) -> dict[str, int]:
+    held = sorted(rules, key=lambda rule: (_STRENGTHS.index(rule.strength), rule.code))
+    named = {name: rule.name for rule in held for name in (rule.name, *rule.formerly)}
+    earlier: dict[str, list[Rule]] = defaultdict(list)
+    for rule in held:
+        for name in rule.before:
+            earlier[named.get(name, "")].append(rule)
+    places: dict[str, int] = {}
+
+    def place(rule: Rule, later: tuple[str, ...]) -> None:
+        if rule.name in later:
+            circle = " before ".join((rule.name, *reversed(later[later.index(rule.name) :])))
+            reason = f"before goes round in a circle: {circle}"
+            raise DefinitionError(reason, hint="leave one of them out")
+        if rule.name not in places:
+            for first in earlier[rule.name]:
+                place(first, (*later, rule.name))
+            places[rule.name] = len(places)
+
+    for rule in held:
+        place(rule, ())
+    return places
