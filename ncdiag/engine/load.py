@@ -33,7 +33,10 @@ _TABLES: dict[str, type[msgspec.Struct]] = {
 
 
 def load_folder(folder: Path, names: Names | None = None) -> tuple[Rule, ...]:
-    """All rules of ``folder/<area>/<name>.toml`` by code, with their places. Codes and names, old ones too, are unique."""
+    """All rules of ``folder/<area>/<name>.toml`` by code, with their places.
+
+    Codes and names, old ones included, are unique.
+    """
     rules = [load_file(path, names) for path in rule_files(folder)]
     check_unique(rules)
     return placed(rules)

@@ -26,13 +26,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from ncdiag.errors import DefinitionError
 from ncdiag.facts.scalars import Constraint
-from ncdiag.messages.template import compile_parts, parse, whole_words
+from ncdiag.messages.template import compile_parts, gave_up, parse, whole_words
 
 FOLDER = Path(__file__).parent
 """Where ncdiag's own message files are."""
@@ -98,22 +98,24 @@ def load_messages(folder: Path | None = None, *, samples: bool = True) -> tuple[
     """All messages of the ``*.toml`` files of ``folder`` (default: ncdiag's own), completed from their events' tables.
 
     ``samples`` also proves that every message matches its own sample, which compiles every pattern: wanted for files of
-    others and in tests, not at each start. Raises DefinitionError with file, line and help.
+    others and in tests, not at each start. Raises one DefinitionError with file, line and help for each wrong message.
     """
     messages: list[Message] = []
+    wrong: list[DefinitionError] = []
     seen: dict[tuple[str, str, str | None], str] = {}
     for path in message_files(folder or FOLDER):
         text = path.read_text(encoding="utf-8")
         for number, message in enumerate(_read(path, text)):
             key = message.origin, message.text, message.level
-            reason = _flaw(message, samples=samples)
+            flaw = _flaw(message, samples=samples)
             if key in seen:
-                reason = f"the same text stands already under the event {seen[key]!r}"
-            if reason:
-                line = _line_of(text, number)
-                raise DefinitionError(reason, file=str(path), line=line, text=message.text, hint=_HINTS.get(reason, ""))
-            seen[key] = message.event
+                flaw = _Flaw(f"the event {seen[key]!r} has the same text", message.text)
+            if flaw:
+                wrong.append(DefinitionError(**flaw._asdict(), file=str(path), line=_line_of(text, number)))
+            seen.setdefault(key, message.event)
             messages.append(message)
+    if wrong:
+        raise wrong[0] if len(wrong) == 1 else DefinitionError("\n".join(map(str, wrong)))
     return tuple(messages)
 
 
@@ -175,30 +177,40 @@ def _complete(message: Message, about: About, *, quiet: bool) -> Message:
 _TALK = {"INFO", "TRACE", "CALL", "VERSION"}
 """Levels at which a program tells what it does, not what is wrong."""
 
-_NO_WORD = "the text has no word outside its holes"
-_NO_SAMPLE = "the message has no sample"
-_HINTS = {
-    _NO_WORD: "a message is found by a literal word that touches no hole",
-    _NO_SAMPLE: "write one line, by hand, that the text matches",
-}
+
+class _Flaw(NamedTuple):
+    """Why a message cannot work: parts of a `DefinitionError`."""
+
+    reason: str
+    text: str
+    column: int = 0
+    hint: str = ""
 
 
-def _flaw(message: Message, *, samples: bool) -> str:
-    """Why a message cannot work; empty when it can."""
+def _flaw(message: Message, *, samples: bool) -> _Flaw | None:
     try:
         parts = parse(message.text)
         Constraint.parse(message.versions)
     except ValueError as error:
-        return str(error)
+        return _Flaw(str(error), message.text)
     if not whole_words(parts):
-        return _NO_WORD
+        hint = "a message is found by a literal word that touches no hole"
+        return _Flaw("the text has no word outside its holes", message.text, hint=hint)
     if message.kind is None:
-        return f"the event {message.event!r} has no kind, neither in the message nor in a table of its event"
-    if samples and not message.sample:
-        return _NO_SAMPLE
-    if samples and compile_parts(parse(message.text.strip())).fullmatch(message.sample.strip()) is None:
-        return f"the sample does not match: {message.sample}"
-    return ""
+        reason = f"the event {message.event!r} has no kind, neither in the message nor in a table of its event"
+        return _Flaw(reason, message.text)
+    return _flaw_of_sample(message) if samples else None
+
+
+def _flaw_of_sample(message: Message) -> _Flaw | None:
+    sample, parts = message.sample.strip(), parse(message.text.strip())
+    if not sample:
+        return _Flaw("the message has no sample", message.text, hint="write one line, by hand, that the text matches")
+    if compile_parts(parts).fullmatch(sample) is None:
+        column, rest = gave_up(parts, sample)
+        hint = f"the text goes on with: {rest}" if rest else "the text ends here"
+        return _Flaw("the sample does not match", sample, column, hint)
+    return None
 
 
 def _line_of(text: str, number: int) -> int:

@@ -7,7 +7,7 @@ Templates are written from a program's format strings, one for each release that
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -123,6 +123,32 @@ def compile_parts(parts: tuple[Part, ...]) -> re.Pattern[str]:
             reach = ".*" if position == len(segments) - 1 else ".*?"
             pieces.append(f"(?=(?P<{text_hole.name}>{reach}){bare})(?P={text_hole.name}){follows}")
     return re.compile("".join(pieces), re.DOTALL)
+
+
+def gave_up(parts: tuple[Part, ...], text: str) -> tuple[int, str]:
+    """Where a text that does not match leaves the template: the column, and what the template has from there on."""
+    for beginning, rest in _beginnings(parts):
+        found = compile_parts(beginning).match(text)
+        if found is not None:
+            return found.end(), written(rest)
+    return 0, written(parts)
+
+
+def _beginnings(parts: tuple[Part, ...]) -> Iterator[tuple[tuple[Part, ...], tuple[Part, ...]]]:
+    """A template cut in two, the longest beginning first; none ends in a ``text`` hole, which would take all."""
+    for index, part in reversed(list(enumerate(parts))):
+        before, behind = parts[:index], parts[index + 1 :]
+        if isinstance(part, str):
+            for length in range(len(part), 0, -1):
+                rest = (part[length:],) if length < len(part) else ()
+                yield (*before, part[:length]), (*rest, *behind)
+        elif part.type != "text":
+            yield (*before, part), behind
+
+
+def written(parts: tuple[Part, ...]) -> str:
+    """The text of a template from its parts, as `parse` reads it."""
+    return "".join(p.replace("{", "{{") if isinstance(p, str) else f"{{{p.name}:{p.type}}}" for p in parts)
 
 
 def literal_length(parts: tuple[Part, ...]) -> int:

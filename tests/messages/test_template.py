@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from linear import assert_linear
 
-from ncdiag.messages.template import HOLES, Hole, compile_parts, parse, whole_words
+from ncdiag.messages.template import HOLES, Hole, compile_parts, gave_up, parse, whole_words, written
 
 
 @pytest.mark.parametrize(
@@ -86,3 +86,33 @@ def test_a_blank_before_a_colon_behind_a_hole_is_not_part_of_the_hole() -> None:
     found = compile_parts(parse("returned {error:text} : {name:word}")).match("returned no such file : libx.so")
     assert found
     assert found["error"] == "no such file"
+
+
+@pytest.mark.parametrize(
+    ("template", "text", "matched", "rest"),
+    [
+        ("rank {x:int} left", "rink 12 left", "r", "ank {x:int} left"),
+        ("rank {x:int} left", "rank one left", "rank ", "{x:int} left"),
+        ("rank {x:int} left", "rank 12 left us", "rank 12 left", ""),
+        ("rank {x:int} left", "", "", "rank {x:int} left"),
+        ("{x:int} ranks", "some ranks", "", "{x:int} ranks"),
+        (
+            "call to {f:name}: {e:text}, retrying {n:int} times",
+            "call to bind: no, retrying ten",
+            "call to bind: no, retrying ",
+            "{n:int} times",
+        ),
+        ("call to {f:name}: {e:text}, retrying", "call to bind: no retry", "call to bind: ", "{e:text}, retrying"),
+        ("struct {{ {x:int} }", "struct [ 1 }", "struct ", "{{ {x:int} }"),
+    ],
+)
+def test_a_text_that_does_not_match_leaves_the_template_somewhere(
+    template: str, text: str, matched: str, rest: str
+) -> None:
+    assert compile_parts(parse(template)).fullmatch(text) is None
+    assert gave_up(parse(template), text) == (len(matched), rest)
+
+
+def test_a_template_is_written_as_it_was_read() -> None:
+    text = "a {{b} {x:int} and {y:text}"
+    assert written(parse(text)) == text
