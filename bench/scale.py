@@ -22,6 +22,7 @@ from ncdiag.fixes.values import Values
 from ncdiag.reading.job import job_of
 from ncdiag.reading.one import read_source
 from ncdiag.report import build, renderer
+from ncdiag.sources.model import Text
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from generate import large
@@ -31,8 +32,8 @@ GPUS = 8
 T = TypeVar("T")
 
 
-class Generated:
-    """A source whose log is written while it is read, so that it never lies in memory."""
+class Generated(Text):
+    """A text whose log is written while it is read, so that it never lies in memory."""
 
     name = "job.log"
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ncdiag.diagnose import DEFAULTS, Options, diagnose
-from ncdiag.machine.inputs import Inputs
+from ncdiag.machine.inputs import inputs
 from ncdiag.report.model import Report
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -19,8 +19,8 @@ def triage(paths: Paths, options: Options = DEFAULTS) -> Report:
     One of several paths that cannot be read is a note of its `Input`. Raises `ncdiag.errors.InputError` when it is the
     only one, and `ncdiag.errors.UsageError` for options that name no rule or no NCCL release.
     """
-    inputs = Inputs([os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)])
-    return diagnose(inputs.followed(inputs), options, inputs.looks())
+    given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    return diagnose(inputs([os.fspath(path) for path in given]), options)
 
 
 def parse(paths: Paths, options: Options = DEFAULTS) -> Report:
@@ -40,5 +40,4 @@ def check(
     """
     from ncdiag.machine.host import look
 
-    seen = look(Path(root), ask_library=ask_library, pid=pid)
-    return diagnose(seen.readings(), options, [seen])
+    return diagnose([look(Path(root), ask_library=ask_library, pid=pid)], options)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
@@ -14,15 +13,16 @@ from ncdiag.engine.floor import judge_all
 from ncdiag.engine.schema import Rule
 from ncdiag.errors import UsageError
 from ncdiag.facts.model import Job
-from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Values
 from ncdiag.nccl import environment
-from ncdiag.reading.job import job_of
+from ncdiag.reading.case import Case
 from ncdiag.reading.many import Progress, read_all
-from ncdiag.reading.model import Readable, Reading
+from ncdiag.reading.model import Item, Reading
+from ncdiag.reading.stop import Stop
 from ncdiag.report import build, model
+from ncdiag.sources.model import Unreadable
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,50 +41,20 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 DEFAULTS = Options()
 
 
-class Look(Protocol):
-    """What a collector saw of a host (`ncdiag.machine.host`); ``name``: ``this host``, a recorded root."""
-
-    @property
-    def name(self) -> str:
-        """Which host was looked at."""
-
-    def observations(self) -> Sequence[Observation]:
-        """What was seen without any text."""
-
-    def not_seen(self) -> Sequence[str]:
-        """A phrase for everything that was not seen."""
-
-
 def diagnose(
-    sources: Iterable[Readable | Reading], options: Options = DEFAULTS, looks: Iterable[Look] = (),
-    progress: Progress | None = None,
-) -> model.Report:  # fmt: skip
-    """Judge the sources and what a collector observed, of one host or of several; `read_all` reads the sources.
+    items: Iterable[Item], options: Options = DEFAULTS, *, progress: Progress | None = None, stop: Stop | None = None
+) -> model.Report:
+    """Judge texts, and machines that were looked at, as one case; `read_all` reads them.
 
-    ``looks`` is walked when all sources have been read. Sources that could not be read carry a ``reason`` and become a
-    note.
+    What could not be read becomes a note. Raises UsageError for options that name no rule or no NCCL release.
     """
     rules = selected(catalogue.rules(options.rules), options)
-    readings: list[Reading] = []
-    inputs: list[model.Input] = []
-    for source in read_all(sources, progress=progress):
-        if isinstance(source, Reading):
-            readings.append(source)
-            inputs.append(_input(source))
-        else:
-            inputs.append(model.Input(source=source.name, notes=(str(source.reason),)))
-    seen = [(look, look.observations()) for look in looks]
-    observed = [observation for _, mine in seen for observation in mine]
-    view = view_of(job_of(readings, observed), options.nccl)
+    case = read_all(items, progress=progress, stop=stop)
+    view = view_of(case.job(), options.nccl)
     values = Values(view)
-    understood = bool(observed) or any(reading.observations for reading in readings)
+    understood = bool(case.observations) or any(reading.observations for reading in case.readings)
     diagnosis = conclude(judge_all(rules, view, values), view, understood=understood)
-    kinds = {piece.kind for reading in readings for piece in reading.pieces}
-    kinds |= {kind for host in view.job.hosts for kind in host.complete}
-    inputs[:0] = [_look_input(look.name, {o.host for o in mine}, view.job) for look, mine in seen]
-    not_seen = (*(phrase for look, _ in seen for phrase in look.not_seen()), *options.left_out)
-    faults = tuple(fault for reading in readings for fault in reading.faults)
-    return build.report(diagnosis, view, values, build.Read(tuple(inputs), frozenset(kinds), not_seen, faults))
+    return build.report(diagnosis, view, values, _read(case, view.job, options))
 
 
 def view_of(job: Job, nccl: str | None = None) -> View:
@@ -119,9 +89,24 @@ def selected(rules: Iterable[Rule], options: Options) -> tuple[Rule, ...]:
     return tuple(r for r in rules if (not options.select or named(r, options.select)) and not named(r, options.ignore))
 
 
-def _input(reading: Reading) -> model.Input:
-    sections = tuple(model.SectionRef(p.kind, p.first_line, p.last_line, p.host) for p in reading.pieces)
-    return model.Input(reading.source, sections, reading.lines, reading.unread_lines, reading.notes)
+def _read(case: Case, job: Job, options: Options) -> build.Read:
+    """What was read, for the report: machines first."""
+    looked = [_look_input(look.name, {o.host for o in look.observations()}, job) for look in case.looks]
+    kinds = {piece.kind for reading in case.readings for piece in reading.pieces}
+    kinds |= {kind for host in job.hosts for kind in host.complete}
+    return build.Read(
+        inputs=(*looked, *map(_input, (*case.texts, *case.printed))),
+        kinds=frozenset(kinds),
+        not_seen=(*(phrase for look in case.looks for phrase in look.not_seen()), *options.left_out),
+        faults=tuple(fault for reading in case.readings for fault in reading.faults),
+    )
+
+
+def _input(text: Reading | Unreadable) -> model.Input:
+    if isinstance(text, Unreadable):
+        return model.Input(source=text.name, notes=(text.reason,))
+    sections = tuple(model.SectionRef(p.kind, p.first_line, p.last_line, p.host) for p in text.pieces)
+    return model.Input(text.source, sections, text.lines, text.unread_lines, text.notes)
 
 
 def _look_input(name: str, mine: Collection[str | None], job: Job) -> model.Input:

@@ -154,6 +154,42 @@ def names(folder: str, suffix: str = ".py") -> set[str]:
     return {p.stem for p in (PACKAGE / folder).glob(f"*{suffix}") if not p.name.startswith("_")}
 
 
+TYPED = ("reading", "sources", "redact", "machine/inputs.py", "commands/_judge.py", "commands/_interrupt.py")
+"""Where texts, machines and what cannot be read are told apart: by their types."""
+
+
+def _sniffs(tree: ast.Module) -> Iterator[str]:
+    """Code that asks an object what it has, or that leaves open what it is."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="hasattr")) | ast.Call(func=ast.Name(id="getattr"), args=[_, _, _]):
+                yield ast.unparse(node)
+            case ast.FunctionDef(name="__getattr__" | "__getattribute__"):
+                yield f"def {node.name}"
+            case ast.Subscript(
+                value=ast.Name(id="Iterable" | "Iterator" | "Sequence" | "list"), slice=ast.Name(id="Any")
+            ):
+                yield ast.unparse(node)
+
+
+def test_sources_are_told_apart_by_their_types() -> None:
+    paths = [path for path in MODULES if path.relative_to(PACKAGE).as_posix().startswith(TYPED)]
+    assert {path.relative_to(PACKAGE).parts[0] for path in paths} == {name.partition("/")[0] for name in TYPED}
+    found = {
+        path.relative_to(PACKAGE).as_posix(): list(_sniffs(ast.parse(path.read_text(encoding="utf-8"))))
+        for path in paths
+    }
+    assert {path: sniffs for path, sniffs in found.items() if sniffs} == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["hasattr(item, 'buffers')", "getattr(item, 'size', None)", "def __getattr__(self, name): ...", "a: Iterable[Any]"],
+)
+def test_the_search_for_sniffs_finds_one(code: str) -> None:
+    assert len(list(_sniffs(ast.parse(code)))) == 1
+
+
 def test_every_parser_is_discovered() -> None:
     from ncdiag.parsers import discover
 

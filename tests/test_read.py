@@ -16,11 +16,11 @@ import pytest
 from generate import healthy
 
 from ncdiag.reading import workers
-from ncdiag.reading.job import job_of
 from ncdiag.reading.many import read_all
 from ncdiag.reading.model import Reading
 from ncdiag.reading.one import read_source
 from ncdiag.reading.parts import Parts, read_part
+from ncdiag.reading.stop import Stop
 from ncdiag.sources.files import TextSource, open_sources
 from ncdiag.sources.text import Cleaner, clean_part
 
@@ -106,9 +106,11 @@ def test_what_was_changed_is_told_once_for_all_parts() -> None:
 
 
 def test_several_processes_read_like_one(log: Path, small_parts: None) -> None:
-    (whole,) = read_all(open_sources([str(log)]), processes=1)
+    (whole,) = read_all(open_sources([str(log)]), processes=1).readings
     told: list[tuple[int, int]] = []
-    (parted,) = read_all(open_sources([str(log)]), processes=2, worthwhile=0, progress=lambda *now: told.append(now))
+    (parted,) = read_all(
+        open_sources([str(log)]), processes=2, worthwhile=0, progress=lambda *now: told.append(now)
+    ).readings
     assert parted == whole
     assert told[-1] == (log.stat().st_size, log.stat().st_size)
     assert len(told) > 5
@@ -116,8 +118,8 @@ def test_several_processes_read_like_one(log: Path, small_parts: None) -> None:
 
 def test_a_file_that_cannot_be_parted_is_read_whole(log: Path, small_parts: None) -> None:
     log.write_bytes(log.read_text().encode("utf-16"))
-    (whole,) = read_all(open_sources([str(log)]), processes=1)
-    (parted,) = read_all(open_sources([str(log)]), processes=2, worthwhile=0)
+    (whole,) = read_all(open_sources([str(log)]), processes=1).readings
+    (parted,) = read_all(open_sources([str(log)]), processes=2, worthwhile=0).readings
     assert parted == whole
     assert "read as UTF-16-LE" in parted.notes
 
@@ -127,11 +129,9 @@ def test_a_mixture_keeps_its_order(tmp_path: Path, log: Path, small_parts: None)
     for number, path in enumerate(paths):
         path.write_text(f"host{number}:1:1 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.{number}<0>\n")
     names = [str(path) for path in [*paths[:9], tmp_path / "none", log, *paths[9:]]]
-    one, several = (list(read_all(open_sources(names), processes=count, worthwhile=0)) for count in (1, 2))
-    assert [getattr(item, "source", None) or item.name for item in several] == names
-    assert [item for item in several if isinstance(item, Reading)] == [
-        item for item in one if isinstance(item, Reading)
-    ]
+    one, several = (read_all(open_sources(names), processes=count, worthwhile=0) for count in (1, 2))
+    assert [text.source if isinstance(text, Reading) else text.name for text in several.texts] == names
+    assert several == one
 
 
 def test_thousands_of_files_need_few_descriptors(tmp_path: Path) -> None:
@@ -141,37 +141,18 @@ def test_thousands_of_files_need_few_descriptors(tmp_path: Path) -> None:
         )
     code = (
         "import resource, sys; from ncdiag.reading.many import read_all; from ncdiag.sources.files import open_sources;"
-        "from ncdiag.reading.job import job_of;"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64));"
-        "job = job_of(read_all(open_sources([sys.argv[1]]), processes=2, worthwhile=0));"
+        "job = read_all(open_sources([sys.argv[1]]), processes=2, worthwhile=0).job();"
         "print([rank.rank for rank in job.ranks] == list(range(1500)))"
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, check=False)
     assert done.stdout == b"True\n", done.stderr.decode()
 
 
-class Interrupted:
-    """A source of a job that was interrupted when the first progress was told."""
-
-    def __init__(self, source: Any, happened: list[bool]) -> None:
-        self.inner, self._happened = source, happened
-
-    @property
-    def interrupted(self) -> bool:
-        return self._happened[0]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.inner, name)
-
-
 def test_an_interruption_leaves_what_was_read(log: Path, small_parts: None) -> None:
-    happened = [False]
-
-    def interrupt(_done: int, _all: int) -> None:
-        happened[0] = True
-
-    sources = [Interrupted(source, happened) for source in open_sources([str(log)])]
-    (reading,) = read_all(sources, processes=2, worthwhile=0, progress=interrupt)
+    stop = Stop()
+    case = read_all(open_sources([str(log)]), processes=2, worthwhile=0, progress=lambda *_: stop.ask(), stop=stop)
+    (reading,) = case.readings
     assert 0 < reading.lines < log.read_bytes().count(b"\n")
     assert reading.notes == ("interrupted: the rest was not read",)
     whole = read_source(
@@ -183,9 +164,9 @@ def test_an_interruption_leaves_what_was_read(log: Path, small_parts: None) -> N
 def test_what_a_dead_worker_left_is_read_here(log: Path, small_parts: None, monkeypatch: pytest.MonkeyPatch) -> None:
     if threading.active_count() > 1:
         pytest.skip("workers are not forked beside other threads, so that they do not know the function of the test")
-    (whole,) = read_all(open_sources([str(log)]), processes=1)
+    (whole,) = read_all(open_sources([str(log)]), processes=1).readings
     monkeypatch.setattr(workers, "read_part", lambda *_: os._exit(1))
-    assert list(read_all(open_sources([str(log)]), processes=2, worthwhile=0)) == [whole]
+    assert read_all(open_sources([str(log)]), processes=2, worthwhile=0).readings == [whole]
 
 
 def test_without_processes_everything_is_read_here(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,8 +175,8 @@ def test_without_processes_everything_is_read_here(log: Path, monkeypatch: pytes
         raise OSError(reason)
 
     monkeypatch.setattr(workers, "ProcessPoolExecutor", refuse)
-    (whole,) = read_all(open_sources([str(log)]), processes=1)
-    assert list(read_all(open_sources([str(log)]), processes=2, worthwhile=0)) == [whole]
+    (whole,) = read_all(open_sources([str(log)]), processes=1).readings
+    assert read_all(open_sources([str(log)]), processes=2, worthwhile=0).readings == [whole]
 
 
 def test_memory_is_the_same_for_a_log_forty_times_as_long(tmp_path: Path) -> None:
@@ -213,7 +194,7 @@ def test_memory_is_the_same_for_a_log_forty_times_as_long(tmp_path: Path) -> Non
 
 
 def test_parts_of_ranks_are_one_job(log: Path, small_parts: None) -> None:
-    job = job_of(read_all(open_sources([str(log)]), processes=2, worthwhile=0))
+    job = read_all(open_sources([str(log)]), processes=2, worthwhile=0).job()
     assert job.nranks == 128
     assert len(job.ranks) == 128 + 1
     assert {rank.last_ops[0].communicator for rank in job.ranks if rank.last_ops} == {
@@ -244,8 +225,8 @@ def test_rows_that_nccl_prints_into_are_read_whole(tmp_path: Path, host: str, co
     whole, broken = tmp_path / "whole.log", tmp_path / "broken.log"
     whole.write_text(ROWS)
     broken.write_text("\n".join(lines) + "\n")
-    [run] = job_of(read_all(open_sources([str(whole)]))).benchmarks
-    job = job_of(read_all(open_sources([str(broken)])))
+    [run] = read_all(open_sources([str(whole)])).job().benchmarks
+    job = read_all(open_sources([str(broken)])).job()
     assert [found.rows for found in job.benchmarks] == [run.rows]
     assert len(run.rows) == 3
     assert [found.name for found in job.hosts] == [host]

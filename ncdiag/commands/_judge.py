@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from ncdiag.commands._interrupt import Interruption
+from ncdiag.commands._interrupt import interruptible
 from ncdiag.commands._options import FailOn, Options
 from ncdiag.commands._output import say, write
 from ncdiag.commands._progress import showing
 from ncdiag.errors import INTERNAL
+from ncdiag.reading.model import Item
+from ncdiag.reading.stop import Stop
 from ncdiag.report.model import SEVERITIES, Report, Severity
+from ncdiag.sources.model import Unreadable
 
 FOUND, NOTHING_UNDERSTOOD, INTERRUPTED = 1, 3, 130
 
@@ -23,25 +25,24 @@ FOUND, NOTHING_UNDERSTOOD, INTERRUPTED = 1, 3, 130
 def judge(paths: Sequence[str], options: Options) -> int:
     """Diagnose what the paths hold, print the report and return the exit code. Bundles may be among them."""
     from ncdiag.diagnose import diagnose
-    from ncdiag.machine.inputs import Inputs
+    from ncdiag.machine.inputs import inputs
 
-    asked, inputs = options.judging(), Inputs(paths)
+    asked = options.judging()
 
-    def find(interruption: Interruption) -> Report:
-        texts = interruption.watch(told(inputs, quiet=options.quiet))
+    def find(stop: Stop) -> Report:
         with showing(quiet=options.quiet) as progress:
-            return diagnose(inputs.followed(texts), asked, inputs.looks(), progress)
+            return diagnose(told(inputs(paths), quiet=options.quiet), asked, progress=progress, stop=stop)
 
     return answer(find, options)
 
 
-def answer(find: Callable[[Interruption], Report], options: Options) -> int:
+def answer(find: Callable[[Stop], Report], options: Options) -> int:
     """Print the report that ``find`` makes; a format that does not exist is refused before that."""
     from ncdiag.report import renderer
 
     render = renderer(options.format)
-    with Interruption(quiet=options.quiet) as interruption:
-        report = find(interruption)
+    with interruptible(quiet=options.quiet) as stop:
+        report = find(stop)
     if options.redact:
         from ncdiag.redact import report_cleaned
 
@@ -49,15 +50,15 @@ def answer(find: Callable[[Interruption], Report], options: Options) -> int:
     shown = at_least(report, options.min_severity.value)
     text = render(shown, width=shutil.get_terminal_size().columns, colour=wants_colour(options))
     write(text, options.output, encoding="utf-8" if options.format == "json" else None)
-    return INTERRUPTED if interruption.happened else exit_code(report, options.fail_on)
+    return INTERRUPTED if stop.happened else exit_code(report, options.fail_on)
 
 
-def told(sources: Iterable[Any], *, quiet: bool) -> Iterable[Any]:
-    """The same sources; what cannot be read is told on stderr as well."""
-    for source in sources:
-        if not quiet and hasattr(source, "reason"):
-            say(f"{source.name}: {source.reason}")
-        yield source
+def told(items: Iterable[Item], *, quiet: bool) -> Iterator[Item]:
+    """The same items; what cannot be read is told on stderr as well."""
+    for item in items:
+        if not quiet and isinstance(item, Unreadable):
+            say(f"{item.name}: {item.reason}")
+        yield item
 
 
 def at_least(report: Report, severity: Severity) -> Report:

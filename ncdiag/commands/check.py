@@ -45,6 +45,6 @@ def check(
 
         seconds = DELTA_SECONDS if deltas else 0
         seen = unpack(bundle) if bundle else look(root, ask_library=ask_nccl, pid=pid, deltas=seconds)
-        return diagnose(seen.readings(), options.judging(), [seen])
+        return diagnose([seen], options.judging())
 
     return answer(find, options)

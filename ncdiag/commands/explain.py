@@ -165,11 +165,11 @@ def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | N
     from ncdiag.diagnose import view_of
     from ncdiag.engine.evaluate import judge, trace
     from ncdiag.fixes.values import Values
-    from ncdiag.machine.inputs import Inputs
+    from ncdiag.machine.inputs import inputs
+    from ncdiag.reading.many import read_all
     from ncdiag.report.sanitize import clean
 
-    inputs = Inputs(files)
-    view = view_of(inputs.job(told(inputs, quiet=False)), nccl)
+    view = view_of(read_all(told(inputs(files), quiet=False)).job(), nccl)
     (verdict,) = judge([rule], view, Values(view))
     write(clean(_rulebook.judged(verdict, trace(rule, view))), output)
     return 0
@@ -182,10 +182,11 @@ def _every_line(path: str, format_: str) -> Iterator[str]:
     from ncdiag.errors import InputError
     from ncdiag.explaining import lines
     from ncdiag.report.sanitize import json_escapes, one_line
-    from ncdiag.sources.files import TextSource, Unreadable, open_sources
+    from ncdiag.sources.files import open_sources
+    from ncdiag.sources.model import Text, Unreadable
 
     for source in open_sources([path]):
-        if not isinstance(source, TextSource):
+        if not isinstance(source, Text):
             reason = source.reason if isinstance(source, Unreadable) else "it holds a machine and no lines of a log"
             raise InputError(f"{source.name}: {reason}")  # noqa: EM102, TRY003
         for buffer in source.buffers():

@@ -26,22 +26,23 @@ def facts(
 
     import msgspec
 
-    from ncdiag.commands._interrupt import Interruption
+    from ncdiag.commands._interrupt import interruptible
     from ncdiag.commands._judge import INTERRUPTED, told
     from ncdiag.errors import UsageError
-    from ncdiag.machine.inputs import Inputs
+    from ncdiag.machine.inputs import inputs
+    from ncdiag.reading.many import read_all
     from ncdiag.report.sanitize import json_escapes, one_line
 
-    inputs = Inputs(files)
+    items = told(inputs(files), quiet=quiet)
     if unread:
         if redact:
             msg = "--unread shows lines as they are; clean them with `ncdiag redact`"
             raise UsageError(msg)
-        spans = (span for reading in inputs.read(told(inputs, quiet=quiet)) for span in reading.unread)
+        spans = (span for reading in read_all(items).readings for span in reading.unread)
         write("".join(f"{one_line(f'{span.source}:{span.line}: {span.text}')}\n" for span in spans), output)
         return 0
-    with Interruption() as interruption:
-        job = inputs.job(interruption.watch(told(inputs, quiet=quiet)))
+    with interruptible() as stop:
+        job = read_all(items, stop=stop).job()
     if redact:
         from ncdiag.redact import Redactor, names_of, structure_cleaned
 
@@ -51,4 +52,4 @@ def facts(
         output,
         encoding="utf-8",
     )
-    return INTERRUPTED if interruption.happened else 0
+    return INTERRUPTED if stop.happened else 0

@@ -86,10 +86,10 @@ def known(files: list[str] | None, root: Path, *, quiet: bool) -> Job:
 
 def _files(files: list[str], *, quiet: bool) -> Job:
     from ncdiag.commands._judge import told
-    from ncdiag.machine.inputs import Inputs
+    from ncdiag.machine.inputs import inputs
+    from ncdiag.reading.many import read_all
 
-    inputs = Inputs(files)
-    return inputs.job(told(inputs, quiet=quiet))
+    return read_all(told(inputs(files), quiet=quiet)).job()
 
 
 def _host(root: Path) -> Job:

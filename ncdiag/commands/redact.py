@@ -14,9 +14,8 @@ from ncdiag.commands._output import pour, say, to_file
 from ncdiag.errors import UsageError
 
 if TYPE_CHECKING:
-    from ncdiag.reading.model import Readable
     from ncdiag.redact import Cleaned, Redactor
-    from ncdiag.sources.files import Packed
+    from ncdiag.sources.model import Packed, Text
 
 app = application()
 
@@ -37,10 +36,11 @@ def redact(
     """Print the cleaned text, several files each under a heading, or write a cleaned bundle."""
     from ncdiag.redact import Redactor, cleaned
     from ncdiag.redact.spool import Spooled
-    from ncdiag.sources.files import Packed, Unreadable, open_sources
+    from ncdiag.sources.files import open_sources
+    from ncdiag.sources.model import Packed, Unreadable
 
     key, mapping = _known(map_) if map_ else (None, None)
-    texts: list[Readable] = []
+    texts: list[Text] = []
     for source in open_sources(files):
         if isinstance(source, Packed):
             redactor = Redactor((), key, mapping)

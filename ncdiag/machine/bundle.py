@@ -22,7 +22,8 @@ from ncdiag.facts.observe import Observation
 from ncdiag.machine.command import CommandResult, clean_lines
 from ncdiag.machine.recording import Recorded
 from ncdiag.sources import archives
-from ncdiag.sources.files import Packed, open_sources
+from ncdiag.sources.files import open_sources
+from ncdiag.sources.model import Packed
 
 FORMAT = 1
 """Version of the format; it rises when an older reader would misunderstand a bundle."""

@@ -25,8 +25,9 @@ from ncdiag.nccl import library
 from ncdiag.reading.model import Piece, Reading
 from ncdiag.reading.one import read_source
 from ncdiag.reading.parse import read_sections
-from ncdiag.sources.files import Packed, TextSource, open_sources
+from ncdiag.sources.files import TextSource, open_sources
 from ncdiag.sources.machines import is_sos
+from ncdiag.sources.model import Packed
 from ncdiag.spans import span
 
 LIBRARY_LIMIT = 15.0

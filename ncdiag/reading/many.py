@@ -1,4 +1,4 @@
-"""Many sources as one job: small ones are read here and now, long files and many of them by all processors.
+"""Many sources as one case: small ones are read here and now, long files and many of them by all processors.
 
 `ncdiag.reading.workers` has the processes; it is imported only when they are wanted.
 """
@@ -8,10 +8,14 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from ncdiag.reading.case import Case
+from ncdiag.reading.model import Item, Look, Reading
 from ncdiag.reading.one import read_source
+from ncdiag.reading.stop import Stop, Stoppable
+from ncdiag.sources.files import File
+from ncdiag.sources.model import Text, Unreadable
 
 WORTHWHILE = 32 << 20
 """Bytes of input from which on worker processes are started."""
@@ -21,37 +25,51 @@ Progress = Callable[[int, int], None]
 
 
 def read_all(
-    sources: Iterable[Any], *, progress: Progress | None = None, processes: int | None = None,
-    worthwhile: int = WORTHWHILE,
-) -> Iterator[Any]:  # fmt: skip
-    """A `Reading` for each source, in their order; what is no source (unreadable, read before) is passed on as it is.
+    items: Iterable[Item], *, progress: Progress | None = None, stop: Stop | None = None,
+    processes: int | None = None, worthwhile: int = WORTHWHILE,
+) -> Case:  # fmt: skip
+    """Read the items: a stream when it is met, files when all items are known, then what machines printed.
 
-    Streams are read at once, files when all sources are known. ``processes``: None for as many as there are processors.
+    ``stop`` ends the reading of texts: the case then holds what was read, and the rest of the items is not asked for.
+    ``processes``: None for as many as there are processors; they are used for files of ``worthwhile`` bytes and more.
     """
-    items: list[Any] = [read_source(source) if _is_stream(source) else source for source in sources]
-    files = [item for item in items if hasattr(item, "buffers")]
-    told = Told(progress, sum(file.size for file in files))
-    count = _processors() if processes is None else processes
-    if files and told.total >= worthwhile and count > 1:
+    stop = stop or Stop()
+    texts: list[File | Reading | Unreadable] = []
+    looks: list[Look] = []
+    for item in stop.until(iter(items)):
+        if isinstance(item, File | Unreadable):
+            texts.append(item)
+        elif isinstance(item, Text):
+            texts.append(read_source(Stoppable(item, stop)))
+        else:
+            looks.append(item)
+    read = tuple(_read(texts, progress, stop, _processors() if processes is None else processes, worthwhile))
+    alone = len(looks) == 1 and not texts
+    return Case(read, tuple(looks), tuple(reading for look in looks for reading in look.readings(alone=alone)))
+
+
+def _read(
+    texts: Sequence[File | Reading | Unreadable], progress: Progress | None, stop: Stop, processes: int, worthwhile: int
+) -> Iterator[Reading | Unreadable]:
+    """The files among them read, the others as they are; without the files that were not begun before the stop."""
+    files = [text for text in texts if isinstance(text, File)]
+    done = Done(progress, sum(file.size for file in files))
+    if files and done.total >= worthwhile and processes > 1:
         from ncdiag.reading import workers
 
         try:
-            found = workers.Workers(files, count, told.add)
+            found = workers.Workers(files, processes, stop, done.add)
         except (OSError, ImportError):  # no shared memory for their locks, no processes: without them, then
             found = None
         if found is not None:
             with found:
-                yield from found.readings(items)
+                yield from found.readings(texts)
             return
-    for item in items:
-        if not hasattr(item, "buffers"):
-            yield item
-        elif not getattr(item, "interrupted", False):
-            yield read_source(item, told.add)
-
-
-def _is_stream(item: Any) -> bool:  # noqa: ANN401  (a source or anything else)
-    return hasattr(item, "buffers") and getattr(item, "size", None) is None
+    for text in texts:
+        if not isinstance(text, File):
+            yield text
+        elif not stop.happened:
+            yield read_source(Stoppable(text, stop), done.add)
 
 
 def _processors() -> int:
@@ -61,8 +79,8 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0))
 
 
-class Told:
-    """Adds up what was read and tells it."""
+class Done:
+    """Adds up what was read and reports it."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         """``total`` bytes are to be read."""

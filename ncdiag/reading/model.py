@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Protocol
 
 import msgspec
 
 from ncdiag.facts.observe import Observation
+from ncdiag.sources.model import Text, Unreadable
 from ncdiag.spans import Span
-
-
-class Readable(Protocol):
-    """A source: line-aligned buffers of clean UTF-8 with LF line ends (`ncdiag.sources.files.TextSource`)."""
-
-    name: str
-    notes: list[str]
-
-    def buffers(self) -> Iterator[bytes]:
-        """The content, in order."""
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -44,3 +35,24 @@ class Reading(msgspec.Struct, frozen=True):
     observations: tuple[Observation, ...]
     unread: tuple[Span, ...] = ()
     faults: tuple[str, ...] = ()
+
+
+class Look(Protocol):
+    """What a collector saw of a host (`ncdiag.machine.host.Machine`); ``name``: ``this host``, an archive, a folder."""
+
+    @property
+    def name(self) -> str:
+        """Which host was looked at."""
+
+    def readings(self, *, alone: bool) -> Sequence[Reading]:
+        """What it printed, parsed. ``alone``: it is judged without other hosts and logs."""
+
+    def observations(self) -> Sequence[Observation]:
+        """What was seen without any text."""
+
+    def not_seen(self) -> Sequence[str]:
+        """A phrase for everything that was not seen."""
+
+
+Item = Text | Unreadable | Look
+"""One part of the input."""

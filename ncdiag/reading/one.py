@@ -11,13 +11,14 @@ import msgspec
 from ncdiag.facts.observe import Observation
 from ncdiag.parsers import discover
 from ncdiag.parsers.nccl_log import Scanner
-from ncdiag.reading.model import Readable, Reading
+from ncdiag.reading.model import Reading
 from ncdiag.reading.parse import collection_paused, put_together
 from ncdiag.sections.cut import Cutter
 from ncdiag.sections.line import Line
 from ncdiag.sections.places import by_host, hosts_of, placed
 from ncdiag.sections.undress import GENERAL, LIMIT, Said, joined, undressed
 from ncdiag.sources import bug_report
+from ncdiag.sources.model import Text
 
 _UNTOLD = frozenset({"unknown-warn", "program-error", "program-cuda-failure", "failure-words", "kernel-fault"})
 """Events of a line of which nobody knows what it says: a layer around it may look like them."""
@@ -25,7 +26,7 @@ _PLACE = frozenset({"text", "order", "time", "count", "line_tag", "unreadable_ro
 """Fields that tell of a line, or of how it was read, rather than of what it says."""
 
 
-def read_source(source: Readable, tick: Callable[[int], None] = lambda _: None) -> Reading:
+def read_source(source: Text, tick: Callable[[int], None] = lambda _: None) -> Reading:
     """Scan NCCL lines and cut the others, then parse what was cut. ``tick`` gets the bytes read.
 
     A long source is read buffer by buffer as it is; a short one as a paste, without what was put around its lines.
@@ -92,7 +93,7 @@ def _values(content: object, path: str) -> Iterator[tuple[str, str]]:
         yield path, str(content)
 
 
-def _read_lines(source: Readable, lines: Sequence[Line], count: int = 0) -> Reading:
+def _read_lines(source: Text, lines: Sequence[Line], count: int = 0) -> Reading:
     """What the lines of a paste say, each under its number; ``count`` is how many lines the paste has."""
     scanner = Scanner(source.name)
     cutters: dict[str, Cutter] = {}
@@ -120,7 +121,7 @@ def _named(observations: Iterable[Observation]) -> tuple[set[str], dict[str, str
     return {found.host for found in ranks if found.host}, addresses
 
 
-def _read_buffers(source: Readable, buffers: Iterable[bytes]) -> Reading:
+def _read_buffers(source: Text, buffers: Iterable[bytes]) -> Reading:
     scanner, cutter = Scanner(source.name), Cutter(source.name, discover())
     with collection_paused():
         for buffer in buffers:

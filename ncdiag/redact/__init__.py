@@ -18,7 +18,6 @@ import msgspec
 from ncdiag.facts.model import Job
 from ncdiag.formats.launch_words import expanded
 from ncdiag.reading.job import job_of
-from ncdiag.reading.model import Readable
 from ncdiag.reading.one import read_source
 from ncdiag.redact.bundles import bundle_cleaned
 from ncdiag.redact.secret import WithoutSecrets
@@ -26,6 +25,7 @@ from ncdiag.redact.spool import Spooled
 from ncdiag.redact.stand_ins import Redactor
 from ncdiag.report.model import Report
 from ncdiag.sources.files import TextSource
+from ncdiag.sources.model import Text
 
 __all__ = [
     "Cleaned",
@@ -44,10 +44,10 @@ _ADDRESS = re.compile(r"[\d.]+|.*:.*", re.DOTALL)
 T = TypeVar("T")
 
 
-class Cleaned:
+class Cleaned(Text):
     """A source whose texts are cleaned while they are read; ``name`` is clean too."""
 
-    def __init__(self, source: Readable, redactor: Redactor) -> None:
+    def __init__(self, source: Text, redactor: Redactor) -> None:
         """``redactor`` has learnt the names in all sources of the case."""
         self._source, self._redactor = source, redactor
         self.name, self.notes = redactor.text(source.name), source.notes
@@ -60,7 +60,7 @@ class Cleaned:
 
 
 def cleaned(
-    sources: Iterable[Readable], key: bytes | None = None, mapping: Mapping[str, str] | None = None
+    sources: Iterable[Text], key: bytes | None = None, mapping: Mapping[str, str] | None = None
 ) -> tuple[list[Cleaned], Redactor]:
     """The sources with their texts and names cleaned, and what cleans them. Each is read twice: first for the names."""
     kept = [source if isinstance(source, Spooled) else Spooled(source) for source in sources]
@@ -97,7 +97,7 @@ def structure_cleaned(value: T, redactor: Redactor) -> T:
     return made
 
 
-def hosts_in(sources: Sequence[Readable]) -> list[str]:
+def hosts_in(sources: Sequence[Text]) -> list[str]:
     """Names of machines in the order in which the sources name them first; a secret is none, whatever it looks like."""
     return names_of(job_of([read_source(WithoutSecrets(source)) for source in sources]))
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ncdiag.bare.hide import HIDDEN, hide_secrets, is_secret
-from ncdiag.reading.model import Readable
+from ncdiag.sources.model import Text
 
 _JSON = re.compile(r"(?P<lead>\"(?P<name>[A-Za-z_]\w{0,100})\"\s?:\s?)\"[^\"]{1,4000}\"")
 _NAMED = re.compile(r"\s*-?\s*\{?\s*[\"']?name[\"']?\s?:\s*[\"']?(?P<name>\w{1,100})")
@@ -43,10 +43,10 @@ class Secrets:
         return hide_secrets(_TOKENS.sub(HIDDEN, line))
 
 
-class WithoutSecrets:
+class WithoutSecrets(Text):
     """A source whose secrets are removed while it is read, so that none is taken for a name."""
 
-    def __init__(self, source: Readable) -> None:
+    def __init__(self, source: Text) -> None:
         """``source`` may be read again later, with its secrets."""
         self.name, self.notes = source.name, source.notes
         self._source = source

@@ -6,21 +6,22 @@ import tempfile
 import weakref
 from collections.abc import Iterator
 
-from ncdiag.reading.model import Readable
+from ncdiag.sources.files import File
+from ncdiag.sources.model import Text
 
 _IN_MEMORY = 32 << 20
 _PIECE = 1 << 20
 
 
-class Spooled:
+class Spooled(Text):
     """The source, readable as often as wanted."""
 
-    def __init__(self, source: Readable) -> None:
+    def __init__(self, source: Text) -> None:
         """A source that can be read once is read here."""
         self.name, self.notes = source.name, source.notes
         self._source = source
         self._kept: tempfile.SpooledTemporaryFile[bytes] | None = None
-        if getattr(source, "path", None) is None:
+        if not isinstance(source, File) or source.path is None:
             self._kept = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115  (it goes with this object)
             weakref.finalize(self, self._kept.close)
             self._kept.writelines(source.buffers())

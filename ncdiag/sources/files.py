@@ -1,8 +1,8 @@
 """Files, folders, archives and standard input as sources of clean text.
 
 `open_sources` finds what there is to read and `TextSource.buffers` reads it; what is done to the bytes on the way is
-written in `ncdiag.sources.text`. What cannot be read is told in one sentence: an `InputError` when it was all that was
-asked for, an `Unreadable` in the stream of sources otherwise.
+written in `ncdiag.sources.text`. What cannot be read is one sentence: an `InputError` when it was all that was asked
+for, an `Unreadable` among the sources otherwise.
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO
 
-import msgspec
-
 from ncdiag.errors import InputError
 from ncdiag.sources import archives, machines
 from ncdiag.sources.archives import BROKEN, HEAD_SIZE, Pushback, Reader, decompressed, kind_of, reason_of
+from ncdiag.sources.model import Packed, Source, Text, Unreadable
 from ncdiag.sources.text import BUFFER_SIZE, clean_text, looks_binary
 
 FOLDER_LIMIT = 10_000
@@ -37,51 +36,25 @@ _STREAMS = frozenset({"gz", "bz2", "xz", "zst", "pickle"})
 Opener = Callable[[], AbstractContextManager[Reader]]
 
 
-class Unreadable(msgspec.Struct, frozen=True):
-    """Something that was asked for or found and is not read: its ``name`` and the ``reason``, a part of a sentence."""
+class TextSource(Text):
+    """A text of raw bytes, cleaned while it is read; its ``name`` inside an archive is ``archive:member``.
 
-    name: str
-    reason: str
-
-
-class Packed:
-    """A machine in an archive, a folder or a text, to be taken as a whole (`ncdiag.machine.host.of_packed`).
-
-    ``form`` is ``bundle`` (of ``ncdiag collect``), ``sos`` (a report of sos), ``tree`` (files at their usual paths) or
-    ``script`` (what the program of ``ncdiag collect --script`` prints). ``members`` are those of its archive, None for
-    a folder; they can be read once, and only before the next source is taken.
-    """
-
-    def __init__(self, name: str, form: str, members: Iterator[archives.Member] | None = None) -> None:
-        """Keep the parts."""
-        self.name, self.form, self.members = name, form, members
-
-
-class TextSource:
-    """One text: ``name`` as the user gave it (``archive:member`` inside an archive) and its content as clean buffers.
-
-    ``path`` is the file that holds the bytes as they are (None for streams, compressed files and archive members).
-    ``size`` is that of the file when it can be opened again, by another process as well (such a source can be pickled);
-    None otherwise.
-    ``notes`` has one sentence for everything that was changed or left out; it is filled when `buffers` has ended.
     A stream or an archive's member can be read once, a member only before the next source is taken.
     """
 
-    def __init__(
-        self, name: str, opener: Opener, *, path: str | None = None, size: int | None = None
-    ) -> None:  # fmt: skip
+    def __init__(self, name: str, opener: Opener) -> None:
         """``opener`` gives the bytes from their beginning; what it or its reader raises becomes a note."""
-        self.name, self.path, self.size = name, path, size
+        self.name = name
         self.notes: list[str] = []
         self._opener = opener
 
-    @classmethod
-    def of_bytes(cls, name: str, data: bytes) -> TextSource:
+    @staticmethod
+    def of_bytes(name: str, data: bytes) -> TextSource:
         """A source whose bytes are at hand: pasted text, the output of a command."""
-        return cls(name, lambda: io.BytesIO(data))
+        return TextSource(name, lambda: io.BytesIO(data))
 
     def buffers(self) -> Iterator[bytes]:
-        """Clean UTF-8 with LF line ends, in buffers of about 1 MiB that end at a line end. Bad input raises nothing."""
+        """The text, cleaned by `ncdiag.sources.text`."""
         self.notes = []
         yield from clean_text(self._pieces(), self.notes)
 
@@ -101,7 +74,16 @@ class TextSource:
         yield b"".join(held)
 
 
-Source = TextSource | Unreadable | Packed
+class File(TextSource):
+    """A text in a file of ``size`` bytes that can be opened again, by another process as well: it can be pickled.
+
+    ``path`` is the file when it holds the text as it is, None when that is compressed.
+    """
+
+    def __init__(self, name: str, opener: Opener, size: int, path: str | None = None) -> None:
+        """As `TextSource`."""
+        super().__init__(name, opener)
+        self.size, self.path = size, path
 
 
 class _RefusedError(Exception):
@@ -240,7 +222,7 @@ def _file(path: str) -> Iterator[Source]:
         with _opened(path) as opened:
             yield _printed(path, opened)
     elif kind is None:
-        yield TextSource(path, functools.partial(io.FileIO, path), path=path, size=size)
+        yield File(path, functools.partial(io.FileIO, path), size, path)
     elif kind == "zip":
         yield from _members(path, archives.zip_members(path))
     elif kind == "tar":
@@ -250,7 +232,7 @@ def _file(path: str) -> Iterator[Source]:
         with _opened(path) as opened:
             yield from _members(path, _tar_members(decompressed(kind, opened)))
     else:
-        yield TextSource(path, functools.partial(_decompressed_file, kind, path), size=size)
+        yield File(path, functools.partial(_decompressed_file, kind, path), size)
 
 
 def _kind_of(head: bytes) -> str | None:
