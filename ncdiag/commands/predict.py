@@ -11,13 +11,11 @@ from ncdiag.commands._options import application
 from ncdiag.commands._output import write
 
 if TYPE_CHECKING:
-    from ncdiag.facts.model import Job
     from ncdiag.facts.scalars import Version
 
 app = application()
 
 NOTHING_UNDERSTOOD = 3
-_LIVE = "live"
 
 
 @app.command(
@@ -35,19 +33,26 @@ def predict(  # noqa: PLR0917  (typer's parameters)
     root: Annotated[Path, typer.Option(metavar="DIR", help="Read a recorded tree instead of this host.")] = Path("/"),
     format_: Annotated[Literal["text", "json"], typer.Option("--format", help="How to answer.")] = "text",
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
+    ask_nccl: Annotated[
+        bool, typer.Option("--ask-nccl/--no-nccl", help="Of this host: ask the installed NCCL what it picks.")
+    ] = True,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
 ) -> int:
     """Print the prediction."""
     import json
 
     from ncdiag import predicting
+    from ncdiag.commands._judge import told
     from ncdiag.facts.view import View
+    from ncdiag.machine.inputs import inputs_or_host
     from ncdiag.nccl import environment
+    from ncdiag.reading.many import read_all
     from ncdiag.report.sanitize import clean, json_escapes
 
     releases = [_version(text) for text in nccl or ()]
     changed = dict(map(_assignment, env or ()))
-    job = known(files, root, quiet=quiet)
+    items = inputs_or_host(files or (), root, ask_library=ask_nccl)
+    job = read_all(told(items, quiet=quiet)).job()
     found = predicting.predict(View(job, environment.resolve_fields), releases, changed)
     if format_ == "json":
         text = json_escapes(json.dumps(predicting.as_json(found), ensure_ascii=False, indent=1)) + "\n"
@@ -76,26 +81,3 @@ def _assignment(text: str) -> tuple[str, str]:
         msg = f"{text!r} sets nothing; write NAME=VALUE, for instance NCCL_SOCKET_IFNAME=eth0"
         raise UsageError(msg)
     return name, value
-
-
-def known(files: list[str] | None, root: Path, *, quiet: bool) -> Job:
-    """The facts of the files, or of the host at hand where none is given, or the word ``live``."""
-    at_hand = not files or (files == [_LIVE] and not Path(_LIVE).exists())
-    return _host(root) if at_hand else _files(files or [], quiet=quiet)
-
-
-def _files(files: list[str], *, quiet: bool) -> Job:
-    from ncdiag.commands._judge import told
-    from ncdiag.machine.inputs import inputs
-    from ncdiag.reading.many import read_all
-
-    return read_all(told(inputs(files), quiet=quiet)).job()
-
-
-def _host(root: Path) -> Job:
-    from ncdiag.machine.live import collect
-    from ncdiag.reading.job import job_of
-    from ncdiag.reading.parse import read_sections
-
-    seen = collect(root)
-    return job_of(read_sections(seen.sections), seen.observations)

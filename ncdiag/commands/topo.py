@@ -31,12 +31,14 @@ def topo(
     """Draw the hosts."""
     import shutil
 
-    from ncdiag.commands._judge import wants_colour
+    from ncdiag.commands._judge import told, wants_colour
     from ncdiag.commands._options import Options
-    from ncdiag.commands.predict import known
+    from ncdiag.machine.inputs import inputs_or_host
+    from ncdiag.reading.many import read_all
     from ncdiag.report.topology import plan, text
 
-    found = plan.pictures(known(files, root, quiet=quiet))
+    items = inputs_or_host(files or (), root, ask_library=False)
+    found = plan.pictures(read_all(told(items, quiet=quiet)).job())
     if not found:
         say("no GPUs with their links were seen; give the output of 'nvidia-smi topo -m' or an NCCL topology file")
         return NOTHING_UNDERSTOOD

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from ncdiag.errors import InputError
 from ncdiag.reading.model import Item
 from ncdiag.sources.files import open_sources
 from ncdiag.sources.model import Packed, Unreadable
+
+LIVE = "live"
+"""The word for the host at hand in the place of a path."""
 
 
 def inputs(paths: Sequence[str]) -> Iterator[Item]:
@@ -27,3 +31,16 @@ def inputs(paths: Sequence[str]) -> Iterator[Item]:
             if [source.name] == list(paths):
                 raise
             yield Unreadable(source.name, str(error).removeprefix(f"cannot read {source.name}: "))
+
+
+def inputs_or_host(paths: Sequence[str], root: Path, *, ask_library: bool | None = None) -> Iterator[Item]:
+    """What the paths hold; where there are none, or the word `LIVE`, the host at hand or the recorded tree ``root``.
+
+    ``ask_library`` and what is raised: see `ncdiag.machine.host.look`.
+    """
+    if paths and (list(paths) != [LIVE] or Path(LIVE).exists()):
+        yield from inputs(paths)
+    else:
+        from ncdiag.machine.host import look
+
+        yield look(root, ask_library=ask_library)

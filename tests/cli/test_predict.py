@@ -195,6 +195,22 @@ def test_this_host(predicted: Callable[..., list[dict[str, Any]]]) -> None:
     assert predicted("--nccl", "2.27.7", "live")[0]["bootstrap_interface"] == host["bootstrap_interface"]
 
 
+def test_this_host_and_its_bundle_agree(ncdiag: Run, tmp_path: Path) -> None:
+    """A plugin that a program here would load is seen by the one look that ``collect`` takes, too."""
+    (tmp_path / "libnccl-net.so").touch()
+    env = {"LD_LIBRARY_PATH": str(tmp_path)}
+    bundle = tmp_path / "b.tar.gz"
+    assert ncdiag("collect", "--no-nccl", "-o", bundle, env=env).returncode == 0
+    here, there = (
+        ncdiag("predict", "--no-nccl", "--nccl", "2.27.7", "--format", "json", *files, env=env)
+        for files in ([], [bundle])
+    )
+    assert json.loads(here.stdout) == json.loads(there.stdout)
+    (host,) = json.loads(here.stdout)["hosts"]
+    assert host["net"] is None
+    assert any("libnccl-net.so may be loaded" in reason["text"] for reason in host["reasons"])
+
+
 @pytest.mark.parametrize("wrong", [("--nccl", "new"), ("--env", "NCCL_DEBUG"), ("--format", "xml")])
 def test_usage(ncdiag: Run, wrong: tuple[str, str], paste: Path) -> None:
     done = ncdiag("predict", *wrong, paste)
