@@ -21,9 +21,7 @@ import typer.core
 from ncdiag import __version__, commands
 from ncdiag.commands._options import application
 from ncdiag.commands._output import say, write
-from ncdiag.errors import INTERNAL, DefinitionError, NcdiagError
-
-INTERNAL_ERROR, INTERRUPTED, CLOSED_PIPE = 5, 130, 141
+from ncdiag.errors import CLOSED_PIPE, INTERNAL, INTERRUPTED, DefinitionError, NcdiagError
 
 
 class Commands(typer.core.TyperGroup):

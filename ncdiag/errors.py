@@ -17,8 +17,10 @@ from __future__ import annotations
 
 import os
 
-INTERNAL = 5
-"""Exit code of a run in which ncdiag itself failed."""
+FOUND, USAGE, NOTHING_UNDERSTOOD, NOT_WRITTEN, INTERNAL = 1, 2, 3, 4, 5
+"""Exit codes: faults found, a bad option or input, nothing to judge, a report not written, a fault of ncdiag itself."""
+INTERRUPTED, CLOSED_PIPE = 130, 141
+"""Exit codes of a program that SIGINT or SIGPIPE ended, as a shell prints them."""
 _PACKAGE = os.path.dirname(__file__) + os.sep  # noqa: PTH120  (pathlib takes as long to import as all of this)
 strict = False
 """Let `contained` raise: tests are to see every fault."""
@@ -33,19 +35,19 @@ class NcdiagError(Exception):
 class UsageError(NcdiagError):
     """An option or argument makes no sense."""
 
-    exit_code = 2
+    exit_code = USAGE
 
 
 class InputError(NcdiagError):
     """A source cannot be read at all."""
 
-    exit_code = 2
+    exit_code = USAGE
 
 
 class OutputError(NcdiagError):
     """The report cannot be written."""
 
-    exit_code = 4
+    exit_code = NOT_WRITTEN
 
 
 class DefinitionError(NcdiagError):
@@ -54,7 +56,7 @@ class DefinitionError(NcdiagError):
     ``str(error)`` reads ``file:line: reason`` followed by the offending text with a caret and a help line, where known.
     """
 
-    exit_code = 2
+    exit_code = USAGE
 
     def __init__(  # noqa: PLR0913  (where and what, each of them optional)
         self, reason: str, *, file: str = "", line: int = 0, text: str = "", column: int = 0, hint: str = ""

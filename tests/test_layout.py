@@ -18,13 +18,14 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 PARTS = {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in MODULES}
 MAX_LINES = 400
 
-FACTS = {"bare", "spans", "errors", "compiled", "toml", "facts"}
+FACTS = {"bare", "spans", "errors", "grades", "compiled", "toml", "facts"}
 KNOWLEDGE = FACTS | {"nccl", "messages"}
 READING = KNOWLEDGE | {"formats", "parsers", "sections", "sources", "reading"}
 ALLOWED = {
     "bare": set(),
     "spans": set(),
     "errors": set(),
+    "grades": set(),
     "compiled": set(),
     "toml": {"errors"},
     "config": {"errors", "toml"},

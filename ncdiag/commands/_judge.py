@@ -13,13 +13,12 @@ from ncdiag.commands._interrupt import interruptible
 from ncdiag.commands._options import FailOn, Options
 from ncdiag.commands._output import say, write
 from ncdiag.commands._progress import showing
-from ncdiag.errors import INTERNAL
+from ncdiag.errors import FOUND, INTERNAL, INTERRUPTED, NOTHING_UNDERSTOOD
+from ncdiag.grades import SEVERITIES, Severity
 from ncdiag.reading.model import Item
 from ncdiag.reading.stop import Stop
-from ncdiag.report.model import SEVERITIES, Report, Severity
+from ncdiag.report.model import Report
 from ncdiag.sources.model import Unreadable
-
-FOUND, NOTHING_UNDERSTOOD, INTERRUPTED = 1, 3, 130
 
 
 def judge(paths: Sequence[str], options: Options) -> int:

@@ -92,8 +92,8 @@ def _answered(  # noqa: PLR0917  (the options)
 ) -> int:
     """Print every meaning of the thing; where there is none, say what may have been meant."""
     from ncdiag import catalogue
-    from ncdiag.commands import _rulebook
     from ncdiag.errors import UsageError
+    from ncdiag.explaining import rule_text
     from ncdiag.explaining.answers import answers, suggestions
     from ncdiag.report.sanitize import clean
 
@@ -108,7 +108,7 @@ def _answered(  # noqa: PLR0917  (the options)
         write(_as_json(content, format_), output, encoding="utf-8")
         return 0 if told else UsageError.exit_code
     if rule is not None:
-        write(clean(_rulebook.page(rule)), output)
+        write(clean(rule_text.page(rule)), output)
         return 0
     if not found:
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "ncdiag rules list shows the rules"
@@ -135,12 +135,15 @@ def _fields(answer: Answer) -> dict[str, Any]:
 def _rule_fields(rule: Rule) -> dict[str, Any]:
     import msgspec
 
+    from ncdiag.explaining.conditions import meanings
+
     held: dict[str, Any] = msgspec.to_builtins(rule)
     kept = ("code", "formerly", "area", "severity", "role", "title", "when", "unless", "explains", "false_positives",
             "references")  # fmt: skip
+    conditions = {clause: list(words) for clause, words in meanings(rule).items()}
     fixes = [{"kind": fix.kind, "text": fix.text, "env": dict(fix.env), "unset": list(fix.unset)} for fix in rule.fixes]
     return {"kind": "rule", "name": rule.name, "meaning": " ".join(rule.why.split()),
-            **{name: held.get(name) for name in kept}, "fixes": fixes}  # fmt: skip
+            **{name: held.get(name) for name in kept}, "conditions": conditions, "fixes": fixes}  # fmt: skip
 
 
 def _text(answer: Answer) -> str:
@@ -160,10 +163,10 @@ def _text(answer: Answer) -> str:
 
 def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | None) -> int:
     """The rule's trace over the facts of the files."""
-    from ncdiag.commands import _rulebook
     from ncdiag.commands._judge import told
     from ncdiag.diagnose import view_of
     from ncdiag.engine.evaluate import judge, trace
+    from ncdiag.explaining import rule_text
     from ncdiag.fixes.values import Values
     from ncdiag.machine.inputs import inputs
     from ncdiag.reading.many import read_all
@@ -171,7 +174,7 @@ def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | N
 
     view = view_of(read_all(told(inputs(files), quiet=False)).job(), nccl)
     (verdict,) = judge([rule], view, Values(view))
-    write(clean(_rulebook.judged(verdict, trace(rule, view))), output)
+    write(clean(rule_text.judged(verdict, trace(rule, view))), output)
     return 0
 
 

@@ -27,8 +27,8 @@ def facts(
     import msgspec
 
     from ncdiag.commands._interrupt import interruptible
-    from ncdiag.commands._judge import INTERRUPTED, told
-    from ncdiag.errors import UsageError
+    from ncdiag.commands._judge import told
+    from ncdiag.errors import INTERRUPTED, UsageError
     from ncdiag.machine.inputs import inputs
     from ncdiag.reading.many import read_all
     from ncdiag.report.sanitize import json_escapes, one_line

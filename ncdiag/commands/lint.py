@@ -11,6 +11,7 @@ import typer.core
 
 from ncdiag.commands._options import FailOn, Least, application
 from ncdiag.commands._output import say, write
+from ncdiag.errors import NOTHING_UNDERSTOOD
 
 if TYPE_CHECKING:
     from ncdiag.facts.scalars import Version
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 app = application()
 
-NOTHING_UNDERSTOOD = 3
 _COMMAND = "ncdiag.lint.command"
 
 

@@ -9,13 +9,12 @@ import typer
 
 from ncdiag.commands._options import application
 from ncdiag.commands._output import write
+from ncdiag.errors import NOTHING_UNDERSTOOD
 
 if TYPE_CHECKING:
     from ncdiag.facts.scalars import Version
 
 app = application()
-
-NOTHING_UNDERSTOOD = 3
 
 
 @app.command(

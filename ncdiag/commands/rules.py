@@ -25,18 +25,19 @@ Folders = Annotated[list[Path] | None, typer.Option("--rules", metavar="DIR", he
 def list_rules(rules: Folders = None) -> int:
     """Print the table of rules."""
     from ncdiag import catalogue
-    from ncdiag.commands import _rulebook
+    from ncdiag.explaining import rule_text
 
-    write(clean(_rulebook.table(catalogue.rules(packs(rules)))), None)
+    write(clean(rule_text.table(catalogue.rules(packs(rules)))), None)
     return 0
 
 
 @app.command(help="Show one rule. What it looks for, why, when it may be wrong, what to do.")
 def show(rule: Annotated[str, typer.Argument(metavar="RULE")], rules: Folders = None) -> int:
     """Print the page of a rule."""
-    from ncdiag.commands import _rulebook
+    from ncdiag import catalogue
+    from ncdiag.explaining import rule_text
 
-    write(clean(_rulebook.page(_rulebook.find(rule, packs(rules)))), None)
+    write(clean(rule_text.page(rule_text.find(rule, catalogue.rules(packs(rules))))), None)
     return 0
 
 
@@ -48,16 +49,16 @@ def run_examples(
 ) -> int:
     """Check rules against their own examples; 1 when something is wrong."""
     from ncdiag import catalogue
-    from ncdiag.commands import _rulebook
     from ncdiag.diagnose import view_of
     from ncdiag.engine.quality import problems
+    from ncdiag.explaining import rule_text
     from ncdiag.reading.job import facts_of
 
     folders = [*(rules or ()), *(Path(name) for name in names or () if Path(name).is_dir())]
     words = [name for name in names or () if not Path(name).is_dir()]
     loaded = _loaded(folders or [catalogue.rules_dir()])
     book = catalogue.rules(folders)  # refuses names that are taken
-    wanted = {_rulebook.find(word, folders).name for word in words}
+    wanted = {rule_text.find(word, book).name for word in words}
     chosen = [rule for rule in loaded if not wanted or rule.name in wanted]
     found = problems(chosen, facts_of, view_of, book)
     examples = sum(len(rule.examples) for rule in chosen)
@@ -97,9 +98,11 @@ def new_rule(
     prefix: Annotated[str, typer.Option(metavar="LETTERS", help="What your codes begin with.")] = "SITE",
 ) -> int:
     """Write the file of a rule; one that exists is never overwritten."""
-    from ncdiag.commands import _new_rule
+    from ncdiag import catalogue
+    from ncdiag.engine.new_rule import write_rule
 
-    path = _new_rule.write_rule(folder, area, name, prefix)
+    known = catalogue.rules([folder] if folder.is_dir() else ())
+    path = write_rule(folder, area, name, prefix, known)
     write(clean(f"{path}\ntry it: ncdiag rules test {folder}\nuse it: ncdiag check --rules {folder}\n"), None)
     return 0
 
@@ -119,8 +122,8 @@ def facts(
 def pages(folder: Annotated[Path, typer.Argument(metavar="DIR")], rules: Folders = None) -> int:
     """Write a page for each rule; pages of rules that are gone are removed."""
     from ncdiag import catalogue
-    from ncdiag.commands import _rule_pages
+    from ncdiag.explaining import rule_pages
 
-    count = _rule_pages.write_pages(_loaded(rules or [catalogue.rules_dir()]), folder)
+    count = rule_pages.write_pages(_loaded(rules or [catalogue.rules_dir()]), folder)
     write(clean(f"{count} pages in {folder}\n"), None)
     return 0

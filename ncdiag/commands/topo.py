@@ -9,10 +9,9 @@ import typer
 
 from ncdiag.commands._options import application
 from ncdiag.commands._output import say, write
+from ncdiag.errors import NOTHING_UNDERSTOOD
 
 app = application()
-
-NOTHING_UNDERSTOOD = 3
 
 
 @app.command(

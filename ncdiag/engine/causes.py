@@ -20,8 +20,8 @@ from ncdiag.engine.schema import Ask, Rule
 from ncdiag.engine.standing import Standing
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import clock_offsets, clock_skew
+from ncdiag.grades import SEVERITIES
 
-SEVERITIES = ("error", "warning", "info")
 ROLES = ("cause", "symptom", "risk")
 """In the order in which a report shows them; notes come last."""
 MAX_ASKS = 3

@@ -11,7 +11,7 @@ import msgspec
 from ncdiag.engine.kleene import Truth
 from ncdiag.engine.program import Program
 from ncdiag.engine.results import Finding, Trace, Verdict
-from ncdiag.engine.schema import Confidence, Fix, Rule
+from ncdiag.engine.schema import Fix, Rule
 from ncdiag.engine.templates import Values, fold, show
 from ncdiag.engine.tree import Quantifier, Slot, Tree, conjuncts, names_read
 from ncdiag.engine.walk import Context, Frame
@@ -20,6 +20,7 @@ from ncdiag.errors import contained
 from ncdiag.facts.model import Host, Rank
 from ncdiag.facts.scalars import Constraint, VersionRange
 from ncdiag.facts.view import View
+from ncdiag.grades import Confidence
 
 CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 """From the strongest to the weakest."""

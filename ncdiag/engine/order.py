@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import get_args
 
 import msgspec
 
-from ncdiag.engine.schema import Confidence, Rule
+from ncdiag.engine.schema import Rule
 from ncdiag.errors import DefinitionError
-
-_STRENGTHS: tuple[str, ...] = get_args(Confidence)
+from ncdiag.grades import CONFIDENCES
 
 
 def placed(rules: Iterable[Rule]) -> tuple[Rule, ...]:
@@ -30,7 +28,7 @@ def placed(rules: Iterable[Rule]) -> tuple[Rule, ...]:
 
 
 def _places(rules: Iterable[Rule]) -> dict[str, int]:
-    held = sorted(rules, key=lambda rule: (_STRENGTHS.index(rule.strength), rule.code))
+    held = sorted(rules, key=lambda rule: (CONFIDENCES.index(rule.strength), rule.code))
     named = {name: rule.name for rule in held for name in (rule.name, *rule.formerly)}
     earlier: dict[str, list[Rule]] = defaultdict(list)
     for rule in held:

@@ -8,8 +8,9 @@ from typing import Any, Literal
 import msgspec
 
 from ncdiag.engine.kleene import Truth
-from ncdiag.engine.schema import Confidence, Rule, Severity
+from ncdiag.engine.schema import Rule
 from ncdiag.engine.where import Where
+from ncdiag.grades import Confidence, Severity
 from ncdiag.spans import Span
 
 Word = Literal[

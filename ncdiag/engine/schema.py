@@ -7,10 +7,9 @@ from typing import Literal
 import msgspec
 
 from ncdiag.engine.program import Program
+from ncdiag.grades import Confidence, Severity
 
-Severity = Literal["error", "warning", "info"]
 Outcome = Literal["fired", "clear", "unknown"]
-Confidence = Literal["certain", "likely", "possible"]
 
 AREAS = "areas.toml"
 """The file of a folder of rules that gives its areas their layers: ``gpu = 5``."""

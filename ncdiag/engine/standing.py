@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import msgspec
 
 from ncdiag.engine.results import Finding
-from ncdiag.engine.schema import Severity
 from ncdiag.facts.model import FAILURES, Event, Host
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_failure, is_in_job, is_open_failure, open_failures, outcome
+from ncdiag.grades import Severity
 from ncdiag.spans import Span
 
 _WELL = frozenset({"finished", "running"})

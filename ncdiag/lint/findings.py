@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from ncdiag.lint.model import Finding, Place, Severity
+from ncdiag.grades import Severity
+from ncdiag.lint.model import Finding, Place
 
 TABLE = Path(__file__).with_name("checks.toml")
 

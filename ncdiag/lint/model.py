@@ -10,9 +10,9 @@ import msgspec
 
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import Version, VersionRange
+from ncdiag.grades import Severity
 
 Form = Literal["shell", "dockerfile", "kubernetes", "compose", "env", "conf", "hostfile", "ranktable", "process"]
-Severity = Literal["error", "warning", "info"]
 Quoting = Literal["shell", "raw", "yaml", "compose", "none"]
 """How a value is written where it stands: as a shell word, as it is, as a scalar of YAML, as a scalar of YAML behind
 ``NAME=``; ``none``: nothing can be written there."""

@@ -17,9 +17,10 @@ from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Values
+from ncdiag.grades import Severity
 from ncdiag.lint.blocks import with_key
 from ncdiag.lint.edits import putting
-from ncdiag.lint.model import Document, Edit, Finding, Place, Setting, Severity, Started
+from ncdiag.lint.model import Document, Edit, Finding, Place, Setting, Started
 from ncdiag.lint.relevance import concerns_nccl, is_told_whole
 from ncdiag.lint.surroundings import launch_place
 from ncdiag.nccl.vocabulary.launches import left_behind

@@ -11,6 +11,7 @@ import msgspec
 from ncdiag import catalogue
 from ncdiag.engine.schema import Rule
 from ncdiag.facts.scalars import Version, VersionRange
+from ncdiag.grades import SEVERITIES
 from ncdiag.lint import conflicts, forms, names, passing, rules, surroundings, values
 from ncdiag.lint.edits import applied
 from ncdiag.lint.model import Document, Edit, Finding
@@ -20,7 +21,6 @@ _LATE = {"variable-not-passed-on", "env-not-propagated"}
 """What is mended once the names and values of the variables that are to be passed on are right."""
 _TOLD_BETTER = {"hccl-env-invalid": "value-out-of-range"}
 """Rules that find, without its place, what a check finds with it; what else they find is theirs to tell."""
-_ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +88,9 @@ def _sorted(document: Document, found: Iterable[Finding], options: Options) -> t
             each = msgspec.structs.replace(each, edits=(), fixable=False)  # noqa: PLW2901  (the same, less its edits)
         kept.setdefault((each.code, each.place.start, each.message), each)
     return tuple(
-        sorted(kept.values(), key=lambda f: (document.line(f.place.start), _ORDER[f.severity], f.place, f.code))
+        sorted(
+            kept.values(), key=lambda f: (document.line(f.place.start), SEVERITIES.index(f.severity), f.place, f.code)
+        )
     )
 
 

@@ -25,6 +25,7 @@ from ncdiag.facts.view import View
 from ncdiag.fixes.render import Change, preferred
 from ncdiag.fixes.render import render as render_launchers
 from ncdiag.fixes.values import Values
+from ncdiag.grades import SEVERITIES
 from ncdiag.report import model
 from ncdiag.report.digest import asked
 from ncdiag.spans import Span
@@ -65,7 +66,7 @@ def report(diagnosis: results.Diagnosis, view: View, values: Values, read: Read)
     faults = [*read.faults, *diagnosis.faults]
     findings = tuple(_finding(found, view, values, faults) for found in diagnosis.findings)
     job = view.job
-    counts = {severity: sum(f.severity == severity for f in findings) for severity in model.SEVERITIES}
+    counts = {severity: sum(f.severity == severity for f in findings) for severity in SEVERITIES}
     summary = model.Summary(
         verdict=diagnosis.verdict, root_cause=diagnosis.root_cause, errors=counts["error"], warnings=counts["warning"],
         infos=counts["info"], not_looked_at=not_looked_at(read), hosts=fold_hosts(_named(job)),

@@ -10,13 +10,13 @@ from typing import Literal
 
 import msgspec
 
+from ncdiag.grades import Confidence, Severity
+
 SCHEMA_VERSION = 1
 EVIDENCE_LIMIT = 5
 """Pieces of evidence that a finding shows; ``evidence_count`` tells how many there are."""
 
-Severity = Literal["error", "warning", "info"]
 Role = Literal["cause", "symptom", "risk"]
-Confidence = Literal["certain", "likely", "possible"]
 Verdict = Literal[
     "root-cause", "failed-cause-not-here", "complaint-nothing-seen", "risk-only", "healthy-as-far-as-seen",
     "nothing-understood",
@@ -24,9 +24,6 @@ Verdict = Literal[
 FixKind = Literal["env", "unset", "command", "config", "hardware", "ask_admin"]
 Risk = Literal["none", "low", "medium", "high"]
 ProofState = Literal["proved", "not-simulated", "refuted"]
-
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
-"""Worst first."""
 
 
 class Part(msgspec.Struct, frozen=True):

@@ -182,3 +182,11 @@ def test_a_variable_is_told_by_the_book(
 def test_the_levels_are_those_of_the_release(explained: Callable[..., list[dict[str, Any]]]) -> None:
     old, new = (explained("NCCL_P2P_LEVEL", "--nccl", release)[0] for release in ("2.18.3", "2.30.7"))
     assert ["P2C" in one.get("details", one)["values"] for one in (old, new)] == [False, True]
+
+
+def test_the_json_of_a_rule_says_its_conditions_in_words(
+    explained: Callable[..., list[dict[str, Any]]],
+) -> None:
+    (answer,) = explained("NCD814")
+    (clause,) = answer["when"]
+    assert answer["conditions"][clause][0].startswith("xgmi_gap: ")

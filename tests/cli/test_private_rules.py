@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from ncdiag import catalogue
-from ncdiag.commands._rule_pages import INDEX, texts
 from ncdiag.engine.load import load_folder
 from ncdiag.explaining import facts
+from ncdiag.explaining.rule_pages import INDEX, texts
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from ncdiag import errors
-from ncdiag.commands._judge import FOUND, exit_code
+from ncdiag.commands._judge import exit_code
 from ncdiag.commands._options import FailOn
 from ncdiag.diagnose import diagnose
 from ncdiag.engine import fields
@@ -87,7 +87,7 @@ def test_a_proof_that_raises_costs_its_fix(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_exit_code_tells() -> None:
     report = judged()
-    assert exit_code(report, FailOn.error) == FOUND
+    assert exit_code(report, FailOn.error) == errors.FOUND
     faulty = replace(report, findings=(), faults=("rule NCD101 could not be judged",))
     assert exit_code(faulty, FailOn.error) == errors.INTERNAL
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from ncdiag.engine.results import Trace, Verdict
 from ncdiag.engine.schema import Fix, Rule
@@ -15,12 +14,11 @@ WIDTH = 100
 _WORDS = {True: "true", False: "false", None: "unknown"}
 
 
-def find(word: str, folders: Iterable[Path]) -> Rule:
+def find(word: str, rules: Iterable[Rule]) -> Rule:
     """The rule of that code, name or former name. Raises UsageError, with the name that was meant."""
-    from ncdiag import catalogue
     from ncdiag.engine.kinds import suggestion
 
-    known = {name: rule for rule in catalogue.rules(folders) for name in (rule.code, rule.name, *rule.formerly)}
+    known = {name: rule for rule in rules for name in (rule.code, rule.name, *rule.formerly)}
     if word not in known:
         msg = f"there is no rule {word!r}; {suggestion(word, known, 'ncdiag rules list shows them')}"
         raise UsageError(msg)

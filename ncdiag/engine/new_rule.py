@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from ncdiag.engine.schema import Rule
 from ncdiag.errors import OutputError, UsageError
 
 _TEMPLATE = """\
@@ -48,13 +49,12 @@ env = "NCCL_IB_HCA=mlx5_0"
 """
 
 
-def write_rule(folder: Path, area: str, name: str, prefix: str) -> Path:
+def write_rule(folder: Path, area: str, name: str, prefix: str, known: Iterable[Rule]) -> Path:
     """Write ``folder/area/name.toml`` with the next free code of that prefix; returns its path.
 
-    Raises UsageError for words that rules cannot have, a name that is taken and a file that exists.
+    ``known`` are the rules whose names and codes are taken. Raises UsageError for words that rules cannot have, a name
+    that is taken and a file that exists.
     """
-    from ncdiag import catalogue
-
     for word, what, form in (
         (name, "name", r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*"), (area, "area", r"[a-z][a-z0-9_]*"),
         (prefix, "prefix", r"[A-Z]{2,6}"),
@@ -63,7 +63,6 @@ def write_rule(folder: Path, area: str, name: str, prefix: str) -> Path:
             letters = "2 to 6 capital letters" if what == "prefix" else "small letters, digits and hyphens"
             msg = f"{word!r} is no {what} of a rule: {letters}"
             raise UsageError(msg)
-    known = catalogue.rules([folder] if folder.is_dir() else ())
     taken = {held for rule in known for held in (rule.code, rule.name, *rule.formerly)}
     if name in taken:
         msg = f"there is a rule {name!r} already: `ncdiag rules show {name}`"
@@ -83,6 +82,6 @@ def write_rule(folder: Path, area: str, name: str, prefix: str) -> Path:
 
 
 def next_code(prefix: str, taken: Iterable[str]) -> str:
-    """The code behind the highest of that prefix."""
+    """The code after the highest of that prefix."""
     numbers = [int(code[len(prefix) :]) for code in taken if re.fullmatch(prefix + r"\d{3,4}", code)]
     return f"{prefix}{max(numbers, default=0) + 1:03d}"
