@@ -21,6 +21,7 @@ title = "NCCL_SOCKET_IFNAME={{s.text}} is not this site's network"
 why = \"\"\"
 The hosts of this site share one network, on bond0. Write here, for whoever reads it at night, why the rule holds.
 \"\"\"
+false_positives = ["A job on one host needs no network."]
 each = {{ s = "job.settings" }}
 when = ['s.name == "NCCL_SOCKET_IFNAME"', 's.text not in ["bond0", "=bond0"]']
 references = ["https://wiki.example.org/clusters/network"]
@@ -46,6 +47,11 @@ env = "NCCL_SOCKET_IFNAME=bond0"
 name = "another variable"
 outcome = "clear"
 env = "NCCL_IB_HCA=mlx5_0"
+
+[[example]]
+name = "the variables were not shown"
+outcome = "unknown"
+nccl_log = "n1:40:51 [0] NCCL INFO Bootstrap : Using bond0:10.1.2.3<0>"
 """
 
 

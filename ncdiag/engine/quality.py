@@ -20,6 +20,8 @@ T = TypeVar("T")
 _BRACES = re.compile(r"\{\{|\{\w+\.\w+\}")
 FactsOf = Callable[[Mapping[str, tuple[str, ...]], "str | None"], Job]
 """The texts of an example by section kind, and its host, through the real parsers to the facts."""
+Look = Callable[[Mapping[str, tuple[str, ...]], "str | None"], View]
+"""The same to the view on which a rule is judged."""
 
 
 def problems(
@@ -31,8 +33,19 @@ def problems(
     """
     held, whole = list(rules), list(book)
     above = tuple(rule for rule in whole if not rule.floor)
+
+    def look(sections: Mapping[str, tuple[str, ...]], host: str | None) -> View:
+        return view_of(facts_of(sections, host))
+
+    def look_below(sections: Mapping[str, tuple[str, ...]], host: str | None) -> View:
+        view = look(sections, host)
+        view.cited = cited(judge(above, view), view)
+        return view
+
     found = [f"{rule.name}: {problem}" for rule in held for problem in _of_names(rule, whole)]
-    return found + [f"{rule.name}: {problem}" for rule in held for problem in _problems(rule, facts_of, view_of, above)]
+    for rule in held:
+        found += [f"{rule.name}: {problem}" for problem in _problems(rule, look_below if rule.floor else look)]
+    return found
 
 
 def _of_names(rule: Rule, book: Collection[Rule]) -> Iterator[str]:
@@ -52,7 +65,7 @@ def _rank(rule: Rule) -> str:
     return f"{rule.severity} {rule.layer}"
 
 
-def _problems(rule: Rule, facts_of: FactsOf, view_of: Callable[[Job], View], above: tuple[Rule, ...]) -> Iterator[str]:
+def _problems(rule: Rule, look: Look) -> Iterator[str]:
     outcomes = {example.outcome for example in rule.examples}
     for wanted, what in (("fired", "one that fires"), ("clear", "a near miss that stays clear")):
         if wanted not in outcomes:
@@ -63,16 +76,15 @@ def _problems(rule: Rule, facts_of: FactsOf, view_of: Callable[[Job], View], abo
         yield "has no reference"
     for braces in filter(None, (_BRACES.search(ask.ask_for) for ask in rule.asks)):
         yield f"asks for {braces[0]!r}: nothing is filled in there, for no entity fits; write <device> or the like"
-    yield from _of_examples(msgspec.structs.replace(rule, program=program_of(rule)), facts_of, view_of, above)
+    whole = msgspec.structs.replace(rule, program=program_of(rule))
+    yield from _of_examples(whole, look)
+    if rule.severity != "info":
+        yield from _of_doubts(whole, look)
 
 
-def _of_examples(
-    rule: Rule, facts_of: FactsOf, view_of: Callable[[Job], View], above: tuple[Rule, ...]
-) -> Iterator[str]:
+def _of_examples(rule: Rule, look: Look) -> Iterator[str]:
     """What comes out otherwise than an example says, and conditions that no example needs."""
-    tried = [(example, view_of(facts_of(example.sections, example.host))) for example in rule.examples]
-    for _, view in tried if rule.floor else ():
-        view.cited = cited(judge(above, view), view)
+    tried = [(example, look(example.sections, example.host)) for example in rule.examples]
     wrong = [(example, view) for example, view in tried if not _as_stated(rule, example, view)]
     for example, view in tried:
         if any(not finding.evidence for finding in judge([rule], view)[0].findings):
@@ -83,6 +95,36 @@ def _of_examples(
         for text, without in _with_a_clause_less(rule):
             if all(_as_stated(without, example, view) for example, view in tried):
                 yield f"the clause {text!r} is not needed: every example comes out the same without it"
+
+
+def _of_doubts(rule: Rule, look: Look) -> Iterator[str]:
+    """What a warning or an error keeps back: inputs that only look like the fault, and inputs that show too little.
+
+    Nothing only looks like what is certain. A rule can be unknown if it is so without a part of an example that fires
+    it. Rules of the floor are asked the same.
+    """
+    if not rule.false_positives and rule.strength != "certain":
+        yield f"is {rule.strength} and has no `false_positives`: say what healthy or other input looks the same"
+    if not any(example.outcome == "unknown" for example in rule.examples):
+        for example, what, rest in _with_a_section_less(rule):
+            if outcome(rule, look(rest, example.host)) == "unknown":
+                yield (
+                    f"has no example with outcome 'unknown', and {example.name!r} is unknown without {what}: "
+                    "write one that shows too little"
+                )
+                return
+
+
+def _with_a_section_less(rule: Rule) -> Iterator[tuple[Example, str, dict[str, tuple[str, ...]]]]:
+    """The sections of each example that fires without each text and each kind in turn, and without all."""
+    for example in rule.examples:
+        if example.outcome == "fired":
+            for kind, texts in example.sections.items():
+                others = {name: held for name, held in example.sections.items() if name != kind}
+                yield example, f"its {kind}", others
+                for index in range(len(texts)) if len(texts) > 1 else ():
+                    yield example, f"text {index + 1} of its {kind}", {**others, kind: _without(texts, index)}
+            yield example, "any section", {}
 
 
 def outcome(rule: Rule, view: View) -> str:

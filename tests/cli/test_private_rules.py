@@ -33,7 +33,7 @@ def test_the_rule_of_the_page_holds(project: Path, tmp_path: Path, ncdiag: Run) 
     file.parent.mkdir(parents=True)
     file.write_text(rule)
     done = ncdiag("rules", "test", "site-rules", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (0, b"1 rules, 3 examples, 0 problems\n")
+    assert (done.returncode, done.stdout) == (0, b"1 rules, 4 examples, 0 problems\n")
     file.write_text(rule.replace('i = "h.interfaces"', 'i = "h.interface"'))
     done = ncdiag("rules", "test", "site-rules", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
@@ -44,7 +44,7 @@ def test_a_new_rule_is_complete_and_never_overwritten(tmp_path: Path, ncdiag: Ru
     for name in ("our-net", "our-other-net"):
         assert ncdiag("rules", "new", name, "--in", str(tmp_path)).returncode == 0
     done = ncdiag("rules", "test", str(tmp_path))
-    assert (done.returncode, done.stdout) == (0, b"2 rules, 6 examples, 0 problems\n")
+    assert (done.returncode, done.stdout) == (0, b"2 rules, 8 examples, 0 problems\n")
     codes = [
         re.findall(r'^code = "(.*)"', path.read_text(), re.MULTILINE)[0] for path in sorted(tmp_path.glob("*/*.toml"))
     ]
@@ -63,7 +63,7 @@ def test_every_broken_file_of_a_pack_is_told(tmp_path: Path, ncdiag: Run) -> Non
     two.write_text("code = [")
     done = ncdiag("rules", "test", str(tmp_path))
     assert (done.returncode, done.stdout) == (2, b"")
-    assert f"{one}:13: Setting has no field 'txt'" in done.stderr.decode()
+    assert f"{one}:14: Setting has no field 'txt'" in done.stderr.decode()
     assert "help: did you mean 'text'?" in done.stderr.decode()
     assert f"{two}:1: this is no TOML" in done.stderr.decode()
 

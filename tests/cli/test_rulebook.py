@@ -23,6 +23,7 @@ role = "cause"
 layer = 10
 title = "Host {h.name} was seen"
 why = "A rule of this test."
+false_positives = ["A host of another house."]
 each = { h = "job.hosts" }
 when = ['h.name != "nobody"']
 references = ["https://example.org/"]
@@ -42,6 +43,11 @@ name = "the excepted host"
 outcome = "clear"
 host = "nobody"
 nccl_log = "nobody:1:1 [0] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0>"
+
+[[example]]
+name = "no host"
+outcome = "unknown"
+text = "the data are loaded"
 """
 
 
@@ -98,7 +104,7 @@ def test_a_private_rule_is_judged_shown_and_tested(ncdiag: Run, veth: Path, pack
     assert b"house-rule" in ncdiag("rules", "list", "--rules", pack).stdout
     assert ncdiag("rules", "show", "PRV001", "--rules", pack).returncode == 0
     done = ncdiag("rules", "test", "--rules", pack)
-    assert done.stdout == b"1 rules, 2 examples, 0 problems\n"
+    assert done.stdout == b"1 rules, 3 examples, 0 problems\n"
     assert done.returncode == 0
 
 

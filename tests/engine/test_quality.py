@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 import msgspec
@@ -25,6 +26,7 @@ each = { host = "job.hosts" }
 when = ['"nvidia_peermem" not in host.modules.name', '"mlx5_core" in host.modules.name']
 unless = ['"nv_peer_mem" in host.modules.name']
 why = "GPU memory cannot be registered"
+false_positives = ["DMA-BUF takes the place of the module."]
 references = ["https://example.org"]
 [[fix]]
 kind = "command"
@@ -60,6 +62,9 @@ def facts_of(sections: Mapping[str, tuple[str, ...]], host: str | None) -> Job:
     return Job(hosts=(Host(name=name, modules=modules, complete=frozenset(sections), provenance=seen),))
 
 
+NOTHING_SHOWN = '[[example]]\nname = "nothing"\noutcome = "unknown"\n'
+
+
 def told(text: str) -> list[str]:
     return problems([load_text(text)], facts_of)
 
@@ -86,7 +91,10 @@ def without_example(name: str) -> str:
             RULE.replace("[[fix]]", '[[asks]]\nmissing = "m"\nask_for = "lsmod on {host.name}"\n[[fix]]', 1),
             "asks for '{host.name}': nothing is filled in",
         ),
-        (RULE.replace('outcome = "unknown"', 'outcome = "clear"'), "example 'lsmod is missing' should be clear"),
+        (
+            RULE.replace('outcome = "unknown"', 'outcome = "clear"') + NOTHING_SHOWN,
+            "example 'lsmod is missing' should be clear",
+        ),
         (
             RULE.replace('lsmod = "ext4"', 'lsmod = "mlx5_core"'),
             "example 'no network card' should be clear: it is fired",
@@ -100,8 +108,44 @@ def test_a_fault_is_told(text: str, problem: str) -> None:
     assert problem in found[0]
 
 
+def test_what_is_not_certain_says_what_looks_the_same() -> None:
+    bare = RULE.replace('false_positives = ["DMA-BUF takes the place of the module."]\n', "")
+    (problem,) = told(bare)
+    assert problem.startswith("peermem-missing: is likely and has no `false_positives`")
+    assert told(bare.replace("why = ", 'strength = "certain"\nwhy = ')) == []
+    assert told(bare.replace('"warning"', '"info"')) == []
+
+
+def test_what_can_be_unknown_shows_it() -> None:
+    bare = without_example("lsmod is missing")
+    (problem,) = told(bare)
+    assert "no example with outcome 'unknown', and 'mlx5 alone' is unknown without its lsmod" in problem
+    assert told(bare.replace('"warning"', '"info"')) == []
+
+
+def shown_whole(sections: Mapping[str, tuple[str, ...]], host: str | None, but: tuple[str, ...] | None = None) -> Job:
+    """The facts of a list of modules that is whole, be it empty, unless it is ``but``."""
+    complete = frozenset({"lsmod"}) if sections.get("lsmod", ()) != but else frozenset[str]()
+    job = facts_of(sections, host)
+    return msgspec.structs.replace(
+        job, hosts=tuple(msgspec.structs.replace(found, complete=complete) for found in job.hosts)
+    )
+
+
+def test_what_is_never_unknown_needs_no_example_of_it() -> None:
+    assert problems([load_text(without_example("lsmod is missing"))], shown_whole) == []
+
+
+def test_each_of_several_texts_is_left_out() -> None:
+    rule = load_text(
+        without_example("lsmod is missing").replace('lsmod = "mlx5_core"', 'lsmod = ["mlx5_core", "ext4"]')
+    )
+    (problem,) = problems([rule], functools.partial(shown_whole, but=("mlx5_core",)))
+    assert "'mlx5 alone' is unknown without text 2 of its lsmod" in problem
+
+
 def test_what_went_wrong_tells_the_clauses() -> None:
-    (problem,) = told(RULE.replace('outcome = "unknown"', 'outcome = "fired"'))
+    (problem,) = told(RULE.replace('outcome = "unknown"', 'outcome = "fired"') + NOTHING_SHOWN)
     assert 'for host = node1: "nvidia_peermem" not in host.modules.name is unknown' in problem
 
 
