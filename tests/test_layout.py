@@ -45,7 +45,6 @@ ALLOWED = {
     "engine": KNOWLEDGE | {"knowledge"},
     "fixes": KNOWLEDGE | {"engine"},
     "report": KNOWLEDGE | {"engine", "fixes"},
-    "predicting": KNOWLEDGE | {"engine", "fixes"},
     "redact": READING | {"machine", "report"},
     "lint": READING | {"catalogue", "engine", "fixes", "report", "diagnose"},
     "diagnose": READING | {"catalogue", "engine", "fixes", "report"},

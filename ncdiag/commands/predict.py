@@ -40,24 +40,25 @@ def predict(  # noqa: PLR0917  (typer's parameters)
     """Print the prediction."""
     import json
 
-    from ncdiag import predicting
     from ncdiag.commands._judge import told
     from ncdiag.facts.view import View
     from ncdiag.machine.inputs import inputs_or_host
     from ncdiag.nccl import environment
+    from ncdiag.nccl.on_host.predicting import predict as predicted
     from ncdiag.reading.many import read_all
+    from ncdiag.report import prediction
     from ncdiag.report.sanitize import clean, json_escapes
 
     releases = [_version(text) for text in nccl or ()]
     changed = dict(map(_assignment, env or ()))
     items = inputs_or_host(files or (), root, ask_library=ask_nccl)
     job = read_all(told(items, quiet=quiet)).job()
-    found = predicting.predict(View(job, environment.resolve_fields), releases, changed)
+    found = predicted(View(job, environment.resolve_fields), releases, changed)
     if format_ == "json":
-        text = json_escapes(json.dumps(predicting.as_json(found), ensure_ascii=False, indent=1)) + "\n"
+        text = json_escapes(json.dumps(prediction.as_json(found), ensure_ascii=False, indent=1)) + "\n"
         write(text, output, encoding="utf-8")
     else:
-        write(clean(predicting.as_text(found) or "no host was understood\n"), output)
+        write(clean(prediction.as_text(found) or "no host was understood\n"), output)
     return 0 if found else NOTHING_UNDERSTOOD
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -22,7 +20,8 @@ from ncdiag.nccl.selection.nics import nics
 from ncdiag.nccl.selection.p2p import local_transports
 from ncdiag.nccl.selection.reasons import Reason
 
-_GIVES_UP = "NCCL gives up: "
+GIVES_UP = "NCCL gives up: "
+"""How a reason begins after which NCCL has no choice left."""
 _UNLIKE = "the log shows something else: "
 
 
@@ -176,7 +175,7 @@ def _candidates(host: Host, found: Devices) -> tuple[Port, ...]:
 
 
 def _given_up(choice: str, error: str | None) -> list[Step]:
-    return [Step(choice, "", f"{_GIVES_UP}{error}", "no interface is left", "")] if error else []
+    return [Step(choice, "", f"{GIVES_UP}{error}", "no interface is left", "")] if error else []
 
 
 def _assumed(host: Host) -> list[Step]:
@@ -189,98 +188,3 @@ def _assumed(host: Host) -> list[Step]:
 def _steps(choice: str, reasons: Sequence[Reason], prefix: str = "") -> list[Step]:
     return [Step(choice, f"{prefix}{reason.about}".strip(), reason.text, reason.rule, reason.source)
             for reason in reasons]  # fmt: skip
-
-
-_ROWS = (
-    ("bootstrap interface", "bootstrap_interface"), ("socket interfaces", "socket_interfaces"), ("network", "net"),
-    ("RDMA ports", "ib_devices"), ("GID index", "gid"), ("GPUDirect RDMA", "gdr"), ("nearest NICs", "nics"),
-    ("between GPUs", "local"),
-)  # fmt: skip
-_UNKNOWN = "not known"
-
-
-def as_text(predictions: Sequence[Prediction]) -> str:
-    """A table for each host with one column for each release, the ranks that differ, and the reasons."""
-    by_host: dict[str, list[Prediction]] = {}
-    for one in predictions:
-        by_host.setdefault(one.host, []).append(one)
-    return "\n".join("".join(f"{line}\n" for line in _told(found)) for found in by_host.values())
-
-
-def _told(found: Sequence[Prediction]) -> Iterator[str]:
-    yield found[0].host
-    rows = [("", [f"NCCL {one.nccl_version or 'of an unknown version'}" for one in found])]
-    rows += [(words, [_cell(one.chosen, field) for one in found]) for words, field in _ROWS]
-    widths = [max(len(cells[column]) for _, cells in rows) for column in range(len(found))]
-    for words, cells in rows:
-        shown = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-        yield f"  {words:<20} {shown}".rstrip()
-    for one in found:
-        for rank in one.ranks:
-            differing = ", ".join(
-                f"{words} {_cell(rank.chosen, field)}" for words, field in _ROWS
-                if getattr(rank.chosen, field) != getattr(one.chosen, field)
-            )  # fmt: skip
-            yield f"  rank {rank.rank}: {differing}{_with(one, found)}"
-    yield "  why"
-    told = dict.fromkeys(step for one in found for step in one.chosen.reasons)
-    for step in told:
-        those = [one for one in found if step in one.chosen.reasons]
-        only = "" if len(those) == len(found) else "".join(_with(one, found) for one in those)
-        about = f"{step.about}: " if step.about else ""
-        by = "; ".join(word for word in (step.rule, step.source) if word)
-        yield f"    {step.choice}: {about}{step.text} ({by}){only}"
-
-
-def _with(one: Prediction, found: Sequence[Prediction]) -> str:
-    return f" [{one.nccl_version}]" if len(found) > 1 else ""
-
-
-def _cell(answer: Chosen, field: str) -> str:
-    """A field for people; unknown is said, and nothing is a dash."""
-    value = getattr(answer, field)
-    if field == "bootstrap_interface" and value is None:
-        return "none" if any(step.text.startswith(_GIVES_UP) for step in answer.reasons) else _UNKNOWN
-    if value is None:
-        return _UNKNOWN
-    if field in _WORDED:
-        return _WORDED[field](value) or "-"
-    return value if isinstance(value, str) else ", ".join(value) or "none"
-
-
-_YES = {True: "yes", False: "no", None: _UNKNOWN}
-
-
-def _pairs(transports: Mapping[str, str | None]) -> str:
-    """``P2P``, or ``P2P 12, SHM 16`` where pairs differ."""
-    counts = Counter(transport or _UNKNOWN for transport in transports.values())
-    if len(counts) == 1:
-        return next(iter(counts))
-    return ", ".join(f"{transport} {count}" for transport, count in counts.items())
-
-
-_WORDED: dict[str, Callable[[dict[str, Any]], str]] = {
-    "gid": lambda held: ", ".join(f"{port} {_UNKNOWN if i is None else i}" for port, i in held.items()),
-    "gdr": lambda held: ", ".join(f"{port} {_YES[verdict.enabled]}" for port, verdict in held.items()),
-    "nics": lambda held: ", ".join(f"{gpu} {'+'.join(names)}" for gpu, names in held.items()),
-    "local": _pairs,
-}
-"""How the fields that hold something for each port, GPU or pair are told."""
-
-
-def as_json(predictions: Sequence[Prediction]) -> dict[str, object]:
-    """The predictions under the names of ``--format json``."""
-    return {"hosts": [_flat(one) for one in predictions]}
-
-
-def _flat(one: Prediction) -> dict[str, object]:
-    fields = _promised(one.chosen)
-    ranks = [{"rank": each.rank, **_promised(each.chosen)} for each in one.ranks]
-    reasons = fields.pop("reasons")
-    return {"host": one.host, "nccl_version": one.nccl_version, **fields, "ranks": ranks, "reasons": reasons}
-
-
-def _promised(answer: Chosen) -> dict[str, object]:
-    """The fields of the JSON form; NICs and local transports stand among the reasons there."""
-    fields: dict[str, object] = msgspec.to_builtins(answer)
-    return {name: value for name, value in fields.items() if name not in {"nics", "local"}}
