@@ -243,3 +243,9 @@ def test_public_names_resolve() -> None:
         assert getattr(ncdiag, name) is not None
     with pytest.raises(AttributeError):
         _ = ncdiag.nonsense
+
+
+def test_the_map_names_every_part() -> None:
+    rows = (PROJECT / "docs" / "architecture.md").read_text(encoding="utf-8").split("## The way")[0]
+    named = {name.partition("/")[0] for name in re.findall(r"`([\w/]+)`", rows)}
+    assert PARTS - {"__init__", "__main__"} <= named
