@@ -161,7 +161,7 @@ def is_congested(port: Port, view: View) -> bool | None:
 
 def _choice(port: Port, view: View) -> GidChoice | None:
     host = view.host(port.host)
-    return chosen.gid(view, port, settings_of(host, view), view.version(host)) if host is not None else None
+    return chosen.gid(port, view, settings_of(host, view), view.version(host)) if host is not None else None
 
 
 @derived

@@ -55,7 +55,7 @@ def test_what_is_not_certain_leaves_room_for_what_the_logs_show(shared: Path) ->
             host, version = view.host(rank.host), view.version(rank)
             assert host is not None
             settings = settings_of(host, view)
-            taken = chosen.of_host(view, host, settings, version)
+            taken = chosen.of_host(host, view, settings, version)
             boot = taken.sockets.bootstrap
             if rank.bootstrap_interface is not None and (version is None or version.high >= BOOTSTRAP_LIST):
                 looked_at["interface"] += 1

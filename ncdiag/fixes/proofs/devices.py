@@ -32,7 +32,7 @@ class _Taken(msgspec.Struct, frozen=True):
 def prove(view: View, change: Change) -> tuple[HostProof, ...]:
     """The ports and the network of every host with the change applied, and whether they fit together."""
     taken: list[_Taken] = []
-    proofs = [_host(view, name, change, taken) for name in seen.hosts(view)]
+    proofs = [_host(name, view, change, taken) for name in seen.hosts(view)]
     if seen.unseen(view):
         text = "the RDMA devices of the other hosts were not seen"
         proofs.append(HostProof("", "not-simulated", text, ("ibstat (on the other hosts)",), others=True))
@@ -41,22 +41,22 @@ def prove(view: View, change: Change) -> tuple[HostProof, ...]:
     return tuple(proofs)
 
 
-def _host(view: View, name: str, change: Change, taken: list[_Taken]) -> HostProof:
+def _host(name: str, view: View, change: Change, taken: list[_Taken]) -> HostProof:
     """The choice of one host; what it takes goes into ``taken``."""
     host = view.host(name)
     after = settings(view, name, change)
     with_this = f"with this, {release(view, name)} on {name}"
     aim = _aim(view, name, change)
     if host is not None and aim:
-        return _leads_to(view, host, after, with_this, aim)
+        return _leads_to(host, view, after, with_this, aim)
     if host is None or not host.hcas:
         return HostProof(name, "not-simulated", f"{name}'s RDMA devices were not seen", (f"ibstat (on {name})",))
-    found = chosen.of_host(view, host, after, view.version(host))
+    found = chosen.of_host(host, view, after, view.version(host))
     if open_point := _open_point(view, name, found):
         return open_point
     if problem := _problem(host, found, after, change):
         return HostProof(name, "refuted", f"{with_this} {problem}")
-    was = chosen.of_host(view, host, settings(view, name, Change({})), view.version(host))
+    was = chosen.of_host(host, view, settings(view, name, Change({})), view.version(host))
     known = was.ports.known and was.net.known
     changed = (was.net.name, set(was.ports.names)) != (found.net.name, set(found.ports.names)) if known else None
     taken.append(_Taken(name, found.ports.ports, changed))
@@ -92,9 +92,9 @@ def _forces_sockets(view: View, name: str) -> bool:
     return settings(view, name, Change({})).get("NCCL_NET", "").lower() == SOCKET.lower()
 
 
-def _leads_to(view: View, host: Host, after: Mapping[str, str], with_this: str, wanted: Container[str]) -> HostProof:
+def _leads_to(host: Host, view: View, after: Mapping[str, str], with_this: str, wanted: Container[str]) -> HostProof:
     """A change that is meant to lead to one of these networks, such as NCCL_NET=Socket."""
-    net = chosen.of_host(view, host, after, view.version(host)).net
+    net = chosen.of_host(host, view, after, view.version(host)).net
     if not net.known:
         ask = (f"ip addr (on {host.name})", f"ibstat (on {host.name})")
         return HostProof(host.name, "not-simulated", f"which network {host.name} then uses is not certain", ask)

@@ -19,7 +19,7 @@ _READ = "NCCL_NET_GDR_READ"
 
 def prove(view: View, change: Change) -> tuple[HostProof, ...]:
     """GPUDirect RDMA of every known NIC with the change applied: on, or off where the level LOC asks for that."""
-    proofs = [proof for name in seen.hosts(view) for proof in _host(view, name, change)]
+    proofs = [proof for name in seen.hosts(view) for proof in _host(name, view, change)]
     if seen.unseen(view):
         text = "the distances between GPUs and NICs of the other hosts were not seen"
         ask = ("nvidia-smi topo -m (on the other hosts)",)
@@ -27,9 +27,9 @@ def prove(view: View, change: Change) -> tuple[HostProof, ...]:
     return tuple(proofs)
 
 
-def _host(view: View, name: str, change: Change) -> Iterator[HostProof]:
+def _host(name: str, view: View, change: Change) -> Iterator[HostProof]:
     host = view.host(name)
-    nics = tuple(_nics(view, host, settings(view, name, change))) if host is not None else ()
+    nics = tuple(_nics(host, view, settings(view, name, change))) if host is not None else ()
     given = change.env.get("NCCL_NET_GDR_LEVEL")
     version = view.version(host)
     ask = (f"nvidia-smi topo -m (on {name})", f"lsmod (on {name})")
@@ -47,7 +47,7 @@ def _host(view: View, name: str, change: Change) -> Iterator[HostProof]:
         text = f"what {release(view, name)} on {name} loses by switching it off is not simulated"
         yield HostProof(name, "not-simulated", text)
         return
-    proofs = [_nic(view, host, nic, change) for nic in nics]
+    proofs = [_nic(host, view, nic, change) for nic in nics]
     gained = [proof for proof in proofs if proof.state == "proved"]
     yield from gained or proofs  # a NIC far from all GPUs stays out whatever the level, and takes nothing away
 
@@ -57,7 +57,7 @@ def _ignored(given: str, view: View, host: Host | None) -> bool:
     return all(paths.parse_level(given, exact) is None for exact in samples(view.version(host), paths.CHANGES))
 
 
-def _nics(view: View, host: Host, after: dict[str, str]) -> Iterator[str]:
+def _nics(host: Host, view: View, after: dict[str, str]) -> Iterator[str]:
     """The NICs that NCCL takes: from the devices, else those that its log lists, else those of the topology."""
     ports = chosen.rdma(host, after, view.version(host))
     names = [port.hca for port in ports.ports]
@@ -69,10 +69,10 @@ def _nics(view: View, host: Host, after: dict[str, str]) -> Iterator[str]:
     yield from dict.fromkeys(names)
 
 
-def _nic(view: View, host: Host, nic: str, change: Change) -> HostProof:
+def _nic(host: Host, view: View, nic: str, change: Change) -> HostProof:
     name, version = host.name, view.version(host)
     after, before = settings(view, name, change), settings(view, name, Change({}))
-    far = chosen.distances_of(view, host, after, chosen.rdma(host, after, version))
+    far = chosen.distances_of(host, view, after, chosen.rdma(host, after, version))
     verdict, was = gdr_of(host, nic, after, version, far), gdr_of(host, nic, before, version, far)
     with_this = f"with this, {release(view, name)} on {name}"
     wanted, had, how = verdict.enabled, was.enabled, "uses GPUDirect RDMA"

@@ -15,14 +15,14 @@ VARIABLES = frozenset({
 
 def prove(view: View, change: Change) -> tuple[HostProof, ...]:
     """The entry that every known RoCE port uses with the change applied."""
-    proofs = [proof for name in seen.hosts(view) for proof in _host(view, name, change)]
+    proofs = [proof for name in seen.hosts(view) for proof in _host(name, view, change)]
     if seen.unseen(view):
         text = "the GID tables of the other hosts were not seen"
         proofs.append(HostProof("", "not-simulated", text, ("show_gids (on the other hosts)",), others=True))
     return tuple(proofs)
 
 
-def _host(view: View, name: str, change: Change) -> list[HostProof]:
+def _host(name: str, view: View, change: Change) -> list[HostProof]:
     host = view.host(name)
     active = [p for d in (host.hcas if host else ()) for p in d.ports if is_active(p, view) is not False]
     ports = [port for port in active if is_roce(port, view) is not False]
@@ -37,7 +37,7 @@ def _host(view: View, name: str, change: Change) -> list[HostProof]:
 def _port(view: View, name: str, port: Port, change: Change) -> HostProof:
     ask = (f"show_gids (on {name}, whole)",)
     where = f"{name} {port.hca}"
-    choice = chosen.gid(view, port, settings(view, name, change), view.version(view.host(name)))
+    choice = chosen.gid(port, view, settings(view, name, change), view.version(view.host(name)))
     if not choice.known:
         why = choice.reasons[0].text if choice.reasons else "the table was not seen"
         text = f"which entry {release(view, name)} takes on {where} is not certain ({why})"

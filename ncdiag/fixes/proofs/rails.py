@@ -12,18 +12,18 @@ VARIABLES = frozenset({"NCCL_CROSS_NIC"})
 
 def prove(view: View, change: Change) -> tuple[HostProof, ...]:
     """What the variable means on every known host, whose NICs have to be known for it."""
-    proofs = [_host(view, name, change) for name in seen.hosts(view)]
+    proofs = [_host(name, view, change) for name in seen.hosts(view)]
     if seen.unseen(view):
         text = "the NICs of the other hosts were not seen"
         proofs.append(HostProof("", "not-simulated", text, ("ibstat (on the other hosts)",), others=True))
     return tuple(proofs)
 
 
-def _host(view: View, name: str, change: Change) -> HostProof:
+def _host(name: str, view: View, change: Change) -> HostProof:
     host = view.host(name)
     after = settings(view, name, change)
     version = view.version(host)
-    names = chosen.nic_names(chosen.of_host(view, host, after, version)) if host is not None else ()
+    names = chosen.nic_names(chosen.of_host(host, view, after, version)) if host is not None else ()
     if not names:
         text = f"which NICs {release(view, name)} on {name} takes was not seen"
         return HostProof(name, "not-simulated", text, (f"ibstat (on {name})",))

@@ -27,7 +27,7 @@ class _Picked(msgspec.Struct, frozen=True):
 def prove(view: View, change: Change) -> tuple[HostProof, ...]:
     """The choice of every host with the change applied, and whether the chosen addresses fit together."""
     picked: list[_Picked] = []
-    proofs = [_host(view, name, change, picked) for name in seen.hosts(view)]
+    proofs = [_host(name, view, change, picked) for name in seen.hosts(view)]
     missing = seen.unseen(view)
     if missing:
         text = "the interfaces of the other hosts were not seen"
@@ -38,7 +38,7 @@ def prove(view: View, change: Change) -> tuple[HostProof, ...]:
     return tuple(proofs)
 
 
-def _host(view: View, name: str, change: Change, picked: list[_Picked]) -> HostProof:
+def _host(name: str, view: View, change: Change, picked: list[_Picked]) -> HostProof:
     """The choice of one host; what it picks goes into ``picked``."""
     host = seen.interfaces(name, view)
     ask = (f"ip addr (on {name})",)

@@ -42,7 +42,7 @@ class OfHost(msgspec.Struct, frozen=True):
     net: Network
 
 
-def interfaces(view: View, host: Host, settings: Mapping[str, str], version: AnyVersion) -> Sockets:
+def interfaces(host: Host, view: View, settings: Mapping[str, str], version: AnyVersion) -> Sockets:
     """The interface choices. A list from a log settles only what others cannot change."""
     known = seen.interfaces(host.name, view)
     if known.origin == "none":
@@ -95,20 +95,20 @@ def rdma(host: Host, settings: Mapping[str, str], version: AnyVersion) -> Device
     return devices(host.hcas, settings, version, complete=bool(host.complete & COLLECTION_KINDS["hcas"]))
 
 
-def of_host(view: View, host: Host, settings: Mapping[str, str], version: AnyVersion) -> OfHost:
+def of_host(host: Host, view: View, settings: Mapping[str, str], version: AnyVersion) -> OfHost:
     """Interfaces, RDMA ports and the network back end that rests on them."""
-    taken, ports = interfaces(view, host, settings, version), rdma(host, settings, version)
+    taken, ports = interfaces(host, view, settings, version), rdma(host, settings, version)
     found = Found(
         devices=ports,
         oob=taken.oob,
         sockets=taken.data,
-        plugins=tuple(dict.fromkeys(_plugins(view, host))),
+        plugins=tuple(dict.fromkeys(_plugins(host, view))),
         verbs=has_infiniband_devices(host, view),
     )
     return OfHost(taken, ports, network(found, settings, version))
 
 
-def _plugins(view: View, host: Host) -> Iterator[str]:
+def _plugins(host: Host, view: View) -> Iterator[str]:
     """The network plugins that a log names or that lie among the libraries."""
     for rank in view.ranks_on(host.name):
         if rank.net_plugin is not None:
@@ -119,7 +119,7 @@ def _plugins(view: View, host: Host) -> Iterator[str]:
     yield from (name for name in names if name.startswith("libnccl-net"))
 
 
-def gid(view: View, port: Port, settings: Settings, version: AnyVersion) -> GidChoice:
+def gid(port: Port, view: View, settings: Settings, version: AnyVersion) -> GidChoice:
     """The GID entry that NCCL takes of a port; a port whose GIDs are RoCE's is Ethernet though no output says so."""
     if port.link_layer is None and is_roce(port, view):
         port = msgspec.structs.replace(port, link_layer="Ethernet")
@@ -133,24 +133,24 @@ def nic_names(found: OfHost) -> tuple[str, ...]:
     return found.sockets.data.names if found.net.name == SOCKET and found.sockets.data.known else ()
 
 
-def topology_of(view: View, host: Host) -> TopoSystem | None:
+def topology_of(host: Host, view: View) -> TopoSystem | None:
     """The topology file that tells of this host alone, whole; None without one or where several could."""
     files = [t for t in view.job.topologies if t.whole and (t.nhosts or 1) == 1]
     mine = [t for t in files if t.host == host.name] or (files if len(view.job.hosts) == 1 else [])
     return mine[0] if len(mine) == 1 else None
 
 
-def distances_of(view: View, host: Host, settings: Settings, ports: Devices) -> Distances | None:
+def distances_of(host: Host, view: View, settings: Settings, ports: Devices) -> Distances | None:
     """The distances between the GPUs and NICs of a host, as far as they were seen."""
     places = {hca.name: hca.bus_id for hca in host.hcas}
     speeds = {port.hca: int(port.rate_gbps * 1000) for port in ports.ports if port.rate_gbps}
     nets = [Net(name, places.get(name), speeds.get(name)) for name in dict.fromkeys(p.hca for p in ports.ports)]
     nets += [Net(i.name, i.bus_id, i.speed_mbps) for i in host.interfaces if i.bus_id]
     detour = (parse_number(settings.get("NCCL_NVB_DISABLE")) or 0) == 0
-    return distances(host, topology_of(view, host), nets, through_gpus=detour)
+    return distances(host, topology_of(host, view), nets, through_gpus=detour)
 
 
-def processor_of(view: View, host: Host) -> TopoCpu | None:
+def processor_of(host: Host, view: View) -> TopoCpu | None:
     """What a topology file says of the host's processor; None without one."""
-    system = topology_of(view, host)
+    system = topology_of(host, view)
     return system.cpus[0] if system is not None and system.cpus else None

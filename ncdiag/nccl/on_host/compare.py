@@ -61,9 +61,9 @@ def compared(view: View, *, logs_alone: bool = True) -> tuple[Comparison, ...]:
             mine = {**base, **own_settings(rank)}
             key = host.name if whole else None, str(version), frozenset(mine.items())
             if key not in known:
-                choices = chosen.of_host(view, host, mine, version) if whole else None
+                choices = chosen.of_host(host, view, mine, version) if whole else None
                 known[key] = _Prediction(choices, _level(mine, version))
-            found.update(dict.fromkeys(_compared(view, host, rank, known[key], mine)))
+            found.update(dict.fromkeys(_compared(host, view, rank, known[key], mine)))
     return tuple(found)
 
 
@@ -80,18 +80,18 @@ def own_settings(rank: Rank) -> dict[str, str]:
 
 
 def _compared(
-    view: View, host: Host, rank: Rank, predicted: _Prediction, settings: Mapping[str, str]
+    host: Host, view: View, rank: Rank, predicted: _Prediction, settings: Mapping[str, str]
 ) -> Iterator[Comparison]:  # fmt: skip
     where = host.name, rank.rank
     found = [_of_files(host, rank)]
     if predicted.choices is not None:
-        found += [_interfaces(view, host, rank, predicted.choices), _devices(view, rank, predicted.choices)]
+        found += [_interfaces(host, view, rank, predicted.choices), _devices(rank, view, predicted.choices)]
     for choice, mine, logged in itertools.chain.from_iterable(found):
         yield Comparison(*where, choice, mine, logged)
     version = view.version(rank)
     used = {(use.hca, use.port or 1): use.index for use in rank.gids_used if use.hca and use.index is not None}
     for port in (port for hca in host.hcas for port in hca.ports if (port.hca, port.number) in used):
-        index = chosen.gid(view, port, settings, version).index
+        index = chosen.gid(port, view, settings, version).index
         if index is not None:
             yield Comparison(*where, "GID index", str(index), str(used[port.hca, port.number]), label(port))
     printed = {verdict.limit for verdict in rank.gdr if verdict.limit is not None}
@@ -110,7 +110,7 @@ def _of_files(host: Host, rank: Rank) -> Iterator[tuple[Choice, str, str]]:
             yield "setting", f"{name}={held.text}", f"{name}={echoed.text}"
 
 
-def _interfaces(view: View, host: Host, rank: Rank, predicted: chosen.OfHost) -> Iterator[tuple[Choice, str, str]]:
+def _interfaces(host: Host, view: View, rank: Rank, predicted: chosen.OfHost) -> Iterator[tuple[Choice, str, str]]:
     boot, data = predicted.sockets.bootstrap, predicted.sockets.data
     version = view.version(rank)
     tells = version is None or version.high >= BOOTSTRAP_LIST  # older releases list what NET found instead
@@ -122,7 +122,7 @@ def _interfaces(view: View, host: Host, rank: Rank, predicted: chosen.OfHost) ->
         yield "socket interfaces", ", ".join(data.names), listed
 
 
-def _devices(view: View, rank: Rank, predicted: chosen.OfHost) -> Iterator[tuple[Choice, str, str]]:
+def _devices(rank: Rank, view: View, predicted: chosen.OfHost) -> Iterator[tuple[Choice, str, str]]:
     ports, net = predicted.ports, predicted.net
     if net.known and net.name and rank.net is not None and not view.events_on(rank.host, _IB_FAILED):
         yield "network", net.name, rank.net

@@ -86,7 +86,7 @@ def predict(
     found = []
     for host in view.job.hosts:
         versions: Sequence[AnyVersion] = releases or (view.version(host),)
-        found += [_host(view, host, version, env or {}) for version in versions]
+        found += [_host(host, view, version, env or {}) for version in versions]
     if releases or env:  # what if: the log cannot show it
         return tuple(found)
     unlike = [one for one in compared(view) if one.predicted != one.logged]
@@ -108,10 +108,10 @@ def _who(one: Comparison) -> str:
     return " ".join(part for part in ("" if one.rank is None else f"rank {one.rank}", one.about) if part)
 
 
-def _host(view: View, host: Host, version: AnyVersion, env: Mapping[str, str]) -> Prediction:
+def _host(host: Host, view: View, version: AnyVersion, env: Mapping[str, str]) -> Prediction:
     told = in_force(host, view, version, env)
     base = told.values
-    usual = choose(view, host, base, version)
+    usual = choose(host, view, base, version)
     known = {frozenset(base.items()): usual}
     usual = msgspec.structs.replace(usual, reasons=(*_steps("settings", told.reasons), *usual.reasons))
     ranks = []
@@ -119,7 +119,7 @@ def _host(view: View, host: Host, version: AnyVersion, env: Mapping[str, str]) -
         mine = {**base, **own_settings(rank), **env}
         key = frozenset(mine.items())
         if key not in known:  # ranks with equal settings choose alike
-            known[key] = choose(view, host, mine, version)
+            known[key] = choose(host, view, mine, version)
         if _differ(known[key], usual):
             ranks.append(OfRank(rank.rank, known[key]))
     return Prediction(host.name, None if version is None else str(version), usual, tuple(ranks))
@@ -129,9 +129,9 @@ def _differ(one: Chosen, other: Chosen) -> bool:
     return msgspec.structs.replace(one, reasons=()) != msgspec.structs.replace(other, reasons=())
 
 
-def choose(view: View, host: Host, settings: Mapping[str, str], version: AnyVersion) -> Chosen:
+def choose(host: Host, view: View, settings: Mapping[str, str], version: AnyVersion) -> Chosen:
     """All choices of one host with these settings."""
-    found = chosen.of_host(view, host, settings, version)
+    found = chosen.of_host(host, view, settings, version)
     boot, data, ports, net = found.sockets.bootstrap, found.sockets.data, found.ports, found.net
     steps = [
         *_assumed(host),
@@ -143,17 +143,17 @@ def choose(view: View, host: Host, settings: Mapping[str, str], version: AnyVers
     ]
     gids: dict[str, int | None] = {}
     direct: dict[str, Gdr] = {}
-    far = chosen.distances_of(view, host, settings, ports)
+    far = chosen.distances_of(host, view, settings, ports)
     for port in _candidates(host, ports) if IB in {net.name, *net.possible} else ():
         name = label(port)
-        choice = chosen.gid(view, port, settings, version)
+        choice = chosen.gid(port, view, settings, version)
         gids[name] = choice.index
         verdict = gdr(host, port.hca, settings, version, far)
         direct[name] = Gdr(verdict.enabled, verdict.why)
         steps += [*_steps("gid", choice.reasons, f"{name} entry "), *_steps("gdr", verdict.reasons)]
     by_gpu = nics(far, chosen.nic_names(found), settings, version)
     fast = {port.partition(":")[0] for port, verdict in direct.items() if verdict.enabled}
-    local = local_transports(host, far, settings, version, chosen.processor_of(view, host), fast)
+    local = local_transports(host, far, settings, version, chosen.processor_of(host, view), fast)
     steps += [*_steps("nics", by_gpu.reasons), *_steps("p2p", local.reasons)]
     return Chosen(
         bootstrap_interface=boot.names[0] if boot.known and boot.names else None,
