@@ -13,11 +13,9 @@ from typing import Annotated, Any, Literal, Union
 
 import msgspec
 
+from ncdiag.facts.model.marks import WHOLE
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.knowledge import registry
-
-OPTIONAL_TABLES = frozenset({("Launch", "env"), ("Launch", "mca"), ("Rank", "transports")})
-"""Dict fields that were read whole: a missing key is known absent, not unknown."""
 
 
 class Scalar(msgspec.Struct, frozen=True):
@@ -107,6 +105,8 @@ def kind_of(annotation: Any) -> Kind:  # noqa: ANN401, PLR0911  (one line a form
 
 def _annotated(arguments: tuple[Any, ...]) -> Kind:
     kind = kind_of(arguments[0])
+    if isinstance(kind, Table) and WHOLE in arguments:
+        return Table(kind.item, optional=True)
     is_host = any(isinstance(m, msgspec.Meta) and (m.extra or {}).get("ref") == "Host" for m in arguments[1:])
     return Scalar(kind.names, kind.values, is_host=True) if is_host and isinstance(kind, Scalar) else kind
 
@@ -129,12 +129,7 @@ def stored_fields(cls: type) -> dict[str, Kind]:
     """The fields of a fact type, without its provenance."""
     hints = typing.get_type_hints(cls, include_extras=True)
     names = [name for name in getattr(cls, "__struct_fields__", ()) if name != "provenance"]
-    kinds = {name: kind_of(hints[name]) for name in names}
-    for owner, name in OPTIONAL_TABLES:
-        held = kinds.get(name)
-        if owner == cls.__name__ and isinstance(held, Table):
-            kinds[name] = Table(held.item, optional=True)
-    return kinds
+    return {name: kind_of(hints[name]) for name in names}
 
 
 @functools.cache

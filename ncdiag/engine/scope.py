@@ -23,9 +23,9 @@ from ncdiag.engine.kinds import (
 )
 from ncdiag.engine.tree import Path, Step, StepKind
 from ncdiag.facts.model import Host, Job, Setting
+from ncdiag.facts.model.declared import declared
+from ncdiag.facts.model.marks import IF_UNSET
 
-_HAVE_SETTINGS = ("Rank", "Host", "Job")
-_MAY_BE_ABSENT = ("text", "number")
 _ANY_HOLE = Scalar(STR.names | INT.names | FLOAT.names)
 
 
@@ -121,7 +121,7 @@ class Scope(msgspec.Struct, frozen=True):
     def _next(self, kind: Kind, name: str, index: int) -> tuple[Kind, StepKind | None]:
         """The kind behind ``.name`` and how to get there (None: nothing to do yet)."""
         if isinstance(kind, Entity):
-            if name == "setting" and kind.cls.__name__ in _HAVE_SETTINGS:
+            if name == "setting" and "settings" in stored_fields(kind.cls):
                 return SettingsOf(), None
             return self._field(kind.cls, name, index)
         if isinstance(kind, SettingsOf):
@@ -140,7 +140,7 @@ class Scope(msgspec.Struct, frozen=True):
         if name in stored:
             if cls.__name__ == "Event" and name == "event" and self.names.events:
                 return Scalar(STR.names, self.names.events), "field"
-            return stored[name], "setting_field" if cls is Setting and name in _MAY_BE_ABSENT else "field"
+            return stored[name], "setting_field" if name in declared(cls).marked[IF_UNSET] else "field"
         if name in derived:
             return (cls.__name__ == "Event" and self._of_event(name)) or derived[name], "derived"
         choices = {*stored, *derived}
@@ -149,7 +149,7 @@ class Scope(msgspec.Struct, frozen=True):
             if not holes or name in holes:
                 return Scalar(holes[name]) if holes else _ANY_HOLE, "hole"
             choices |= set(holes)
-        if cls.__name__ in _HAVE_SETTINGS:
+        if "settings" in stored:
             choices.add("setting")
         reason = f"{cls.__name__} has no field {name!r}"
         raise PathError(reason, index, suggestion(name, choices))

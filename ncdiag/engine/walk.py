@@ -12,7 +12,8 @@ import msgspec
 from ncdiag.engine.fields import read
 from ncdiag.engine.kleene import ABSENT
 from ncdiag.engine.tree import Path, Step
-from ncdiag.facts.model import COLLECTION_KINDS, Event, Hca, Host, Job, Port, Setting
+from ncdiag.facts.model import Event, Job, Setting
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 
 
@@ -99,25 +100,6 @@ def _setting_field(setting: Setting, name: str) -> Any:  # noqa: ANN401
     return ABSENT if value is None and setting.is_set is False else value
 
 
-def is_complete(owner: Any, field: str) -> bool:  # noqa: ANN401
-    """Tell whether a collection that is not None holds all there is.
-
-    Collections of a host are closed by the section kinds that show them whole, those of the job by ``Job.complete``; an
-    HCA without ports is one whose ports were not seen. Other collections hold what one line or tool said: all of it.
-    """
-    if isinstance(owner, Host):
-        kinds = COLLECTION_KINDS.get(field)
-        return kinds is None or bool(owner.complete & kinds)
-    if isinstance(owner, Job):
-        return field in owner.complete or field not in _OPEN_IN_JOB
-    if isinstance(owner, Port) and field == "gids":
-        return owner.gids_complete is True
-    return not (isinstance(owner, Hca) and field == "ports" and not owner.ports)
-
-
-_OPEN_IN_JOB = frozenset(name for name in Job.__struct_fields__ if name not in ("conflicts", "provenance", "complete"))
-
-
 def single(path: Path) -> Callable[[Frame], Any]:
     """A path without fan-out: its value, None when a step on the way is unknown."""
     start = path.start
@@ -156,7 +138,7 @@ def fan_out(path: Path) -> Callable[[Frame], Found]:
                     continue
                 elif step.many:
                     reached += [item for item in value if item is not None]
-                    if not is_complete(owner, step.name):
+                    if not is_closed(owner, step.name):
                         is_open = True
                         missing = missing or not isinstance(owner, Job) or (not value and step.name != "events")
                 else:

@@ -12,22 +12,14 @@ from ncdiag.facts.assemble_hosts import hosts, with_log_interfaces
 from ncdiag.facts.assemble_ranks import numbered_settings, ordered_events, ranks
 from ncdiag.facts.entity import Entity, build
 from ncdiag.facts.model import Conflict, Job
-
-_JOB_LISTS = {
-    "Launch": "launches", "Benchmark": "benchmarks", "Timeout": "timeouts", "RankTable": "rank_tables",
-    "FlightRecord": "flight_records", "Communicator": "communicators", "CollectiveSum": "collectives",
-    "TopoSystem": "topologies", "GraphDump": "graph_dumps", "RasReport": "ras_reports",
-    "OperationProfile": "operation_profiles", "Fabric": "fabrics",
-    "Throughput": "throughputs", "LinkTest": "link_tests", "StackDump": "stack_dumps", "Complaint": "complaints",
-    "ClusterNode": "cluster_nodes", "CloudInstance": "cloud_instances", "SecurityGroup": "security_groups",
-}  # fmt: skip
+from ncdiag.facts.model.declared import declared
 
 
 def job(entities: Sequence[Entity], conflicts: Sequence[Conflict]) -> Job:
     """Build the job; entities whose key does not fit their type are left out."""
     grouped: dict[str, list[Entity]] = defaultdict(list)
     for entity in entities:
-        grouped[entity.kind].append(entity)
+        grouped[entity.declared.kind.__name__].append(entity)
     grouped["Interface"] = with_log_interfaces(grouped)
     own = grouped.pop("Job", [])
     entities_of_ranks = grouped["Rank"]
@@ -36,16 +28,14 @@ def job(entities: Sequence[Entity], conflicts: Sequence[Conflict]) -> Job:
     found_hosts = hosts(grouped, parts, settings)
     found_ranks = ranks(entities_of_ranks, settings, found_hosts)
     said = {key: value for entity in own for key, value in entity.values.items()}
-    lists: dict[str, Any] = {field: tuple(parts.get(kind, ())) for kind, field in _JOB_LISTS.items()}
-    result = Job(
-        hosts=found_hosts,
-        ranks=found_ranks,
-        settings=numbered_settings(settings, found_ranks),
-        events=ordered_events(parts.get("Event", []), found_ranks),
-        conflicts=tuple(conflicts),
-        complete=frozenset(said.pop("complete", ())),
-        **lists,
-    )
+    lists: dict[str, Any] = {
+        field: tuple(parts.get(kind.__name__, ())) for field, kind in declared(Job).collections.items()
+    }
+    lists |= {
+        "hosts": found_hosts, "ranks": found_ranks, "settings": numbered_settings(settings, found_ranks),
+        "events": ordered_events(parts.get("Event", []), found_ranks),
+    }  # fmt: skip
+    result = Job(conflicts=tuple(conflicts), complete=frozenset(said.pop("complete", ())), **lists)
     return _with_size(result, said)
 
 

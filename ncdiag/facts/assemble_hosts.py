@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, get_args
 
 import msgspec
 
-from ncdiag.facts import model
 from ncdiag.facts.entity import Entity, build
-from ncdiag.facts.model import Hca, Host, Interface, Port, Setting
+from ncdiag.facts.model import Host, Interface, Origin, Rank, Setting
+from ncdiag.facts.model.base import Key
+from ncdiag.facts.model.declared import Declared, declared
+from ncdiag.facts.model.marks import OF_HOST
 from ncdiag.facts.observe import Observation
 
 Parts = Mapping[str, list[Any]]
@@ -19,32 +21,22 @@ Parts = Mapping[str, list[Any]]
 UNNAMED = "unnamed-host"
 """Label of the host of pasted output that named none."""
 
-RANK_INTERFACES = ("bootstrap_interface", "oob_interface")
-
-_HOST_LISTS = {
-    "Interface": "interfaces", "Route": "routes", "Gpu": "gpus", "Npu": "npus", "TopoLink": "links", "PciDevice": "pci",
-    "KernelModule": "modules", "Mount": "mounts", "Limit": "limits", "Service": "services", "Library": "libraries",
-    "HealthCheck": "checks",
-}  # fmt: skip
-_JOB_PARTS = ("Launch", "Setting", "Event", "Benchmark", "Timeout")
 _SYSTEM_CONF = "/etc/nccl.conf"
-_ORIGIN_ORDER = ("process", "log echo", "live", "shell", "conf file", "launcher", "manifest", None)
+_ORIGIN_ORDER = (*get_args(Origin), None)
 
 
 def hosts(grouped: Mapping[str, list[Entity]], parts: Parts, settings: Iterable[Setting]) -> tuple[Host, ...]:
     """All hosts that any entity names, in the order of the input."""
     by_host: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
-    for kind, field in _HOST_LISTS.items():
-        for fact in parts.get(kind, ()):
+    for field, kind in declared(Host).collections.items():
+        for fact in _with_parts(declared(kind), parts):
             by_host[fact.host][field].append(fact)
-    for hca in _hcas(parts):
-        by_host[hca.host]["hcas"].append(hca)
     by_setting: dict[str | None, list[Setting]] = defaultdict(list)
     for setting in settings:
         by_setting[setting.host].append(setting)
     own = _own_fields(grouped.get("Host", ()))
     names = [e.host for kind in grouped for e in grouped[kind] if e.host is not None]
-    if not names and any(grouped.get(kind) for kind in _JOB_PARTS):
+    if not names and any(each.declared.kind.SHOWS_A_RUN for kind in grouped for each in grouped[kind][:1]):
         names = [UNNAMED]  # something ran somewhere: rules about hosts have one to be unknown about
     return tuple(_host(own.get(name, {"name": name}), by_host[name], by_setting[name]) for name in dict.fromkeys(names))
 
@@ -75,28 +67,35 @@ def _own_fields(entities: Iterable[Entity]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _hcas(parts: Parts) -> Iterator[Hca]:
-    ports: dict[tuple[str, str], list[Port]] = defaultdict(list)
-    for port in _ports(parts):
-        ports[port.host, port.hca].append(port)
-    named = {(h.host, h.name): h for h in parts.get("Hca", ())}
-    for place in dict.fromkeys([*named, *ports]):
-        mine = sorted(ports.get(place, ()), key=lambda port: port.number)
-        hca = named.get(place) or Hca(host=place[0], name=place[1], provenance=mine[0].provenance)
-        yield msgspec.structs.replace(hca, ports=tuple(mine)) if mine else hca
+def _with_parts(kind: Declared, parts: Parts) -> list[Any]:
+    """The facts of a type with what belongs to them, by its keys; a part makes its owner known that nothing told of."""
+    facts = list(parts.get(kind.kind.__name__, ()))
+    for field, part in kind.collections.items():
+        found = _with_parts(declared(part), parts)
+        facts = list(_owners(kind, facts, field, found)) if found else facts
+    return facts
 
 
-def _ports(parts: Parts) -> Iterator[Port]:
-    """Ports with their GID tables; a table makes a port known that nothing else told of."""
-    tables: dict[tuple[str, str, int], list[model.Gid]] = defaultdict(list)
-    for gid in parts.get("Gid", ()):
-        tables[gid.host, gid.hca, gid.port].append(gid)
-    known = {(p.host, p.hca, p.number): p for p in parts.get("Port", ())}
-    for place in dict.fromkeys([*known, *tables]):
-        table = sorted(tables.get(place, ()), key=lambda gid: gid.index)
-        host, hca, number = place
-        port = known.get(place) or Port(host=host, hca=hca, number=number, provenance=table[0].provenance)
-        yield msgspec.structs.replace(port, gids=tuple(table)) if table else port
+def _owners(kind: Declared, facts: Iterable[Any], field: str, parts: Sequence[Any]) -> Iterator[Any]:
+    """``facts`` with ``parts`` in ``field``. The key of a part begins with that of its owner."""
+    names, whole = _plain(kind.key), _plain(parts[0].KEY)
+    held: dict[tuple[Any, ...], list[Any]] = defaultdict(list)
+    for part in parts:
+        held[_place(part, whole[: len(names)])].append(part)
+    known = {_place(fact, names): fact for fact in facts}
+    for place in dict.fromkeys([*known, *held]):
+        mine = sorted(held[place], key=lambda part: _place(part, whole))
+        named = dict(zip(("host", *names), place, strict=True))
+        owner = known.get(place) or kind.kind(**named, provenance=mine[0].provenance)
+        yield msgspec.structs.replace(owner, **{field: tuple(mine)}) if mine else owner
+
+
+def _plain(key: Key | None) -> tuple[str, ...]:
+    return tuple(name for name in key or () if isinstance(name, str))
+
+
+def _place(fact: Any, names: Iterable[str]) -> tuple[Any, ...]:  # noqa: ANN401
+    return (fact.host, *(getattr(fact, name) for name in names))
 
 
 def with_log_interfaces(grouped: Mapping[str, list[Entity]]) -> list[Entity]:
@@ -105,7 +104,7 @@ def with_log_interfaces(grouped: Mapping[str, list[Entity]]) -> list[Entity]:
     for rank in grouped.get("Rank", []):
         for field, item in _named_by(rank):
             place = rank.host, (item["name"],)
-            entity = known.setdefault(place, Entity("Interface", *place))
+            entity = known.setdefault(place, Entity(declared(Interface), *place))
             fields = {key: value for key, value in item.items() if key not in {"name", "port"}}
             if "addresses" in fields and "addresses" in entity.values:
                 have = {address["ip"] for address in entity.values["addresses"]}
@@ -117,13 +116,11 @@ def with_log_interfaces(grouped: Mapping[str, list[Entity]]) -> list[Entity]:
 
 def _named_by(rank: Entity) -> Iterator[tuple[str, dict[str, Any]]]:
     """The interfaces that a rank's log lines name, with the field that holds them."""
-    for field in RANK_INTERFACES:
-        item = rank.values.get(field)
-        if isinstance(item, dict) and item.get("name"):
-            yield field, item
-    for item in rank.values.get("socket_interfaces") or ():
-        if isinstance(item, dict) and item.get("name"):
-            yield "socket_interfaces", item
+    for field in declared(Rank).marked[OF_HOST]:
+        value = rank.values.get(field) or ()
+        for item in [value] if isinstance(value, dict) else value:
+            if isinstance(item, dict) and item.get("name"):
+                yield field, item
 
 
 def _in_kernel_order(interfaces: tuple[Interface, ...]) -> tuple[Interface, ...]:

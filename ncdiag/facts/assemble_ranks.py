@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from ncdiag.facts.assemble_hosts import RANK_INTERFACES
 from ncdiag.facts.entity import Entity, build
 from ncdiag.facts.model import Event, Host, Interface, Rank, Setting
+from ncdiag.facts.model.declared import declared
+from ncdiag.facts.model.marks import OF_HOST
 
 Process = tuple[str | None, int | None]
 """Host and process id."""
@@ -35,14 +36,13 @@ def ranks(entities: Iterable[Entity], settings: Iterable[Setting], hosts: Iterab
 
 def _resolve_interfaces(entity: Entity, interfaces: Mapping[str, Interface]) -> None:
     """Replace the interfaces that the log named by those of the host, which know more."""
-    for field in RANK_INTERFACES:
+    for field in declared(Rank).marked[OF_HOST]:
         value = entity.values.get(field)
         if isinstance(value, dict):
             entity.values[field] = interfaces.get(value.get("name", ""))
-    listed = entity.values.get("socket_interfaces")
-    if listed is not None:
-        found = [interfaces.get(item.get("name", "")) for item in listed if isinstance(item, dict)]
-        entity.values["socket_interfaces"] = [item for item in found if item is not None]
+        elif value is not None:
+            found = [interfaces.get(item.get("name", "")) for item in value if isinstance(item, dict)]
+            entity.values[field] = [item for item in found if item is not None]
 
 
 def numbered_settings(settings: Iterable[Setting], found: Sequence[Rank]) -> tuple[Setting, ...]:

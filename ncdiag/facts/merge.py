@@ -14,16 +14,10 @@ import msgspec
 from ncdiag.facts import assemble, model
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.entity import Entity
+from ncdiag.facts.model.base import Key
+from ncdiag.facts.model.declared import Declared, observed
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import VersionRange, ip_address
-
-_LISTS = {
-    "Event", "Launch", "Benchmark", "Timeout", "RankTable", "FlightRecord", "TopoSystem", "GraphDump", "RasReport",
-    "OperationProfile", "Fabric", "Throughput", "LinkTest", "StackDump", "Complaint", "HealthCheck",
-}  # fmt: skip
-_JOB_WIDE = (_LISTS - {"TopoSystem", "HealthCheck"}) | {
-    "Communicator", "CollectiveSum", "ClusterNode", "CloudInstance", "SecurityGroup", "Job", "Setting",
-}  # fmt: skip
 
 
 def merge(observations: Iterable[Observation]) -> model.Job:
@@ -32,18 +26,24 @@ def merge(observations: Iterable[Observation]) -> model.Job:
     naming = _Naming(observations)
     conflicts: list[model.Conflict] = []
     entities: dict[tuple[str, str | None, tuple[Any, ...]], Entity] = {}
+    types = observed()
     for number, observation in enumerate(observations):
-        host = naming.host_of(observation)
-        key = observation.key
-        if observation.entity in _LISTS:
-            key = (*key, number)
-        elif observation.entity == "Setting":
-            key = (*key, observation.fields.get("origin"), observation.fields.get("file"))
+        kind = types.get(observation.entity)
+        if kind is None:
+            continue
+        host = naming.host_of(observation, kind)
+        key = (*observation.key, number) if kind.key is None else _whole_key(observation, kind.key)
         place = observation.entity, host, key
         if place not in entities:
-            entities[place] = Entity(observation.entity, host, observation.key)
+            entities[place] = Entity(kind, host, observation.key)
         entities[place].add(_converted(observation), conflicts)
     return assemble.job(list(entities.values()), conflicts)
+
+
+def _whole_key(observation: Observation, key: Key) -> tuple[Any, ...]:
+    """The key with those of its last parts that the observation has among its fields."""
+    rest = key[len(observation.key) :]
+    return (*observation.key, *(observation.fields.get(str(name)) for name in rest)) if rest else observation.key
 
 
 class _Naming:
@@ -59,12 +59,10 @@ class _Naming:
         labels = set(short.values())
         self._only = next(iter(labels)) if len(labels) == 1 else None
 
-    def host_of(self, observation: Observation) -> str | None:
+    def host_of(self, observation: Observation, kind: Declared) -> str | None:
         if observation.host is not None:
             return self._alias[observation.host]
-        if observation.entity in _JOB_WIDE:
-            return self._only if observation.entity == "Event" else None
-        return self._only or UNNAMED
+        return {"said": None, "only": self._only, "some": self._only or UNNAMED}[kind.host]
 
 
 def _converted(observation: Observation) -> Observation:

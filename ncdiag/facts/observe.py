@@ -17,28 +17,15 @@ Standing = Literal["process", "live", "conf", "manifest", "default"]
 a configuration file, a launch line or manifest. A ``default`` holds where nothing else does and gives way in silence.
 """
 
-ENTITIES = (
-    "Host", "Interface", "Route", "Hca", "Port", "Gid", "Gpu", "Npu", "TopoLink", "PciDevice", "KernelModule", "Mount",
-    "Limit", "Service", "Library", "Setting", "Event", "Rank", "Communicator", "CollectiveSum", "Launch", "Benchmark",
-    "Timeout", "RankTable", "FlightRecord", "TopoSystem", "GraphDump", "RasReport", "OperationProfile", "Fabric",
-    "Throughput", "LinkTest", "StackDump", "Complaint", "HealthCheck", "ClusterNode", "CloudInstance",
-    "SecurityGroup", "Job",
-)  # fmt: skip
-
 
 class Observation(msgspec.Struct, frozen=True, kw_only=True, gc=False):  # as a span, never part of a cycle
     """One reading of one entity.
 
-    ``key`` names the entity within its host: Interface (name,), Hca (name,), Port (hca, number), Gid (hca, port,
-    index), Gpu (index or bus_id,), Npu (index,), TopoLink (a, b), PciDevice (bus_id,), KernelModule (name,),
-    Mount (path,), Limit (name,), Service (name,), Library (path,), Setting (name,), Rank (pid, cuda_dev),
-    Route (destination, interface), Host (). Communicator (id,), CollectiveSum (communicator, nranks, function,
-    datatype), ClusterNode (name,), CloudInstance (id,), SecurityGroup (id,), Job () have no host.
-    Event, Launch, Benchmark, Timeout, RankTable, FlightRecord, TopoSystem, GraphDump, RasReport, OperationProfile,
-    Fabric, Throughput, LinkTest, StackDump, Complaint and HealthCheck are lists: their key is ().
+    ``key`` are the values of the fields that ``KEY`` of the fact type names; () where every reading is a fact of its
+    own. Its last parts may be among ``fields`` instead.
 
-    ``host`` None means: the host of the section, else the merger decides. ``complete`` on an entity Host names section
-    kinds that were seen whole.
+    ``host`` None means: the host of the section, else the merger decides (``HOST`` of the fact type). ``complete`` on
+    an entity Host names section kinds that were seen whole.
     """
 
     entity: str

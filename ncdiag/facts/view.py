@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ncdiag.facts.model import Event, Host, Job, Rank, Setting
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.spans import Span
 
@@ -137,7 +138,7 @@ class View:
             if name in place:
                 return place[name]
         hosts = [host] if host else list(self.job.hosts)
-        if hosts and all("env" in h.complete for h in hosts):
+        if hosts and all(is_closed(h, "settings") for h in hosts):
             values = self._resolve(name, None, self.version(entity)) if self._resolve else {}
             return Setting(name=name, is_set=False, host=host.name if host else None, **values)
         return None

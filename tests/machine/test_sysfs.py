@@ -8,7 +8,8 @@ from pathlib import Path
 
 from ncdiag.bare.look import natural
 from ncdiag.facts.model import Host
-from ncdiag.facts.observe import ENTITIES, Observation
+from ncdiag.facts.model.declared import observed
+from ncdiag.facts.observe import Observation
 from ncdiag.machine import sockets, sysfs, sysfs_net
 from ncdiag.machine.live import collect
 from ncdiag.machine.tree import Tree
@@ -57,13 +58,13 @@ def test_garbage_in_every_file_is_unknown_and_no_exception(project: Path, tmp_pa
 
 def test_files_where_folders_should_be(tmp_path: Path, write: Write, every: Every) -> None:
     tree = write(tmp_path, {"sys/class": "x", "proc/net": "x", "dev": "x", "sys/bus/pci/devices": "x"})
-    assert all(o.entity in ENTITIES for o in every(tree))
+    assert all(o.entity in observed() for o in every(tree))
     assert collect(tmp_path).not_seen
 
 
 def test_this_machine(tmp_path: Path, host_of: HostOf, every: Every) -> None:
     assert not list(every(Tree(tmp_path, "n1"))), "nothing there, nothing claimed"
     found = list(every(HERE))
-    assert {o.entity for o in found} <= set(ENTITIES)
+    assert {o.entity for o in found} <= observed().keys()
     assert "ulimit" in sysfs.complete(found)
     host_of([*found, *sysfs_net.interfaces(HERE), *sockets.addresses(HERE, sockets.live_addresses())])

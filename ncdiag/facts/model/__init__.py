@@ -1,7 +1,7 @@
 """The facts: what is known of one job, its hosts, devices and ranks, whatever text or machine it came from.
 
-Every field that is not a key is ``X | None`` and None means *unknown*, never "no". Collections are tuples; whether
-one is complete is told by ``Host.complete`` and ``Job.complete`` (`COLLECTION_KINDS` maps fields to section kinds).
+Every field that is not a key is ``X | None`` and None means *unknown*, never "no". Collections are tuples; each says
+what closes it (`ncdiag.facts.model.marks`), so that what is not in it is known to be absent.
 Fields that can be computed from others are not here but in `ncdiag.facts.vocabulary` and `ncdiag.knowledge`; the
 condition language reads both alike.
 """
@@ -10,18 +10,10 @@ from __future__ import annotations
 
 from ncdiag.facts.model.base import Fact, GidType, HostName, InterfaceKind, Level, LinkLayer, Origin, PortState
 from ncdiag.facts.model.cluster import CloudInstance, ClusterNode, SecurityGroup
+from ncdiag.facts.model.declared import declared
 from ncdiag.facts.model.fabric import Fabric, FabricLink, FabricNode
 from ncdiag.facts.model.hardware import Gpu, Npu, PciDevice, TopoLink
-from ncdiag.facts.model.job import (
-    COLLECTION_KINDS,
-    Advertised,
-    ComparedChoice,
-    Conflict,
-    Difference,
-    Host,
-    Job,
-    Scaling,
-)
+from ncdiag.facts.model.job import Advertised, ComparedChoice, Conflict, Difference, Host, Job, Scaling
 from ncdiag.facts.model.monitoring import (
     HealthCheck,
     OperationProfile,
@@ -169,3 +161,6 @@ __all__ = [
     "TopoPci",
     "TopoSystem",
 ]
+
+COLLECTION_KINDS = {name: closing.kinds for name, closing in declared(Host).closings.items()}
+"""The section kinds that close each collection of a host, once one of them was seen whole."""

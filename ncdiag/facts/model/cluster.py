@@ -8,6 +8,8 @@ from ncdiag.facts.model.base import Fact
 class ClusterNode(Fact, frozen=True, kw_only=True):
     """A node of Kubernetes; ``resources`` is what device plugins offer there, by name (``vpc.amazonaws.com/efa``)."""
 
+    KEY = ("name",)
+
     name: str
     instance_type: str | None = None
     resources: dict[str, int] | None = None
@@ -16,6 +18,8 @@ class ClusterNode(Fact, frozen=True, kw_only=True):
 class CloudInstance(Fact, frozen=True, kw_only=True):
     """A machine that a cloud rents out, in its network ``vpc`` and in its ``zone``."""
 
+    KEY = ("id",)
+
     id: str
     vpc: str | None = None
     zone: str | None = None
@@ -23,6 +27,8 @@ class CloudInstance(Fact, frozen=True, kw_only=True):
 
 class SecurityGroup(Fact, frozen=True, kw_only=True):
     """A packet filter of the cloud; ``takes_own`` and ``sends_own``: all traffic from and to its own members passes."""
+
+    KEY = ("id",)
 
     id: str
     takes_own: bool | None = None

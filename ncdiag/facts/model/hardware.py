@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from ncdiag.facts.model.base import Fact, HostName
+from ncdiag.facts.model.marks import BY_NAME, LEAST
 
 
 class Gpu(Fact, frozen=True, kw_only=True):
@@ -22,6 +25,8 @@ class Gpu(Fact, frozen=True, kw_only=True):
     ``local_gb_per_s`` is what a copy inside its memory reaches, ``from_host_gb_per_s`` and ``to_host_gb_per_s`` what
     one between it and the memory of the host does (CUDA samples, nvbandwidth).
     """
+
+    KEY = (("index", "bus_id"),)
 
     host: HostName
     index: int | None = None
@@ -69,9 +74,9 @@ class Gpu(Fact, frozen=True, kw_only=True):
     recovery_action: str | None = None
     reset_required: bool | None = None
     sram_threshold_exceeded: bool | None = None
-    local_gb_per_s: float | None = None
-    from_host_gb_per_s: float | None = None
-    to_host_gb_per_s: float | None = None
+    local_gb_per_s: Annotated[float | None, LEAST] = None
+    from_host_gb_per_s: Annotated[float | None, LEAST] = None
+    to_host_gb_per_s: Annotated[float | None, LEAST] = None
 
 
 class TopoLink(Fact, frozen=True, kw_only=True):
@@ -84,6 +89,8 @@ class TopoLink(Fact, frozen=True, kw_only=True):
     ``peer_gb_per_s``, ``staged_gb_per_s``: what a large one reaches, ``peer_both_gb_per_s``: in both directions at
     once. ``peer_access``: CUDA offers it.
     """
+
+    KEY = ("a", "b")
 
     host: HostName
     a: str
@@ -101,9 +108,9 @@ class TopoLink(Fact, frozen=True, kw_only=True):
     p2p_status: str | None = None
     peer_latency_us: float | None = None
     staged_latency_us: float | None = None
-    peer_gb_per_s: float | None = None
-    staged_gb_per_s: float | None = None
-    peer_both_gb_per_s: float | None = None
+    peer_gb_per_s: Annotated[float | None, LEAST] = None
+    staged_gb_per_s: Annotated[float | None, LEAST] = None
+    peer_both_gb_per_s: Annotated[float | None, LEAST] = None
     peer_access: bool | None = None
 
 
@@ -114,6 +121,8 @@ class Npu(Fact, frozen=True, kw_only=True):
     is encrypted, which all devices of a job must agree on. ``rx_power_mw`` and ``tx_power_mw`` are of the optical
     module, in milliwatts; ``rx_lost``: it receives no light. ``speed_mbps`` in Mbit/s.
     """
+
+    KEY = ("index",)
 
     host: HostName
     index: int
@@ -136,7 +145,7 @@ class Npu(Fact, frozen=True, kw_only=True):
     tx_power_mw: float | None = None
     rx_lost: bool | None = None
     cpu_affinity: str | None = None
-    counters: dict[str, int] | None = None
+    counters: Annotated[dict[str, int] | None, BY_NAME] = None
 
 
 class PciDevice(Fact, frozen=True, kw_only=True):
@@ -148,6 +157,8 @@ class PciDevice(Fact, frozen=True, kw_only=True):
     vendor, device, subsystem vendor and subsystem device (``1000:c010:1000:a096``).
     Of SR-IOV: how many ``virtual_functions`` are made of it and could be, or the ``physical_function`` that it is of.
     """
+
+    KEY = ("bus_id",)
 
     host: HostName
     bus_id: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -10,6 +10,7 @@ from ncdiag.facts.model.base import Fact, HostName, InterfaceKind
 from ncdiag.facts.model.cluster import CloudInstance, ClusterNode, SecurityGroup
 from ncdiag.facts.model.fabric import Fabric
 from ncdiag.facts.model.hardware import Gpu, Npu, PciDevice, TopoLink
+from ncdiag.facts.model.marks import BY_NAME, GREATEST, UNION, Open, closed_by
 from ncdiag.facts.model.monitoring import HealthCheck, OperationProfile, RasReport
 from ncdiag.facts.model.network import Hca, Interface, Route, RouteAnswer
 from ncdiag.facts.model.processes import CollectiveSum, Communicator, Event, Parameter, Rank, Setting
@@ -56,25 +57,30 @@ class Host(Fact, frozen=True, kw_only=True):
     ``nvml_error`` is why nvidia-smi could not begin.
     """
 
+    KEY = ()
+    HOST = "some"
+
     name: str
-    complete: frozenset[str] = frozenset()
-    gpus: tuple[Gpu, ...] = ()
+    complete: Annotated[frozenset[str], UNION] = frozenset()
+    gpus: Annotated[tuple[Gpu, ...], closed_by("nvidia_smi", "nvidia_smi_L", "nvidia_smi_q", "topo_m", "nvml")] = ()
     npus: tuple[Npu, ...] = ()
-    hcas: tuple[Hca, ...] = ()
-    interfaces: tuple[Interface, ...] = ()
-    routes: tuple[Route, ...] = ()
-    links: tuple[TopoLink, ...] = ()
-    pci: tuple[PciDevice, ...] = ()
-    modules: tuple[KernelModule, ...] = ()
-    absent_modules: tuple[str, ...] | None = None
+    hcas: Annotated[
+        tuple[Hca, ...], closed_by("ibstat", "ibstatus", "ibv_devinfo", "show_gids", "sysfs_infiniband")
+    ] = ()
+    interfaces: Annotated[tuple[Interface, ...], closed_by("interfaces")] = ()
+    routes: Annotated[tuple[Route, ...], closed_by("routes")] = ()
+    links: Annotated[tuple[TopoLink, ...], closed_by("topo_m")] = ()
+    pci: Annotated[tuple[PciDevice, ...], closed_by("lspci", "sysfs_pci")] = ()
+    modules: Annotated[tuple[KernelModule, ...], closed_by("lsmod")] = ()
+    absent_modules: Annotated[tuple[str, ...] | None, UNION] = None
     nic_labels: dict[str, str | None] | None = None
     acs_redirects: bool | None = None
-    mounts: tuple[Mount, ...] = ()
-    limits: tuple[Limit, ...] = ()
+    mounts: Annotated[tuple[Mount, ...], closed_by("df_shm")] = ()
+    limits: Annotated[tuple[Limit, ...], closed_by("ulimit")] = ()
     services: tuple[Service, ...] = ()
     libraries: tuple[Library, ...] = ()
     sysctls: dict[str, str] | None = None
-    settings: dict[str, Setting] = {}
+    settings: Annotated[dict[str, Setting], closed_by("env")] = {}
     conf_settings: dict[str, Setting] = {}
     peermem_registered: bool | None = None
     infiniband_devices: tuple[str, ...] | None = None
@@ -94,7 +100,7 @@ class Host(Fact, frozen=True, kw_only=True):
     nccl_version: VersionRange | None = None
     clock_source: str | None = None
     cpu_governors: dict[str, int] | None = None
-    process_cpus: tuple[ProcessCpus, ...] | None = None
+    process_cpus: Annotated[tuple[ProcessCpus, ...] | None, UNION] = None
     idle_states: tuple[IdleState, ...] | None = None
     capabilities: tuple[str, ...] | None = None
     memory_limit_bytes: int | None = None
@@ -116,14 +122,14 @@ class Host(Fact, frozen=True, kw_only=True):
     imex_nodes: int | None = None
     imex_domain: str | None = None
     imex_lost: tuple[str, ...] | None = None
-    input_policy: Literal["accept", "drop"] | None = None
-    input_drops: int | None = None
-    input_allows: tuple[str, ...] | None = None
-    route_answers: tuple[RouteAnswer, ...] | None = None
-    libfabric_providers: dict[str, bool] | None = None
+    input_policy: Annotated[Literal["accept", "drop"] | None, GREATEST] = None
+    input_drops: Annotated[int | None, GREATEST] = None
+    input_allows: Annotated[tuple[str, ...] | None, UNION] = None
+    route_answers: Annotated[tuple[RouteAnswer, ...] | None, UNION] = None
+    libfabric_providers: Annotated[dict[str, bool] | None, BY_NAME] = None
     memory_bytes: int | None = None
     memory_available_bytes: int | None = None
-    lid_counters: dict[str, dict[str, int]] | None = None
+    lid_counters: Annotated[dict[str, dict[str, int]] | None, BY_NAME] = None
     mesh_chain: str | None = None
     nccl_parameters: tuple[Parameter, ...] | None = None
     checks: tuple[HealthCheck, ...] = ()
@@ -218,45 +224,32 @@ class Job(Fact, frozen=True, kw_only=True):
     ``complete`` holds the names of Job collections that are closed (``ranks``, ``hosts``).
     """
 
-    complete: frozenset[str] = frozenset()
-    hosts: tuple[Host, ...] = ()
-    ranks: tuple[Rank, ...] = ()
-    communicators: tuple[Communicator, ...] = ()
-    collectives: tuple[CollectiveSum, ...] = ()
-    settings: tuple[Setting, ...] = ()
-    events: tuple[Event, ...] = ()
-    launches: tuple[Launch, ...] = ()
-    benchmarks: tuple[Benchmark, ...] = ()
-    timeouts: tuple[Timeout, ...] = ()
-    rank_tables: tuple[RankTable, ...] = ()
-    flight_records: tuple[FlightRecord, ...] = ()
-    topologies: tuple[TopoSystem, ...] = ()
-    graph_dumps: tuple[GraphDump, ...] = ()
-    ras_reports: tuple[RasReport, ...] = ()
-    operation_profiles: tuple[OperationProfile, ...] = ()
-    fabrics: tuple[Fabric, ...] = ()
-    throughputs: tuple[Throughput, ...] = ()
-    link_tests: tuple[LinkTest, ...] = ()
-    stack_dumps: tuple[StackDump, ...] = ()
-    complaints: tuple[Complaint, ...] = ()
-    cluster_nodes: tuple[ClusterNode, ...] = ()
-    cloud_instances: tuple[CloudInstance, ...] = ()
-    security_groups: tuple[SecurityGroup, ...] = ()
+    KEY = ()
+
+    complete: Annotated[frozenset[str], UNION] = frozenset()
+    hosts: Open[Host] = ()
+    ranks: Open[Rank] = ()
+    communicators: Open[Communicator] = ()
+    collectives: Open[CollectiveSum] = ()
+    settings: Open[Setting] = ()
+    events: Open[Event] = ()
+    launches: Open[Launch] = ()
+    benchmarks: Open[Benchmark] = ()
+    timeouts: Open[Timeout] = ()
+    rank_tables: Open[RankTable] = ()
+    flight_records: Open[FlightRecord] = ()
+    topologies: Open[TopoSystem] = ()
+    graph_dumps: Open[GraphDump] = ()
+    ras_reports: Open[RasReport] = ()
+    operation_profiles: Open[OperationProfile] = ()
+    fabrics: Open[Fabric] = ()
+    throughputs: Open[Throughput] = ()
+    link_tests: Open[LinkTest] = ()
+    stack_dumps: Open[StackDump] = ()
+    complaints: Open[Complaint] = ()
+    cluster_nodes: Open[ClusterNode] = ()
+    cloud_instances: Open[CloudInstance] = ()
+    security_groups: Open[SecurityGroup] = ()
     nranks: int | None = None
     nhosts: int | None = None
     conflicts: tuple[Conflict, ...] = ()
-
-
-COLLECTION_KINDS = {
-    "gpus": frozenset({"nvidia_smi", "nvidia_smi_L", "nvidia_smi_q", "topo_m", "nvml"}),
-    "hcas": frozenset({"ibstat", "ibstatus", "ibv_devinfo", "show_gids", "sysfs_infiniband"}),
-    "interfaces": frozenset({"interfaces"}),
-    "routes": frozenset({"routes"}),
-    "links": frozenset({"topo_m"}),
-    "pci": frozenset({"lspci", "sysfs_pci"}),
-    "modules": frozenset({"lsmod"}),
-    "mounts": frozenset({"df_shm"}),
-    "limits": frozenset({"ulimit"}),
-    "settings": frozenset({"env"}),
-}
-"""A collection of a host is closed when one of these section kinds was seen whole."""

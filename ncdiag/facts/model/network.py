@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from ncdiag.facts.model.base import Fact, GidType, HostName, InterfaceKind, LinkLayer, PortState
+from ncdiag.facts.model.marks import BY_NAME, LATEST, UNION, closed_if, closed_if_seen
 
 
 class Address(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -25,19 +28,21 @@ class Interface(Fact, frozen=True, kw_only=True):
     ``speed_untold``: it is up, and the kernel says that it does not know its speed.
     """
 
+    KEY = ("name",)
+
     host: HostName
     name: str
     kind: InterfaceKind | None = None
     up: bool | None = None
     running: bool | None = None
-    operstate: str | None = None
+    operstate: Annotated[str | None, LATEST] = None
     mtu: int | None = None
     speed_mbps: int | None = None
     speed_untold: bool | None = None
     mac: str | None = None
-    addresses: tuple[Address, ...] | None = None
+    addresses: Annotated[tuple[Address, ...] | None, UNION] = None
     master: str | None = None
-    slaves: tuple[str, ...] | None = None
+    slaves: Annotated[tuple[str, ...] | None, UNION] = None
     hca: str | None = None
     ifindex: int | None = None
     parent: str | None = None
@@ -50,12 +55,14 @@ class Interface(Fact, frozen=True, kw_only=True):
     driver: str | None = None
     firmware: str | None = None
     bus_id: str | None = None
-    counters: dict[str, int] | None = None
+    counters: Annotated[dict[str, int] | None, BY_NAME] = None
     virtual_function: bool | None = None
 
 
 class Route(Fact, frozen=True, kw_only=True):
     """A route of the main table; ``destination`` is a CIDR text or ``default``."""
+
+    KEY = ("destination", "interface")
 
     host: HostName
     destination: str
@@ -78,6 +85,8 @@ class RouteAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
 class Gid(Fact, frozen=True, kw_only=True):
     """One entry of a port's GID table. ``ip`` is the IPv4 address of a mapped GID; ``type`` None where unreadable."""
 
+    KEY = ("hca", "port", "index")
+
     host: HostName
     hca: str
     port: int
@@ -99,10 +108,12 @@ class Port(Fact, frozen=True, kw_only=True):
     ask for.
     """
 
+    KEY = ("hca", "number")
+
     host: HostName
     hca: str
     number: int
-    state: PortState | None = None
+    state: Annotated[PortState | None, LATEST] = None
     physical_state: str | None = None
     link_layer: LinkLayer | None = None
     rate_gbps: float | None = None
@@ -114,9 +125,9 @@ class Port(Fact, frozen=True, kw_only=True):
     active_mtu: int | None = None
     max_mtu: int | None = None
     netdev: str | None = None
-    gids: tuple[Gid, ...] = ()
+    gids: Annotated[tuple[Gid, ...], closed_if("gids_complete", "show_gids", "ibv_devinfo")] = ()
     gids_complete: bool | None = None
-    counters: dict[str, int] | None = None
+    counters: Annotated[dict[str, int] | None, BY_NAME] = None
     counter_deltas: dict[str, int] | None = None
     sampled_seconds: float | None = None
     link_advice: str | None = None
@@ -133,9 +144,11 @@ class Hca(Fact, frozen=True, kw_only=True):
     says it has, ``reads_per_qp`` how many RDMA reads one queue pair may have under way.
     """
 
+    KEY = ("name",)
+
     host: HostName
     name: str
-    ports: tuple[Port, ...] = ()
+    ports: Annotated[tuple[Port, ...], closed_if_seen("ibstat", "ibstatus", "ibv_devinfo")] = ()
     bus_id: str | None = None
     firmware: str | None = None
     numa_node: int | None = None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from ncdiag.facts.model.base import Fact, HostName, Level, Origin
+from ncdiag.facts.model.marks import COUNTS, IF_UNSET, LATEST, OF_HOST, SUM, UNION, WHOLE
 from ncdiag.facts.model.network import Interface
 from ncdiag.facts.scalars import VersionRange
 
@@ -19,13 +20,16 @@ class Setting(Fact, frozen=True, kw_only=True):
     ``file`` is the conf file that sets it, where its path is known.
     """
 
+    KEY = ("name", "pid", "origin", "file")
+    SHOWS_A_RUN = True
+
     name: str
     host: HostName | None = None
     rank: int | None = None
     pid: int | None = None
     is_set: bool | None = None
-    text: str | None = None
-    number: int | None = None
+    text: Annotated[str | None, IF_UNSET] = None
+    number: Annotated[int | None, IF_UNSET] = None
     effective: int | str | None = None
     default: int | str | None = None
     valid: bool | None = None
@@ -55,6 +59,9 @@ class Event(Fact, frozen=True, kw_only=True):
     ``time`` is seconds since the epoch where the line has a date; ``order`` the position in the input (source, then
     line); ``count`` how often the same text came from the same rank.
     """
+
+    HOST = "only"
+    SHOWS_A_RUN = True
 
     event: str
     origin: str
@@ -129,13 +136,15 @@ class CollectiveSum(Fact, frozen=True, kw_only=True):
     to the number of calls with at least so many bytes and less than twice as many.
     """
 
+    KEY = ("communicator", "nranks", "function", "datatype")
+
     communicator: str | None = None
     nranks: int | None = None
     function: str
     datatype: str
-    calls: int | None = None
-    bytes: int | None = None
-    sizes: dict[str, int] = {}
+    calls: Annotated[int | None, SUM] = None
+    bytes: Annotated[int | None, SUM] = None
+    sizes: Annotated[dict[str, int], COUNTS] = {}
 
 
 class Rank(Fact, frozen=True, kw_only=True):
@@ -151,6 +160,8 @@ class Rank(Fact, frozen=True, kw_only=True):
     logs put before its lines (``[1,3]<stdout>:``), without times.
     """
 
+    KEY = ("pid", "cuda_dev")
+
     host: HostName
     rank: int | None = None
     pid: int | None = None
@@ -160,33 +171,35 @@ class Rank(Fact, frozen=True, kw_only=True):
     bus_id: str | None = None
     nccl_version: VersionRange | None = None
     library: Literal["NCCL", "RCCL"] | None = None
-    state: Literal["started", "ready", "failed", "silent"] | None = None
-    bootstrap_interface: Interface | None = None
-    socket_interfaces: tuple[Interface, ...] | None = None
-    oob_interface: Interface | None = None
+    state: Annotated[Literal["started", "ready", "failed", "silent"] | None, LATEST] = None
+    bootstrap_interface: Annotated[Interface | None, OF_HOST] = None
+    oob_interface: Annotated[Interface | None, OF_HOST] = None
+    socket_interfaces: Annotated[tuple[Interface, ...] | None, OF_HOST] = None
     net: str | None = None
     net_plugin: str | None = None
-    net_devices: tuple[NetDevice, ...] | None = None
+    net_devices: Annotated[tuple[NetDevice, ...] | None, UNION] = None
     net_devices_partial: tuple[NetDevice, ...] | None = None
     nic_distances: tuple[str, ...] | None = None
-    gids_used: tuple[GidUse, ...] = ()
-    gdr: tuple[GdrVerdict, ...] = ()
-    transports: dict[str, int] | None = None
-    net_ways: dict[str, int] = {}
+    gids_used: Annotated[tuple[GidUse, ...], UNION] = ()
+    gdr: Annotated[tuple[GdrVerdict, ...], UNION] = ()
+    transports: Annotated[dict[str, int] | None, COUNTS, WHOLE] = None
+    net_ways: Annotated[dict[str, int], COUNTS] = {}
     nics_used: tuple[int, ...] | None = None
     relaxed_ordering: bool | None = None
     settings: dict[str, Setting] = {}
     link_layers: tuple[str, ...] | None = None
-    last_ops: tuple[LastOp, ...] = ()
-    line_tag: str | None = None
+    last_ops: Annotated[tuple[LastOp, ...], LATEST] = ()
+    line_tag: Annotated[str | None, LATEST] = None
 
 
 class Communicator(Fact, frozen=True, kw_only=True):
     """A communicator; ``ranks_started`` and ``ranks_ready`` are the rank numbers whose Init lines were seen."""
 
+    KEY = ("id",)
+
     id: str
     nranks: int | None = None
     nhosts: int | None = None
     parent: str | None = None
-    ranks_started: tuple[int, ...] = ()
-    ranks_ready: tuple[int, ...] = ()
+    ranks_started: Annotated[tuple[int, ...], UNION] = ()
+    ranks_ready: Annotated[tuple[int, ...], UNION] = ()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from ncdiag.facts.model.base import Fact, HostName, LinkLayer
+from ncdiag.facts.model.marks import WHOLE
 from ncdiag.facts.scalars import VersionRange
 
 
@@ -30,15 +31,17 @@ class Launch(Fact, frozen=True, kw_only=True):
     be labelled with; ``mesh`` is the proxy of a service mesh that takes its connections, empty for none.
     """
 
+    SHOWS_A_RUN = True
+
     program: str
     text: str
     host: HostName | None = None
     np: int | None = None
     hosts: tuple[LaunchHost, ...] = ()
-    env: dict[str, str] = {}
+    env: Annotated[dict[str, str], WHOLE] = {}
     prefix_env: dict[str, str] = {}
     forwarded: tuple[str, ...] = ()
-    mca: dict[str, str] = {}
+    mca: Annotated[dict[str, str], WHOLE] = {}
     nnodes: int | None = None
     nproc_per_node: int | None = None
     node_rank: int | None = None
@@ -97,6 +100,8 @@ class Benchmark(Fact, frozen=True, kw_only=True):
     are the names in the head of the table; ``unreadable_rows`` counts rows whose numbers were blanked out.
     ``nccl_version`` is the library's.
     """
+
+    SHOWS_A_RUN = True
 
     program: str | None = None
     nccl_version: VersionRange | None = None
@@ -184,6 +189,8 @@ class Timeout(Fact, frozen=True, kw_only=True):
     ``group_rank`` is the rank's number in the process group of the collective.
     ``only_stack``: nothing but the stack of the check was seen.
     """
+
+    SHOWS_A_RUN = True
 
     rank: int | None = None
     group_rank: int | None = None

@@ -11,6 +11,8 @@ from ncdiag.facts.scalars import VersionRange
 class KernelModule(Fact, frozen=True, kw_only=True):
     """A loaded kernel module; ``used_by`` is its use count, ``users`` are the modules among what uses it."""
 
+    KEY = ("name",)
+
     host: HostName
     name: str
     size: int | None = None
@@ -20,6 +22,8 @@ class KernelModule(Fact, frozen=True, kw_only=True):
 
 class Mount(Fact, frozen=True, kw_only=True):
     """A mounted file system; sizes in bytes. ``device`` is its device number: two mounts that share it are one."""
+
+    KEY = ("path",)
 
     host: HostName
     path: str
@@ -37,6 +41,8 @@ class Limit(Fact, frozen=True, kw_only=True):
     ``soft`` in bytes or a count; None with ``unlimited``.
     """
 
+    KEY = ("name",)
+
     host: HostName
     name: str
     soft: int | None = None
@@ -47,6 +53,8 @@ class Limit(Fact, frozen=True, kw_only=True):
 
 class Service(Fact, frozen=True, kw_only=True):
     """A systemd unit; ``active`` as systemctl says, ``version`` where known."""
+
+    KEY = ("name",)
 
     host: HostName
     name: str
@@ -75,6 +83,8 @@ class IdleState(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class Library(Fact, frozen=True, kw_only=True):
     """A shared library that a program could load; ``loaded``: the process in question has done so."""
+
+    KEY = ("path",)
 
     host: HostName
     path: str

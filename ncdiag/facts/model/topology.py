@@ -107,6 +107,8 @@ class TopoSystem(Fact, frozen=True, kw_only=True):
     ``whole`` is False of a file that is cut off; ``nhosts`` counts the host hashes, None before 2.21.5.
     """
 
+    HOST = "some"
+
     host: HostName | None = None
     name: str | None = None
     version: int | None = None

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from ncdiag.facts.model import COLLECTION_KINDS, Host, Port, TopoCpu, TopoSystem
+from ncdiag.facts.model import Host, Port, TopoCpu, TopoSystem
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.hosts import has_infiniband_devices
@@ -92,7 +93,7 @@ def rdma(host: Host, settings: Mapping[str, str], version: AnyVersion) -> Device
     none_to_open = files is not None and not any(name.startswith("uverbs") for name in files)
     if none_to_open and not host.hcas:
         return devices((), settings, version, complete=True)
-    return devices(host.hcas, settings, version, complete=bool(host.complete & COLLECTION_KINDS["hcas"]))
+    return devices(host.hcas, settings, version, complete=is_closed(host, "hcas"))
 
 
 def of_host(host: Host, view: View, settings: Mapping[str, str], version: AnyVersion) -> OfHost:

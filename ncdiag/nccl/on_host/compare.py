@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from ncdiag.facts.model import COLLECTION_KINDS, Host, Rank
+from ncdiag.facts.model import Host, Rank
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.model.job import Choice
 from ncdiag.facts.view import View
 from ncdiag.nccl import paths
@@ -102,7 +103,7 @@ def _compared(
 
 def _of_files(host: Host, rank: Rank) -> Iterator[tuple[Choice, str, str]]:
     """Variables that only a conf file can have set: the environment was seen whole and does not hold them."""
-    for name, held in host.conf_settings.items() if "env" in host.complete else ():
+    for name, held in host.conf_settings.items() if is_closed(host, "settings") else ():
         echoed = rank.settings.get(name)
         shown = host.settings.get(name)
         by_file = shown is None or shown.origin in _ECHOES
@@ -116,7 +117,7 @@ def _interfaces(host: Host, view: View, rank: Rank, predicted: chosen.OfHost) ->
     tells = version is None or version.high >= BOOTSTRAP_LIST  # older releases list what NET found instead
     if tells and boot.known and boot.names and rank.bootstrap_interface is not None:
         yield "bootstrap interface", boot.names[0], rank.bootstrap_interface.name
-    whole = bool(host.complete & COLLECTION_KINDS["interfaces"])  # else the list is the log's own
+    whole = is_closed(host, "interfaces")  # else the list is the log's own
     if whole and data.known and rank.socket_interfaces:
         listed = ", ".join(interface.name for interface in rank.socket_interfaces)
         yield "socket interfaces", ", ".join(data.names), listed

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from ncdiag.facts.model import Host, Port
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
 from ncdiag.nccl.on_host import chosen
@@ -180,7 +181,7 @@ def _given_up(choice: str, error: str | None) -> list[Step]:
 
 def _assumed(host: Host) -> list[Step]:
     """What the answer takes for granted."""
-    if "env" in host.complete:
+    if is_closed(host, "settings"):
         return []
     return [Step("settings", "", "variables that were not seen are taken as unset", "not known", "")]
 

@@ -7,7 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from ncdiag.facts.model import COLLECTION_KINDS, Address, Host, Interface
+from ncdiag.facts.model import Address, Host, Interface
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import ip, is_link_local, is_loopback, is_virtual
@@ -52,7 +53,7 @@ def unseen(view: View) -> int:
 def interfaces(name: str, view: View) -> Seen:
     """What is known of the interfaces of a host."""
     host = view.host(name)
-    if host is not None and host.complete & COLLECTION_KINDS["interfaces"]:
+    if host is not None and is_closed(host, "interfaces"):
         return Seen(name, _kernel_order(host), "all")
     for rank in view.ranks_on(name):
         if rank.socket_interfaces:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from ncdiag.facts.model import Gpu, Host, TopoLink
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.nccl import paths, versions
 from ncdiag.nccl.selection import distances
@@ -103,7 +104,7 @@ def _module(host: Host) -> tuple[bool | None, str]:
             return True, f"{module.name} is loaded"
     if host.peermem_registered:
         return True, "a peer memory module is registered"
-    absent = "lsmod" in host.complete or set(host.absent_modules or ()).issuperset(MODULES)
+    absent = is_closed(host, "modules") or set(host.absent_modules or ()).issuperset(MODULES)
     if absent:
         return False, "no peer memory module is loaded"
     return None, "whether a peer memory module is loaded was not seen"

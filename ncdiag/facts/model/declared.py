@@ -1,0 +1,104 @@
+"""What the types of facts declare of themselves: read once from their classes, when it is first asked for."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+import msgspec
+
+from ncdiag.facts.model.base import Fact, Key
+from ncdiag.facts.model.job import Job
+from ncdiag.facts.model.marks import Closing, Mark, Merge
+
+
+class Declared(msgspec.Struct, frozen=True):
+    """A type of facts: the names of its ``fields``, and those of them that say more than their type.
+
+    ``collections``: fields that hold all facts of a type that belongs to this one; ``host``: see ``Fact.HOST``.
+    """
+
+    kind: type[Fact]
+    key: Key | None
+    host: str
+    fields: frozenset[str]
+    merges: Mapping[str, Merge]
+    closings: Mapping[str, Closing]
+    collections: Mapping[str, type[Fact]]
+    marked: Mapping[Mark, tuple[str, ...]]
+
+
+@functools.cache
+def declared(kind: type[Any]) -> Declared:
+    """What a type of facts, or a part of one, declares."""
+    hints = _hints(kind)
+    marks = [(name, mark) for name, hint in hints.items() for mark in getattr(hint, "__metadata__", ())]
+    return Declared(
+        kind=kind,
+        key=getattr(kind, "KEY", None),
+        host="some" if "host" in _required(kind) else getattr(kind, "HOST", "said"),
+        fields=frozenset(getattr(kind, "__struct_fields__", ())),
+        merges={name: mark for name, mark in marks if isinstance(mark, Merge)},
+        closings={name: mark for name, mark in marks if isinstance(mark, Closing)},
+        collections={name: part for name, hint in hints.items() if (part := _collected(hint))},
+        marked={wanted: tuple(name for name, mark in marks if mark is wanted) for wanted in Mark},
+    )
+
+
+@functools.cache
+def observed() -> Mapping[str, Declared]:
+    """The types that can be observed, by name: the job, and what belongs to it, to its hosts or to what is on these."""
+    return {found.kind.__name__: found for found in _below(Job)}
+
+
+def is_closed(owner: Any, field: str) -> bool:  # noqa: ANN401  (a fact or a part of one)
+    """Tell whether a collection that is not None holds all there is.
+
+    One without a mark holds what one line or tool said: all of it.
+    """
+    closing = declared(owner.__class__).closings.get(field)
+    return closing is None or closing.test(owner, field)
+
+
+def _below(kind: type[Fact]) -> Iterator[Declared]:
+    found = declared(kind)
+    yield found
+    for part in found.collections.values():
+        if part.KEY is not None or kind.KEY == ():  # without a key, what it belongs to is known by the host alone
+            yield from _below(part)
+
+
+@functools.cache
+def type_of(kind: type[Any], field: str) -> Any:  # noqa: ANN401  (a type of any form)
+    """The type of one field."""
+    owner = next(base for base in kind.__mro__ if field in getattr(base, "__annotations__", {}))
+    return _evaluated(owner, {field: owner.__annotations__[field]})[field]
+
+
+def _hints(kind: type[Any]) -> dict[str, Any]:
+    """The annotations that are more than a plain type: the others are many, and each takes a while to evaluate."""
+    return _evaluated(kind, {name: text for name, text in getattr(kind, "__annotations__", {}).items() if "[" in text})
+
+
+def _evaluated(kind: type[Any], texts: dict[str, str]) -> dict[str, Any]:
+    space = vars(sys.modules[kind.__module__])
+    return typing.get_type_hints(types.SimpleNamespace(__annotations__=texts), space, include_extras=True)
+
+
+def _required(kind: type[Any]) -> set[str]:
+    names, defaults = getattr(kind, "__struct_fields__", ()), getattr(kind, "__struct_defaults__", ())
+    first = len(names) - len(defaults)
+    late = (name for name, default in zip(names[first:], defaults, strict=True) if default is msgspec.NODEFAULT)
+    return {*names[:first], *late}
+
+
+def _collected(hint: Any) -> type[Fact] | None:  # noqa: ANN401  (a type of any form)
+    """The type of facts of which a field holds a tuple."""
+    if typing.get_origin(hint) is Annotated:
+        hint = hint.__origin__
+    inner = typing.get_args(hint)[:1] if typing.get_origin(hint) is tuple else ()
+    return next((kind for kind in inner if isinstance(kind, type) and issubclass(kind, Fact)), None)
