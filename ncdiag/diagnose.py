@@ -13,6 +13,7 @@ from ncdiag.engine.floor import judge_all
 from ncdiag.engine.schema import Rule
 from ncdiag.errors import UsageError
 from ncdiag.facts.model import Job
+from ncdiag.facts.observe import not_declared
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Values
@@ -98,7 +99,7 @@ def _read(case: Case, job: Job, options: Options) -> build.Read:
         inputs=(*looked, *map(_input, (*case.texts, *case.printed))),
         kinds=frozenset(kinds),
         not_seen=(*(phrase for look in case.looks for phrase in look.not_seen()), *options.left_out),
-        faults=tuple(fault for reading in case.readings for fault in reading.faults),
+        faults=(*(fault for reading in case.readings for fault in reading.faults), *not_declared(case.observations)),
     )
 
 

@@ -16,6 +16,7 @@ rule, one fix. docs/stages.md says how each stage may end.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 FOUND, USAGE, NOTHING_UNDERSTOOD, NOT_WRITTEN, INTERNAL = 1, 2, 3, 4, 5
 """Exit codes: faults found, a bad option or input, nothing to judge, a report not written, a fault of ncdiag itself."""
@@ -84,3 +85,18 @@ def contained(error: Exception, what: str) -> str:
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(_PACKAGE)]
     at = f" at {frames[-1].filename.removeprefix(_PACKAGE)}:{frames[-1].lineno}" if frames else ""
     return f"{what} ({type(error).__name__}{at})"
+
+
+def suggestion(word: str, choices: Iterable[str], also: str = "") -> str:
+    """``did you mean 'x'?`` when one of the choices is near, else the choices when they are few, else ``also``."""
+    import difflib
+
+    known = sorted(choices)
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    if not near:
+        folded = {name.lower(): name for name in known}
+        near = [folded[word.lower()]] if word.lower() in folded else []
+    if near:
+        return f"did you mean {near[0]!r}?"
+    few = 40
+    return also or (f"known: {', '.join(known)}" if 0 < len(known) <= few else "")

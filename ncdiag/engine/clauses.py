@@ -19,7 +19,7 @@ import ast
 import ipaddress
 
 from ncdiag.engine.confine import confined
-from ncdiag.engine.kinds import BOOL, FLOAT, INT, STR, Entity, Kind, Many, Scalar, Table, suggestion
+from ncdiag.engine.kinds import BOOL, FLOAT, INT, STR, Entity, Kind, Many, Scalar, Table
 from ncdiag.engine.scope import PathError, Scope
 from ncdiag.engine.tree import (
     EVENTS,
@@ -36,7 +36,7 @@ from ncdiag.engine.tree import (
     event_names,
     names_read,
 )
-from ncdiag.errors import DefinitionError
+from ncdiag.errors import DefinitionError, suggestion
 from ncdiag.facts.model import Host
 from ncdiag.facts.scalars import Constraint, VersionRange
 

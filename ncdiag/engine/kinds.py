@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import types
 import typing
-from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Union
 
 import msgspec
@@ -140,18 +139,3 @@ def derived_fields(cls: type) -> dict[str, Kind]:
         if owner == cls.__name__:
             found[name] = kind_of(field.returns)
     return found
-
-
-def suggestion(word: str, choices: Iterable[str], also: str = "") -> str:
-    """``did you mean 'x'?`` when one of the choices is near, else the choices when they are few, else ``also``."""
-    import difflib
-
-    known = sorted(choices)
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
-    if not near:
-        folded = {name.lower(): name for name in known}
-        near = [folded[word.lower()]] if word.lower() in folded else []
-    if near:
-        return f"did you mean {near[0]!r}?"
-    few = 40
-    return also or (f"known: {', '.join(known)}" if 0 < len(known) <= few else "")

@@ -11,14 +11,13 @@ import msgspec
 
 from ncdiag import toml
 from ncdiag.engine import clauses
-from ncdiag.engine.kinds import suggestion
 from ncdiag.engine.order import placed
 from ncdiag.engine.program import Bound, Program, completed
 from ncdiag.engine.schema import AREAS, DEFAULT_LAYER, Applies, Ask, Case, Fix, Rule
 from ncdiag.engine.scope import Names, Scope
 from ncdiag.engine.templates import compile_template
 from ncdiag.engine.tree import Template, Tree
-from ncdiag.errors import DefinitionError
+from ncdiag.errors import DefinitionError, suggestion
 from ncdiag.facts.scalars import Constraint
 
 T = TypeVar("T")

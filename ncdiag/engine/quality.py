@@ -10,9 +10,9 @@ import msgspec
 
 from ncdiag.engine.evaluate import judge, program_of, trace
 from ncdiag.engine.floor import cited
-from ncdiag.engine.kinds import suggestion
 from ncdiag.engine.program import completed
 from ncdiag.engine.schema import Example, Rule
+from ncdiag.errors import suggestion
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
 

@@ -19,9 +19,9 @@ from ncdiag.engine.kinds import (
     Table,
     derived_fields,
     stored_fields,
-    suggestion,
 )
 from ncdiag.engine.tree import Path, Step, StepKind
+from ncdiag.errors import suggestion
 from ncdiag.facts.model import Host, Job, Setting
 from ncdiag.facts.model.declared import declared
 from ncdiag.facts.model.marks import IF_UNSET
@@ -125,15 +125,18 @@ class Scope(msgspec.Struct, frozen=True):
                 return SettingsOf(), None
             return self._field(kind.cls, name, index)
         if isinstance(kind, SettingsOf):
-            known = self.names.settings
-            if known and name not in known:
-                reason = f"no variable is called {name!r}"
-                raise PathError(reason, index, suggestion(name, known))
+            self._check_variable(name, index)
             return Entity(Setting), "setting"
         if isinstance(kind, Table):
             return kind.item, "optional_key" if kind.optional else "key"
         reason = f"{kind} has no fields, so .{name} leads nowhere"
         raise PathError(reason, index)
+
+    def _check_variable(self, name: str, index: int) -> None:
+        known = self.names.settings
+        if known and name not in known:
+            reason = f"no variable is called {name!r}"
+            raise PathError(reason, index, suggestion(name, known))
 
     def _field(self, cls: type, name: str, index: int) -> tuple[Kind, StepKind]:
         stored, derived = stored_fields(cls), derived_fields(cls)

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ncdiag.engine import clauses
-from ncdiag.engine.kinds import Entity, Kind, Many, Scalar, suggestion
+from ncdiag.engine.kinds import Entity, Kind, Many, Scalar
 from ncdiag.engine.kleene import ABSENT
 from ncdiag.engine.scope import Scope
 from ncdiag.engine.tree import Path, Slot, Step, Template, Tree
-from ncdiag.errors import DefinitionError
+from ncdiag.errors import DefinitionError, suggestion
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[^{}]+|[{}]")

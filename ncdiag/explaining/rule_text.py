@@ -16,7 +16,7 @@ _WORDS = {True: "true", False: "false", None: "unknown"}
 
 def find(word: str, rules: Iterable[Rule]) -> Rule:
     """The rule of that code, name or former name. Raises UsageError, with the name that was meant."""
-    from ncdiag.engine.kinds import suggestion
+    from ncdiag.errors import suggestion
 
     known = {name: rule for rule in rules for name in (rule.code, rule.name, *rule.formerly)}
     if word not in known:

@@ -108,7 +108,7 @@ def build(entity: Entity) -> Any:  # noqa: ANN401
     try:
         return _convert(fields, target)
     except msgspec.ValidationError:
-        good = {name: value for name, value in fields.items() if _fits(target, name, value)}
+        good = {name: value for name, value in fields.items() if fits(target, name, value)}
         try:
             return _convert(good, target)
         except (msgspec.ValidationError, TypeError):
@@ -122,7 +122,7 @@ def _key_values(entity: Entity) -> Iterator[tuple[str, Any]]:
     for name, value in zip(entity.declared.key or (), entity.key, strict=False):
         if value is not None:
             names = (name,) if isinstance(name, str) else name
-            yield next((one for one in names if _fits(entity.declared.kind, one, value)), names[0]), value
+            yield next((one for one in names if fits(entity.declared.kind, one, value)), names[0]), value
 
 
 def _convert(fields: Mapping[str, Any], target: type[T]) -> T:
@@ -130,7 +130,8 @@ def _convert(fields: Mapping[str, Any], target: type[T]) -> T:
     return msgspec.convert(known, target, from_attributes=True)
 
 
-def _fits(target: type[Fact], name: str, value: Any) -> bool:  # noqa: ANN401
+def fits(target: type[Fact], name: str, value: Any) -> bool:  # noqa: ANN401
+    """Can the field ``name`` hold the value?"""
     try:
         msgspec.convert(value, type_of(target, name), from_attributes=True)
     except (msgspec.ValidationError, TypeError):

@@ -36,7 +36,7 @@ def merge(observations: Iterable[Observation]) -> model.Job:
         place = observation.entity, host, key
         if place not in entities:
             entities[place] = Entity(kind, host, observation.key)
-        entities[place].add(_converted(observation), conflicts)
+        entities[place].add(converted(observation), conflicts)
     return assemble.job(list(entities.values()), conflicts)
 
 
@@ -65,7 +65,7 @@ class _Naming:
         return {"said": None, "only": self._only, "some": self._only or UNNAMED}[kind.host]
 
 
-def _converted(observation: Observation) -> Observation:
+def converted(observation: Observation) -> Observation:
     """Turn printed versions into ranges before values are compared."""
     value = observation.fields.get("nccl_version")
     if value is None or isinstance(value, VersionRange):

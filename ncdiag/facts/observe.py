@@ -6,10 +6,13 @@ named by ``entity`` (`ncdiag.facts.model`); a field that the text does not tell 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import msgspec
 
+from ncdiag.errors import contained, suggestion
+from ncdiag.facts.model.declared import observed
 from ncdiag.spans import Section, Span
 
 Standing = Literal["process", "live", "conf", "manifest", "default"]
@@ -57,3 +60,38 @@ def observe(  # noqa: PLR0913  (the parts of an observation are what they are)
         entity=entity, key=key, host=host or section.host, span=section.span(index), standing=standing,
         fields={name: value for name, value in fields.items() if value is not None},
     )  # fmt: skip
+
+
+class FieldError(Exception):
+    """A parser tells of a field, or of a type of facts, that there is not."""
+
+
+def not_declared(observations: Iterable[Observation]) -> tuple[str, ...]:
+    """Phrases for the report: what was observed and is left out, as no type of facts has it. Each name comes once.
+
+    It is a fault of the parser, which tests are to see (`ncdiag.errors.strict`): they get a FieldError.
+    """
+    types = observed()
+    found: dict[str, Observation] = {}
+    for observation in observations:
+        kind = types.get(observation.entity)
+        if kind is None or not observation.fields.keys() <= kind.fields:
+            for sentence in _sentences(observation):
+                found.setdefault(sentence, observation)
+    return tuple(
+        contained(FieldError(sentence), f"line {seen.span.line} of {seen.span.source} was not read in full: {sentence}")
+        for sentence, seen in found.items()
+    )
+
+
+def _sentences(observation: Observation) -> Iterator[str]:
+    types, name = observed(), observation.entity
+    if name not in types:
+        yield _with(f"no type of facts is called {name!r}", suggestion(name, types))
+        return
+    for field in sorted(observation.fields.keys() - types[name].fields):
+        yield _with(f"{name} has no field {field!r}", suggestion(field, types[name].fields))
+
+
+def _with(sentence: str, hint: str) -> str:
+    return f"{sentence}: {hint}" if hint else sentence

@@ -18,6 +18,7 @@ import msgspec
 from ncdiag.bare import pack
 from ncdiag.bare.place import place
 from ncdiag.errors import InputError, OutputError
+from ncdiag.facts.model.declared import observed
 from ncdiag.facts.observe import Observation
 from ncdiag.machine.command import CommandResult, clean_lines
 from ncdiag.machine.recording import Recorded
@@ -226,6 +227,9 @@ def _checked(answers: dict[str, Any], path: str | Path) -> dict[str, Any]:
     gpus: Any = checked.get("list of GPUs") or ([], None)
     if any(observation["entity"] not in {"Gpu", "TopoLink", "Host"} for observation in gpus[0]):
         raise _refused(path, "its manifest.json is damaged, at 'list of GPUs'")
+    for observation in gpus[0]:  # a newer ncdiag may know of more fields
+        known = observed()[observation["entity"]].fields
+        observation["fields"] = {name: value for name, value in observation["fields"].items() if name in known}
     return checked
 
 

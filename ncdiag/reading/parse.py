@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from ncdiag.errors import contained
-from ncdiag.facts.observe import Observation, Parsed
+from ncdiag.facts.observe import Observation, Parsed, not_declared
 from ncdiag.parsers import discover, leftovers
 from ncdiag.reading.model import Piece, Reading
 from ncdiag.spans import Section, Span
@@ -37,6 +37,7 @@ def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
     unread += [o.span for o in scanned.observations if o.fields.get("event") == "unknown-warn"]
     shown = sorted(unread, key=lambda span: span.line)[:UNREAD_KEPT]
     found = [o for p in [scanned, *parsed] for o in p.observations]
+    faults += not_declared(found)
     return Reading(name, lines, count, tuple(pieces), tuple(notes), tuple(found), tuple(shown), tuple(faults))
 
 
@@ -60,6 +61,7 @@ def read_sections(sections: Iterable[Section]) -> list[Reading]:
 def _reading(section: Section) -> Reading:
     faults: list[str] = []
     (parsed,), pieces, unread = _parse([section], faults)
+    faults += not_declared(parsed.observations)
     lines, count = len(section.lines), len(parsed.unread)
     shown = tuple(unread[:UNREAD_KEPT])
     return Reading(section.source, lines, count, tuple(pieces), (), parsed.observations, shown, tuple(faults))

@@ -14,12 +14,14 @@ from ncdiag.commands._options import FailOn
 from ncdiag.diagnose import diagnose
 from ncdiag.engine import fields
 from ncdiag.facts.derived import Derived
+from ncdiag.facts.observe import FieldError, Parsed, not_declared, observe
 from ncdiag.fixes import prove, values
 from ncdiag.knowledge import registry
 from ncdiag.parsers import ulimit
 from ncdiag.report import renderer
 from ncdiag.report.model import Report
 from ncdiag.sources.files import TextSource
+from ncdiag.spans import Section
 
 PROJECT = Path(__file__).resolve().parents[2]
 PASTE = (PROJECT / "fixtures" / "cases" / "veth" / "nccl.log").read_text()
@@ -69,6 +71,28 @@ def test_a_parser_that_raises_costs_its_section(monkeypatch: pytest.MonkeyPatch)
     assert "socket-virtual-ifname" in report.answers
     assert [fault for fault in report.faults if "ulimit" in fault and "could not be read" in fault]
     assert report.inputs[0].unread_lines
+
+
+def test_a_field_that_no_type_has_costs_itself_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def parse(section: Section) -> Parsed:
+        told = observe(section, 0, "Limit", ("memlock",), soft=65536, sfot=SECRET)
+        return Parsed(observations=(told, observe(section, 0, "Limits")))
+
+    monkeypatch.setattr(ulimit, "parse", parse)
+    report = judged("$ ulimit -a\nmax locked memory       (kbytes, -l) 64\n" + PASTE)
+    assert "socket-virtual-ifname" in report.answers
+    assert [fault for fault in report.faults if "Limit has no field 'sfot': did you mean 'soft'?" in fault]
+    assert [fault for fault in report.faults if "no type of facts is called 'Limits': did you mean 'Limit'?" in fault]
+    assert SECRET not in str(report)
+    assert "line 2 of paste" in report.faults[0]
+
+
+def test_a_field_that_no_type_has_is_seen_by_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(errors, "strict", True)
+    where = Section(kind="ibstat", source="x", first_line=1, lines=("x",))
+    assert not_declared([observe(where, 0, "Port", ("mlx5_0", 1), physical_state="LinkUp")]) == ()
+    with pytest.raises(FieldError, match="Port has no field 'physical_stat': did you mean 'physical_state'"):
+        not_declared([observe(where, 0, "Port", ("mlx5_0", 1), physical_stat="LinkUp")])
 
 
 def test_a_value_that_raises_costs_its_fix(monkeypatch: pytest.MonkeyPatch) -> None:
