@@ -128,6 +128,8 @@ class Scope(msgspec.Struct, frozen=True):
             self._check_variable(name, index)
             return Entity(Setting), "setting"
         if isinstance(kind, Table):
+            if kind.item == Entity(Setting):
+                self._check_variable(name, index)
             return kind.item, "optional_key" if kind.optional else "key"
         reason = f"{kind} has no fields, so .{name} leads nowhere"
         raise PathError(reason, index)

@@ -87,6 +87,7 @@ REFUSED = [  # text, part of the reason, what the caret stands under, part of th
     ("ifcae.up", "nothing is called 'ifcae' here", "ifcae", "did you mean 'iface'?"),
     ("iface.up == true", "nothing is called 'true' here", "true", "write True"),
     ("rank.setting.NCCL_IB_TIMEOT.number == 1", "no variable", "NCCL_IB_TIMEOT", "did you mean 'NCCL_IB_TIMEOUT'?"),
+    ("rank.settings.NCCL_IB_TIMEOT.number == 1", "no variable", "NCCL_IB_TIMEOT", "did you mean 'NCCL_IB_TIMEOUT'?"),
     ("rank.setting.NCCL_IB_TIMEOUT", "this is no condition but Setting", "rank", "compare"),
     ("rank.setting == 1", "a variable has to be named", "setting", "setting.NCCL_IB_TIMEOUT"),
     ("rank.host.gpu.index == 1", "Host has no field 'gpu'", "gpu", "did you mean 'gpus'?"),
