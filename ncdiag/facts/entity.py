@@ -66,7 +66,7 @@ class Entity:
                 self._set(name, both, new if value.known else old)
                 return
         stronger = _STANDING[new.standing] - _STANDING[old.standing]
-        if stronger == 0 and self.declared.merges.get(name) is LATEST:
+        if stronger == 0 and old.span.source == new.span.source and self.declared.merges.get(name) is LATEST:
             self._set(name, value, new)
             return
         if stronger != 0 and "default" in {new.standing, old.standing}:

@@ -2,6 +2,7 @@
 
 Two values of one field: the source of higher standing wins (process echo, live reading, conf file, manifest) and the
 loser goes to ``Job.conflicts``; of equal standing and different, the field becomes unknown and the conflict says so.
+The order of the sources decides nothing: only that of the lines of one source means something.
 """
 
 from __future__ import annotations

@@ -54,7 +54,12 @@ SUM = Merge(operator.add)
 GREATEST = Merge(max, picks=True)
 LEAST = Merge(min, picks=True)
 LATEST = Merge(_later, picks=True)
-"""What changes while a job runs: of sources of equal standing, the later reading counts."""
+"""What changes while it is looked at: of two readings in one source, the later counts. Sources have no such order."""
+
+
+def furthest(*values: str) -> Merge:
+    """What a process goes through in this order: the reading that is further counts, whichever source comes first."""
+    return Merge(lambda held, new: max(held, new, key=values.index), picks=True)
 
 
 class Closing(msgspec.Struct, frozen=True):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from ncdiag.facts.model.base import Fact, HostName, Level, Origin
-from ncdiag.facts.model.marks import COUNTS, IF_UNSET, LATEST, OF_HOST, SUM, UNION, WHOLE
+from ncdiag.facts.model.marks import COUNTS, IF_UNSET, LEAST, OF_HOST, SUM, UNION, WHOLE, Merge, furthest
 from ncdiag.facts.model.network import Interface
 from ncdiag.facts.scalars import VersionRange
 
@@ -128,6 +129,17 @@ class LastOp(Fact, frozen=True, kw_only=True):
     datatype: str | None = None
 
 
+def _further(held: Calls, new: Calls) -> Calls:
+    return max(
+        held, new, key=lambda calls: (sorted((call.get("op_count", 0) for call in calls), reverse=True), str(calls))
+    )
+
+
+Calls = Sequence[Mapping[str, Any]]
+FURTHER_CALLS = Merge(_further, picks=True)
+"""Of what two sources say a rank called last, the one with the greater numbers of calls."""
+
+
 class CollectiveSum(Fact, frozen=True, kw_only=True):
     """The calls of one function on one datatype in one communicator, added up over all ranks seen.
 
@@ -171,7 +183,9 @@ class Rank(Fact, frozen=True, kw_only=True):
     bus_id: str | None = None
     nccl_version: VersionRange | None = None
     library: Literal["NCCL", "RCCL"] | None = None
-    state: Annotated[Literal["started", "ready", "failed", "silent"] | None, LATEST] = None
+    state: Annotated[
+        Literal["started", "ready", "failed", "silent"] | None, furthest("silent", "started", "ready", "failed")
+    ] = None
     bootstrap_interface: Annotated[Interface | None, OF_HOST] = None
     oob_interface: Annotated[Interface | None, OF_HOST] = None
     socket_interfaces: Annotated[tuple[Interface, ...] | None, OF_HOST] = None
@@ -188,8 +202,8 @@ class Rank(Fact, frozen=True, kw_only=True):
     relaxed_ordering: bool | None = None
     settings: dict[str, Setting] = {}
     link_layers: tuple[str, ...] | None = None
-    last_ops: Annotated[tuple[LastOp, ...], LATEST] = ()
-    line_tag: Annotated[str | None, LATEST] = None
+    last_ops: Annotated[tuple[LastOp, ...], FURTHER_CALLS] = ()
+    line_tag: Annotated[str | None, LEAST] = None
 
 
 class Communicator(Fact, frozen=True, kw_only=True):
