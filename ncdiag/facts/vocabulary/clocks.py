@@ -58,6 +58,19 @@ def clock_skew(job: Job, view: View) -> float | None:
     return None if offsets is None else max(RESOLUTION, max(offsets.values()) - min(offsets.values()))
 
 
+def is_before(event: Event, other: Event, view: View) -> bool | None:
+    """True if the event came before the other: by its line in one source, else by time; None where neither tells."""
+    if source(event) == source(other):
+        return event.order < other.order
+    times = shared_time(event, view), shared_time(other, view)
+    return None if times[0] is None or times[1] is None else times[0] < times[1]
+
+
+def source(event: Event) -> str:
+    """The source that told of the event, within which lines have an order."""
+    return event.provenance[""].source if "" in event.provenance else ""
+
+
 def shared_time(event: Event, view: View) -> float | None:
     """The time of an event by the median host's clock, where the offset of its host is known; else as printed."""
     offsets = clock_offsets(view.job, view) or {}

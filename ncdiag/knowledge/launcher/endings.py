@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import signal
+from collections.abc import Iterable
 
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.clocks import shared_time
+from ncdiag.facts.vocabulary.clocks import is_before, shared_time, source
 from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS, has_failed, process_text, same_process
 
 _EXIT_CODE = re.compile(r"Exit Code: +(\d{1,3})\b")
@@ -39,9 +40,13 @@ def first_end(event: Event, view: View) -> str:
 
 
 @derived_of("job-cancelled")
-def ends_the_job(event: Event, view: View) -> bool:
-    """Did the scheduler end the job before anything in it failed? By its time limit, for another job, or its owner."""
-    return not any(e.kind in _FAILURES and e.order < event.order for e in view.job.events if e is not event)
+def ends_the_job(event: Event, view: View) -> bool | None:
+    """Did the scheduler end the job before anything in it failed? By its time limit, for another job, or its owner.
+
+    None where something failed of which nobody knows whether it came before, as in the log of a rank without times.
+    """
+    before = {is_before(e, event, view) for e in view.job.events if e is not event and e.kind in _FAILURES}
+    return False if True in before else None if None in before else True
 
 
 @derived
@@ -104,13 +109,30 @@ def first_crash_order(job: Job, view: View) -> int | None:
     """
     given_up = any(e.event in _WATCHDOG for e in job.events)
     crashes = [e for e in job.events if e.event in CRASHES and not (given_up and _is_abort(e))]
-    echo = min((e.order for e in job.events if e.event in _ECHOES), default=0)
-    crashes += [e for e in job.events if e.order < echo and _is_own_fault(e)]
+    echoed = _first_by_source(e for e in job.events if e.event in _ECHOES)
+    crashes += [
+        e for e in job.events if echoed and _is_own_fault(e)
+        and (source(e) not in echoed or e.order < echoed[source(e)].order)
+    ]  # fmt: skip
     if not crashes:
         return None
     if all(e.time is not None for e in crashes):
         return min(crashes, key=lambda e: (shared_time(e, view), e.order)).order
-    return min(e.order for e in crashes)
+    return _first(crashes).order
+
+
+def _first_by_source(events: Iterable[Event]) -> dict[str, Event]:
+    """The first of the events in each source."""
+    found: dict[str, Event] = {}
+    for event in sorted(events, key=lambda event: event.order):
+        found.setdefault(source(event), event)
+    return found
+
+
+def _first(events: Iterable[Event]) -> Event:
+    """The first of the events where times do not tell; of several sources, the one that says most of whose it is."""
+    firsts = _first_by_source(events).values()
+    return min(firsts, key=lambda e: (e.rank is None, e.pid is None, e.host is None, e.event, e.text))
 
 
 def _is_own_fault(event: Event) -> bool:
@@ -136,7 +158,8 @@ def first_loss_order(job: Job, view: View) -> int | None:
     """The place of the first closed connection, where closed connections are all that the job tells of its end."""
     if first_crash_order(job, view) is not None or has_failed(job, view):
         return None
-    return min((event.order for event in job.events if event.event == _LOSS), default=None)
+    losses = [event for event in job.events if event.event == _LOSS]
+    return _first(losses).order if losses else None
 
 
 @derived_of(*CRASHES, EXCEPTION, _LOSS)
