@@ -276,5 +276,5 @@ def _useful_asks(verdict: Verdict) -> list[Ask]:
 def _unknown(verdict: Verdict, asks: Iterable[str]) -> Unknown:
     rule = verdict.rule
     wanted = [ask for ask in _useful_asks(verdict) if ask.ask_for in asks]
-    missing = [ask.missing for ask in wanted] or [*verdict.missing, *verdict.open_clauses]
+    missing = [ask.missing for ask in wanted] or [*verdict.needs, *verdict.open_clauses]
     return Unknown(rule.code, rule.name, tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(a.ask_for for a in wanted)))

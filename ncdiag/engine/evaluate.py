@@ -204,7 +204,7 @@ class _Judge:
         self.groups: dict[tuple[str, ...], _Group] = {}
         self.open: set[int] = set()
         self.held: set[int] = set()
-        self.missing: dict[str, None] = {}
+        self.missing: dict[str, set[str]] = {}
         self.omitted = 0
         self.judged = self.inapplicable = False
 
@@ -224,6 +224,7 @@ class _Judge:
             open_clauses=tuple(self.rule.when[i] for i in sorted(self.open)),
             held_clauses=tuple(self.rule.when[i] for i in sorted(self.held)),
             missing=tuple(self.missing),
+            closers={path: tuple(sorted(kinds)) for path, kinds in self.missing.items() if kinds},
             omitted=self.omitted,
         )
 
@@ -244,7 +245,7 @@ class _Judge:
         found = program.walks[level](frame)
         name = program.each[level].name
         if found.missing:
-            self.missing.setdefault(self.rule.each[name])
+            self.missing.setdefault(self.rule.each[name], set()).update(found.closers)
             if not found.items:  # what was true so far makes the missing input worth asking for
                 self.held |= {i for i in self._judged_before(level) if self.when[i]} & self.specific
         self.judged = self.judged or not found.items

@@ -142,7 +142,7 @@ def _told(rule: Rule, view: View) -> str:
     verdict = judge([rule], view)[0]
     parts = [f"it is {verdict.outcome}"]
     if verdict.missing:
-        parts.append(f"missing {', '.join(verdict.missing)}")
+        parts.append(f"missing {', '.join(verdict.needs)}")
     words = {True: "true", False: "false", None: "unknown"}
     for seen in trace(rule, view, limit=3):
         names = ", ".join(f"{name} = {label}" for name, label in seen.names.items()) or "the job"

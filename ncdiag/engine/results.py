@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -61,7 +61,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     ``open_clauses``: conditions that were unknown in instances where none was false; ``held_clauses``: conditions on
     more than the job that were true in such instances; ``missing``: paths of ``each`` whose input was missing;
-    ``omitted``: findings beyond the most that a rule may have. ``fault``: what failed within ncdiag while it judged.
+    ``closers``: the section kinds that show what is missing whole, by path; ``omitted``: findings beyond the most that
+    a rule may have. ``fault``: what failed within ncdiag while it judged.
     """
 
     rule: Rule
@@ -70,8 +71,18 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     open_clauses: tuple[str, ...] = ()
     held_clauses: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    closers: Mapping[str, tuple[str, ...]] = {}
     omitted: int = 0
     fault: str = ""
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What was missing, each with the section kinds that would show it: ``h.hcas (any of: ibstat, show_gids)``."""
+        return tuple(f"{path}{_any_of(self.closers.get(path, ()))}" for path in self.missing)
+
+
+def _any_of(kinds: Sequence[str]) -> str:
+    return f" ({'any of: ' if len(kinds) > 1 else ''}{', '.join(kinds)})" if kinds else ""
 
 
 class Trace(msgspec.Struct, frozen=True, kw_only=True):

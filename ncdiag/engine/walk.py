@@ -13,7 +13,7 @@ from ncdiag.engine.fields import read
 from ncdiag.engine.kleene import ABSENT
 from ncdiag.engine.tree import Path, Step
 from ncdiag.facts.model import Event, Job, Setting
-from ncdiag.facts.model.declared import is_closed
+from ncdiag.facts.model.declared import declared, is_closed
 from ncdiag.facts.view import View
 
 
@@ -51,12 +51,14 @@ class Found(msgspec.Struct):
     """The elements that a path led to; ``open``: there may be more, or some of them are unknown.
 
     ``missing``: input was missing on the way, so that finding nothing means nothing. Of the job's own collections only
-    an empty one is missing, and never the events: a program that has nothing to say prints nothing.
+    an empty one is missing, and never the events: a program that has nothing to say prints nothing. ``closers`` are the
+    section kinds that would show what is missing whole.
     """
 
     items: list[Any]
     open: bool
     missing: bool = False
+    closers: frozenset[str] = frozenset()
 
 
 Take = Callable[[Frame, Any], Any]
@@ -127,7 +129,7 @@ def fan_out(path: Path) -> Callable[[Frame], Found]:
     moves = tuple((take(step), step) for step in path.steps)
 
     def run(frame: Frame) -> Found:
-        items, is_open, missing = [frame.names[start]], False, False
+        items, is_open, missing, closers = [frame.names[start]], False, False, frozenset[str]()
         for function, step in moves:
             reached: list[Any] = []
             for owner in items:
@@ -140,10 +142,12 @@ def fan_out(path: Path) -> Callable[[Frame], Found]:
                     reached += [item for item in value if item is not None]
                     if not is_closed(owner, step.name):
                         is_open = True
-                        missing = missing or not isinstance(owner, Job) or (not value and step.name != "events")
+                        if not isinstance(owner, Job) or (not value and step.name != "events"):
+                            missing = True
+                            closers |= declared(owner.__class__).closings[step.name].kinds
                 else:
                     reached.append(value)
             items = list({id(host): host for host in reached}.values()) if step.kind == "host" else reached
-        return Found(items, is_open, missing)
+        return Found(items, is_open, missing, closers)
 
     return run

@@ -97,7 +97,7 @@ def judged(verdict: Verdict, traces: Iterable[Trace]) -> str:
     """How a rule was judged on an input: the outcome, then every instance with each of its conditions."""
     lines = [f"{verdict.rule.name} ({verdict.rule.code}): {verdict.outcome}"]
     lines += [f"  {finding.title}" for finding in verdict.findings]
-    lines += [f"  missing: {', '.join(verdict.missing)}"] if verdict.missing else []
+    lines += [f"  missing: {', '.join(verdict.needs)}"] if verdict.missing else []
     held, said = list(traces), meanings(verdict.rule)
     if not held and verdict.rule.each:
         lines.append("  the input holds nothing that the rule could be tried on")

@@ -9,7 +9,7 @@ from ncdiag.engine import evaluate, where
 from ncdiag.engine.load import load_text
 from ncdiag.engine.results import Verdict
 from ncdiag.engine.schema import Rule
-from ncdiag.facts.model import Address, Event, GidUse, Host, Interface, Job, Rank, Setting
+from ncdiag.facts.model import Address, Event, GidUse, Hca, Host, Interface, Job, Rank, Setting
 from ncdiag.facts.scalars import OLDEST, Version, VersionRange
 from ncdiag.facts.view import View
 from ncdiag.spans import Span
@@ -108,6 +108,34 @@ def test_without_the_number_of_hosts_it_is_unknown() -> None:
     assert verdict.outcome == "unknown"
     assert verdict.open_clauses == ("job.nhosts > 1",)
     assert verdict.held_clauses == ('iface.kind in ["veth", "bridge", "tunnel"]',)
+
+
+HCAS = """
+code = "NCD900"
+name = "down"
+area = "ib"
+severity = "error"
+role = "cause"
+layer = 50
+title = "t"
+why = "w"
+each = { h = "job.hosts", c = "h.hcas", p = "c.ports" }
+when = ['p.state == "down"']
+"""
+
+
+def test_what_is_missing_comes_with_the_kinds_that_would_show_it() -> None:
+    down = load_text(HCAS)
+    verdict = judge(Job(hosts=(Host(name="a"),)), down)
+    assert (verdict.outcome, verdict.missing) == ("unknown", ("h.hcas",))
+    assert verdict.needs == ("h.hcas (any of: ibstat, ibstatus, ibv_devinfo, show_gids, sysfs_infiniband)",)
+    nothing = Job(hosts=(Host(name="a", complete=frozenset({"show_gids"})),))
+    assert (judge(nothing, down).outcome, judge(nothing, down).needs) == ("clear", ())
+    portless = Job(hosts=(Host(name="a", complete=frozenset({"show_gids"}), hcas=(Hca(host="a", name="m"),)),))
+    assert judge(portless, down).needs == ("c.ports (any of: ibstat, ibstatus, ibv_devinfo)",)
+    modules = load_text(HCAS.replace("h.hcas", "h.modules").replace(', p = "c.ports"', "").replace("p.state", "c.name"))
+    assert judge(Job(hosts=(Host(name="a"),)), modules).needs == ("h.modules (lsmod)",)
+    assert judge(Job(), down).needs == ("job.hosts",)
 
 
 def test_input_that_is_missing_is_named() -> None:
