@@ -7,6 +7,7 @@ from typing import Literal
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import GdrVerdict, Host, LinkTest, Rank, Setting
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.hosts import RDMA_CARDS
 from ncdiag.facts.vocabulary.link_tests import measured_bandwidth
@@ -54,7 +55,7 @@ def peermem_loaded(host: Host, view: View) -> bool | None:
     view.note(host, "absent_modules" if absent else "complete:lsmod")
     if host.peermem_registered is False:
         absent.add(PEERMEM_MODULES[1])
-    return False if "lsmod" in host.complete or absent.issuperset(PEERMEM_MODULES) else None
+    return False if is_closed(host, "modules") or absent.issuperset(PEERMEM_MODULES) else None
 
 
 @derived

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, LinkTest
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.hosts import sysctl
 
@@ -73,11 +74,11 @@ def has_nouveau_only(host: Host, view: View) -> bool | None:
     """Is nouveau loaded and NVIDIA's own module not?"""
     nouveau = next((m for m in host.modules if m.name == "nouveau"), None)
     if nouveau is None:
-        return False if "lsmod" in host.complete or "nouveau" in (host.absent_modules or ()) else None
+        return False if is_closed(host, "modules") or "nouveau" in (host.absent_modules or ()) else None
     view.note(nouveau)
     if any(m.name == "nvidia" for m in host.modules):
         return False
-    return True if "lsmod" in host.complete or "nvidia" in (host.absent_modules or ()) else None
+    return True if is_closed(host, "modules") or "nvidia" in (host.absent_modules or ()) else None
 
 
 @derived_of("pcie-aer")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from ncdiag.facts.model.base import Fact, GidType, HostName, InterfaceKind, Level, LinkLayer, Origin, PortState
 from ncdiag.facts.model.cluster import CloudInstance, ClusterNode, SecurityGroup
-from ncdiag.facts.model.declared import declared
 from ncdiag.facts.model.fabric import Fabric, FabricLink, FabricNode
 from ncdiag.facts.model.hardware import Gpu, Npu, PciDevice, TopoLink
 from ncdiag.facts.model.job import Advertised, ComparedChoice, Conflict, Difference, Host, Job, Scaling
@@ -72,7 +71,6 @@ from ncdiag.facts.model.topology import (
 )
 
 __all__ = [
-    "COLLECTION_KINDS",
     "FAILURES",
     "Address",
     "Advertised",
@@ -161,6 +159,3 @@ __all__ = [
     "TopoPci",
     "TopoSystem",
 ]
-
-COLLECTION_KINDS = {name: closing.kinds for name, closing in declared(Host).closings.items()}
-"""The section kinds that close each collection of a host, once one of them was seen whole."""

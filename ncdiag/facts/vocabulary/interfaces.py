@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import COLLECTION_KINDS, Interface, InterfaceKind
+from ncdiag.facts.model import Interface, InterfaceKind
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 
@@ -61,7 +62,7 @@ def leads_out(interface: Interface, view: View) -> bool | None:
     if kind not in {"veth", "virtual"}:
         return None if kind is None else False
     host = view.host(interface.host)
-    if host is None or not host.complete & COLLECTION_KINDS["interfaces"]:
+    if host is None or not is_closed(host, "interfaces"):
         return None
     return not any(likely_kind(other, view) in _WIRED for other in host.interfaces)
 

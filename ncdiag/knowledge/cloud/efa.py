@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import COLLECTION_KINDS, Event, Hca, Host, Job, Rank
+from ncdiag.facts.model import Event, Hca, Host, Job, Rank
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import EFA
 from ncdiag.facts.vocabulary.rdma import ranks_of, vendor_of
@@ -49,7 +50,7 @@ def has_efa(host: Host, view: View) -> bool | None:
 
 def _shows_devices(host: Host, view: View) -> bool:
     """True if an adapter would have been seen, or the host is of a cloud that has none."""
-    return bool(host.hcas or host.complete & COLLECTION_KINDS["pci"]) or provider(host, view) not in {None, "aws"}
+    return bool(host.hcas or is_closed(host, "pci")) or provider(host, view) not in {None, "aws"}
 
 
 def _has_efa_software(view: View) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host, Interface, Setting
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.rdma import ranks_of
@@ -26,7 +27,7 @@ def family_leaves_nothing(host: Host, view: View) -> bool | None:
         view.note(event)
         view.note(setting)
         return True
-    if "interfaces" not in host.complete:
+    if not is_closed(host, "interfaces"):
         return None
     settings = settings_of(host, view)
     rest = {name: text for name, text in settings.items() if name != _FAMILY}
@@ -94,7 +95,7 @@ def _taken(host: Host, wanted: NameList, view: View) -> tuple[bool, list[Interfa
     for rank in ranks_of(host, view):
         if rank.socket_interfaces:
             return True, list(rank.socket_interfaces)
-    if "interfaces" not in host.complete:
+    if not is_closed(host, "interfaces"):
         return False, [i for i in host.interfaces if i.addresses and i.up is not False and wanted.admits(i.name)]
     choice = sockets.net_socket(host.interfaces, settings_of(host, view), view.version(host))
     names = {*choice.names, *choice.possible}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import COLLECTION_KINDS, Host, Interface, Job, Setting
+from ncdiag.facts.model import Host, Interface, Job, Setting
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import is_loopback, is_virtual
@@ -41,7 +42,7 @@ def hccl_interface_fault(host: Host, view: View) -> str | None:
     if not runs:
         return None if runs is None else ""
     address, names = (view.setting(host, name) for name in ("HCCL_IF_IP", "HCCL_SOCKET_IFNAME"))
-    closed = bool(host.complete & COLLECTION_KINDS["interfaces"])
+    closed = is_closed(host, "interfaces")
     if address is not None and address.is_set and address.text:
         return _address_fault(host, address, view, closed=closed)
     if names is not None and names.is_set and names.text:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import COLLECTION_KINDS, Host, Port, Setting
+from ncdiag.facts.model import Host, Port, Setting
+from ncdiag.facts.model.declared import declared
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.hosts import has_infiniband_devices
 from ncdiag.facts.vocabulary.launches import asks_rdma
@@ -13,7 +14,7 @@ from ncdiag.facts.vocabulary.rdma import ranks_of
 from ncdiag.nccl.selection.names import NameList
 from ncdiag.nccl.vocabulary.filters import hca_list, list_of
 
-_LISTS_ALL = COLLECTION_KINDS["hcas"] | {"rdma_link", "ibv_devices", "infiniband_class"}
+_LISTS_ALL = declared(Host).closings["hcas"].kinds | {"rdma_link", "ibv_devices", "infiniband_class"}
 """Section kinds that name every RDMA device of a host, whatever else they print about it."""
 _LISTS_WITH_NETDEV = "ibdev2netdev"
 _BY_PLACE = re.compile(r"(?:roce|ib)[psoxd]\w+$")

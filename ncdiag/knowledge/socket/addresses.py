@@ -6,6 +6,7 @@ import ipaddress
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host, Job, Rank
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.addresses import CONNECT_FAILURES, peer_ip
 from ncdiag.facts.vocabulary.interfaces import ip as ip_of
@@ -31,7 +32,7 @@ def unrouted_peers(host: Host, view: View) -> tuple[str, ...] | None:
     if asked and (refused := tuple(ip for ip, sends in asked.items() if not sends)):
         return refused
     own = [f"{a.ip}/{a.prefix_len}" for i in host.interfaces for a in i.addresses or () if a.prefix_len is not None]
-    if not own or "routes" not in host.complete:
+    if not own or not is_closed(host, "routes"):
         unreached = tuple(ip for ip in _unreached(host, view) if ip not in asked)
         return unreached or (() if asked.keys() >= wanted and (answers or not _wants_any(host, view)) else None)
     known = [*own, *(route.destination for route in host.routes)]
@@ -107,7 +108,7 @@ def separation_text(host: Host, view: View) -> str:
     """What keeps the host from its peers, in words."""
     lost = ", ".join(unrouted_peers(host, view) or ())
     refused = {ip for ip, sends in _kernel_answers(host).items() if not sends}
-    if "routes" in host.complete or refused.intersection(unrouted_peers(host, view) or ()):
+    if is_closed(host, "routes") or refused.intersection(unrouted_peers(host, view) or ()):
         return f"{host.name} has no route to {lost}, where its peers wait"
     own = bootstrap_addresses(view.job, view).get(host.name)
     rank = bootstrap_ranks(view.job, view).get(own or "")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import COLLECTION_KINDS, Advertised, Host, Interface, Rank
+from ncdiag.facts.model import Advertised, Host, Interface, Rank
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.addresses import LIBVIRT_ADDRESS
@@ -34,7 +35,7 @@ def has_one_interface(host: Host, view: View) -> bool | None:
     if sum(ip(i, view) is not None for i in others) > 1:
         return False
     unknown = any(i.addresses is None for i in others)
-    if unknown or not host.complete & COLLECTION_KINDS["interfaces"]:
+    if unknown or not is_closed(host, "interfaces"):
         return None
     return sum(ip(i, view) is not None for i in others) == 1
 
@@ -157,7 +158,7 @@ def socket_filter_matches_nothing(host: Host, view: View) -> bool | None:
         return False
     for interface in host.interfaces:
         view.note(interface)
-    if "interfaces" not in host.complete or view.setting(host, "NCCL_SOCKET_IFNAME") is None:
+    if not is_closed(host, "interfaces") or view.setting(host, "NCCL_SOCKET_IFNAME") is None:
         return None
     choice = sockets.bootstrap(host.interfaces, settings_of(host, view), view.version(host))
     return choice.error is not None if choice.known else None

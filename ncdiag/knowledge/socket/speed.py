@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host, Interface, Rank
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import leads_out
@@ -107,7 +108,7 @@ def shared_subnet(host: Host, view: View) -> str | None:
                 view.note(seen[network])
                 view.note(interface)
                 return f"{seen[network].name} and {interface.name}"
-    return "" if "interfaces" in host.complete else None
+    return "" if is_closed(host, "interfaces") else None
 
 
 def _network(ip: str, prefix_len: int | None) -> str | None:
