@@ -95,6 +95,16 @@ def _of_examples(rule: Rule, look: Look) -> Iterator[str]:
         for text, without in _with_a_clause_less(rule):
             if all(_as_stated(without, example, view) for example, view in tried):
                 yield f"the clause {text!r} is not needed: every example comes out the same without it"
+        if rule.titles:
+            yield from _of_titles(rule, [view for _, view in tried])
+
+
+def _of_titles(rule: Rule, views: Collection[View]) -> Iterator[str]:
+    """Titles by case that no example has, and conditions of titles that no example needs."""
+    titles = _titles(rule, views)
+    for what, other in _with_other_titles(rule):
+        if _titles(other, views) == titles:
+            yield f"no example shows {what}: all have the same title without it"
 
 
 def _of_doubts(rule: Rule, look: Look) -> Iterator[str]:
@@ -161,6 +171,26 @@ def _with_a_clause_less(rule: Rule) -> Iterator[tuple[str, Rule]]:
     for index, text in enumerate(rule.unless):
         less = completed(msgspec.structs.replace(program, unless=_without(program.unless, index)))
         yield text, msgspec.structs.replace(rule, unless=_without(rule.unless, index), program=less)
+
+
+def _titles(rule: Rule, views: Iterable[View]) -> list[list[str]]:
+    """The titles of the findings of each example."""
+    return [[finding.title for finding in judge([rule], view)[0].findings] for view in views]
+
+
+def _with_other_titles(rule: Rule) -> Iterator[tuple[str, Rule]]:
+    """The rule without each of its titles by case, and without each of their conditions, in turn."""
+    program = program_of(rule)
+    for index, (case, trees) in enumerate(zip(rule.titles, program.title_when, strict=True)):
+        less = msgspec.structs.replace(program, title_when=_without(program.title_when, index))
+        yield (
+            f"the title {case.text!r}",
+            msgspec.structs.replace(rule, titles=_without(rule.titles, index), program=less),
+        )
+        for part, text in enumerate(case.when):
+            wider = (*program.title_when[:index], _without(trees, part), *program.title_when[index + 1 :])
+            other = msgspec.structs.replace(program, title_when=wider)
+            yield f"the condition {text!r} of a title", msgspec.structs.replace(rule, program=other)
 
 
 def _without(items: tuple[T, ...], index: int) -> tuple[T, ...]:

@@ -149,6 +149,28 @@ def test_what_went_wrong_tells_the_clauses() -> None:
     assert 'for host = node1: "nvidia_peermem" not in host.modules.name is unknown' in problem
 
 
+CASE = """
+[[titles]]
+when = ['any(m.name == "ext4" for m in host.modules)']
+text = "{host.name} has a disk and no nvidia_peermem"
+"""
+WITH_A_DISK = """
+[[example]]
+name = "a disk as well"
+outcome = "fired"
+lsmod = "mlx5_core ext4"
+"""
+
+
+def test_each_title_has_an_example_and_each_of_its_conditions_another() -> None:
+    titled = RULE.replace("[[fix]]", CASE + "[[fix]]", 1)
+    assert told(titled + WITH_A_DISK) == []
+    (problem,) = told(titled)
+    assert "no example shows the title '{host.name} has a disk and no nvidia_peermem'" in problem
+    (problem,) = told(titled.replace('"ext4" for', '"mlx5_core" for'))
+    assert "no example shows the condition 'any(m.name == \"mlx5_core\" for m in host.modules)' of a title" in problem
+
+
 @pytest.mark.parametrize("key", ["explains", "before"])
 def test_a_name_that_no_rule_has_is_told(key: str) -> None:
     rule = load_text(RULE.replace("when = ", f'{key} = ["socket-peer-close"]\nwhen = ', 1))
