@@ -10,19 +10,8 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, Event, FlightRecord, Job, Timeout
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.failures import CODES
 from ncdiag.knowledge.collective.calls import call_mismatches, call_waits, stack_waits
 from ncdiag.spans import Span
-
-
-@derived
-def vague_text(event: Event, view: View) -> str:
-    """A sentence about a failure of NCCL of which no rule knows more."""
-    if event.event in CODES:
-        return "NCCL failed with a return code, which does not tell the reason"
-    if event.event == "torch-operations-failed":
-        return "PyTorch ended the process after a collective had failed or timed out; why stands above these lines"
-    return f"NCCL failed, and no rule knows more of it: {event.text}"
 
 
 @derived
@@ -201,13 +190,6 @@ def has_late(difference: Difference, view: View) -> bool:
     for span in difference.provenance:
         view.note(difference, span)
     return "late" in difference.groups
-
-
-@derived
-def late_text(difference: Difference, view: View) -> str:
-    """``rank 7 did not enter ALLREDUCE number 41, in which ranks 0-6 waited``."""
-    groups = difference.groups
-    return f"{groups.get('late', 'nobody')} did not enter {difference.name}, in which {groups.get('waiting')} waited"
 
 
 def _told_waits(job: Job) -> Iterator[Difference]:
