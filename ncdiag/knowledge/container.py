@@ -80,10 +80,10 @@ def verbs_closed(host: Host, view: View) -> bool | None:
 
 
 @derived
-def verbs_problem(host: Host, view: View) -> str:
-    """For people: what shows that the devices cannot be opened."""
+def verbs_failure(host: Host, view: View) -> str:
+    """The line of a program that could not open an RDMA device; empty for none."""
     failed = next(iter(view.events_on(host.name, OPEN_FAILURES)), None)
-    return failed.text if failed else "/dev/infiniband has no uverbs files"
+    return failed.text if failed else ""
 
 
 _SHM_EVENTS = frozenset({"shm-extend-failed", "shm-segment-failed", "container-shm-small", "shared-memory-full"})
@@ -137,13 +137,6 @@ def asks_other_efa_count(launch: Launch, view: View) -> bool | None:
     if launch.efa_devices is None or available is None:
         return None if launch.efa_devices is None or launch.efa_devices else False
     return launch.efa_devices not in {0, available}
-
-
-@derived
-def efa_effect(launch: Launch, view: View) -> str:
-    """What comes of it."""
-    more = (launch.efa_devices or 0) > (efa_available(launch, view) or 0)
-    return "no node can ever take such a pod" if more else "the other rails stay unused"
 
 
 @derived
