@@ -32,15 +32,9 @@ def is_fatal_gpu_failure(event: Event, view: View) -> bool:
 
 
 @derived
-def gpu_failure(event: Event, view: View) -> str:
-    """A sentence about a GPU that was given up."""
-    where = f" on {event.host}" if event.host else ""
-    if not event.event.startswith("gpu-"):
-        return f"A transfer over NVLink failed for good{where}"
-    if event.event == "gpu-gsp-history":
-        which = f"GPU {event.fields['gpu']}" if "gpu" in event.fields else "a GPU"
-        return f"The system processor (GSP) of {which}{where} does not answer the driver"
-    return f"GPU {event.fields.get('pci')}{where} failed with Xid {event.fields.get('xid')}"
+def on_its_host(event: Event, view: View) -> str:
+    """`` on n2``; nothing where the host is not known."""
+    return f" on {event.host}" if event.host else ""
 
 
 @derived
