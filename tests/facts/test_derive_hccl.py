@@ -7,7 +7,7 @@ import json
 import pytest
 
 from ncdiag.facts.view import View
-from ncdiag.knowledge.hccl.errors import hccl_awaited, hccl_difference, hccl_env_faults, hccl_refused, hccl_waiting
+from ncdiag.knowledge.hccl.errors import hccl_awaited, hccl_difference, hccl_env_faults, hccl_waiting
 from ncdiag.knowledge.hccl.rank_tables import port_address
 from ncdiag.reading.job import facts_of
 
@@ -87,7 +87,7 @@ def table(*addresses: tuple[str, str]) -> str:
 @pytest.mark.parametrize(
     ("addresses", "told"),
     [
-        ([("10.0.0.1", "29.1.0.8")], None),
+        ([("10.0.0.1", "29.1.0.8")], ""),
         ([("10.0.0.1", "29.1.0.9")], "device 0 of 10.0.0.1 has 29.1.0.8, the table 29.1.0.9"),
         ([("10.0.0.1", "29.1.0.9"), ("10.0.0.2", "29.1.1.9")], None),  # whose ports these are is not known
     ],
@@ -105,4 +105,4 @@ def test_the_address_of_a_port_is_compared_with_that_of_the_table(
 )
 def test_a_time_is_compared_with_what_hccl_takes(seconds: str, told: str) -> None:
     view = view_of(env=f"export HCCL_CONNECT_TIMEOUT={seconds}\n")
-    assert [hccl_refused(e, view) for e in hccl_env_faults(view.job, view)] == [told]
+    assert [e.text for e in hccl_env_faults(view.job, view)] == [told]

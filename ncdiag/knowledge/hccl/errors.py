@@ -147,11 +147,3 @@ def _judged(setting: Setting, view: View) -> Event:
 def hccl_refuses(event: Event, view: View) -> bool:
     """Is there something to say of the variable?"""
     return bool(event.text)
-
-
-@derived
-def hccl_refused(event: Event, view: View) -> str:
-    """The variable and why, in HCCL's words where it said so."""
-    if "wanted_interface" in event.fields:
-        return f"HCCL_SOCKET_IFNAME={event.fields['wanted_interface']} names no interface of the host"
-    return str(event.fields.get("detail") or event.text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host, Interface, Job, Setting
 from ncdiag.facts.model.declared import is_closed
@@ -33,8 +35,8 @@ def hccl_waits(job: Job, view: View) -> bool:
 
 
 @derived
-def hccl_interface_fault(host: Host, view: View) -> str | None:
-    """A sentence about the interface that HCCL takes on a host; empty when it suits, None when it is not known.
+def hccl_interface_fault(host: Host, view: View) -> Literal["", "address", "names", "first"] | None:
+    """By what HCCL finds no interface of a host that leads to the others; empty when it does, None when not known.
 
     HCCL_IF_IP comes before HCCL_SOCKET_IFNAME; without both it is the first by name, Docker's and the loopback last.
     """
@@ -50,33 +52,45 @@ def hccl_interface_fault(host: Host, view: View) -> str | None:
     return _first_fault(host, view) if address is not None and names is not None and closed else None
 
 
-def _first_fault(host: Host, view: View) -> str:
+def _first_fault(host: Host, view: View) -> Literal["", "first"]:
     """Of the choice without the variables, where a rank waits."""
-    if not hccl_waits(view.job, view):
-        return ""
-    taken = min(_usable(host), key=_order, default=None)
+    taken = _first(host) if hccl_waits(view.job, view) else None
     if taken is None or not is_virtual(taken, view):
         return ""
     view.note(taken)
-    return f"HCCL takes {taken.name} of {host.name}, the first by name, which leads to no other host"
+    return "first"
 
 
-def _address_fault(host: Host, setting: Setting, view: View, *, closed: bool) -> str | None:
+def _address_fault(host: Host, setting: Setting, view: View, *, closed: bool) -> Literal["", "address"] | None:
     own = {a.ip for interface in host.interfaces for a in interface.addresses or ()}
     if ip_address(setting.text or "") is None or setting.text in own:
         return ""  # what is no address at all is a wrong value of the variable
     view.note(setting)
-    return f"HCCL_IF_IP={setting.text} is no address of {host.name}" if closed else None
+    return "address" if closed else None
 
 
-def _names_fault(host: Host, setting: Setting, view: View, *, closed: bool) -> str | None:
-    usable = _usable(host)
-    if any(_matches(interface.name, setting.text or "") for interface in usable):
+def _names_fault(host: Host, setting: Setting, view: View, *, closed: bool) -> Literal["", "names"] | None:
+    if any(_matches(interface.name, setting.text or "") for interface in _usable(host)):
         return ""
     view.note(setting)
-    has = ", ".join(interface.name for interface in usable if not is_loopback(interface, view)) or "none"
-    text = f"HCCL_SOCKET_IFNAME={setting.text} fits no interface with an address of {host.name} (it has {has})"
-    return text if closed else None
+    return "names" if closed else None
+
+
+@derived
+def hccl_interfaces(host: Host, view: View) -> str:
+    """``enp1s0, cni0``: the interfaces that HCCL may take, without the loopback; ``none``."""
+    return ", ".join(interface.name for interface in _usable(host) if not is_loopback(interface, view)) or "none"
+
+
+@derived
+def hccl_first_interface(host: Host, view: View) -> str | None:
+    """The interface that HCCL takes without its variables; None where none was seen."""
+    taken = _first(host)
+    return taken.name if taken is not None else None
+
+
+def _first(host: Host) -> Interface | None:
+    return min(_usable(host), key=_order, default=None)
 
 
 def _usable(host: Host) -> list[Interface]:

@@ -39,14 +39,15 @@ def is_table_fault(event: Event, view: View) -> bool:
 def port_address(table: RankTable, view: View) -> str | None:
     """``device 1 of 10.3.0.1 has 29.1.1.9, the table 29.1.1.5``: an address that the NPU's own port does not have.
 
-    The host of the ports is the server of that name or address, else the one most of whose devices have their
-    addresses. None when they agree or nothing of the ports was seen.
+    Empty where all agree; None where the port of none of its devices was shown. The host of the ports is the server of
+    that name or address, else the one most of whose devices have their addresses.
     """
-    for npu, server, device in _compared(table, view):
+    compared = list(_compared(table, view))
+    for npu, server, device in compared:
         if device.device_ip != npu.ip:
             view.note(npu, "ip")
             return f"device {device.device_id} of {server} has {npu.ip}, the table {device.device_ip}"
-    return None
+    return "" if compared else None
 
 
 def _compared(table: RankTable, view: View) -> Iterator[tuple[Npu, str, RankTableDevice]]:
@@ -77,18 +78,9 @@ def _server(table: RankTable, host: Host, ports: dict[str, Npu]) -> str | None:
 
 
 @derived
-def wrong_address(table: RankTable, view: View) -> str | None:
-    """A sentence about an address of the table that is a host's, or not that of the device's port.
-
-    Empty for none; None where the table names no address or the port of none of its devices was shown.
-    """
-    host = next((d.device_ip for d in table.devices if d.device_ip and d.device_ip == d.server_id), None)
-    if host is not None:
-        return f"The rank table gives an NPU the address of its host, {host}"
-    other = port_address(table, view)
-    if other is not None:
-        return f"The rank table has another address for an NPU than its port: {other}"
-    return "" if any(d.device_ip for d in table.devices) and any(True for _ in _compared(table, view)) else None
+def host_address(table: RankTable, view: View) -> str:
+    """The address of a host that the table gives to one of its NPUs; empty for none."""
+    return next((d.device_ip for d in table.devices if d.device_ip and d.device_ip == d.server_id), "")
 
 
 def _rank_count(view: View) -> Setting | None:
