@@ -38,13 +38,16 @@ def is_refusal(event: Event, view: View) -> bool:
 
 
 @derived
-def refusal(event: Event, view: View) -> str:
-    """A sentence about a request that one end of a queue pair refused."""
-    who = f"{event.host or 'A host'}"
-    if event.event == "ib-async-event":
-        return f"{who} refused a request of its peer ({event.fields.get('what')})"
-    rank = f"rank {event.rank} on {who}" if event.rank is not None else who
-    return f"The peer of {rank} refused a request (completion status {event.fields.get('status')})"
+def refuser(event: Event, view: View) -> str:
+    """The host that says of itself that it refused."""
+    return event.host or "A host"
+
+
+@derived
+def asker(event: Event, view: View) -> str:
+    """``rank 3 on n1``: whose request was refused, as far as it is known."""
+    host = refuser(event, view)
+    return f"rank {event.rank} on {host}" if event.rank is not None else host
 
 
 @derived

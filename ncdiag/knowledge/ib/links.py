@@ -96,14 +96,6 @@ def lacks_path(event: Event, view: View) -> bool:
     return not told or reason(event, view) == "timed-out"
 
 
-@derived
-def path_problem(event: Event, view: View) -> str:
-    """The part of a sentence that says why a queue pair found no path to its peer."""
-    if reason(event, view) == "timed-out":
-        return "no path to the peer's RDMA address (ibv_modify_qp: Connection timed out)"
-    return "a queue pair could not be connected to its peer (ibv_modify_qp; the line was cut before the reason)"
-
-
 @derived_of("ib-modify-qp-failed", "ib-completion-error")
 def crosses_subnets(event: Event, view: View) -> bool | None:
     """Did a queue pair fail to reach a GID outside the IP network of the card that it started from?
