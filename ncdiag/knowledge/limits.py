@@ -5,7 +5,7 @@ from __future__ import annotations
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Limit
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.failures import SHELL_STATUS, process_text, same_process
+from ncdiag.facts.vocabulary.failures import SHELL_STATUS
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log, sysctl
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware, ranks_of
 from ncdiag.messages.vocabulary.exhaustion import is_out_of_files
@@ -42,12 +42,6 @@ def _is_tight(host: Host, job: Job, view: View) -> bool:
 
 _SIGKILL = 9  # which the signal module of Windows does not have
 _KILLED = frozenset({-_SIGKILL, SHELL_STATUS + _SIGKILL})
-
-
-@derived
-def ended(event: Event, view: View) -> str:
-    """``Task 17 on node03``: the process of which the line tells, with what other lines tell of it."""
-    return process_text(list(same_process(event, view)))
 
 
 @derived_of("oom-kill", "container-oom-killed", "worker-killed", "worker-failed", "mpi-rank-signal", "mpi-signal")
@@ -114,14 +108,6 @@ def memlock_suspected(host: Host, view: View) -> bool | None:
             view.note(event)
             return True
     return None
-
-
-@derived
-def memlock_problem(host: Host, view: View) -> str:
-    """A sentence about a limit on locked memory that is too low for RDMA."""
-    if memlock_too_low(host, view):
-        return f"Locked memory on {host.name} is limited to {memlock_text(host, view)}, too little for RDMA"
-    return f"Verbs on {host.name} got no memory or queue: most often the limit on locked memory, which was not shown"
 
 
 @derived

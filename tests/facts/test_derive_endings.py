@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.failures import ended
 from ncdiag.knowledge.collective.stragglers import unheard_ranks
-from ncdiag.knowledge.launcher.endings import end_of_job, ends_the_job, first_end, is_first_end
+from ncdiag.knowledge.launcher.endings import end_of_job, ends_the_job, is_first_end, way_it_ended
 from ncdiag.reading.job import facts_of
 
 
@@ -15,7 +16,7 @@ def view_of(**sections: str) -> View:
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "words"),
     [
         (
             (
@@ -23,46 +24,46 @@ def view_of(**sections: str) -> View:
                 "mpirun noticed that process rank 3 with PID 4127 on node n2 "
                 "exited on signal 11 (Segmentation fault).\n"
             ),
-            "Rank 3 on n2 ended first (signal 11, SIGSEGV); the others report its loss",
+            "Rank 3 on n2 (signal 11, SIGSEGV)",
         ),
         (
             "=   RANK 6 PID 20121 RUNNING AT n3\n=   KILLED BY SIGNAL: 9 (Killed)\n",
-            "Rank 6 on n3 ended first (signal 9, SIGKILL); the others report its loss",
+            "Rank 6 on n3 (signal 9, SIGKILL)",
         ),
         (
             "=   RANK 6 PID 20121 RUNNING AT n3\n=   EXIT CODE: 139\n",
-            "Rank 6 on n3 ended first (exit code 139: signal 11, SIGSEGV); the others report its loss",
+            "Rank 6 on n3 (exit code 139: signal 11, SIGSEGV)",
         ),
         (
             "srun: error: node7: task 13: Exited with exit code 1\n",
-            "Task 13 on node7 ended first (exit code 1); the others report its loss",
+            "Task 13 on node7 (exit code 1)",
         ),
         (
             "failed (exitcode: -9) local_rank: 4 (pid: 771) of binary: /usr/bin/python3\n",
-            "Local rank 4 ended first (signal 9, SIGKILL); the others report its loss",
+            "Local rank 4 (signal 9, SIGKILL)",
         ),
         (
             "    Last State:     Terminated\n      Reason:       Error\n      Exit Code:    139\n",
-            "A process ended first (exit code 139: signal 11, SIGSEGV); the others report its loss",
+            "A process (exit code 139: signal 11, SIGSEGV)",
         ),
         (
             "The first process to do so was:\n\n  Process name: [[51234,1],3]\n  Exit code:    1\n",
-            "Rank 3 ended first (exit code 1); the others report its loss",
+            "Rank 3 (exit code 1)",
         ),
-        ("srun: error: Node failure on n3\n", "Host n3 ended first (Slurm lost it); the others report its loss"),
+        ("srun: error: Node failure on n3\n", "Host n3 (Slurm lost it)"),
         (
             (
                 "slurmstepd: error: Detected 1 oom_kill event in StepId=8.0. "
                 "Some of the step tasks have been OOM Killed.\n"
                 "srun: error: n3: task 17: Out Of Memory\n"
             ),
-            "Task 17 on n3 ended first (killed for lack of host memory); the others report its loss",
+            "Task 17 on n3 (killed for lack of host memory)",
         ),
     ],
 )
-def test_the_first_end_is_told_with_all_that_is_known_of_it(text: str, sentence: str) -> None:
+def test_the_first_end_is_told_with_all_that_is_known_of_it(text: str, words: str) -> None:
     view = view_of(text=text)
-    assert [first_end(e, view) for e in view.job.events if is_first_end(e, view)] == [sentence]
+    assert [f"{ended(e, view)} ({way_it_ended(e, view)})" for e in view.job.events if is_first_end(e, view)] == [words]
 
 
 def timeouts(ranks: list[int]) -> str:

@@ -33,6 +33,12 @@ def same_process(event: Event, view: View) -> Iterable[Event]:
             yield other
 
 
+@derived
+def ended(event: Event, view: View) -> str:
+    """``Task 17 on node03``: the process of which the line tells, with what other lines tell of it."""
+    return process_text(list(same_process(event, view)))
+
+
 def process_text(events: list[Event]) -> str:
     """``Rank 3 on n1``: the process that these events are of, as far as they say."""
     rank = next((e.rank for e in events if e.rank is not None), None)

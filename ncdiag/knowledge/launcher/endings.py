@@ -10,7 +10,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import is_before, shared_time, source
-from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS, has_failed, process_text, same_process
+from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS, has_failed, same_process
 
 _EXIT_CODE = re.compile(r"Exit Code: +(\d{1,3})\b")
 _FAILURES = frozenset({"cause", "symptom"})
@@ -25,18 +25,6 @@ _ENDS = {
     "torch-dataloader-bus-error": "bus error in its data loader", "node-failed": "Slurm lost it",
 }  # fmt: skip
 """What the name of an event says where its line has no signal and no exit code."""
-
-
-@derived
-def first_end(event: Event, view: View) -> str:
-    """``Rank 3 on n2 ended first (signal 11, SIGSEGV); the others report its loss``."""
-    if event.event not in {*CRASHES, EXCEPTION}:
-        peer = f" of {event.peer}" if event.peer else ""
-        return f"A process{peer} whose output is not here ended first; the others report its loss"
-    told = list(same_process(event, view))
-    for other in told:
-        view.note(other)
-    return f"{process_text(told)} ended first ({_how(told)}); the others report its loss"
 
 
 @derived_of("job-cancelled")
@@ -60,20 +48,21 @@ def end_of_job(event: Event, view: View) -> str:
     return told or f"{name} was cancelled or put back into the queue"
 
 
-def _how(events: list[Event]) -> str:
-    """The signal, else the exit code, else what the event is."""
-    for event in events:
-        number = event.fields.get("signal")
+@derived
+def way_it_ended(event: Event, view: View) -> str:
+    """``signal 11, SIGSEGV``: the signal that ended the process, else its exit code, else what the event is."""
+    events = list(same_process(event, view))
+    for told in events:
+        number = told.fields.get("signal")
         if isinstance(number, int):
             return _signal(number)
-    for event in events:
-        told = _EXIT_CODE.search(event.text)
-        code = event.fields.get("exit_code", int(told[1]) if told else None)
+    for told in events:
+        printed = _EXIT_CODE.search(told.text)
+        code = told.fields.get("exit_code", int(printed[1]) if printed else None)
         if isinstance(code, int) and code:
             number = -code if code < 0 else code - SHELL_STATUS if code > SHELL_STATUS else 0
             return _signal(number) if code < 0 else f"exit code {code}" + (f": {_signal(number)}" if number else "")
-    first = events[0]
-    return str(first.fields["exception"]) if "exception" in first.fields else _ENDS.get(first.event, first.event)
+    return str(event.fields["exception"]) if "exception" in event.fields else _ENDS.get(event.event, event.event)
 
 
 def _signal(number: int) -> str:

@@ -9,7 +9,6 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Benchmark, Event, Host, Job, Launch
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.failures import who
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
 from ncdiag.facts.vocabulary.launches import is_multi_host as names_several_hosts
@@ -38,13 +37,7 @@ _HOSTFILE = "hostfile"
 """The program of a launch of which only the file of hosts was shown."""
 _TEST = re.compile(r"\b[a-z_]{4,40}_perf\b")
 _UNREACHED = ("no error", "Connect timeout", "Connection refused", "No route to host", "Connection timed out")
-_MISNUMBERED = {
-    "bootstrap-rank-twice": "has the number of another process",
-    "bootstrap-rank-count": "counts another number of ranks than others do",
-    "rank-invalid": "has a number that is not below the number of ranks",
-    "buffer-on-other-gpu": "passes memory of another GPU than the one it is set to",
-}
-"""What a rank does, by the event that tells it."""
+_MISNUMBERED = frozenset({"bootstrap-rank-twice", "bootstrap-rank-count", "rank-invalid", "buffer-on-other-gpu"})
 
 
 @derived
@@ -106,13 +99,6 @@ def is_mapping_fault(event: Event, view: View) -> bool:
     return event.event in _MISNUMBERED or bool(is_invalid_device(event, view))
 
 
-@derived
-def mapping_fault(event: Event, view: View) -> str:
-    """A sentence about numbers of GPUs or ranks that do not fit."""
-    reason = _MISNUMBERED.get(event.event, "asked for a GPU number that its process does not have")
-    return f"{who(event, view)} {reason}"
-
-
 @derived_of("c10d-name-unresolved")
 def is_rendezvous_unresolved(event: Event, view: View) -> bool:
     """PyTorch's store could not find the address of its master (other look-ups of a program do not count)."""
@@ -145,24 +131,13 @@ def is_unmet_rendezvous(event: Event, view: View) -> bool:
 
 
 @derived
-def rendezvous_problem(event: Event, view: View) -> str:
-    """A sentence about processes that did not find each other."""
-    joined, expected = event.fields.get("joined"), event.fields.get("expected") or event.fields.get("world_size")
-    if joined is not None and expected is not None:
-        return f"Only {joined} of {expected} processes came to the rendezvous in time"
-    place = event.fields.get("peer_host")
-    text = f"A process cannot reach the rendezvous at {place}" if place else "A process cannot reach the rendezvous"
-    return text + _tried(event, view)
-
-
-def _tried(event: Event, view: View) -> str:
-    """What trying the port by hand showed."""
+def port_tried(event: Event, view: View) -> str:
+    """`` (port 29500 of n1 gave: Connection refused)``: what trying the port by hand showed; nothing where none did."""
     tried = [e for e in view.job.events if e.event == "port-tried"]
     port = event.fields.get("port")
     told = next((e for e in tried if port in {None, e.fields.get("port")}), None)
     if told is None:
         return ""
-    view.note(told)
     fields = told.fields
     who = f"from {told.host} " if told.host else ""
     return f" ({who}port {fields.get('port')} of {fields.get('address')} gave: {fields.get('answer')})"
