@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Gpu, Host, Job
 from ncdiag.facts.view import View
@@ -107,20 +109,30 @@ _SHOWN = 3
 
 
 @derived
-def imex_fault(host: Host, view: View) -> str | None:
-    """A sentence about its nodes or channels; empty for none, None where NCCL failed with it and it was not shown."""
+def imex_fault(host: Host, view: View) -> Literal["", "domain", "channels"] | None:
+    """Where IMEX fails, if anywhere; None where NCCL failed with it and it was not shown."""
     if host.imex_lost or host.imex_domain not in {None, _UP}:
         view.note(host, "imex_lost" if host.imex_lost else "imex_domain")
-        lost = list(host.imex_lost or ())
-        more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
-        text = f": {', '.join(lost[:_SHOWN])}{more}" if lost else ""
-        nodes = f" ({host.imex_nodes} nodes)" if host.imex_nodes else ""
-        return f"The IMEX domain of {host.name}{nodes} is {host.imex_domain or 'not whole'}{text}"
+        return "domain"
     refused = view.events_on(host.name, _REFUSED)
     if refused and host.imex_channels is not None and not host.imex_channels:
         view.note(host, "imex_channels")
-        return f"Programs on {host.name} see no IMEX channel"
+        return "channels"
     return "" if host.imex_domain == _UP or not refused else None
+
+
+@derived
+def imex_size(host: Host, view: View) -> str:
+    """`` (18 nodes)``; nothing where the nodes of the IMEX domain were not counted."""
+    return f" ({host.imex_nodes} nodes)" if host.imex_nodes else ""
+
+
+@derived
+def imex_state(host: Host, view: View) -> str:
+    """``DEGRADED: n2 (UNAVAILABLE)``: the state of the IMEX domain and the nodes that it lost."""
+    lost = list(host.imex_lost or ())
+    more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
+    return (host.imex_domain or "not whole") + (f": {', '.join(lost[:_SHOWN])}{more}" if lost else "")
 
 
 _REGISTERED = 3
