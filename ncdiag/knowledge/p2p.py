@@ -195,17 +195,23 @@ def is_disabled_by_key(link: TopoLink, view: View) -> bool | None:
 
 
 @derived
-def peer_refusal(job: Job, view: View) -> str | None:
-    """A sentence about GPUs without peer access; empty where it is offered, None where nothing tells."""
+def peer_refusal_text(job: Job, view: View) -> str:
+    """The line of a program that was refused peer access between GPUs; empty for none."""
     told = next((event for event in job.events if event.event in _PEER_REFUSALS and _is_printed(event)), None)
-    if told is not None:
-        view.note(told)
-        return f"GPUs have no peer access: {told.text}"
+    if told is None:
+        return ""
+    view.note(told)
+    return told.text
+
+
+@derived
+def host_without_peer_access(job: Job, view: View) -> str | None:
+    """The first host whose driver offers none between two GPUs; empty where it is offered, None where nothing tells."""
     answers = [(link, lacks_peer_access(link, view)) for host in job.hosts for link in host.links]
     for link, lacks in answers:
         if lacks and not is_disabled_by_key(link, view):
             view.note(link)
-            return f"The driver offers no peer access between GPUs of {link.host}"
+            return link.host
     return "" if any(lacks is False for _, lacks in answers) else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Benchmark, Gpu, Host, Job
@@ -44,10 +45,14 @@ def lacks_nvlink(host: Host, view: View) -> bool | None:
     return None
 
 
+PeerStall = Literal["", "copies", "first-collective", "first-size", "first-step", "waiting", "switch"]
+"""What speaks for peer access that does not work: copies, a job that stands somewhere, or that it was switched off."""
+
+
 @derived
-def slow_peers(host: Host, view: View) -> str:
+def stalled_copies(job: Job, view: View) -> str:
     """``GPU0 and GPU1 (49207 us)``: a pair whose copies stall with peer access and do not without; empty for none."""
-    for link in host.links:
+    for link in (link for host in job.hosts for link in host.links):
         rate, without = link.peer_gb_per_s, link.staged_gb_per_s
         if rate is not None and rate < _STALLED_GB_PER_S and (without is None or without > _STALLED_GB_PER_S):
             view.note(link, "peer_gb_per_s")
@@ -60,14 +65,13 @@ def slow_peers(host: Host, view: View) -> str:
 
 
 @derived
-def peer_stall(job: Job, view: View) -> str | None:
-    """What speaks for peer access that does not work, as the beginning of a sentence; empty for nothing.
+def peer_stall(job: Job, view: View) -> PeerStall | None:
+    """What speaks for peer access that does not work; empty for nothing.
 
     None when it cannot be told: how the GPUs are joined was not shown, or nothing of how far the job came.
     """
-    slow = next((found for host in job.hosts if (found := slow_peers(host, view))), None)
-    if slow:
-        return f"Copies between {slow} stall with peer access and not without"
+    if stalled_copies(job, view):
+        return "copies"
     bare = [lacks_nvlink(host, view) for host in job.hosts]
     if False in bare:
         return ""
@@ -77,19 +81,19 @@ def peer_stall(job: Job, view: View) -> str | None:
     return "" if has_failed(job, view) else _of_silence(job, view, known=True in bare, alone=alone)
 
 
-def _of_silence(job: Job, view: View, *, known: bool, alone: bool) -> str | None:
+def _of_silence(job: Job, view: View, *, known: bool, alone: bool) -> PeerStall | None:
     """What speaks for it where no message tells of a failure.
 
     None for a job of one host of which nothing shows that it went on.
     """
-    if switch := p2p_switch_told(job, view):
-        return _of_switch(job, view, switch, known=known)
+    if p2p_switch_told(job, view):
+        return _of_switch(job, view, known=known)
     if alone and known and any(stands_at_first_size(run, view) for run in job.benchmarks):
-        return "The test printed the head of its table and no line of it, on GPUs without NVLink"
-    if alone and known and len(waiting := _waiting_gpus(job, view)) > 1:
-        return f"{' and '.join(waiting)} are at full load and draw little power, as kernels do that wait for each other"
+        return "first-size"
+    if alone and known and waiting_gpus(job, view):
+        return "waiting"
     if alone and stands_at_first_step(job, view):
-        return "The program stands at its first step although NCCL is ready, and its GPUs do without NVLink"
+        return "first-step"
     return "" if not alone or _is_at_work(job, view) else None
 
 
@@ -106,34 +110,38 @@ def _went_on(job: Job, view: View) -> bool:
     return any(run.rows for run in job.benchmarks) or bool(marks(job, view).stepped)
 
 
-def _waiting_gpus(job: Job, view: View) -> list[str]:
-    """GPUs of a job that NCCL has set up whose kernels run all the time and do little (``nvidia-smi``)."""
+@derived
+def waiting_gpus(job: Job, view: View) -> str:
+    """``GPU 0 and GPU 1``: GPUs whose kernels run all the time and do little, in a job that NCCL has set up.
+
+    Empty for fewer than two.
+    """
     if not any(rank.state == "ready" or rank.transports for rank in job.ranks):
-        return []
+        return ""
     found = []
     for gpu in (gpu for host in job.hosts for gpu in host.gpus):
         load, power, limit = gpu.load_percent, gpu.power_watts, gpu.power_limit_watts
         if load is not None and load >= _BUSY_PERCENT and power and limit and power < limit * _WAITING_SHARE:
             view.note(gpu, "load_percent")
             found.append(f"GPU {gpu.index}")
-    return found
+    return " and ".join(found) if len(found) > 1 else ""
 
 
-def _of_first_collective(job: Job, view: View, *, known: bool) -> str | None:
+def _of_first_collective(job: Job, view: View, *, known: bool) -> PeerStall | None:
     """The first collective of ranks that reach each other directly never ended."""
     direct = [rank for rank in job.ranks if uses_p2p(rank, view)]
     for rank in direct[:1]:
         view.note(rank, "transports")
     if not direct:
         return ""
-    return "The first collective never ended although the GPUs, without NVLink, reach each other" if known else None
+    return "first-collective" if known else None
 
 
-def _of_switch(job: Job, view: View, switch: str, *, known: bool) -> str | None:
+def _of_switch(job: Job, view: View, *, known: bool) -> PeerStall | None:
     """Peer access is switched off on GPUs that are known to do without NVLink."""
     if _went_on(job, view):
         return ""  # a run that went through shows what it costs, not what it was for
-    return f"{switch} is set, as one does where peer access hangs" if known else None
+    return "switch" if known else None
 
 
 @derived
