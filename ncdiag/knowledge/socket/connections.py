@@ -31,12 +31,16 @@ def dropping_hosts(job: Job, view: View) -> tuple[Host, ...] | None:
 
 
 @derived
-def firewall(event: Event, view: View) -> str | None:
-    """A sentence about it; empty for none, None when no packet filter was shown."""
+def is_unanswered_at_home(event: Event, view: View) -> bool:
+    """True if a connection got no answer in a job of one host."""
+    return error_name(event, view) in _NO_ANSWER and is_multi_host(view.job, view) is False
+
+
+@derived
+def filtering_host(event: Event, view: View) -> str | None:
+    """The host whose packet filter drops the connection; empty for none, None when no packet filter was shown."""
     if error_name(event, view) not in _NO_ANSWER:
         return ""
-    if is_multi_host(view.job, view) is False:
-        return f"{event.host or 'A host'} cannot reach an address of its own ({event.fields.get('error')})"
     dropping = dropping_hosts(view.job, view)
     if dropping is None:
         return None
@@ -45,7 +49,7 @@ def firewall(event: Event, view: View) -> str | None:
         peer = peer_ip(event, view)
         if (not own or peer in own) and not _lets_in(host, own.get(peer or ""), event, view):
             view.note(host, "input_policy" if host.input_policy else "input_drops")
-            return f"The packet filter of {host.name} drops connections that no rule names"
+            return host.name
     return ""
 
 
