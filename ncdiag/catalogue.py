@@ -33,7 +33,8 @@ def rules(extra_dirs: Iterable[Path] = ()) -> tuple[Rule, ...]:
         if not folder.is_dir():
             msg = f"{folder} is no folder of rules"
             raise UsageError(msg)
-        found += _pack(f"pack{number}", folder.resolve())
+        if not folder.samefile(rules_dir()):  # a rule of the project that somebody is writing
+            found += _pack(f"pack{number}", folder.resolve())
     if found and extra_dirs:
         from ncdiag.engine.load import check_unique
         from ncdiag.engine.order import placed

@@ -14,7 +14,7 @@
     event = "ib-async-error"
     level = "WARN"                            # absent: any level
     text = "NET/IB : Got async event : {what:text}"
-    versions = ">=2.3,<2.20"                  # releases that carry this wording; absent: any
+    versions = ">=2.3,<2.20"                  # releases of NCCL or RCCL that print it; absent: any
     file = "net_ib.cc"                        # only decides between messages that match equally well
     sample = "NET/IB : Got async event : port error"
 
@@ -178,6 +178,10 @@ _TALK = {"INFO", "TRACE", "CALL", "VERSION"}
 """Levels at which a program tells what it does, not what is wrong."""
 
 
+_RELEASED = {"nccl", "rccl"}
+"""Origins whose release the facts know, so that a wording can be held against it."""
+
+
 class _Flaw(NamedTuple):
     """Why a message cannot work: parts of a `DefinitionError`."""
 
@@ -193,6 +197,11 @@ def _flaw(message: Message, *, samples: bool) -> _Flaw | None:
         Constraint.parse(message.versions)
     except ValueError as error:
         return _Flaw(str(error), message.text)
+    if message.versions and message.origin not in _RELEASED:
+        hint = "say in `meaning` from which release on another program prints it"
+        return _Flaw(
+            f"`versions` are releases of NCCL, and this is a line of {message.origin!r}", message.text, hint=hint
+        )
     if not whole_words(parts):
         hint = "a message is found by a literal word that touches no hole"
         return _Flaw("the text has no word outside its holes", message.text, hint=hint)

@@ -181,3 +181,14 @@ def test_pages_of_rules_that_are_gone_are_removed(tmp_path: Path, ncdiag: Run) -
     (tmp_path / "pack/site/two.toml").unlink()
     assert ncdiag("rules", "pages", str(pages), "--rules", str(tmp_path / "pack")).returncode == 0
     assert {path.name for path in pages.iterdir()} == {INDEX, "SITE001.md", "own.md"}
+
+
+def test_a_rule_of_the_project_is_begun_by_the_same_command(project: Path, tmp_path: Path, ncdiag: Run) -> None:
+    """The shipped rules, which it is put among, are no pack beside themselves."""
+    from ncdiag import catalogue
+
+    assert catalogue.rules([project / "rules"]) == catalogue.rules()
+    done = ncdiag("rules", "new", "our-net", "--in", str(tmp_path), "--prefix", "NCD")
+    assert done.returncode == 0, done.stderr
+    highest = max(int(rule.code[3:]) for rule in catalogue.rules())
+    assert f'code = "NCD{highest + 1}"' in next(tmp_path.glob("*/our-net.toml")).read_text()

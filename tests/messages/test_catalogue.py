@@ -66,6 +66,10 @@ BAD = {
     "no sample": ('text = "a word"', "no sample"),
     "unknown key": ('text = "a word"\nsample = "a word"\nlevle = "WARN"', "levle"),
     "bad versions": ('text = "a word"\nsample = "a word"\nversions = "from 2.4"', "no version condition"),
+    "no release": (
+        'text = "a word"\nsample = "a word"\nversions = ">=2.2"',
+        "releases of NCCL, and this is a line of 'mine'",
+    ),
 }
 
 

@@ -99,14 +99,15 @@ def room(module: str) -> str | None:
 
 def test_every_derived_fact_is_in_its_room() -> None:
     asked = areas()
-    wrong = {}
+    wrong = []
     for found in knowledge.registry().values():
         module, name = found.function.__module__, found.function.__name__
         by = asked.get((module, name), set())
         wanted = next(iter(by)) if len(by) == 1 and ELSEWHERE not in by else None
         if by and room(module) != wanted:
-            wrong[f"{module}.{name}"] = sorted(by)
-    assert wrong == {}
+            place = f"ncdiag/knowledge/{wanted}" if wanted else "a vocabulary (facts, nccl or messages)"
+            wrong.append(f"{name} of {module} is asked for by {', '.join(sorted(by))}: move it to {place}")
+    assert wrong == []
 
 
 def test_rooms_are_areas_of_rules() -> None:

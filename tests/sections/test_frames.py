@@ -92,7 +92,10 @@ def test_what_web_pages_make_of_characters(text: str, expected: str) -> None:
     assert tidied(text) == expected
 
 
-@pytest.mark.parametrize("piece", [" ", "1", "a/", "a.", "|", ">"])
-def test_long_lines_take_linear_time(piece: str) -> None:
-    assert_linear(bare, lambda size: "\n".join([piece * size] * 2), 15_000)
+@pytest.mark.parametrize(
+    ("piece", "times"),
+    [(" ", 15_000), ("1", 15_000), ("a/", 240_000), ("a.", 15_000), ("|", 15_000), (">", 15_000)],  # some take no time
+)
+def test_long_lines_take_linear_time(piece: str, times: int) -> None:
+    assert_linear(bare, lambda size: "\n".join([piece * size] * 2), times)
     assert_linear(bare, lambda size: "\n".join([piece * 25] * size), 1000)

@@ -109,7 +109,10 @@ _LISTS = ("NCCL_SOCKET_IFNAME", "NCCL_OOB_NET_IFNAME")
 
 @derived
 def is_asked_for(interface: Interface, view: View) -> bool | None:
-    """Do ranks of its host talk over it, or does a variable name it and no interface that has a link?"""
+    """Do ranks of its host talk over it?
+
+    Where no rank says: does a variable name it, and no interface that has a link?
+    """
     host = view.host(interface.host)
     if host is None:
         return None
