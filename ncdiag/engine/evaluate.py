@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import msgspec
 
@@ -20,10 +20,7 @@ from ncdiag.errors import contained
 from ncdiag.facts.model import Host, Rank
 from ncdiag.facts.scalars import Constraint, VersionRange
 from ncdiag.facts.view import View
-from ncdiag.grades import Confidence
-
-CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
-"""From the strongest to the weakest."""
+from ncdiag.grades import CONFIDENCES
 
 _MAX_FINDINGS = 100
 _MAX_INSTANCES = 1000

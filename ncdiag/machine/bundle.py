@@ -21,7 +21,7 @@ from ncdiag.errors import InputError, OutputError
 from ncdiag.facts.model.declared import observed
 from ncdiag.facts.observe import Observation
 from ncdiag.machine.command import CommandResult, clean_lines
-from ncdiag.machine.recording import Recorded
+from ncdiag.machine.recording import Recorded, Replies
 from ncdiag.sources import archives
 from ncdiag.sources.files import open_sources
 from ncdiag.sources.model import Packed
@@ -55,24 +55,16 @@ class LibraryLog(msgspec.Struct, frozen=True, kw_only=True):
     log: str = ""
 
 
-class Manifest(msgspec.Struct, kw_only=True):
-    """``manifest.json``; see `ncdiag.machine.recording.Recorded` for the answers of the machine."""
+class Manifest(Replies, kw_only=True):
+    """``manifest.json``: the answers of the machine, and what the collector says of itself."""
 
     format: int
     ncdiag: str
-    host: str
     started: float
     seconds: float
-    replies: bool = True
-    folders: dict[str, list[str]] = {}
-    links: dict[str, str] = {}
-    present: list[str] = []
-    refused: dict[str, str] = {}
-    failures: dict[str, str] = {}
-    answers: dict[str, Any] = {}
-    programs: dict[str, Program] = {}
-    libraries: list[LibraryLog] = []
-    not_seen: list[str] = []
+    programs: dict[str, Program] = msgspec.field(default_factory=dict)
+    libraries: list[LibraryLog] = msgspec.field(default_factory=list)
+    not_seen: list[str] = msgspec.field(default_factory=list)
 
 
 class Address(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -17,23 +17,30 @@ from ncdiag.machine.command import Command, CommandResult
 from ncdiag.machine.tree import Tree
 
 
-class Recorded(msgspec.Struct, kw_only=True):
-    """What a machine answered, by path without a leading slash; for ``answers`` and ``outputs`` by name.
+class Replies(msgspec.Struct, kw_only=True):
+    """What a machine answered but for its texts, by path without a leading slash; ``answers`` by name.
 
-    ``replies``: it was a machine that could be asked, no tree of files. ``output`` of each result in ``outputs`` is
-    clean; secrets are removed from files and outputs before they come here. ``failures`` are readers that came to no
-    end, with the reason.
+    ``replies``: it was a machine that could be asked, no tree of files. ``failures`` are readers that came to no end,
+    with the reason.
     """
 
     host: str
     replies: bool = True
-    files: dict[str, bytes] = {}
     folders: dict[str, list[str]] = {}
     links: dict[str, str] = {}
     present: list[str] = []
     refused: dict[str, str] = {}
     failures: dict[str, str] = {}
     answers: dict[str, Any] = {}
+
+
+class Recorded(Replies, kw_only=True):
+    """All that a machine answered: the ``files`` as well, by path, and the ``outputs`` of programs, by name.
+
+    ``output`` of each result is clean; secrets are removed from files and outputs before they come here.
+    """
+
+    files: dict[str, bytes] = {}
     outputs: dict[str, CommandResult] = {}
 
 

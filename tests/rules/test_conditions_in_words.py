@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path as Path_
 
-import msgspec
+from asked_for import derived_steps
 
 from ncdiag import catalogue
 from ncdiag.engine.evaluate import program_of
 from ncdiag.engine.load import rule_files, words_of
 from ncdiag.engine.schema import Rule
-from ncdiag.engine.tree import Path
 from ncdiag.explaining.conditions import meanings
-
-
-def derived_steps(tree: object) -> Iterator[str]:
-    """The names of all derived fields of a condition, found without knowing their types."""
-    if isinstance(tree, Path):
-        yield from (step.name for step in tree.steps if step.kind == "derived")
-    elif isinstance(tree, msgspec.Struct):
-        yield from (name for part in tree.__struct_fields__ for name in derived_steps(getattr(tree, part)))
-    elif isinstance(tree, tuple):
-        yield from (name for part in tree for name in derived_steps(part))
 
 
 def test_every_derived_field_of_every_rule_has_words() -> None:

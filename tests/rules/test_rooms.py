@@ -7,11 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
+from asked_for import derived_steps
 
 from ncdiag import catalogue, knowledge
 from ncdiag.engine.evaluate import program_of
-from ncdiag.engine.tree import Path as Route
 
 ROOT = Path(knowledge.__file__).resolve().parents[2]
 ELSEWHERE = "code beside the rules"
@@ -56,24 +55,12 @@ def uses() -> dict[Name, set[Name]]:
     return found
 
 
-def asked_for(tree: object) -> Iterator[str]:
-    """The names of the derived facts that a rule asks for, wherever it does."""
-    if isinstance(tree, Route):
-        yield from (step.name for step in tree.steps if step.kind == "derived")
-    elif isinstance(tree, msgspec.Struct):
-        yield from (name for field in tree.__struct_fields__ for name in asked_for(getattr(tree, field)))
-    elif isinstance(tree, dict):
-        yield from (name for part in tree.values() for name in asked_for(part))
-    elif isinstance(tree, tuple):
-        yield from (name for part in tree for name in asked_for(part))
-
-
 def areas() -> dict[Name, set[str]]:
     """Whose rules ask for each definition, themselves or by way of another one."""
     homes = {(owner, name): found.function.__module__ for (owner, name), found in knowledge.registry().items()}
     found: dict[Name, set[str]] = defaultdict(set)
     for rule in catalogue.rules():
-        for asked in set(asked_for(program_of(rule))):
+        for asked in set(derived_steps(program_of(rule))):
             for module in {home for (_, name), home in homes.items() if name == asked}:
                 found[module, asked].add(rule.area)
     for module, tree in modules("ncdiag").items():
