@@ -75,7 +75,7 @@ def run(ranks: int) -> str:
     verdicts = _timed("judged", lambda: judge(rules, view, values))
     diagnosis = _timed("ordered by cause", lambda: conclude(verdicts, view, understood=True))
     read = build.Read((), frozenset({"nccl_log"}))
-    report = _timed("fixes computed and proved", lambda: build.report(diagnosis, view, values, read))
+    report = _timed("fixes computed and proved", lambda: build.report(diagnosis, (), view, values, read))
     text = _timed("written", lambda: renderer("text")(report, width=100, colour=False))
     print(f"{'merged, judged and reported':60}{perf_counter() - begin:>10.1f}")
     print(f"{'  lines of the report':60}{text.count(chr(10)):>10}")

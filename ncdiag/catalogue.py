@@ -15,7 +15,8 @@ from pathlib import Path
 import msgspec
 
 from ncdiag import __version__, compiled
-from ncdiag.engine.schema import AREAS, Rule
+from ncdiag.engine.phrases import Phrase
+from ncdiag.engine.schema import AREAS, WORDING, Rule
 from ncdiag.engine.scope import Names
 from ncdiag.errors import NcdiagError, UsageError
 
@@ -44,6 +45,17 @@ def rules(extra_dirs: Iterable[Path] = ()) -> tuple[Rule, ...]:
     return found
 
 
+def benign() -> tuple[Phrase, ...]:
+    """The phrases of lines that look like trouble and are none."""
+    return compiled.load("benign", [str(rules_dir() / WORDING), *_code()], _benign, tuple[Phrase, ...])
+
+
+def _benign() -> tuple[Phrase, ...]:
+    from ncdiag.engine.load import benign as phrases
+
+    return phrases(rules_dir())
+
+
 def rules_dir() -> Path:
     """The folder of the shipped rules: beside the package in a checkout, inside it once installed."""
     beside = compiled.PACKAGE.parent / "rules"
@@ -52,7 +64,7 @@ def rules_dir() -> Path:
 
 def names() -> Names:
     """What the rules may name beside the facts, variables, events and their fields, and the layers of the areas."""
-    from ncdiag.engine.load import layers_of
+    from ncdiag.engine.load import layers_of, wording_of
     from ncdiag.fixes import values
     from ncdiag.messages.about import book
     from ncdiag.messages.load import own_messages
@@ -74,6 +86,7 @@ def names() -> Names:
         holes={name: frozenset({kind}) for name, kind in holes.items()}
         | {name: frozenset({kind}) for fields in parsed.values() for name, kind in fields.items()},
         layers=layers_of(rules_dir()),
+        classes=wording_of(rules_dir()).classes,
     )
 
 
@@ -98,7 +111,9 @@ def _python_type(convert: Callable[[str], object]) -> str:
 def _pack(name: str, folder: Path) -> tuple[Rule, ...]:
     """The rules of one folder. A pack is never shipped, so its name is its own."""
     messages = compiled.files(compiled.PACKAGE / "messages", ".toml")
-    sources = itertools.chain(compiled.files(folder, ".toml"), [str(rules_dir() / AREAS)], messages, _code())
+    sources = itertools.chain(
+        compiled.files(folder, ".toml"), [str(rules_dir() / AREAS), str(rules_dir() / WORDING)], messages, _code()
+    )
     return compiled.load(name, sources, lambda: _read(folder), tuple[Rule, ...])
 
 
@@ -110,7 +125,10 @@ def _read(folder: Path) -> tuple[Rule, ...]:
 
 
 def _bare(found: Iterable[Rule]) -> tuple[Rule, ...]:
-    return tuple(msgspec.structs.replace(rule, examples=()) for rule in found)
+    bare = msgspec.structs.replace
+    return tuple(
+        bare(rule, examples=(), signs=tuple(bare(sign, example="", unlike="") for sign in rule.signs)) for rule in found
+    )
 
 
 def _code() -> Iterator[str]:
@@ -126,6 +144,7 @@ def build(folder: Path) -> None:
 
     contents = {
         "rules": _read(rules_dir()),
+        "benign": _benign(),
         "messages": match.build(quiet=False),
         "all-messages": match.build(quiet=True),
         "events": about.build(),

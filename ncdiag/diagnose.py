@@ -8,6 +8,9 @@ from pathlib import Path
 import msgspec
 
 from ncdiag import catalogue
+from ncdiag.differential.choose import suspects
+from ncdiag.differential.weigh import Scales
+from ncdiag.differential.wording import Wording
 from ncdiag.engine.causes import conclude
 from ncdiag.engine.floor import judge_all
 from ncdiag.engine.schema import Rule
@@ -16,6 +19,7 @@ from ncdiag.facts.model import Job
 from ncdiag.facts.observe import not_declared
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import is_past
 from ncdiag.fixes.values import Values
 from ncdiag.nccl import environment
 from ncdiag.reading.case import Case
@@ -23,6 +27,7 @@ from ncdiag.reading.many import Progress, read_all
 from ncdiag.reading.model import Item, Reading
 from ncdiag.reading.stop import Stop
 from ncdiag.report import build, model
+from ncdiag.sources.files import TextSource
 from ncdiag.sources.model import Unreadable
 
 
@@ -54,8 +59,26 @@ def diagnose(
     view = view_of(case.job(), options.nccl)
     values = Values(view)
     understood = bool(case.observations) or any(reading.observations for reading in case.readings)
-    diagnosis = conclude(judge_all(rules, view, values), view, understood=understood)
-    return build.report(diagnosis, view, values, _read(case, view.job, options))
+    verdicts = judge_all(rules, view, values)
+    diagnosis = conclude(verdicts, view, understood=understood)
+    scales = Scales(view, wording(case, view), verdicts)
+    suspected = suspects(rules, diagnosis.findings, scales, view)
+    return build.report(diagnosis, suspected, view, values, _read(case, view.job, options))
+
+
+def look(text: str) -> tuple[View, Wording]:
+    """A text as somebody pastes it: what rules read of it, and its words."""
+    case = read_all([TextSource.of_bytes("paste", text.encode())])
+    view = view_of(case.job())
+    return view, wording(case, view)
+
+
+def wording(case: Case, view: View) -> Wording:
+    """The lines in which signs look for words: without those that tell of no trouble, or of one that is over."""
+    words = Wording(case.written())
+    passing = (event for event in view.job.events if event.kind == "harmless" or is_past(event, view))
+    words.leave_out((event.provenance[""] for event in passing if "" in event.provenance), catalogue.benign())
+    return words
 
 
 def view_of(job: Job, nccl: str | None = None) -> View:

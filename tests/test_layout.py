@@ -44,10 +44,11 @@ ALLOWED = {
     "catalogue": KNOWLEDGE | {"engine", "fixes", "formats", "parsers"},
     "engine": KNOWLEDGE | {"knowledge"},
     "fixes": KNOWLEDGE | {"engine"},
-    "report": KNOWLEDGE | {"engine", "fixes"},
+    "differential": KNOWLEDGE | {"engine"},
+    "report": KNOWLEDGE | {"engine", "fixes", "differential"},
     "redact": READING | {"machine", "report"},
     "lint": READING | {"catalogue", "engine", "fixes", "report", "diagnose"},
-    "diagnose": READING | {"catalogue", "engine", "fixes", "report"},
+    "diagnose": READING | {"catalogue", "differential", "engine", "fixes", "report"},
 }
 """What each part of ncdiag may import besides itself; commands and cli may import everything."""
 

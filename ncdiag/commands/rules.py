@@ -49,7 +49,8 @@ def run_examples(
 ) -> int:
     """Check rules against their own examples; 1 when something is wrong."""
     from ncdiag import catalogue
-    from ncdiag.diagnose import view_of
+    from ncdiag.diagnose import look, view_of
+    from ncdiag.differential import quality as signs
     from ncdiag.engine.quality import problems
     from ncdiag.explaining import rule_text
     from ncdiag.reading.job import facts_of
@@ -60,9 +61,9 @@ def run_examples(
     book = catalogue.rules(folders)  # refuses names that are taken
     wanted = {rule_text.find(word, book).name for word in words}
     chosen = [rule for rule in loaded if not wanted or rule.name in wanted]
-    found = problems(chosen, facts_of, view_of, book)
-    examples = sum(len(rule.examples) for rule in chosen)
-    lines = [*found, f"{len(chosen)} rules, {examples} examples, {len(found)} problems"]
+    found = [*problems(chosen, facts_of, view_of, book), *signs.problems(chosen, look, book)]
+    examples, count = sum(len(rule.examples) for rule in chosen), sum(len(rule.signs) for rule in chosen)
+    lines = [*found, f"{len(chosen)} rules, {examples} examples, {count} signs, {len(found)} problems"]
     write(clean("".join(f"{line}\n" for line in lines)), None)
     return 1 if found else 0
 

@@ -38,6 +38,8 @@ def judge(rules: Iterable[Rule], view: View, values: Values | None = None) -> li
 
 def _verdict(rule: Rule, context: Context, values: Values | None) -> Verdict:
     """The rule's verdict; one that cannot be judged for a fault of ncdiag costs no other."""
+    if not rule.when:  # a suspect and no more
+        return Verdict(rule=rule, outcome="not applicable")
     try:
         return _Judge(rule, context, values).verdict()
     except Exception as error:  # noqa: BLE001  (whatever a derived field or a value raises)

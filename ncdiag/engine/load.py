@@ -12,8 +12,9 @@ import msgspec
 from ncdiag import toml
 from ncdiag.engine import clauses
 from ncdiag.engine.order import placed
+from ncdiag.engine.phrases import Phrase, phrase
 from ncdiag.engine.program import Bound, Program, completed
-from ncdiag.engine.schema import AREAS, DEFAULT_LAYER, Applies, Ask, Case, Fix, Rule
+from ncdiag.engine.schema import AREAS, DEFAULT_LAYER, WORDING, Applies, Ask, Case, Fix, Rule, Sign, Suspect
 from ncdiag.engine.scope import Names, Scope
 from ncdiag.engine.templates import compile_template
 from ncdiag.engine.tree import Template, Tree
@@ -28,6 +29,7 @@ _CODE = re.compile(r"[A-Z]{2,6}\d{3,4}\Z")
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*\Z")
 _TABLES: dict[str, type[msgspec.Struct]] = {
     "": Rule, "applies": Applies, "fix": Fix, "fix.applies": Applies, "asks": Ask, "titles": Case,
+    "suspect": Suspect, "sign": Sign,
 }  # fmt: skip
 
 
@@ -56,13 +58,35 @@ def layers_of(folder: Path) -> dict[str, int]:
     return _values(folder / AREAS, int, "gpu = 5")
 
 
+class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the signs of all areas share: ``benign`` phrases, in whose lines no sign is looked for, and ``classes``."""
+
+    benign: tuple[str, ...] = ()
+    classes: dict[str, tuple[str, ...]] = {}
+
+
+def wording_of(folder: Path) -> Wording:
+    """The phrases and classes of words in ``wording.toml`` of a folder of rules; none without that file."""
+    return _file(folder / WORDING, Wording, 'benign = ["no plugin found"]') or Wording()
+
+
+def benign(folder: Path) -> tuple[Phrase, ...]:
+    """The phrases of lines that look like trouble and are none."""
+    shared = wording_of(folder)
+    return tuple(phrase(text, shared.classes) for text in shared.benign)
+
+
 def _values(path: Path, kind: type[T], sample: str) -> dict[str, T]:
     """A file of names and values; empty when it does not exist."""
+    return _file(path, dict[str, kind], sample) or {}  # type: ignore[valid-type]
+
+
+def _file(path: Path, kind: type[T], sample: str) -> T | None:
+    """What a file holds; None when it does not exist."""
     try:
-        data = toml.definition(path.read_text(encoding="utf-8"), str(path))
-        return msgspec.convert(data, dict[str, kind])  # type: ignore[valid-type]
+        return msgspec.convert(toml.definition(path.read_text(encoding="utf-8"), str(path)), kind)
     except FileNotFoundError:
-        return {}
+        return None
     except (OSError, ValueError) as error:
         reason = f"the file cannot be read: {error}"
         raise DefinitionError(reason, file=str(path), hint=f"write lines like: {sample}") from None
@@ -76,6 +100,8 @@ def load_file(path: Path, names: Names | None = None) -> Rule:
         reason = f"the rule cannot be read: {error}"
         raise DefinitionError(reason, file=str(path)) from None
     named = msgspec.structs.replace(names or Names(), words=words_of(path.parent))
+    if not named.classes:
+        named = msgspec.structs.replace(named, classes=wording_of(path.parent.parent).classes)
     layers = {**named.layers, **layers_of(path.parent.parent)}
     rule = load_text(text, named, file=str(path), layer=layers.get(path.parent.name, DEFAULT_LAYER))
     if rule.name != path.stem:
@@ -107,7 +133,8 @@ def load_text(text: str, names: Names | None = None, file: str = "", layer: int 
 
 def compile_rule(rule: Rule, names: Names | None = None) -> Program:
     """Check the conditions and texts of a rule against the facts; DefinitionError with a caret for the first fault."""
-    scope, each = Scope(names or Names()), []
+    names = names or Names()
+    scope, each = Scope(names), []
     for name, text in rule.each.items():
         if not name.isidentifier() or name in clauses.RESERVED:
             reason = f"each cannot bind {name!r}"
@@ -117,9 +144,12 @@ def compile_rule(rule: Rule, names: Names | None = None) -> Program:
             raise DefinitionError(clauses.QUADRATIC, text=text, hint="start from a name that is bound already")
         each.append(Bound(name, path))
         scope = scope.bind(name, path, kind)
-    if not rule.when:
-        reason = "a rule without a condition would always fire"
+    if not rule.when and not (rule.suspect and rule.signs):
+        reason = "the rule has neither a condition nor signs, so it would never answer"
         raise DefinitionError(reason, text="when")
+    if rule.signs and not rule.suspect:
+        reason = "signs belong to a suspect"
+        raise DefinitionError(reason, text="sign", hint="add a table [suspect]")
     program = Program(
         each=tuple(each),
         when=_conditions(rule.when, scope),
@@ -129,8 +159,18 @@ def compile_rule(rule: Rule, names: Names | None = None) -> Program:
         title_when=tuple(_conditions(case.when, scope) for case in rule.titles),
         fix_when=tuple(_conditions(fix.when, scope) for fix in rule.fixes),
         fix_nccl=tuple(_constraint(fix.applies.nccl) for fix in rule.fixes),
+        sign_when=tuple(_conditions(sign.when, Scope(names)) for sign in rule.signs),
+        sign_says=tuple(_said(sign, names) for sign in rule.signs),
     )
     return completed(program)
+
+
+def _said(sign: Sign, names: Names) -> tuple[tuple[Phrase, ...], ...]:
+    """The phrases of ``says`` and of ``also``."""
+    if not (sign.says or sign.when):
+        reason = "a sign needs phrases (says) or conditions (when)"
+        raise DefinitionError(reason, text=sign.text)
+    return tuple(tuple(phrase(text, names.classes) for text in texts) for texts in (sign.says, sign.also))
 
 
 def check_unique(rules: Iterable[Rule]) -> None:

@@ -15,6 +15,7 @@ import msgspec
 from ncdiag.engine.closures import Run, Test, test, value
 from ncdiag.engine.confine import confined
 from ncdiag.engine.kleene import ABSENT
+from ncdiag.engine.phrases import Phrase
 from ncdiag.engine.tree import EVENTS, Path, Template, Tree, conjuncts, event_names, names_read
 from ncdiag.engine.walk import Found, Frame, fan_out, single
 from ncdiag.facts.scalars import Constraint
@@ -33,7 +34,10 @@ Level = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 class Program(msgspec.Struct, frozen=True, dict=True):
-    """The trees of a rule. ``templates``: every text with holes; ``fix_when``, ``title_when``: conditions of each.
+    """The trees of a rule.
+
+    ``templates``: every text with holes; ``fix_when``, ``title_when``, ``sign_when``: conditions of each;
+    ``sign_says``: of each sign the phrases of ``says`` and of ``also``.
 
     ``levels``: what can be judged when 0, 1, 2 ... names are bound. It and `Bound.events` follow from the rest
     (`completed`).
@@ -48,6 +52,8 @@ class Program(msgspec.Struct, frozen=True, dict=True):
     title_when: tuple[tuple[Tree, ...], ...] = ()
     fix_when: tuple[tuple[Tree, ...], ...] = ()
     fix_nccl: tuple[Constraint, ...] = ()
+    sign_when: tuple[tuple[Tree, ...], ...] = ()
+    sign_says: tuple[tuple[tuple[Phrase, ...], ...], ...] = ()
 
     @functools.cached_property
     def tests(self) -> tuple[Test, ...]:
@@ -68,6 +74,11 @@ class Program(msgspec.Struct, frozen=True, dict=True):
     def fix_tests(self) -> tuple[tuple[Test, ...], ...]:
         """The functions of the fixes' conditions."""
         return tuple(tuple(map(test, conditions)) for conditions in self.fix_when)
+
+    @functools.cached_property
+    def sign_tests(self) -> tuple[tuple[Test, ...], ...]:
+        """The functions of the signs' conditions."""
+        return tuple(tuple(map(test, conditions)) for conditions in self.sign_when)
 
     @functools.cached_property
     def walks(self) -> tuple[Callable[[Frame], Found], ...]:

@@ -68,7 +68,7 @@ def _rank(rule: Rule) -> str:
 def _problems(rule: Rule, look: Look) -> Iterator[str]:
     outcomes = {example.outcome for example in rule.examples}
     for wanted, what in (("fired", "one that fires"), ("clear", "a near miss that stays clear")):
-        if wanted not in outcomes:
+        if rule.when and wanted not in outcomes:
             yield f"has no example with outcome {wanted!r}: write {what}"
     if not rule.fixes:
         yield "has no fix"
@@ -78,7 +78,7 @@ def _problems(rule: Rule, look: Look) -> Iterator[str]:
         yield f"asks for {braces[0]!r}: nothing is filled in there, for no entity fits; write <device> or the like"
     whole = msgspec.structs.replace(rule, program=program_of(rule))
     yield from _of_examples(whole, look)
-    if rule.severity != "info":
+    if rule.severity != "info" and rule.when:
         yield from _of_doubts(whole, look)
 
 

@@ -13,6 +13,8 @@ Outcome = Literal["fired", "clear", "unknown"]
 
 AREAS = "areas.toml"
 """The file of a folder of rules that gives its areas their layers: ``gpu = 5``."""
+WORDING = "wording.toml"
+"""The file of a folder of rules with what the signs of all areas share."""
 DEFAULT_LAYER = 50
 """The layer of a rule whose area has none."""
 
@@ -66,6 +68,41 @@ class Ask(_Table, frozen=True):
     about: str = ""
 
 
+class Suspect(_Table, frozen=True):
+    """Says that the cause is worth suspecting where nothing proves one.
+
+    ``text``: the cause in a sentence that names nothing of the input. ``prior``: how often it is the cause where its
+    complaint is, from counted support threads. ``complaints``: what people who have it complain of; a job that does
+    something else counts against it.
+    """
+
+    text: str
+    prior: Literal["common", "uncommon", "rare"] = "uncommon"
+    complaints: tuple[str, ...] = ()
+
+
+class Sign(_Table, frozen=True):
+    """Something that speaks for a suspect, or ``against`` it.
+
+    ``says``: phrases (`ncdiag.engine.phrases`), one of which is in a line of the input; ``also``: phrases one of which
+    is in the same or another line; ``when``: conditions on ``job``, all true. What is not given is not asked for.
+    ``text``: the sentence that the report prints. ``group``: of the signs of a suspect with one group, and of those
+    with the same evidence, the strongest counts. ``ask``: the output, or the run to make, that settles the sign.
+    ``example``: a text in which it is true; ``unlike``: one that looks like it, in which it is not.
+    """
+
+    text: str
+    strength: Literal["decisive", "strong", "moderate", "weak"] = "moderate"
+    says: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    when: tuple[str, ...] = ()
+    against: bool = False
+    group: str = ""
+    ask: str = ""
+    example: str = ""
+    unlike: str = ""
+
+
 class Example(_Table, frozen=True):
     """Text that the rule is tried on. ``sections``: section kind to texts (in a file they stand beside ``name``)."""
 
@@ -78,6 +115,7 @@ class Example(_Table, frozen=True):
 class Rule(_Table, frozen=True):
     """One fault. ``when``: all true; ``unless``: none true; ``each`` binds names to facts before both.
 
+    A rule without conditions is never a finding, only a suspect.
     ``layer``: lower is closer to the hardware; the layer of the area (`AREAS`) where the file says nothing.
     ``before``: rules of the same severity and layer whose findings are printed after those of this one.
     ``strength``: what the conditions prove.
@@ -86,8 +124,9 @@ class Rule(_Table, frozen=True):
     part that does not work, whether or not a job was hit by it. ``group``: instances with the same text of it are one
     finding (default: of the title). ``floor``: judged last, of what no other finding rests on. ``explains``: names of
     the rules whose findings are consequences of this fault. ``echo``: a symptom that only says that something failed,
-    so that every cause of severity error explains it where they touch. ``program`` and ``place`` are what the loader
-    makes of the conditions and of the order of all rules (`ncdiag.engine.order`); neither is written in a file.
+    so that every cause of severity error explains it where they touch. ``suspect`` and ``signs``: what makes it likely
+    where nothing is proved. ``program`` and ``place`` are what the loader makes of the conditions and of the order of
+    all rules (`ncdiag.engine.order`); neither is written in a file.
     """
 
     code: str
@@ -96,8 +135,8 @@ class Rule(_Table, frozen=True):
     severity: Severity
     role: Literal["cause", "symptom"]
     title: str
-    when: tuple[str, ...]
     why: str
+    when: tuple[str, ...] = ()
     layer: int = DEFAULT_LAYER
     applies: Applies = Applies()
     each: dict[str, str] = {}
@@ -115,6 +154,8 @@ class Rule(_Table, frozen=True):
     floor: bool = False
     group: str = ""
     asks: tuple[Ask, ...] = ()
+    suspect: Suspect | None = None
+    signs: tuple[Sign, ...] = msgspec.field(default=(), name="sign")
     fixes: tuple[Fix, ...] = msgspec.field(default=(), name="fix")
     examples: tuple[Example, ...] = msgspec.field(default=(), name="example")
     program: Program | None = None

@@ -35,7 +35,8 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
     ``settings``: variables known to NCCL and its surroundings; ``events``: events of the messages, ``categories`` what
     kinds of things they tell of, ``reasons`` the groups of errors; ``holes``: the fields of all events with their types
     (``int float str``); ``values``: what ``{best.NAME}`` can compute; ``sections``: section kinds; ``words``: the lists
-    that the area of a rule gives a name (``in words.NAME``); ``layers``: the layers of the shipped areas.
+    that the area of a rule gives a name (``in words.NAME``); ``layers``: the layers of the shipped areas; ``classes``:
+    the classes of words that phrases of signs name (``~missing``).
     """
 
     settings: frozenset[str] = frozenset()
@@ -47,6 +48,7 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
     sections: frozenset[str] = frozenset()
     words: Mapping[str, tuple[str | int, ...]] = {}
     layers: Mapping[str, int] = {}
+    classes: Mapping[str, tuple[str, ...]] = {}
 
 
 class PathError(Exception):

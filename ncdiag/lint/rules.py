@@ -25,7 +25,7 @@ from ncdiag.lint.relevance import concerns_nccl, is_told_whole
 from ncdiag.lint.surroundings import launch_place
 from ncdiag.nccl.vocabulary.launches import left_behind
 from ncdiag.reading.job import job_of
-from ncdiag.report.build import spoken
+from ncdiag.report.texts import spoken
 from ncdiag.spans import span
 
 _LAYERS = 6

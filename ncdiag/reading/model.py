@@ -24,7 +24,8 @@ class Piece(msgspec.Struct, frozen=True):
 class Reading(msgspec.Struct, frozen=True):
     """What one source gave. ``unread`` are the first of the lines that nobody understood.
 
-    ``faults``: sections that a fault of ncdiag left unread.
+    ``faults``: sections that a fault of ncdiag left unread. ``written``: all lines of a paste, for the signs that look
+    for words; of a long source none.
     """
 
     source: str
@@ -35,6 +36,7 @@ class Reading(msgspec.Struct, frozen=True):
     observations: tuple[Observation, ...]
     unread: tuple[Span, ...] = ()
     faults: tuple[str, ...] = ()
+    written: tuple[Span, ...] = ()
 
 
 class Look(Protocol):

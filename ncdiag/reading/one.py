@@ -19,6 +19,7 @@ from ncdiag.sections.places import by_host, hosts_of, placed
 from ncdiag.sections.undress import GENERAL, LIMIT, Said, joined, undressed
 from ncdiag.sources import bug_report
 from ncdiag.sources.model import Text
+from ncdiag.spans import span
 
 _UNTOLD = frozenset({"unknown-warn", "program-error", "program-cuda-failure", "failure-words", "kernel-fault"})
 """Events of a line of which nobody knows what it says: a layer around it may look like them."""
@@ -110,7 +111,9 @@ def _read_lines(source: Text, lines: Sequence[Line], count: int = 0) -> Reading:
     cut = [part for cutter in cutters.values() for section in cutter.finish() for part in by_host(section, lines)]
     sections = [placed(section, lines, hosts) for section in cut]
     skipped = sum(cutter.skipped_lines for cutter in cutters.values())
-    return put_together(source.name, scanned, sections, skipped, count, source.notes)
+    reading = put_together(source.name, scanned, sections, skipped, count, source.notes)
+    written = (span(source.name, line.number, line.text) for line in lines if line.text and not line.text.isspace())
+    return msgspec.structs.replace(reading, written=tuple(written))
 
 
 def _named(observations: Iterable[Observation]) -> tuple[set[str], dict[str, str]]:

@@ -6,7 +6,19 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
-from ncdiag.report.model import EVIDENCE_LIMIT, Conflict, Evidence, Finding, Fix, Input, Report, Unknown
+from ncdiag.report.model import (
+    EVIDENCE_LIMIT,
+    Conflict,
+    Evidence,
+    Finding,
+    Fix,
+    Input,
+    Question,
+    Report,
+    Sign,
+    Suspect,
+    Unknown,
+)
 
 SHOWN_INPUTS, SHOWN_OF_MANY = 6, 2
 """Inputs that are named: all of a few, the first ones of more."""
@@ -126,6 +138,21 @@ def cut(text: str, limit: int) -> str:
         return text
     end = max(text.rfind(",", 0, limit), text.rfind(" ", 0, limit))
     return f"{text[: end if end > limit // 2 else limit].rstrip(', ')} ..."
+
+
+def suspected(suspect: Suspect) -> str:
+    """Name, code, title and likelihood of a suspect."""
+    return f"{suspect.name} ({suspect.code}): {suspect.title}  [{suspect.likelihood}]"
+
+
+def shown_at(sign: Sign) -> str:
+    """The line that shows a sign, empty for what rests on no line."""
+    return place(sign.evidence[0]) if sign.evidence else ""
+
+
+def question(asked_for: Question) -> str:
+    """What to paste or to try, and what its answer would mean."""
+    return f"{asked_for.ask}: {asked_for.text}" if asked_for.text else asked_for.ask
 
 
 def place(item: Evidence) -> str:

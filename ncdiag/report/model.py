@@ -22,6 +22,7 @@ Verdict = Literal[
     "nothing-understood",
 ]  # fmt: skip
 FixKind = Literal["env", "unset", "command", "config", "hardware", "ask_admin"]
+Likelihood = Literal["very likely", "likely", "possible"]
 Risk = Literal["none", "low", "medium", "high"]
 ProofState = Literal["proved", "not-simulated", "refuted"]
 
@@ -156,6 +157,42 @@ class Finding(Part, frozen=True):
     not_offered: tuple[str, ...] = ()
 
 
+class Sign(Part, frozen=True):
+    """Something that speaks for or against a suspect, with the lines that show it."""
+
+    text: str
+    strength: str
+    evidence: tuple[Evidence, ...] = ()
+
+
+class Question(Part, frozen=True):
+    """What would tell the suspects apart: an output to paste, or a run to make (``ask``), and what its answer means."""
+
+    ask: str
+    text: str = ""
+    about: tuple[str, ...] = ()
+
+
+class Suspect(Part, frozen=True):
+    """A cause that is likely and not proved.
+
+    ``open``: what the input does not tell; ``decide``: what would settle it.
+    """
+
+    code: str
+    name: str
+    title: str
+    likelihood: Likelihood
+    formerly: tuple[str, ...] = ()
+    why: str = ""
+    supporting: tuple[Sign, ...] = msgspec.field(default=(), name="for")
+    against: tuple[Sign, ...] = ()
+    open: tuple[str, ...] = ()
+    decide: tuple[Question, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+    references: tuple[str, ...] = ()
+
+
 class Unknown(Part, frozen=True):
     """A rule that could not be judged: ``missing`` facts, ``ask_for`` the commands whose output would settle it."""
 
@@ -178,7 +215,8 @@ class Conflict(Part, frozen=True):
 class Report(Part, frozen=True, kw_only=True):
     """The whole answer. ``findings`` holds all that fired, roots first; ``findings[0]`` leads.
 
-    ``answers`` are the names of the findings in the order in which a report shows them: causes, symptoms, risks, notes.
+    ``answers`` are the names of findings and suspects in the order in which a report shows them: causes, suspects,
+    symptoms, risks, notes. There are ``suspects`` only where no finding names what is to be mended.
     ``faults``: what ncdiag itself failed at, and left out.
     """
 
@@ -190,5 +228,6 @@ class Report(Part, frozen=True, kw_only=True):
     unknown: tuple[Unknown, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     complaints: tuple[Complaint, ...] = ()
+    suspects: tuple[Suspect, ...] = ()
     faults: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()

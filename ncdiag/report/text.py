@@ -16,6 +16,7 @@ MIN_WIDTH, MAX_WIDTH = 40, 110
 TEXT_LIMIT = 2000
 """Characters of one text that are shown."""
 TITLE_LIMIT = 400
+SHOWN_SIGNS = 4
 SHOWN_FINDINGS, SHOWN_CONSEQUENCES, SHOWN_EVIDENCE = 5, 4, 3
 """What fits on one screen; JSON has all."""
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
@@ -90,8 +91,29 @@ def _head(page: Page, report: Report) -> None:
         page.put(digest.HELP_WHEN_NOTHING, first="  ")
 
 
+def _suspects(page: Page, report: Report) -> None:
+    """What is likely, with what speaks for and against it, and what would settle it."""
+    for number, suspect in enumerate(report.suspects, 1):
+        if number == 1:
+            page.put("MOST LIKELY (not proved)", "bold")
+        page.put(f"{digest.suspected(suspect)}", "bold", first=f"  {number}. ")
+        rows = [("for", sign.text, digest.shown_at(sign)) for sign in suspect.supporting[:SHOWN_SIGNS]]
+        rows += [("against", sign.text, digest.shown_at(sign)) for sign in suspect.against[:SHOWN_SIGNS]]
+        rows += [("open", text, "") for text in suspect.open[:1]]
+        rows += [("decide", digest.question(each), "") for each in suspect.decide[:1]]
+        for label, text, place in rows:
+            page.put(f"{text} ({place})" if place else text, first=f"       {label:8} ", rest=" " * 16, lead="dim")
+        for fix in suspect.fixes[: 2 if number == 1 else 1]:
+            page.put(digest.fix_in_short(fix), first="       fix      ", rest=" " * 16, lead="dim")
+            for launcher, line in digest.paste_lines(fix)[:1]:
+                page.verbatim(line, "green", first=f"         {one_line(launcher)}  ")
+        page.blank()
+
+
 def _findings(page: Page, report: Report) -> None:
     found = digest.roots(report) or list(report.findings[:1])
+    if report.suspects:
+        _suspects(page, report)
     if found:
         _leading(page, report, found[0])
     others = found[1:]

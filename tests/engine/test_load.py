@@ -75,7 +75,7 @@ REFUSED = [  # replace this, by that (which stands on the line of the fault), re
     ('code = "NCD900"', 'code = "x"', "'x' is no code", "NCD101"),
     ('explains = ["slow", "old-name"]', 'formerly = ["Old_Name"]', "'Old_Name' is no name", "hyphens"),
     ("host.gpus) < 8", "host.gpu) < 8", "Host has no field 'gpu'", "did you mean 'gpus'?"),
-    ("when = ['count(g for g in host.gpus) < 8']", "when = []", "a rule without a condition", ""),
+    ("when = ['count(g for g in host.gpus) < 8']", "when = []", "neither a condition nor signs", ""),
     ('{ host = "job.hosts" }', '{ any = "job.hosts" }', "each cannot bind 'any'", ""),
     ('{ host = "job.hosts" }', '{ host = "job.hots" }', "Job has no field 'hots'", "did you mean 'hosts'?"),
     ('{ host = "job.hosts" }', '{ host = "job.hosts", o = "job.hosts" }', "quadratic", "bound already"),

@@ -7,6 +7,8 @@ import pathlib
 import pytest
 
 from ncdiag import catalogue, toml
+from ncdiag.diagnose import look
+from ncdiag.differential import quality as signs
 from ncdiag.engine.load import check_unique, layers_of, load_file, rule_files
 from ncdiag.engine.quality import problems
 from ncdiag.engine.scope import Names
@@ -29,7 +31,9 @@ def names() -> Names:
 
 @pytest.mark.parametrize("path", rule_files(RULES), ids=lambda p: p.stem)
 def test_rule_proves_itself(path: pathlib.Path, names: Names) -> None:
-    assert problems([load_file(path, names)], facts_of, view_of, catalogue.rules()) == []
+    rule, book = load_file(path, names), catalogue.rules()
+    assert problems([rule], facts_of, view_of, book) == []
+    assert signs.problems([rule], look, book) == []
 
 
 def test_codes_and_names_are_unique() -> None:

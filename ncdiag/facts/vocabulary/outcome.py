@@ -215,6 +215,11 @@ def is_open_failure(event: Event, view: View) -> bool:
     return not went_on(event, view) and not is_elsewhere(event, view)
 
 
+def is_past(event: Event, view: View) -> bool:
+    """True if the line tells of a failure that the job got over, or that is not the job's."""
+    return is_failure(event, view) and not is_open_failure(event, view)
+
+
 @derived
 def open_failures(job: Job, view: View) -> tuple[Event, ...]:
     """The lines that tell of failures which count, in the order of the input."""

@@ -1,0 +1,1 @@
+"""What is likely where nothing is proved: suspects, weighed by the signs for and against them."""

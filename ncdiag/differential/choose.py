@@ -1,0 +1,84 @@
+"""Which suspects a report shows, in which words, and where none has to be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import msgspec
+
+from ncdiag.differential.weigh import Judged, Scales, Weighed
+from ncdiag.engine.results import Finding
+from ncdiag.engine.schema import Rule
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import open_failures, outcome
+
+Likelihood = Literal["very likely", "likely", "possible"]
+MOST = 3
+"""Suspects that a report shows."""
+VERY_LIKELY, LEAD, LIKELY, POSSIBLE = 3.4, 1.0, 2.2, 1.2
+"""Scores from which the words hold; ``LEAD`` is how far the first must be ahead of the next to be very likely."""
+_WELL = frozenset({"finished", "running"})
+
+
+class Suspected(msgspec.Struct, frozen=True):
+    """A suspect that is shown."""
+
+    weighed: Weighed
+    likelihood: Likelihood
+
+    @property
+    def rule(self) -> Rule:
+        """The rule that it belongs to."""
+        return self.weighed.rule
+
+    @property
+    def against(self) -> tuple[Judged, ...]:
+        """The signs that count against it."""
+        return tuple(judged for judged in self.weighed.signs if judged.counts < 0)
+
+    @property
+    def open(self) -> tuple[Judged, ...]:
+        """The signs of which the input does not tell whether they are true."""
+        return tuple(judged for judged in self.weighed.signs if judged.truth is None)
+
+
+def is_specific(found: Finding) -> bool:
+    """Does the finding name what is to be mended, and not only that something failed?"""
+    return found.role == "cause" and found.severity != "info" and not found.vague and not found.rule.floor
+
+
+def suspects(rules: Iterable[Rule], findings: Sequence[Finding], scales: Scales, view: View) -> tuple[Suspected, ...]:
+    """The suspects to show: none where a finding names the cause, and none of a job that ran and nobody complains of.
+
+    A rule whose finding is shown as what is wrong is no suspect beside it.
+    """
+    if any(is_specific(found) for found in findings) or is_well(view):
+        return ()
+    shown = {found.rule.code for found in findings if found.severity != "info" and found.role != "risk"}
+    return tuple(named(scales.weigh(rule for rule in rules if rule.code not in shown)))
+
+
+def is_well(view: View) -> bool:
+    """Did the job run, and does nobody complain of it?"""
+    job = view.job
+    return not job.complaints and not open_failures(job, view) and outcome(job, view) in _WELL
+
+
+def named(weighed: Sequence[Weighed]) -> Iterable[Suspected]:
+    """The first ones, each with the word for its score; what is weaker than possible is left out."""
+    for place, each in enumerate(weighed[:MOST]):
+        behind = weighed[place + 1].score if place + 1 < len(weighed) else 0.0
+        word = likelihood(each.score, each.score - behind, first=place == 0)
+        if word is None:
+            return
+        yield Suspected(each, word)
+
+
+def likelihood(score: float, lead: float, *, first: bool) -> Likelihood | None:
+    """The word for a score; only the first suspect, well ahead of the next, is very likely."""
+    if first and score >= VERY_LIKELY and lead >= LEAD:
+        return "very likely"
+    if score >= LIKELY:
+        return "likely"
+    return "possible" if score >= POSSIBLE else None

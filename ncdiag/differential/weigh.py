@@ -1,0 +1,132 @@
+"""Weigh the suspects: what speaks for and against each, as steps of log-odds.
+
+A suspect begins with its prior. Of the signs of one group, and of those that rest on the same line, the strongest
+counts; what is unknown counts nothing. The scale is set so that the words of `likelihood` keep what they promise on
+support threads (`make cases` prints how often each was right).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from ncdiag.differential.wording import Wording
+from ncdiag.engine.evaluate import program_of
+from ncdiag.engine.kleene import Truth
+from ncdiag.engine.results import Verdict
+from ncdiag.engine.schema import Rule, Sign
+from ncdiag.engine.walk import Context, Frame
+from ncdiag.engine.where import spans
+from ncdiag.errors import contained
+from ncdiag.facts.view import View
+from ncdiag.spans import Span
+
+STRENGTHS: Mapping[str, float] = {"decisive": 3.0, "strong": 1.8, "moderate": 0.9, "weak": 0.4}
+PRIORS: Mapping[str, float] = {"common": 0.8, "uncommon": 0.4, "rare": 0.0}
+_OTHER_TROUBLE = -0.8
+"""What it counts that the job has trouble, and none that the suspect makes."""
+_SAME_TROUBLE = 0.3
+_PREMISE = Sign(text="what it needs is there, as far as the input shows", strength="moderate")
+"""The sign that a rule gives which could not be judged, though its conditions were true as far as they are known."""
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """A sign and what became of it. ``counts``: its part of the score; 0 where a stronger one says the same."""
+
+    sign: Sign
+    truth: Truth
+    evidence: tuple[Span, ...] = ()
+    counts: float = 0.0
+
+
+class Weighed(msgspec.Struct, frozen=True):
+    """A suspect with its score, and all its signs as they were judged."""
+
+    rule: Rule
+    score: float
+    prior: float
+    trouble: float
+    signs: tuple[Judged, ...]
+
+    @property
+    def supporting(self) -> tuple[Judged, ...]:
+        """The signs that count for it, the strongest first."""
+        return tuple(sorted((judged for judged in self.signs if judged.counts > 0), key=lambda j: -j.counts))
+
+
+class Scales:
+    """Weighs suspects over one input."""
+
+    def __init__(self, view: View, wording: Wording, verdicts: Iterable[Verdict]) -> None:
+        """Take what was seen, the words of the input, and what came of the rules."""
+        self._context = Context(view)
+        self._view, self._wording = view, wording
+        self._outcomes = {verdict.rule.code: verdict for verdict in verdicts}
+        self._trouble = frozenset(found.what for found in view.job.complaints)
+        self.faults: list[str] = []
+
+    def weigh(self, rules: Iterable[Rule]) -> list[Weighed]:
+        """The suspects for which something speaks, the likeliest first."""
+        found = [weighed for rule in rules if rule.suspect is not None and (weighed := self.one(rule)).supporting]
+        return sorted(found, key=lambda weighed: (-weighed.score, weighed.rule.place, weighed.rule.code))
+
+    def one(self, rule: Rule) -> Weighed:
+        """One suspect; a sign that cannot be judged for a fault of ncdiag is unknown."""
+        suspect = rule.suspect
+        judged = counted([*(self._judged(rule, number) for number in range(len(rule.signs))), *self._of_verdict(rule)])
+        prior = PRIORS[suspect.prior] if suspect else 0.0
+        trouble = 0.0
+        if suspect and suspect.complaints and self._trouble:
+            trouble = _SAME_TROUBLE if self._trouble & set(suspect.complaints) else _OTHER_TROUBLE
+        return Weighed(rule, prior + trouble + sum(each.counts for each in judged), prior, trouble, tuple(judged))
+
+    def _of_verdict(self, rule: Rule) -> Iterable[Judged]:
+        verdict = self._outcomes.get(rule.code)
+        if verdict is not None and verdict.outcome == "unknown" and verdict.held_clauses:
+            yield Judged(_PREMISE, truth=True)
+
+    def _judged(self, rule: Rule, number: int) -> Judged:
+        sign = rule.signs[number]
+        try:
+            truth, evidence = self._truth(rule, number)
+        except Exception as error:  # noqa: BLE001  (whatever a derived field raises)
+            self.faults.append(contained(error, f"a sign of {rule.code} could not be judged"))
+            return Judged(sign, None)
+        return Judged(sign, truth, evidence)
+
+    def _truth(self, rule: Rule, number: int) -> tuple[Truth, tuple[Span, ...]]:
+        program = program_of(rule)
+        said: list[Span] = []
+        for phrases in program.sign_says[number]:
+            if phrases:
+                lines = self._wording.find(phrases)
+                if not lines:
+                    return False, ()
+                said += lines
+        truth: Truth = True
+        frame = Frame(self._context, {}, [])
+        for test in program.sign_tests[number]:
+            found = test(frame)
+            if found is False:
+                return False, ()
+            truth = None if found is None else truth
+        return truth, tuple(dict.fromkeys([*said, *spans((), frame.reads or (), self._view)]))
+
+
+def counted(signs: Iterable[Judged]) -> list[Judged]:
+    """The signs, each with what it counts: the strongest of a group, and of those on the same lines."""
+    groups: set[tuple[bool, str]] = set()
+    lines: set[tuple[bool, str, int]] = set()
+    found: list[Judged] = []
+    for each in sorted(signs, key=lambda judged: -STRENGTHS[judged.sign.strength]):
+        sign = each.sign
+        places = {(sign.against, span.source, span.line) for span in each.evidence}
+        group = sign.against, sign.group
+        counts = 0.0
+        if each.truth and not (sign.group and group in groups) and not (places and places <= lines):
+            counts = STRENGTHS[sign.strength] * (-1 if sign.against else 1)
+            lines |= places
+            groups.add(group)
+        found.append(msgspec.structs.replace(each, counts=counts))
+    return found

@@ -1,0 +1,79 @@
+"""Phrases of signs: words that stand in a line in this order, whatever is written between them.
+
+``efa ~missing|disabled``: two atoms, of which the second is a class of words (`WORDS_FILE`) or a word. An atom is words
+side by side with ``|`` between alternatives; ``deadlock*`` is any word that begins so, and a plain word of letters
+stands for its inflected forms as well. Between two atoms are at most `GAP` words, or any number where ``...`` stands.
+``!word`` refuses lines that hold it. Signs of punctuation only part words: ``net/ofi`` is ``net`` and ``ofi`` side by
+side.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from ncdiag.errors import DefinitionError, suggestion
+
+GAP = 4
+"""Words between two atoms of a phrase at most."""
+TOKEN = re.compile(r"[a-z0-9_]+|[^\x00-\x7f]")
+"""A word: letters, digits and underscores, or one sign of another script."""
+_WORD = re.compile(r"[a-z0-9_]+\*?|[^\x00-\x7f]")
+_CLASS, _NOT, _ANY = "~", "!", "..."
+
+Run = tuple[str, ...]
+"""Words side by side."""
+Atom = tuple[Run, ...]
+"""Alternatives."""
+
+
+class Phrase(msgspec.Struct, frozen=True, array_like=True):
+    """``atoms`` in their order, each with whether any number of words may stand in front of it; ``refused`` atoms."""
+
+    atoms: tuple[Atom, ...]
+    far: tuple[bool, ...]
+    refused: tuple[Atom, ...] = ()
+
+
+def phrase(text: str, classes: Mapping[str, Sequence[str]]) -> Phrase:
+    """The phrase that a text writes; DefinitionError for a class that does not exist and for a phrase without words."""
+    atoms: list[Atom] = []
+    far: list[bool] = []
+    refused: list[Atom] = []
+    distant = False
+    for piece in text.lower().split():
+        if piece == _ANY:
+            distant = True
+        elif piece.startswith(_NOT):
+            refused.append(_atom(piece[1:], classes, text))
+        else:
+            atoms.append(_atom(piece, classes, text))
+            far.append(distant)
+            distant = False
+    if not atoms:
+        reason = f"the phrase {text!r} has no word"
+        raise DefinitionError(reason, text=text)
+    return Phrase(tuple(atoms), tuple(far), tuple(refused))
+
+
+def _atom(piece: str, classes: Mapping[str, Sequence[str]], text: str) -> Atom:
+    found: list[Run] = []
+    for word in piece.split("|"):
+        if not word.startswith(_CLASS):
+            found.append(run(word))
+            continue
+        if word[1:] not in classes:
+            reason = f"there is no class of words {word!r}"
+            raise DefinitionError(reason, text=text, hint=suggestion(word[1:], classes))
+        found += [run(member.lower()) for member in classes[word[1:]]]
+    if not all(found):
+        reason = f"{piece!r} holds no word"
+        raise DefinitionError(reason, text=text)
+    return tuple(dict.fromkeys(found))
+
+
+def run(text: str) -> Run:
+    """The words of a text."""
+    return tuple(_WORD.findall(text))

@@ -1,0 +1,130 @@
+"""Fixes with their values filled in, tried in the simulation of NCCL's choice, and written for each launcher."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from ncdiag.engine import results
+from ncdiag.engine.evaluate import applicable_fixes, holes_unknown, render
+from ncdiag.engine.kleene import Truth
+from ncdiag.engine.schema import Fix as RuleFix
+from ncdiag.errors import contained
+from ncdiag.facts.model import Job
+from ncdiag.facts.view import View
+from ncdiag.fixes.render import Change, preferred
+from ncdiag.fixes.render import render as render_launchers
+from ncdiag.fixes.values import Values
+from ncdiag.report import model
+from ncdiag.report.digest import asked
+from ncdiag.report.texts import spoken
+
+if TYPE_CHECKING:
+    from ncdiag.fixes.proofs.outcome import Proof
+
+EVERY = "*"
+"""The name in a fix's ``env`` whose value lists assignments (``best.left_behind``)."""
+_REFUTED = 3
+"""Hosts that are named when a fix was refuted."""
+
+
+def fixes_of(found: results.Finding, view: View, values: Values, faults: list[str]) -> list[model.Fix | str]:
+    """The fixes that apply; one that cannot be worked out for a fault of ncdiag is left out and added to ``faults``."""
+    fixes: list[model.Fix | str] = []
+    try:
+        for rule_fix, admitted in applicable_fixes(found, view):
+            fixes.append(_fix(rule_fix, admitted, found, view, values))
+    except Exception as error:  # noqa: BLE001  (whatever a value or a proof raises)
+        faults.append(contained(error, f"a fix of {found.rule.code} could not be worked out"))
+    return fixes
+
+
+def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View, values: Values) -> model.Fix | str:
+    """The fix with its values; a value that cannot be computed is null and asked for.
+
+    Where the proof refutes it: a sentence that says what it was and why it would not help.
+    """
+    from ncdiag.fixes.prove import prove  # what NCCL would choose, which a report without findings does not need
+
+    def fill(text: str) -> str:
+        return render(found, text, view, values)
+
+    def known(text: str) -> bool:
+        return not holes_unknown(found, text, view, values)
+
+    env: dict[str, str | None] = {}
+    for name, value in rule_fix.env.items():
+        if name == EVERY:
+            env |= _assignments(fill(value)) if known(value) else {}
+        else:
+            env[name] = fill(value) if known(value) else None
+    unset = tuple(fill(name) for name in rule_fix.unset)
+    settled = {name: value for name, value in env.items() if value is not None}
+    text = spoken(fill(rule_fix.text))
+    if len(settled) < len(env):
+        text += "".join(f" {sentence}" for sentence in _missing(rule_fix, found, values))
+    proof = prove(view, settled, unset) if rule_fix.kind in {"env", "unset"} and (settled or unset) else None
+    if proof is not None and proof.state == "refuted":
+        return f"{_change(settled, unset)}: {_refuted(proof)}"
+    wanted = preferred((launch.program for launch in view.job.launches), _tags(view.job))
+    commands = render_launchers(Change(env=settled, unset=unset), wanted) if settled or unset else {}
+    shell = [fill(command) for command in rule_fix.commands if known(command)]
+    if shell:
+        commands["shell"] = "\n".join(shell)
+    return model.Fix(
+        kind=rule_fix.kind,
+        text=text,
+        scope=fill(rule_fix.scope) or "all hosts",
+        risk="low" if rule_fix.risk == "none" else rule_fix.risk,
+        workaround=rule_fix.workaround,
+        env=env,
+        unset=unset,
+        commands=commands,
+        confirm=fill(rule_fix.confirm) or None,
+        proof=model.Proof(proof.state, proof.text) if proof else model.Proof("not-simulated", _not_simulated(rule_fix)),
+        applies_to=None if admitted else rule_fix.applies.nccl or None,
+    )
+
+
+def _assignments(text: str) -> dict[str, str | None]:
+    """``A=1 B=2`` as a mapping."""
+    pairs = (word.partition("=") for word in shlex.split(text) if "=" in word)
+    return {name: value for name, _, value in pairs}
+
+
+def _tags(job: Job) -> Iterable[str]:
+    return (rank.line_tag for rank in job.ranks if rank.line_tag is not None)
+
+
+def _refuted(proof: Proof) -> str:
+    """What speaks against it; what would have gone well elsewhere does not matter then."""
+    against = [part.text for part in proof.hosts if part.state == "refuted"]
+    more = f"; and {len(against) - _REFUTED} more" if len(against) > _REFUTED else ""
+    return "; ".join(against[:_REFUTED]) + more
+
+
+def _change(env: dict[str, str], unset: Sequence[str]) -> str:
+    return " and ".join([*(f"{name}={value}" for name, value in env.items()), *(f"unset {name}" for name in unset)])
+
+
+def _not_simulated(rule_fix: RuleFix) -> str:
+    if rule_fix.kind in {"env", "unset"}:
+        return "the value is not known yet"
+    return "a change outside NCCL's variables is not simulated"
+
+
+def _missing(rule_fix: RuleFix, found: results.Finding, values: Values) -> Iterable[str]:
+    """Why a value could not be computed and whose output would settle it."""
+    for text in rule_fix.env.values():
+        for name in _best_names(text):
+            value = values.compute(name, found.instances[0])
+            if value.text is None:
+                reason = value.reason or "The value cannot be told from this input."
+                yield reason[:1].upper() + reason[1:].removesuffix(".") + "."
+                if value.ask_for:
+                    yield f"Paste {asked(value.ask_for, ', ')}."
+
+
+def _best_names(text: str) -> Iterable[str]:
+    return (piece.split("}")[0] for piece in text.split("{best.")[1:])

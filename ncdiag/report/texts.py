@@ -1,0 +1,35 @@
+"""Sentences and lines of evidence as a report shows them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ncdiag.facts.assemble_hosts import UNNAMED
+from ncdiag.report import model
+from ncdiag.spans import Span
+
+_SEVERAL_RANKS = re.compile(r"\b([Rr])ank (?=\d{1,9}[-,]\d)")
+_SPOKEN = (
+    ("Rank unknown", "A rank"),
+    ("rank unknown", "a rank"),
+    (" on unknown", ""),
+    (f" on {UNNAMED}", ""),
+    (f" of {UNNAMED}", ""),
+    (UNNAMED, "the host"),
+)
+_BEGINNINGS = tuple(instead for _, instead in _SPOKEN if instead)
+"""Words put in, which begin a sentence where they stand first."""
+
+
+def spoken(text: str) -> str:
+    """The text without the words that stand for what nobody told: a rank without number, a host without name."""
+    for word, instead in _SPOKEN:
+        text = text.replace(word, instead)
+    text = _SEVERAL_RANKS.sub(r"\1anks ", text)
+    return text[:1].upper() + text[1:] if text.startswith(_BEGINNINGS) else text
+
+
+def evidence(spans: Sequence[Span]) -> tuple[model.Evidence, ...]:
+    """The first lines of evidence."""
+    return tuple(model.Evidence(s.source, s.line, s.text) for s in spans[: model.EVIDENCE_LIMIT])
