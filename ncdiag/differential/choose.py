@@ -49,14 +49,19 @@ def is_specific(found: Finding) -> bool:
 
 
 def suspects(rules: Iterable[Rule], findings: Sequence[Finding], scales: Scales, view: View) -> tuple[Suspected, ...]:
-    """The suspects to show: none where a finding names the cause, and none of a job that ran and nobody complains of.
+    """The suspects to show."""
+    return tuple(named(candidates(rules, findings, scales, view)))
+
+
+def candidates(rules: Iterable[Rule], findings: Sequence[Finding], scales: Scales, view: View) -> list[Weighed]:
+    """The suspects by their scores: none where a finding names the cause, nor of a job that runs to nobody's complaint.
 
     A rule whose finding is shown as what is wrong is no suspect beside it.
     """
     if any(is_specific(found) for found in findings) or is_well(view):
-        return ()
+        return []
     shown = {found.rule.code for found in findings if found.severity != "info" and found.role != "risk"}
-    return tuple(named(scales.weigh(rule for rule in rules if rule.code not in shown)))
+    return scales.weigh(rule for rule in rules if rule.code not in shown)
 
 
 def is_well(view: View) -> bool:

@@ -1,0 +1,212 @@
+# ruff: noqa: INP001, T201  (a script beside the package that prints)
+"""How often the answer to a real support thread comes first: fitted, and on the fifth of the threads that was left out.
+
+Usage: python tools/cases.py [--unread] [--misses] [--jobs N]     or     make cases
+
+The threads lie beside the project (NCDIAG_SHARED, default ../shared) as ``cases/<folder>/index.json`` and a text each.
+The scores from which a suspect is called possible, likely and very likely are fitted: once on all threads, and once for
+each fifth on the four others (a thread's fifth follows from its name). What is printed as "left out" is what
+the README may quote. Threads listed in ``unread.txt`` are left alone unless ``--unread`` asks for them, which scores
+them with the shipped numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ncdiag import catalogue, diagnose
+from ncdiag.differential import choose
+from ncdiag.differential.weigh import Scales
+from ncdiag.engine.causes import conclude
+from ncdiag.engine.floor import judge_all
+from ncdiag.fixes.values import Values
+from ncdiag.reading.many import read_all
+from ncdiag.sources.files import open_sources
+
+SHARED = Path(os.environ.get("NCDIAG_SHARED") or Path(__file__).resolve().parents[2] / "shared")
+FIFTHS = 5
+WORDS = ("very likely", "likely", "possible")
+GRID = {
+    "very": (2.6, 3.0, 3.4, 3.8, 4.2, 4.8),
+    "lead": (0.6, 1.0, 1.4),
+    "likely": (1.6, 2.0, 2.4, 2.8),
+    "possible": (0.8, 1.2, 1.6),
+}
+PROMISED = {"very likely": 0.8, "likely": 0.6, "possible": 0.4}
+
+
+class Answer(NamedTuple):
+    """What was answered to a thread. Names come with their former ones; ``suspects`` with their scores, best first."""
+
+    case: str
+    wanted: frozenset[str]
+    specific: list[list[str]]
+    suspects: list[tuple[list[str], float]]
+    others: list[list[str]]
+    loud: int
+    complaint: bool
+    unsettled: bool
+
+
+class Limits(NamedTuple):
+    """The scores from which a word holds."""
+
+    very: float
+    lead: float
+    likely: float
+    possible: float
+
+
+def answer(item: tuple[dict[str, Any], Path]) -> Answer:
+    """Ask ncdiag about one thread."""
+    case, path = item
+    read = read_all(open_sources([str(path)]))
+    view = diagnose.view_of(read.job())
+    rules = catalogue.rules()
+    verdicts = judge_all(rules, view, Values(view))
+    findings = conclude(verdicts, view).findings
+    scales = Scales(view, diagnose.wording(read, view), verdicts)
+    names = lambda rule: [rule.name, *rule.formerly[:4]]  # noqa: E731
+    weighed = choose.candidates(rules, findings, scales, view)
+    return Answer(
+        case=case["id"],
+        wanted=frozenset({case["expected"]["finding"], *case["expected"].get("also_ok", [])}),
+        specific=[names(found.rule) for found in findings if choose.is_specific(found)],
+        suspects=[(names(each.rule), each.score) for each in weighed[:8]],
+        others=[names(found.rule) for found in findings if not choose.is_specific(found)],
+        loud=sum(found.severity != "info" for found in findings),
+        complaint=bool(view.job.complaints),
+        unsettled=any(found.severity == "error" for found in findings),
+    )
+
+
+def words(held: Answer, limits: Limits) -> list[tuple[list[str], str]]:
+    """The suspects that are shown, each with its word."""
+    found: list[tuple[list[str], str]] = []
+    for place, (names, score) in enumerate(held.suspects[: choose.MOST]):
+        behind = held.suspects[place + 1][1] if place + 1 < len(held.suspects) else 0.0
+        if place == 0 and score >= limits.very and score - behind >= limits.lead:
+            found.append((names, "very likely"))
+        elif score >= limits.likely:
+            found.append((names, "likely"))
+        elif score >= limits.possible:
+            found.append((names, "possible"))
+        else:
+            break
+    return found
+
+
+def judged(held: Answer, limits: Limits) -> Counter[str]:
+    """First, in three, silent, wrong claims; of each word how often it was said and right."""
+    suspects = words(held, limits)
+    shown = [*held.specific, *(names for names, _ in suspects), *held.others]
+    unique = list({names[0]: names for names in shown}.values())
+    right = [bool(held.wanted & set(names)) for names in unique]
+    claims = [*held.specific, *(names for names, word in suspects if word == "very likely")]
+    wrong = sum(not held.wanted & set(names) for names in claims)
+    found = Counter({"threads": 1, "wrong": wrong})
+    if held.wanted == {"none"}:
+        calm = not (wrong or held.unsettled or any(word != "possible" for _, word in suspects))
+        return found + Counter({"first": calm, "three": calm, "healthy": 1, "healthy calm": calm})
+    for names, word in suspects:
+        found[f"said {word}"] += 1
+        found[f"right {word}"] += bool(held.wanted & set(names))
+    found["first"] += bool(right) and right[0]
+    found["three"] += any(right[:3])
+    found["silent"] += not (held.loud or suspects or held.complaint)
+    return found
+
+
+def fitted(answers: Sequence[Answer]) -> Limits:
+    """The limits that keep what the words promise and answer the most."""
+    best = float("-inf"), Limits(*(values[0] for values in GRID.values()))
+    for values in product(*GRID.values()):
+        limits = Limits(*values)
+        if not limits.very > limits.likely > limits.possible:
+            continue
+        total = sum((judged(held, limits) for held in answers), Counter[str]())
+        broken = sum(
+            max(0.0, PROMISED[word] - total[f"right {word}"] / total[f"said {word}"])
+            for word in WORDS if total[f"said {word}"]
+        )  # fmt: skip
+        worth = (total["first"] + 0.5 * total["three"] + 0.1 * total["said very likely"]) / len(answers) - 2 * broken
+        if worth > best[0]:
+            best = worth, limits
+    return best[1]
+
+
+def fifth(case: str) -> int:
+    """The fifth to which a thread belongs, by its name."""
+    return int(hashlib.sha256(case.encode()).hexdigest(), 16) % FIFTHS
+
+
+def line(title: str, total: Counter[str]) -> str:
+    """One line of the table."""
+    count = total["threads"]
+    share = " ".join(f"{name} {total[name] / count:5.0%} " for name in ("first", "three", "silent"))
+    said = ", ".join(f"{word} {total[f'right {word}']}/{total[f'said {word}']}" for word in WORDS)
+    calm = f"healthy {total['healthy calm']}/{total['healthy']}"
+    return f"{title:22} {count:4} threads  {share} wrong {total['wrong'] / count:.2f}  {calm}  right when {said}"
+
+
+def listed() -> list[tuple[dict[str, Any], Path]]:
+    """All threads."""
+    found = []
+    for index in sorted((SHARED / "cases").glob("*/index.json")):
+        for case in json.loads(index.read_text(encoding="utf-8"))["cases"]:
+            found.append((case, index.parent / case.get("file", f"{case['id']}.txt")))  # noqa: PERF401
+    return found
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--unread", action="store_true", help="score the threads that are listed as unread, and no others"
+    )
+    parser.add_argument("--misses", action="store_true", help="list the threads whose answer is not first")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    args = parser.parse_args()
+    unread = set((SHARED / "cases" / "unread.txt").read_text(encoding="utf-8").split())
+    chosen = [item for item in listed() if (item[0]["id"] in unread) == args.unread]
+    if not chosen:
+        print(f"no threads in {SHARED / 'cases'}")
+        return
+    with ProcessPoolExecutor(args.jobs) as pool:
+        answers = list(pool.map(answer, chosen, chunksize=8))
+    shipped = Limits(choose.VERY_LIKELY, choose.LEAD, choose.LIKELY, choose.POSSIBLE)
+    print(line("as shipped", total_of(answers, shipped)), flush=True)
+    rules_alone = [held._replace(suspects=[]) for held in answers]
+    print(line("without suspects", total_of(rules_alone, shipped)))
+    if not args.unread:
+        whole = fitted(answers)
+        print(line("fitted", total_of(answers, whole)), f" {whole}")
+        left_out: Counter[str] = Counter()
+        for number in range(FIFTHS):
+            limits = fitted([held for held in answers if fifth(held.case) != number])
+            left_out += total_of([held for held in answers if fifth(held.case) == number], limits)
+        print(line("left out", left_out))
+    if args.misses:
+        for held in answers:
+            if not judged(held, shipped)["first"]:
+                shown = [names[0] for names in held.specific] + [f"{n[0]}={s:.1f}" for n, s in held.suspects[:4]]
+                place = next((i for i, (n, _) in enumerate(held.suspects) if held.wanted & set(n)), None)
+                print(f"{held.case:28} want {'|'.join(sorted(held.wanted)):60} got {' '.join(shown)}  at {place}")
+
+
+def total_of(answers: Iterable[Answer], limits: Limits) -> Counter[str]:
+    """The sums over threads."""
+    return sum((judged(held, limits) for held in answers), Counter[str]())
+
+
+if __name__ == "__main__":
+    main()
