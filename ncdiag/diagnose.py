@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -34,6 +34,8 @@ from ncdiag.sources.model import Unreadable
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """What the user asked of the judgement. ``select`` and ``ignore`` hold codes or names of rules.
 
+    ``answers``: what was answered to the questions that tell suspects apart, by the key of each question.
+
     ``left_out`` are phrases for the report on what is ignored by a standing order.
     """
 
@@ -42,6 +44,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     left_out: tuple[str, ...] = ()
     nccl: str | None = None
     rules: tuple[Path, ...] = ()
+    answers: Mapping[str, bool] = {}
 
 
 DEFAULTS = Options()
@@ -61,7 +64,7 @@ def diagnose(
     understood = bool(case.observations) or any(reading.observations for reading in case.readings)
     verdicts = judge_all(rules, view, values)
     diagnosis = conclude(verdicts, view, understood=understood)
-    scales = Scales(view, wording(case, view), verdicts)
+    scales = Scales(view, wording(case, view), verdicts, options.answers)
     suspected = suspects(rules, diagnosis.findings, scales, view)
     return build.report(diagnosis, suspected, view, values, _read(case, view.job, options))
 
@@ -123,6 +126,7 @@ def _read(case: Case, job: Job, options: Options) -> build.Read:
         kinds=frozenset(kinds),
         not_seen=(*(phrase for look in case.looks for phrase in look.not_seen()), *options.left_out),
         faults=(*(fault for reading in case.readings for fault in reading.faults), *not_declared(case.observations)),
+        answered=tuple(options.answers),
     )
 
 

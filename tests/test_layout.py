@@ -39,7 +39,7 @@ ALLOWED = {
     "sources": FACTS | {"parsers"},
     "reading": KNOWLEDGE | {"parsers", "sections", "sources"},
     "machine": READING,
-    "explaining": READING | {"engine", "knowledge"},
+    "explaining": READING | {"differential", "engine", "knowledge"},
     "api": READING | {"machine", "diagnose", "report"},
     "catalogue": KNOWLEDGE | {"engine", "fixes", "formats", "parsers"},
     "engine": KNOWLEDGE | {"knowledge"},

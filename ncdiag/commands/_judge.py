@@ -35,6 +35,27 @@ def judge(paths: Sequence[str], options: Options) -> int:
     return answer(find, options)
 
 
+def judge_asking(paths: Sequence[str], options: Options) -> int:
+    """The same, asking one after the other what tells suspects apart; UsageError where nobody can be asked."""
+    from ncdiag.commands._ask import Answers, converse
+    from ncdiag.diagnose import diagnose
+    from ncdiag.errors import UsageError
+    from ncdiag.machine.inputs import inputs
+    from ncdiag.sources.files import TextSource
+
+    if "-" in paths or sys.stdin is None or not sys.stdin.isatty():
+        msg = "--ask needs a terminal to ask on, and the paste in a file"
+        raise UsageError(msg)
+    asked = options.judging()
+    items = list(told(inputs(paths), quiet=options.quiet))
+
+    def find(answers: Answers) -> Report:
+        more = [TextSource.of_bytes(f"answer {n}", text.encode()) for n, text in enumerate(answers.pasted, 1)]
+        return diagnose([*items, *more], msgspec.structs.replace(asked, answers=answers.told))
+
+    return answer(lambda _: converse(find), options)
+
+
 def answer(find: Callable[[Stop], Report], options: Options) -> int:
     """Print the report that ``find`` makes; a format that does not exist is refused before that."""
     from ncdiag.report import renderer

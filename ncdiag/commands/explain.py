@@ -164,17 +164,22 @@ def _text(answer: Answer) -> str:
 def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | None) -> int:
     """The rule's trace over the facts of the files."""
     from ncdiag.commands._judge import told
-    from ncdiag.diagnose import view_of
+    from ncdiag.diagnose import view_of, wording
+    from ncdiag.differential.weigh import Scales
     from ncdiag.engine.evaluate import judge, trace
-    from ncdiag.explaining import rule_text
+    from ncdiag.explaining import rule_text, signs
     from ncdiag.fixes.values import Values
     from ncdiag.machine.inputs import inputs
     from ncdiag.reading.many import read_all
     from ncdiag.report.sanitize import clean
 
-    view = view_of(read_all(told(inputs(files), quiet=False)).job(), nccl)
+    case = read_all(told(inputs(files), quiet=False))
+    view = view_of(case.job(), nccl)
     (verdict,) = judge([rule], view, Values(view))
-    write(clean(rule_text.judged(verdict, trace(rule, view))), output)
+    text = rule_text.judged(verdict, trace(rule, view))
+    if rule.suspect is not None:
+        text += signs.summed(Scales(view, wording(case, view), [verdict]).one(rule))
+    write(clean(text), output)
     return 0
 
 

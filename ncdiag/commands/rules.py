@@ -63,7 +63,8 @@ def run_examples(
     chosen = [rule for rule in loaded if not wanted or rule.name in wanted]
     found = [*problems(chosen, facts_of, view_of, book), *signs.problems(chosen, look, book)]
     examples, count = sum(len(rule.examples) for rule in chosen), sum(len(rule.signs) for rule in chosen)
-    lines = [*found, f"{len(chosen)} rules, {examples} examples, {count} signs, {len(found)} problems"]
+    signs_too = f", {count} signs" if count else ""
+    lines = [*found, f"{len(chosen)} rules, {examples} examples{signs_too}, {len(found)} problems"]
     write(clean("".join(f"{line}\n" for line in lines)), None)
     return 1 if found else 0
 

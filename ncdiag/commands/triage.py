@@ -15,11 +15,18 @@ app = application()
 
 @app.command(help="Judge any pasted mixture. Logs and outputs of tools; without FILE, or with -, standard input.")
 @shared
-def triage(files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None, *, options: Options) -> int:
+def triage(
+    files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None,
+    *,
+    ask: Annotated[bool, typer.Option("--ask", help="Ask what would settle it: y, n, skip or an output.")] = False,
+    options: Options,
+) -> int:
     """Diagnose a paste."""
-    from ncdiag.commands._judge import judge
+    from ncdiag.commands._judge import judge, judge_asking
 
     files = files or ["-"]
+    if ask:
+        return judge_asking(files, options)
     if files == ["-"] and not options.quiet and sys.stdin is not None and sys.stdin.isatty():
         say("paste here, then press Ctrl-D")
     return judge(files, options)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from ncdiag.differential import trials
 from ncdiag.differential.wording import Wording
 from ncdiag.engine.evaluate import program_of
 from ncdiag.engine.kleene import Truth
@@ -58,8 +59,14 @@ class Weighed(msgspec.Struct, frozen=True):
 class Scales:
     """Weighs suspects over one input."""
 
-    def __init__(self, view: View, wording: Wording, verdicts: Iterable[Verdict]) -> None:
-        """Take what was seen, the words of the input, and what came of the rules."""
+    def __init__(
+        self, view: View, wording: Wording, verdicts: Iterable[Verdict], answers: Mapping[str, bool] | None = None
+    ) -> None:
+        """Take what was seen, the words of the input, what came of the rules, and answers to questions.
+
+        An answer's key is that of its question (`ncdiag.differential.decide`): a sign's, or a trial's label.
+        """
+        self._answers = answers or {}
         self._context = Context(view)
         self._view, self._wording = view, wording
         self._outcomes = {verdict.rule.code: verdict for verdict in verdicts}
@@ -74,7 +81,8 @@ class Scales:
     def one(self, rule: Rule) -> Weighed:
         """One suspect; a sign that cannot be judged for a fault of ncdiag is unknown."""
         suspect = rule.suspect
-        judged = counted([*(self._judged(rule, number) for number in range(len(rule.signs))), *self._of_verdict(rule)])
+        own = (self._judged(rule, number) for number in range(len(rule.signs)))
+        judged = counted([*own, *self._of_verdict(rule), *self._of_trials(rule)])
         prior = PRIORS[suspect.prior] if suspect else 0.0
         trouble = 0.0
         if suspect and suspect.complaints and self._trouble:
@@ -86,8 +94,17 @@ class Scales:
         if verdict is not None and verdict.outcome == "unknown" and verdict.held_clauses:
             yield Judged(_PREMISE, truth=True)
 
+    def _of_trials(self, rule: Rule) -> Iterable[Judged]:
+        cured = [label for label, answer in self._answers.items() if answer]
+        in_vain = [label for label, answer in self._answers.items() if not answer]
+        for sign, _ in trials.signs(rule, cured, in_vain):
+            yield Judged(sign, truth=True)
+
     def _judged(self, rule: Rule, number: int) -> Judged:
         sign = rule.signs[number]
+        answer = self._answers.get(key_of(rule, sign))
+        if answer is not None:
+            return Judged(sign, answer)
         try:
             truth, evidence = self._truth(rule, number)
         except Exception as error:  # noqa: BLE001  (whatever a derived field raises)
@@ -112,6 +129,11 @@ class Scales:
                 return False, ()
             truth = None if found is None else truth
         return truth, tuple(dict.fromkeys([*said, *spans((), frame.reads or (), self._view)]))
+
+
+def key_of(rule: Rule, sign: Sign) -> str:
+    """The name of the question whether a sign is true."""
+    return f"{rule.code}:{sign.text}"
 
 
 def counted(signs: Iterable[Judged]) -> list[Judged]:

@@ -16,7 +16,7 @@ import msgspec
 
 from ncdiag.errors import DefinitionError, suggestion
 
-GAP = 4
+GAP = 6
 """Words between two atoms of a phrase at most."""
 TOKEN = re.compile(r"[a-z0-9_]+|[^\x00-\x7f]")
 """A word: letters, digits and underscores, or one sign of another script."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ncdiag.engine.schema import Example, Fix, Rule
 from ncdiag.errors import OutputError
+from ncdiag.explaining import signs
 from ncdiag.explaining.conditions import meanings
 
 NOTE = "<!-- written by `ncdiag rules pages` from the rule; change the rule, not this page -->"
@@ -57,17 +58,17 @@ def _page(rule: Rule, codes: dict[str, str], causes: list[str]) -> Iterator[str]
     yield from (NOTE, f"# {rule.code} {rule.name}", "", f"**{_plain(rule.title)}**", "")
     yield from (f"- where {_clauses(case.when)}: **{_plain(case.text)}**" for case in rule.titles)
     yield from ([""] if rule.titles else [])
-    yield f"Area {rule.area}; severity {rule.severity}; {rule.role}; when it fires, the fault is {rule.strength}."
+    yield (
+        f"Area {rule.area}; severity {rule.severity}; {rule.role}; when it fires, the fault is {rule.strength}."
+        if rule.when
+        else f"Area {rule.area}; {rule.role}; never more than suspected."
+    )
     if rule.formerly:
         yield f"Formerly {', '.join(f'`{name}`' for name in rule.formerly)}."
-    yield from ("", _plain(rule.why), "", "## When it fires", "")
-    if rule.applies.nccl:
-        yield f"- NCCL `{rule.applies.nccl}`"
-    yield from (f"- for each `{name}` of `{path}`" for name, path in rule.each.items())
-    said = meanings(rule)
-    for clause in (*rule.when, *rule.unless):
-        yield f"- {'not when ' if clause in rule.unless else ''}`{_code(clause)}`"
-        yield from (f"  - {_plain(text)}" for text in said[clause])
+    yield from ("", _plain(rule.why))
+    if rule.when:
+        yield from _when(rule)
+    yield from _signs(rule)
     for fix in rule.fixes:
         yield from _fix(fix)
     if rule.asks:
@@ -77,11 +78,33 @@ def _page(rule: Rule, codes: dict[str, str], causes: list[str]) -> Iterator[str]
     yield from _names("What causes it", causes, codes)
     if rule.false_positives:
         yield from ("", "## When it may be wrong", "", *(f"- {_plain(text)}" for text in rule.false_positives))
-    yield from ("", "## Examples")
+    if rule.examples:
+        yield from ("", "## Examples")
     for example in rule.examples:
         yield from _example(example)
     if rule.references:
         yield from ("", "## References", "", *(f"- {_reference(text)}" for text in rule.references))
+
+
+def _when(rule: Rule) -> Iterator[str]:
+    yield from ("", "## When it fires", "")
+    if rule.applies.nccl:
+        yield f"- NCCL `{rule.applies.nccl}`"
+    yield from (f"- for each `{name}` of `{path}`" for name, path in rule.each.items())
+    said = meanings(rule)
+    for clause in (*rule.when, *rule.unless):
+        yield f"- {'not when ' if clause in rule.unless else ''}`{_code(clause)}`"
+        yield from (f"  - {_plain(text)}" for text in said[clause])
+
+
+def _signs(rule: Rule) -> Iterator[str]:
+    """What makes it likely where it is not proved."""
+    if rule.suspect is None:
+        return
+    yield from ("", "## When it is suspected", "", f"{_plain(rule.suspect.text)} ({rule.suspect.prior}).", "")
+    for sign in rule.signs:
+        yield f"- {_plain(sign.text)} ({signs.standing(sign)})"
+        yield from (f"  - `{_code(text)}`" for text in signs.sought(sign))
 
 
 def _clauses(clauses: Iterable[str]) -> str:

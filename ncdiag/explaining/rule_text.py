@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from ncdiag.engine.results import Trace, Verdict
 from ncdiag.engine.schema import Fix, Rule
 from ncdiag.errors import UsageError
+from ncdiag.explaining import signs
 from ncdiag.explaining.conditions import meanings
 
 WIDTH = 100
@@ -52,6 +53,7 @@ def _page(rule: Rule) -> Iterator[str]:
         yield f"  applies to NCCL {rule.applies.nccl}"
     yield from (f"  for each {name} of {path}" for name, path in rule.each.items())
     yield from _conditions(rule)
+    yield from signs.listed(rule)
     for fix in rule.fixes:
         yield from _fix(fix)
     yield from _listed("explains", rule.explains)
@@ -95,6 +97,8 @@ def _wrapped(text: str, indent: str) -> list[str]:
 
 def judged(verdict: Verdict, traces: Iterable[Trace]) -> str:
     """How a rule was judged on an input: the outcome, then every instance with each of its conditions."""
+    if not verdict.rule.when:
+        return f"{verdict.rule.name} ({verdict.rule.code}): never more than suspected\n"
     lines = [f"{verdict.rule.name} ({verdict.rule.code}): {verdict.outcome}"]
     lines += [f"  {finding.title}" for finding in verdict.findings]
     lines += [f"  missing: {', '.join(verdict.needs)}"] if verdict.missing else []

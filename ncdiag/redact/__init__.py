@@ -75,6 +75,8 @@ def cleaned(
 def report_cleaned(report: Report, key: bytes | None = None) -> Report:
     """The report with all its texts cleaned; its names, codes and counts are the same."""
     lines = [item.text for finding in report.findings for item in finding.evidence]
+    signs = (sign for suspect in report.suspects for sign in (*suspect.supporting, *suspect.against))
+    lines += [item.text for sign in signs for item in sign.evidence]
     folded = [report.summary.hosts or "", *(finding.hosts or "" for finding in report.findings)]
     named = [name for text in folded for part in _FOLDED.findall(text) for name in expanded(part)]
     named += [section.host for item in report.inputs for section in item.sections if section.host]

@@ -21,7 +21,7 @@ from ncdiag.fixes.values import Values
 from ncdiag.grades import SEVERITIES
 from ncdiag.report import model
 from ncdiag.report.remedies import fixes_of
-from ncdiag.report.suspects import suspect_of
+from ncdiag.report.suspects import suspects_of
 from ncdiag.report.texts import evidence, spoken
 
 if TYPE_CHECKING:
@@ -47,12 +47,13 @@ SHOWN_COMPLAINTS = 20
 
 
 class Read(msgspec.Struct, frozen=True):
-    """What is said of the input beside the facts."""
+    """What is said of the input beside the facts; ``answered`` are questions that a person answered."""
 
     inputs: tuple[model.Input, ...]
     kinds: frozenset[str]
     not_seen: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
+    answered: tuple[str, ...] = ()
 
 
 def report(
@@ -72,7 +73,7 @@ def report(
         tool=model.Tool("ncdiag", __version__), inputs=read.inputs, summary=summary, findings=findings,
         unknown=tuple(model.Unknown(u.code, u.name, u.missing, u.ask_for) for u in diagnosis.unknown),
         conflicts=_conflicts(job), complaints=_complaints(job), faults=tuple(dict.fromkeys(faults)),
-        suspects=tuple(suspect_of(each, view, values, faults) for each in suspected),
+        suspects=suspects_of(suspected, view, values, faults, read.answered),
         answers=_answers(diagnosis, suspected),
     )  # fmt: skip
 

@@ -150,9 +150,16 @@ def shown_at(sign: Sign) -> str:
     return place(sign.evidence[0]) if sign.evidence else ""
 
 
+def with_place(sign: Sign) -> str:
+    """What a sign says and where it is seen."""
+    return f"{sign.text} ({shown_at(sign)})" if sign.evidence else sign.text
+
+
 def question(asked_for: Question) -> str:
     """What to paste or to try, and what its answer would mean."""
-    return f"{asked_for.ask}: {asked_for.text}" if asked_for.text else asked_for.ask
+    if asked_for.run:
+        return f"{asked_for.ask} for one run: {asked_for.text}"
+    return f"paste {asked((asked_for.ask,), '')}: {asked_for.text}"
 
 
 def place(item: Evidence) -> str:

@@ -22,6 +22,7 @@ def render(report: Report, *, width: int = 80, colour: bool = False) -> str:  # 
     lines += [f"{_inline(line)}\n" for line in digest.complained(report)]
     if report.summary.verdict == "nothing-understood":
         lines += [digest.HELP_WHEN_NOTHING, ""]
+    lines += _suspects(report)
     found = digest.roots(report) or list(report.findings[:1])
     for index, finding in enumerate(found[:SHOWN_FINDINGS]):
         lines += ["**Also found**", ""] if index == 1 else []
@@ -40,6 +41,18 @@ def render(report: Report, *, width: int = 80, colour: bool = False) -> str:  # 
         lines.append(f"- {digest.not_understood(report)}")
     tool = report.tool
     return _GAPS.sub("\n\n", "\n".join([*lines, "", f"({_inline(tool.name)} {_inline(tool.version)})", ""]))
+
+
+def _suspects(report: Report) -> list[str]:
+    lines = ["**Most likely (not proved)**", ""] if report.suspects else []
+    for number, suspect in enumerate(report.suspects, 1):
+        lines += [f"{number}. {_inline(digest.suspected(suspect))}"]
+        lines += [f"   - for: {_inline(digest.with_place(sign))}" for sign in suspect.supporting]
+        lines += [f"   - against: {_inline(digest.with_place(sign))}" for sign in suspect.against]
+        lines += [f"   - open: {_inline(text)}" for text in suspect.open]
+        lines += [f"   - decide: {_inline(digest.question(asked))}" for asked in suspect.decide[:1]]
+        lines += [f"   - fix: {_inline(digest.fix_in_short(fix))}" for fix in suspect.fixes]
+    return [*lines, ""] if lines else []
 
 
 def _finding(report: Report, finding: Finding) -> list[str]:

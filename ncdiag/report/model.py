@@ -166,11 +166,17 @@ class Sign(Part, frozen=True):
 
 
 class Question(Part, frozen=True):
-    """What would tell the suspects apart: an output to paste, or a run to make (``ask``), and what its answer means."""
+    """What would tell the suspects apart: an output to paste or a run to make (``ask``), and what it shows (``text``).
 
+    ``key`` names the question; ``run``: a variable to set for one run. ``speaks_for``: suspects that a yes makes
+    likelier.
+    """
+
+    key: str
     ask: str
-    text: str = ""
-    about: tuple[str, ...] = ()
+    text: str
+    run: bool = False
+    speaks_for: tuple[str, ...] = ()
 
 
 class Suspect(Part, frozen=True):

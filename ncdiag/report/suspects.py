@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import msgspec
 
 from ncdiag.differential.choose import Suspected
+from ncdiag.differential.decide import Question, questions
 from ncdiag.differential.weigh import Judged
 from ncdiag.engine.evaluate import program_of
 from ncdiag.engine.program import Program
@@ -18,8 +21,32 @@ from ncdiag.report import model
 from ncdiag.report.remedies import fixes_of
 from ncdiag.report.texts import evidence
 
+SHOWN_QUESTIONS = 3
 
-def suspect_of(suspected: Suspected, view: View, values: Values, faults: list[str]) -> model.Suspect:
+
+def suspects_of(
+    shown: Sequence[Suspected], view: View, values: Values, faults: list[str], answered: Iterable[str] = ()
+) -> tuple[model.Suspect, ...]:
+    """The suspects as parts of the report; ``answered`` are questions that were asked already."""
+    asked = questions(shown, answered)
+    names = {suspected.rule.code: suspected.rule.name for suspected in shown}
+    return tuple(
+        msgspec.structs.replace(
+            _suspect(suspected, view, values, faults),
+            decide=tuple(_question(each, names) for each in asked if suspected.rule.code in each.codes)[
+                :SHOWN_QUESTIONS
+            ],
+        )
+        for suspected in shown
+    )
+
+
+def _question(asked: Question, names: dict[str, str]) -> model.Question:
+    about = tuple(names[code] for code in names if code in asked.codes)
+    return model.Question(asked.key, asked.ask, asked.text, asked.is_run, about)
+
+
+def _suspect(suspected: Suspected, view: View, values: Values, faults: list[str]) -> model.Suspect:
     """The suspect with the fixes that need no more than what is known of the job."""
     rule = suspected.rule
     fixes = fixes_of(_as_finding(rule), view, values, faults)

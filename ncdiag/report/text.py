@@ -97,12 +97,12 @@ def _suspects(page: Page, report: Report) -> None:
         if number == 1:
             page.put("MOST LIKELY (not proved)", "bold")
         page.put(f"{digest.suspected(suspect)}", "bold", first=f"  {number}. ")
-        rows = [("for", sign.text, digest.shown_at(sign)) for sign in suspect.supporting[:SHOWN_SIGNS]]
-        rows += [("against", sign.text, digest.shown_at(sign)) for sign in suspect.against[:SHOWN_SIGNS]]
-        rows += [("open", text, "") for text in suspect.open[:1]]
-        rows += [("decide", digest.question(each), "") for each in suspect.decide[:1]]
-        for label, text, place in rows:
-            page.put(f"{text} ({place})" if place else text, first=f"       {label:8} ", rest=" " * 16, lead="dim")
+        rows = [("for", digest.with_place(sign)) for sign in suspect.supporting[:SHOWN_SIGNS]]
+        rows += [("against", digest.with_place(sign)) for sign in suspect.against[:SHOWN_SIGNS]]
+        rows += [("open", text) for text in suspect.open[:1]]
+        rows += [("decide", digest.question(each)) for each in suspect.decide[:1]]
+        for label, text in rows:
+            page.put(text, first=f"       {label:8} ", rest=" " * 16, lead="dim")
         for fix in suspect.fixes[: 2 if number == 1 else 1]:
             page.put(digest.fix_in_short(fix), first="       fix      ", rest=" " * 16, lead="dim")
             for launcher, line in digest.paste_lines(fix)[:1]:

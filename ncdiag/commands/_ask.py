@@ -1,0 +1,74 @@
+"""The conversation of ``ncdiag triage --ask``: the deciding questions one after the other, until nothing is gained."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import TextIO
+
+import msgspec
+
+from ncdiag.commands._output import say
+from ncdiag.report.model import Question, Report
+from ncdiag.report.sanitize import one_line
+
+MOST = 6
+"""Questions that are asked at most: nobody answers more."""
+_PASTED = 5000
+"""Lines of a pasted answer that are read."""
+_YES, _NO, _SKIP = frozenset({"y", "yes"}), frozenset({"n", "no"}), frozenset({"", "s", "skip"})
+
+
+class Answers(msgspec.Struct):
+    """What a person said: ``known`` by the key of the question, None for skipped; ``pasted`` are outputs."""
+
+    known: dict[str, bool | None]
+    pasted: list[str]
+
+    @property
+    def told(self) -> Mapping[str, bool]:
+        """The questions that were answered."""
+        return {key: answer for key, answer in self.known.items() if answer is not None}
+
+
+def converse(find: Callable[[Answers], Report], lines: TextIO | None = None) -> Report:
+    """Ask until no question is left that tells the suspects apart; ``find`` diagnoses again with what was answered."""
+    answers, source = Answers({}, []), lines or sys.stdin
+    report = find(answers)
+    for _ in range(MOST):
+        question = next_question(report, answers)
+        if question is None or not _ask(question, answers, source):
+            break
+        report = find(answers)
+    return report
+
+
+def next_question(report: Report, answers: Answers) -> Question | None:
+    """The most useful question that was not asked yet."""
+    asked = (question for suspect in report.suspects for question in suspect.decide)
+    return next((question for question in asked if question.key not in answers.known), None)
+
+
+def _ask(question: Question, answers: Answers, source: TextIO) -> bool:
+    """Ask one question; False when the input has ended."""
+    if question.run:
+        say(f"Run once with {one_line(question.ask)}. Does it work now? [y/n/skip]")
+    else:
+        say(f"{one_line(question.text)}? [y/n/skip], or paste the output of {one_line(question.ask)} and an empty line")
+    first = source.readline()
+    word = first.strip().lower()
+    if word in _YES | _NO:
+        answers.known[question.key] = word in _YES
+    elif word in _SKIP:
+        answers.known[question.key] = None
+    else:
+        answers.known[question.key] = None
+        answers.pasted.append("".join([f"$ {question.ask}\n", first, *_until_blank(source)]))
+    return bool(first)
+
+
+def _until_blank(source: TextIO) -> list[str]:
+    found: list[str] = []
+    while len(found) < _PASTED and (line := source.readline()).strip():
+        found.append(line)
+    return found

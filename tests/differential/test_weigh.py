@@ -1,0 +1,106 @@
+"""Suspects are weighed by what speaks for and against them, and only where nothing is proved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ncdiag.diagnose import look
+from ncdiag.differential.choose import Suspected, likelihood, named
+from ncdiag.differential.decide import questions
+from ncdiag.differential.weigh import PRIORS, STRENGTHS, Scales, Weighed
+from ncdiag.engine.load import load_text
+from ncdiag.engine.schema import Rule
+
+RULE = """
+code = "SITE100"
+name = "{name}"
+area = "site"
+severity = "error"
+role = "cause"
+title = "A cause"
+why = "For a reason."
+
+[suspect]
+text = "a cause"
+prior = "{prior}"
+complaints = ["hangs"]
+
+[[sign]]
+text = "it says alpha"
+strength = "strong"
+says = ["alpha"]
+ask = "cat /alpha"
+
+[[sign]]
+text = "it says alpha or beta"
+strength = "moderate"
+says = ["alpha|beta"]
+
+[[sign]]
+text = "it is not this"
+strength = "strong"
+says = ["gamma"]
+against = true
+
+[[fix]]
+kind = "env"
+text = "Set it."
+workaround = true
+env = {{ NCCL_P2P_DISABLE = "1" }}
+"""
+
+
+def rule(name: str = "a-cause", prior: str = "rare") -> Rule:
+    return load_text(RULE.format(name=name, prior=prior))
+
+
+def weighed(text: str, answers: Mapping[str, bool] | None = None) -> Weighed:
+    return Scales(*look(text), (), answers).one(rule())
+
+
+def test_signs_on_one_line_count_once() -> None:
+    assert weighed("alpha").score == STRENGTHS["strong"]
+    assert weighed("alpha\nbeta").score == STRENGTHS["strong"] + STRENGTHS["moderate"]
+
+
+def test_what_speaks_against_counts_against() -> None:
+    assert weighed("alpha\ngamma").score == 0
+    assert Scales(*look("gamma"), ()).weigh([rule()]) == []
+
+
+def test_a_prior_breaks_ties() -> None:
+    found = Scales(*look("alpha"), ()).weigh([rule(), rule("other-cause", "common")])
+    assert [(each.rule.name, each.prior) for each in found] == [
+        ("other-cause", PRIORS["common"]), ("a-cause", PRIORS["rare"]),
+    ]  # fmt: skip
+
+
+def test_an_answer_settles_a_sign() -> None:
+    assert weighed("nothing", {"SITE100:it says alpha": True}).score == STRENGTHS["strong"]
+    assert weighed("alpha", {"SITE100:it says alpha": False}).score == STRENGTHS["moderate"]
+
+
+def test_a_trial_with_a_fix_speaks_for_its_cause() -> None:
+    assert weighed("nothing", {"NCCL_P2P_DISABLE=1": True}).score == STRENGTHS["strong"]
+    assert weighed("alpha", {"NCCL_P2P_DISABLE=1": False}).score < 0
+
+
+def test_the_complaint_selects() -> None:
+    assert weighed("alpha\nWhy does our training hang? It is stuck forever.").trouble > 0
+    assert weighed("alpha\nWhy is our training so slow? It is slower than before.").trouble < 0
+
+
+def test_words_of_likelihood() -> None:
+    assert likelihood(9, 9, first=True) == "very likely"
+    assert likelihood(9, 0.1, first=True) == "likely"
+    assert likelihood(9, 9, first=False) == "likely"
+    assert likelihood(0.1, 9, first=True) is None
+
+
+def test_the_next_question_parts_the_suspects() -> None:
+    shown: list[Suspected] = list(named(Scales(*look("alpha beta"), ()).weigh([rule()])))
+    asked = questions(shown)
+    assert {question.key for question in asked} == {"NCCL_P2P_DISABLE=1"}
+    assert questions(shown, ["NCCL_P2P_DISABLE=1"]) == []
+    (beta,) = named(Scales(*look("beta"), ()).weigh([rule(prior="common")]))
+    assert "SITE100:it says alpha" in {question.key for question in questions([beta])}
