@@ -70,6 +70,10 @@ class Scales:
         self._context = Context(view)
         self._view, self._wording = view, wording
         self._outcomes = {verdict.rule.code: verdict for verdict in verdicts}
+        self._symptoms = {
+            verdict.rule.name for verdict in self._outcomes.values()
+            if verdict.rule.role == "symptom" and any(found.severity != "info" for found in verdict.findings)
+        }  # fmt: skip
         self._trouble = frozenset(found.what for found in view.job.complaints)
         self.faults: list[str] = []
 
@@ -93,6 +97,9 @@ class Scales:
         verdict = self._outcomes.get(rule.code)
         if verdict is not None and verdict.outcome == "unknown" and verdict.held_clauses:
             yield Judged(_PREMISE, truth=True)
+        for name in rule.explains:
+            if name in self._symptoms:
+                yield Judged(Sign(text=f"it would explain {name}", strength="weak", group="explains"), truth=True)
 
     def _of_trials(self, rule: Rule) -> Iterable[Judged]:
         cured = [label for label, answer in self._answers.items() if answer]

@@ -1,0 +1,103 @@
+# ruff: noqa: INP001, T201  (a script beside the package that prints)
+"""List signs that are seen in healthy texts, and rules that fire for one support thread and nothing else.
+
+Usage: python tools/signs.py [--jobs N] [--wild N]     or     make signs
+
+Healthy texts are the healthy inputs of the audits and the outputs of jobs that completed (every ``--wild``-th of them),
+beside the project (NCDIAG_SHARED, default ../shared), and the healthy shelf of the project. A sign that is seen in more
+than 3% of them is weak, whatever its author thinks; one that counts for more is listed, and the script ends with 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tarfile
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from ncdiag import catalogue, diagnose
+from ncdiag.differential import choose
+from ncdiag.differential.weigh import Scales
+from ncdiag.engine.causes import conclude
+from ncdiag.engine.floor import judge_all
+from ncdiag.machine.inputs import inputs
+from ncdiag.reading.many import read_all
+
+PROJECT = Path(__file__).resolve().parent.parent
+SHARED = Path(os.environ.get("NCDIAG_SHARED") or PROJECT.parent / "shared")
+MOST = 0.03
+"""The share of healthy texts in which a sign may be seen that counts for more than weak."""
+Seen = tuple[str, list[tuple[str, str, str]], list[str], list[str]]
+"""A text, its signs that are true (rule, strength, text), its findings above notes, the suspects that are shown."""
+
+
+def look(path: str) -> Seen:
+    """What is seen in one text."""
+    rules = catalogue.rules()
+    case = read_all(inputs([path]))
+    view = diagnose.view_of(case.job())
+    verdicts = judge_all(rules, view)
+    findings = conclude(verdicts, view).findings
+    scales = Scales(view, diagnose.wording(case, view), verdicts)
+    true = [
+        (rule.name, judged.sign.strength, judged.sign.text)
+        for rule in rules if rule.suspect for judged in scales.one(rule).signs
+        if judged.truth and not judged.sign.against and judged.sign in rule.signs
+    ]  # fmt: skip
+    shown = [f"{each.rule.name} ({each.likelihood})" for each in choose.suspects(rules, findings, scales, view)]
+    return path, true, [found.rule.name for found in findings if found.severity != "info"], shown
+
+
+def healthy(scratch: Path, every: int) -> Iterator[str]:
+    """Paths of texts in which nothing is wrong."""
+    yield from (str(path) for path in sorted((PROJECT / "fixtures" / "healthy").iterdir()))
+    for audit in ("network", "gpu"):
+        index = SHARED / "audit" / audit / "index.json"
+        for item in json.loads(index.read_text(encoding="utf-8"))["inputs"]:
+            if item["state"] == "healthy":
+                yield str(index.parent / item["file"])
+    with tarfile.open(SHARED / "wild" / "jobs.tar.xz") as archive:
+        archive.extractall(scratch, filter="data")
+    (index,) = scratch.rglob("jobs.json")
+    ended = json.loads(index.read_text(encoding="utf-8"))["files"]
+    completed = [item["file"] for item in ended if "completed" in item["state"]]
+    found = {path.name: path for path in scratch.rglob("*") if path.is_file()}
+    yield from (str(found[Path(name).name]) for name in completed[::every] if Path(name).name in found)
+
+
+def main() -> int:
+    """Print the lists."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--wild", type=int, default=5)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch, ProcessPoolExecutor(args.jobs) as pool:
+        texts = list(healthy(Path(scratch), args.wild))
+        seen = list(pool.map(look, texts, chunksize=2))
+        threads = [str(path) for path in sorted((SHARED / "cases").glob("*/*.txt"))]
+        others = [str(path) for path in sorted((SHARED / "corpus").rglob("*")) if path.is_file()]
+        of_threads = Counter(name for _, _, fired, _ in pool.map(look, threads, chunksize=4) for name in set(fired))
+        elsewhere = {name for _, _, fired, _ in pool.map(look, others, chunksize=4) for name in fired}
+    print(f"{len(seen)} healthy texts")
+    print("with a suspect that is likely:")
+    for path, _, _, shown in seen:
+        if any("likely" in text for text in shown):
+            print(f"  {Path(path).name}: {', '.join(shown)}")
+    counts = Counter(sign for _, true, _, _ in seen for sign in set(true))
+    loud = [(sign, count) for sign, count in counts.most_common() if count > MOST * len(seen) and sign[1] != "weak"]
+    print(f"{len(loud)} signs that count for more than weak and are seen in more than {MOST:.0%} of them:")
+    for (rule, strength, text), count in loud:
+        print(f"  {count / len(seen):4.0%}  {rule}: {text} ({strength})")
+    once = sorted(name for name, count in of_threads.items() if count == 1 and name not in elsewhere)
+    print(f"{len(once)} rules that fire in one thread and in nothing else: {', '.join(once)}")
+    return 1 if loud else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
