@@ -21,6 +21,7 @@ from ncdiag.engine.walk import Context, Frame
 from ncdiag.engine.where import spans
 from ncdiag.errors import contained
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.runs import seen_trials
 from ncdiag.spans import Span
 
 STRENGTHS: Mapping[str, float] = {"decisive": 3.0, "strong": 1.8, "moderate": 0.9, "weak": 0.4}
@@ -102,10 +103,12 @@ class Scales:
                 yield Judged(Sign(text=f"it would explain {name}", strength="weak", group="explains"), truth=True)
 
     def _of_trials(self, rule: Rule) -> Iterable[Judged]:
-        cured = [label for label, answer in self._answers.items() if answer]
-        in_vain = [label for label, answer in self._answers.items() if not answer]
-        for sign, _ in trials.signs(rule, cured, in_vain):
-            yield Judged(sign, truth=True)
+        """What was tried of the rule's fixes, in runs that the input shows or in answers."""
+        seen = {trial.change: trial.spans for trial in seen_trials(self._view.job, self._view)}
+        cured = {*seen, *(label for label, answer in self._answers.items() if answer)}
+        in_vain = {label for label, answer in self._answers.items() if not answer}
+        for sign, label in trials.signs(rule, cured, in_vain):
+            yield Judged(sign, truth=True, evidence=seen.get(label, ()))
 
     def _judged(self, rule: Rule, number: int) -> Judged:
         sign = rule.signs[number]

@@ -22,12 +22,14 @@ class Parser(msgspec.Struct, frozen=True):
     """What the cutter and the pipeline use of a parser module (see ``_template.py``), which is imported on first use.
 
     ``interleaved``: NCCL log lines may stand between the lines of a section (``INTERLEAVED = True`` in the module).
+    ``launched``: its commands start a job, which is told by the launch line itself (``LAUNCHED = True``).
     """
 
     kind: str
     commands: tuple[str, ...]
     anchor: str
     interleaved: bool = False
+    launched: bool = False
 
     def continues(self, lines: Sequence[str], line: str) -> bool:
         """Does the next line still belong to the section that these lines began?"""
@@ -68,7 +70,8 @@ def _described(name: str) -> Parser:
     reason = f"lacks {', '.join(missing)}" if missing else _flaw(module, name)
     if reason:
         raise DefinitionError(reason, file=f"ncdiag/parsers/{name}.py", hint="see ncdiag/parsers/_template.py")
-    return Parser(module.KIND, module.COMMANDS, module.ANCHOR, getattr(module, "INTERLEAVED", False))
+    flags = (getattr(module, "INTERLEAVED", False), getattr(module, "LAUNCHED", False))
+    return Parser(module.KIND, module.COMMANDS, module.ANCHOR, *flags)
 
 
 def _flaw(module: ModuleType, name: str) -> str:

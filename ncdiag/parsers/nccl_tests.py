@@ -25,6 +25,7 @@ COMMANDS = tuple(
         "scatter", "hypercube",
     )
 )  # fmt: skip
+LAUNCHED = True
 INTERLEAVED = True  # NCCL writes its own lines between the head and the rows
 _TYPES = r"(?:u?int(?:8|32|64)|float|double|half|bfloat16|char|f(?:p)?8e[45]m[23]|fp8_e[45]m[23])"
 ANCHOR = (

@@ -230,9 +230,12 @@ class Cutter:
         is_line_of = self._kinds.of_line(echo.command)
         there, command = prompt.remote(echo.command)
         kind = self._kinds.of_command(command)
-        if is_line_of is not None and kind in {None, is_line_of}:
+        is_whole = kind in {None, is_line_of}
+        if is_line_of is not None and (is_whole or self.parsers[kind or ""].launched):
             self._begin(is_line_of, number, echo.command, echo.host, echo.command, indent)
-            return True
+            if is_whole or echo.command.rstrip().endswith("\\"):
+                return True
+            self._close()  # the launch line of a test announces its table as well
         if kind is not None:
             self._open = _Open(kind, there or echo.host or self._host, command, indent)
             self._open.numbers.append(number)
