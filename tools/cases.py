@@ -51,7 +51,9 @@ class Answer(NamedTuple):
     wanted: frozenset[str]
     specific: list[list[str]]
     suspects: list[tuple[list[str], float]]
+    telling: list[list[str]]
     others: list[list[str]]
+    troubled: bool
     loud: int
     complaint: bool
     unsettled: bool
@@ -82,7 +84,9 @@ def answer(item: tuple[dict[str, Any], Path]) -> Answer:
         wanted=frozenset({case["expected"]["finding"], *case["expected"].get("also_ok", [])}),
         specific=[names(found.rule) for found in findings if choose.is_specific(found)],
         suspects=[(names(each.rule), each.score) for each in weighed[:8]],
+        telling=[names(found.rule) for found in findings if choose.is_telling(found)],
         others=[names(found.rule) for found in findings if not choose.is_specific(found)],
+        troubled=choose.is_troubled(findings, view),
         loud=sum(found.severity != "info" for found in findings),
         complaint=bool(view.job.complaints),
         unsettled=any(found.severity == "error" for found in findings),
@@ -102,13 +106,15 @@ def words(held: Answer, limits: Limits) -> list[tuple[list[str], str]]:
             found.append((names, "possible"))
         else:
             break
-    return found
+    return found if held.troubled else [(names, "possible") for names, _ in found]
 
 
 def judged(held: Answer, limits: Limits) -> Counter[str]:
     """First, in three, silent, wrong claims; of each word how often it was said and right."""
     suspects = words(held, limits)
-    shown = [*held.specific, *(names for names, _ in suspects), *held.others]
+    likely = [names for names, word in suspects if word != "possible"]
+    possible = [names for names, word in suspects if word == "possible"]
+    shown = [*held.specific, *likely, *held.telling, *possible, *held.others]
     unique = list({names[0]: names for names in shown}.values())
     right = [bool(held.wanted & set(names)) for names in unique]
     claims = [*held.specific, *(names for names, word in suspects if word == "very likely")]

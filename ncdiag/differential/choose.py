@@ -48,9 +48,28 @@ def is_specific(found: Finding) -> bool:
     return found.role == "cause" and found.severity != "info" and not found.vague and not found.rule.floor
 
 
+def is_telling(found: Finding) -> bool:
+    """Is it a symptom that a rule of its own names, and not only that something failed?"""
+    return found.role == "symptom" and found.severity != "info" and not found.vague and not found.rule.floor
+
+
+def answers(findings: Sequence[Finding], shown: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Names of findings and suspects (name and word) in the order of a report.
+
+    Causes that say what to mend, suspects that are likely, symptoms that say where it fails, suspects that are
+    possible, and what is left.
+    """
+    likely = [name for name, word in shown if word != "possible"]
+    possible = [name for name, word in shown if word == "possible"]
+    specific = [found.rule.name for found in findings if is_specific(found)]
+    telling = [found.rule.name for found in findings if is_telling(found)]
+    others = [found.rule.name for found in findings]
+    return tuple(dict.fromkeys([*specific, *likely, *telling, *possible, *others]))
+
+
 def suspects(rules: Iterable[Rule], findings: Sequence[Finding], scales: Scales, view: View) -> tuple[Suspected, ...]:
     """The suspects to show."""
-    return tuple(named(candidates(rules, findings, scales, view)))
+    return tuple(named(candidates(rules, findings, scales, view), troubled=is_troubled(findings, view)))
 
 
 def candidates(rules: Iterable[Rule], findings: Sequence[Finding], scales: Scales, view: View) -> list[Weighed]:
@@ -70,14 +89,21 @@ def is_well(view: View) -> bool:
     return not job.complaints and not open_failures(job, view) and outcome(job, view) in _WELL
 
 
-def named(weighed: Sequence[Weighed]) -> Iterable[Suspected]:
+def is_troubled(findings: Sequence[Finding], view: View) -> bool:
+    """Did something fail, or does somebody complain? Where not, no suspect is more than possible."""
+    return bool(view.job.complaints or open_failures(view.job, view)) or any(
+        found.role == "symptom" and found.severity != "info" for found in findings
+    )
+
+
+def named(weighed: Sequence[Weighed], *, troubled: bool = True) -> Iterable[Suspected]:
     """The first ones, each with the word for its score; what is weaker than possible is left out."""
     for place, each in enumerate(weighed[:MOST]):
         behind = weighed[place + 1].score if place + 1 < len(weighed) else 0.0
         word = likelihood(each.score, each.score - behind, first=place == 0)
         if word is None:
             return
-        yield Suspected(each, word)
+        yield Suspected(each, word if troubled else "possible")
 
 
 def likelihood(score: float, lead: float, *, first: bool) -> Likelihood | None:

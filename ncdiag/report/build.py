@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ncdiag import __version__
-from ncdiag.differential.choose import Suspected, is_specific
+from ncdiag.differential.choose import Suspected, answers
 from ncdiag.engine import results
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.fold import fold_hosts, fold_ranks
@@ -74,15 +74,8 @@ def report(
         unknown=tuple(model.Unknown(u.code, u.name, u.missing, u.ask_for) for u in diagnosis.unknown),
         conflicts=_conflicts(job), complaints=_complaints(job), faults=tuple(dict.fromkeys(faults)),
         suspects=suspects_of(suspected, view, values, faults, read.answered),
-        answers=_answers(diagnosis, suspected),
+        answers=answers(diagnosis.findings, [(each.rule.name, each.likelihood) for each in suspected]),
     )  # fmt: skip
-
-
-def _answers(diagnosis: results.Diagnosis, suspected: Sequence[Suspected]) -> tuple[str, ...]:
-    """Names of findings and suspects as they are shown: suspects after the causes that say what to mend."""
-    specific = [found.rule.name for found in diagnosis.findings if is_specific(found)]
-    others = [found.rule.name for found in diagnosis.findings]
-    return tuple(dict.fromkeys([*specific, *(each.rule.name for each in suspected), *others]))
 
 
 def _complaints(job: Job) -> tuple[model.Complaint, ...]:

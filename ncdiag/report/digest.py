@@ -140,6 +140,11 @@ def cut(text: str, limit: int) -> str:
     return f"{text[: end if end > limit // 2 else limit].rstrip(', ')} ..."
 
 
+def suspects_lead(report: Report) -> bool:
+    """Is a suspect the first answer?"""
+    return bool(report.suspects) and report.answers[0] == report.suspects[0].name
+
+
 def suspected(suspect: Suspect) -> str:
     """Name, code, title and likelihood of a suspect."""
     return f"{suspect.name} ({suspect.code}): {suspect.title}  [{suspect.likelihood}]"

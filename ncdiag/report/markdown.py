@@ -22,11 +22,15 @@ def render(report: Report, *, width: int = 80, colour: bool = False) -> str:  # 
     lines += [f"{_inline(line)}\n" for line in digest.complained(report)]
     if report.summary.verdict == "nothing-understood":
         lines += [digest.HELP_WHEN_NOTHING, ""]
-    lines += _suspects(report)
+    first = digest.suspects_lead(report)
+    lines += _suspects(report) if first else []
     found = digest.roots(report) or list(report.findings[:1])
     for index, finding in enumerate(found[:SHOWN_FINDINGS]):
-        lines += ["**Also found**", ""] if index == 1 else []
+        if index == 1:
+            lines += [*([] if first else _suspects(report)), "**Also found**", ""]
         lines += _finding(report, finding)
+    if not first and len(found) <= 1:
+        lines += _suspects(report)
     if len(found) > SHOWN_FINDINGS:
         lines += [f"and {len(found) - SHOWN_FINDINGS} more", ""]
     if report.unknown:

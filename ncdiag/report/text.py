@@ -112,10 +112,13 @@ def _suspects(page: Page, report: Report) -> None:
 
 def _findings(page: Page, report: Report) -> None:
     found = digest.roots(report) or list(report.findings[:1])
-    if report.suspects:
+    first = digest.suspects_lead(report)
+    if first:
         _suspects(page, report)
     if found:
         _leading(page, report, found[0])
+    if not first:
+        _suspects(page, report)
     others = found[1:]
     shown = [finding for finding in others if finding.severity != "info"][: SHOWN_FINDINGS - 1]
     if others:
