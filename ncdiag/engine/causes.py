@@ -21,6 +21,7 @@ from ncdiag.engine.standing import Standing
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import clock_offsets, clock_skew
 from ncdiag.grades import SEVERITIES
+from ncdiag.messages.vocabulary.seen import seen_complaints
 
 ROLES = ("cause", "symptom", "risk")
 """In the order in which a report shows them; notes come last."""
@@ -55,9 +56,11 @@ def conclude(verdicts: Iterable[Verdict], view: View, *, understood: bool = True
 
 
 def _verdict(lead: Finding | None, view: View, *, understood: bool) -> Word:
-    """The answer in a word: by the first finding, else by what the person says."""
+    """The answer in a word: by the first finding, else by what is seen to go wrong and by what the person says."""
     if lead is not None and lead.role != "risk":
         return "root-cause" if lead.role == "cause" else "failed-cause-not-here"
+    if seen_complaints(view.job, view):
+        return "failed-cause-not-here"
     if view.job.complaints:
         return "complaint-nothing-seen"
     if lead is not None:

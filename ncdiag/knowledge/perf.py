@@ -30,16 +30,6 @@ def is_held_down(gpu: Gpu, view: View) -> bool | None:
 
 
 @derived
-def has_wrong_results(benchmark: Benchmark, view: View) -> bool | None:
-    """Did the check of the results find wrong elements? None when nothing was checked."""
-    rows = [value for row in benchmark.rows for value in (row.wrong, row.in_place_wrong) if value is not None]
-    if any(rows) or (benchmark.out_of_bounds or 0) > 0:
-        view.note(benchmark)
-        return True
-    return False if rows or benchmark.out_of_bounds is not None else None
-
-
-@derived
 def crowded_nic(host: Host, view: View) -> bool | None:
     """Do all ranks of this host send through one RDMA device although they list several of equal rate?
 

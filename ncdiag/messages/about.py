@@ -12,7 +12,7 @@ import msgspec
 
 from ncdiag import compiled
 from ncdiag.errors import DefinitionError
-from ncdiag.facts.model import FAILURES
+from ncdiag.facts.model import FAILURES, Phase, What
 from ncdiag.messages.load import CATEGORIES, FOLDER, event_tables, own_messages
 from ncdiag.messages.match import sources
 
@@ -22,7 +22,7 @@ class Category(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     ``title`` says so in a sentence; ``layer`` is as in rules, lower is closer to the hardware. ``vague``: it says that
     something failed, not what, unless its reason is one of ``telling``. ``forms`` are events that parsers tell by the
-    form of a line.
+    form of a line. ``complaint`` is what goes wrong then, ``phase`` where it does, where the kind of failure tells.
     """
 
     title: str
@@ -30,6 +30,8 @@ class Category(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     vague: bool = False
     telling: tuple[str, ...] = ()
     forms: tuple[str, ...] = ()
+    complaint: What = "fails"
+    phase: Phase | None = None
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -39,6 +41,8 @@ class Entry(msgspec.Struct, frozen=True):
     kinds: tuple[str, ...] = ()
     meaning: str = ""
     next: str = ""
+    complaint: What | None = None
+    """What goes wrong, where it is something else than its category says."""
 
 
 class Book(msgspec.Struct, frozen=True):
@@ -66,6 +70,7 @@ def build() -> Book:
         if about.category and of.setdefault(name, about.category) != about.category:
             reason = f"the event {name!r} has the categories {of[name]!r} and {about.category!r}"
             raise DefinitionError(reason, file=str(file))
+    complaint = _complaints()
     kinds, meaning, following = defaultdict[str, set[str]](set), dict[str, str](), dict[str, str]()
     for message in own_messages():
         kinds[message.event].add(message.kind or "")
@@ -80,10 +85,21 @@ def build() -> Book:
     return Book(
         categories,
         {
-            name: Entry(of.get(name, ""), tuple(sorted(kinds[name])), meaning.get(name, ""), following.get(name, ""))
+            name: Entry(
+                of.get(name, ""),
+                tuple(sorted(kinds[name])),
+                meaning.get(name, ""),
+                following.get(name, ""),
+                complaint.get(name),
+            )
             for name in {*kinds, *of}
         },
     )
+
+
+def _complaints() -> dict[str, What]:
+    """What goes wrong, of the events that say so themselves."""
+    return {name: about.complaint for _, name, about in event_tables() if about.complaint is not None}
 
 
 @functools.cache

@@ -31,6 +31,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from ncdiag.errors import DefinitionError
+from ncdiag.facts.model import What
 from ncdiag.facts.scalars import Constraint
 from ncdiag.messages.template import compile_parts, gave_up, parse, whole_words
 
@@ -50,6 +51,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     meaning: str = ""
     next: str = ""
     quiet: bool | None = None
+    complaint: What | None = None
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):

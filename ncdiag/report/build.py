@@ -6,7 +6,6 @@ Texts filled in, fixes computed and proved, what was read and what was not.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,12 +19,10 @@ from ncdiag.facts.view import View
 from ncdiag.fixes.values import Values
 from ncdiag.grades import SEVERITIES
 from ncdiag.report import model
+from ncdiag.report.complaints import seen, told
 from ncdiag.report.remedies import fixes_of
 from ncdiag.report.suspects import suspects_of
 from ncdiag.report.texts import evidence, spoken
-
-if TYPE_CHECKING:
-    pass
 
 LOOKED_AT: tuple[tuple[str, frozenset[str]], ...] = (
     ("the NCCL log of the ranks", frozenset({"nccl_log"})),
@@ -40,10 +37,6 @@ LOOKED_AT: tuple[tuple[str, frozenset[str]], ...] = (
     ("the kernel log (dmesg)", frozenset({"dmesg"})),
 )
 """What an expert would look at, and the section kinds that show it."""
-
-
-SHOWN_COMPLAINTS = 20
-"""Sentences of a person that a report repeats."""
 
 
 class Read(msgspec.Struct, frozen=True):
@@ -72,15 +65,10 @@ def report(
     return model.Report(
         tool=model.Tool("ncdiag", __version__), inputs=read.inputs, summary=summary, findings=findings,
         unknown=tuple(model.Unknown(u.code, u.name, u.missing, u.ask_for) for u in diagnosis.unknown),
-        conflicts=_conflicts(job), complaints=_complaints(job), faults=tuple(dict.fromkeys(faults)),
+        conflicts=_conflicts(job), complaints=(*told(job), *seen(view)), faults=tuple(dict.fromkeys(faults)),
         suspects=suspects_of(suspected, view, values, faults, read.answered),
         answers=answers(diagnosis.findings, [(each.rule.name, each.likelihood) for each in suspected]),
     )  # fmt: skip
-
-
-def _complaints(job: Job) -> tuple[model.Complaint, ...]:
-    spans = ((found, found.provenance.get("")) for found in job.complaints[:SHOWN_COMPLAINTS])
-    return tuple(model.Complaint(found.what, found.text, evidence([span] if span else [])) for found, span in spans)
 
 
 def _named(job: Job) -> list[str]:

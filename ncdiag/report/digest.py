@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from ncdiag.report.model import (
     EVIDENCE_LIMIT,
+    Complaint,
     Conflict,
     Evidence,
     Finding,
@@ -51,11 +52,34 @@ def headline(report: Report) -> str:
     return _HEADLINES[report.summary.verdict]
 
 
+_TROUBLES = {
+    "cannot-start": "The job cannot start", "fails-at-init": "It fails while it is set up", "hangs": "It hangs",
+    "slow": "It is slow", "crashes": "It crashes", "wrong-results": "Its results are wrong",
+    "not-used": "Something is not used that could be", "memory-grows": "Its memory grows", "fails": "It fails",
+}  # fmt: skip
+_PHASES = {
+    "rendezvous": "at the rendezvous", "bootstrap": "while the ranks meet", "init": "in the set-up of a communicator",
+    "connect": "while the ranks connect", "first-collective": "in the first collective", "later": "after it had begun",
+    "end": "at its end",
+}  # fmt: skip
+
+
 def complained(report: Report) -> list[str]:
-    """What a person wrote of their trouble, where nothing in the input tells of it."""
-    if report.summary.verdict != "complaint-nothing-seen":
+    """What goes wrong, where its cause is not known: in a person's words where nothing in the input tells of it."""
+    verdict = report.summary.verdict
+    if verdict == "complaint-nothing-seen":
+        shown = [found for found in report.complaints if found.told]
+        return [f"You wrote: {cut(found.text, LIST_LIMIT)}" for found in shown[:SHOWN_ASKS]]
+    if verdict != "failed-cause-not-here":
         return []
-    return [f"You wrote: {cut(found.text, LIST_LIMIT)}" for found in report.complaints[:SHOWN_ASKS]]
+    return [trouble(found) for found in report.complaints if not found.told][:SHOWN_ASKS]
+
+
+def trouble(found: Complaint) -> str:
+    """``It hangs in the first collective (ranks 0-3 on n1): ...``."""
+    words = [_TROUBLES.get(found.what, found.what), _PHASES.get(found.phase or "", "")]
+    who = f" ({cut(found.where, LIST_LIMIT)})" if found.where else ""
+    return f"{' '.join(filter(None, words))}{who}: {cut(found.text, LIST_LIMIT)}"
 
 
 def was_read(report: Report) -> list[str]:

@@ -89,11 +89,18 @@ class Evidence(Part, frozen=True):
 
 
 class Complaint(Part, frozen=True):
-    """What goes wrong: ``what`` in a word (``hangs``, ``slow`` ...), ``text`` a person's sentence about it."""
+    """What goes wrong: ``what`` in a word (``hangs``, ``slow`` ...), ``text`` a sentence about it.
+
+    ``told``: a person says so, and ``text`` is theirs; else the input shows it. ``phase`` is how far the job had come
+    then (``bootstrap``, ``first-collective`` ...), ``where`` names ranks and hosts, empty where nobody does.
+    """
 
     what: str
     text: str
     evidence: tuple[Evidence, ...] = ()
+    told: bool = True
+    phase: str | None = None
+    where: str = ""
 
 
 class Proof(Part, frozen=True):

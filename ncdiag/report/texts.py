@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.facts.assemble_hosts import UNNAMED
+from ncdiag.facts.model import Fact
 from ncdiag.report import model
 from ncdiag.spans import Span
 
@@ -33,3 +34,8 @@ def spoken(text: str) -> str:
 def evidence(spans: Sequence[Span]) -> tuple[model.Evidence, ...]:
     """The first lines of evidence."""
     return tuple(model.Evidence(s.source, s.line, s.text) for s in spans[: model.EVIDENCE_LIMIT])
+
+
+def lines_of(fact: Fact) -> tuple[model.Evidence, ...]:
+    """The lines that a fact was read from, or rests on."""
+    return evidence(list(dict.fromkeys(fact.provenance.values())))

@@ -28,7 +28,7 @@ def of(text: str, field: str) -> object:
 @pytest.mark.parametrize(
     ("text", "phase"),
     [
-        (BOOTSTRAP, "bootstrap"), (CONNECT, "connect"), (READY, "collective"), (READY + STEPS, "later"),
+        (BOOTSTRAP, "bootstrap"), (CONNECT, "connect"), (READY, "first-collective"), (READY + STEPS, "later"),
         (RENDEZVOUS, "rendezvous"), ("nothing\n", None),
     ],
 )  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
-from ncdiag.knowledge.launcher.progress import stands as found_stands
+from ncdiag.facts.vocabulary.stacks import stands as found_stands
 from ncdiag.reading.job import facts_of
 
 PROGRAM = """

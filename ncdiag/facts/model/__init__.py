@@ -69,9 +69,13 @@ from ncdiag.facts.model.topology import (
     TopoPci,
     TopoSystem,
 )
+from ncdiag.facts.model.troubles import FAILING, PHASES, SET_UP, Phase, SeenComplaint, What
 
 __all__ = [
+    "FAILING",
     "FAILURES",
+    "PHASES",
+    "SET_UP",
     "Address",
     "Advertised",
     "Benchmark",
@@ -126,6 +130,7 @@ __all__ = [
     "Origin",
     "Parameter",
     "PciDevice",
+    "Phase",
     "Port",
     "PortState",
     "ProcessCpus",
@@ -143,6 +148,7 @@ __all__ = [
     "RouteAnswer",
     "Scaling",
     "SecurityGroup",
+    "SeenComplaint",
     "Service",
     "Setting",
     "StackDump",
@@ -158,4 +164,5 @@ __all__ = [
     "TopoNvlink",
     "TopoPci",
     "TopoSystem",
+    "What",
 ]

@@ -205,3 +205,13 @@ def pcie_gbs(device: PciDevice | None) -> float | None:
         return None
     coding = 0.8 if device.speed_gts <= _OLD_SPEED else 128 / 130
     return device.speed_gts * device.width * coding / 8
+
+
+@derived
+def has_wrong_results(benchmark: Benchmark, view: View) -> bool | None:
+    """Did the check of the results find wrong elements? None when nothing was checked."""
+    rows = [value for row in benchmark.rows for value in (row.wrong, row.in_place_wrong) if value is not None]
+    if any(rows) or (benchmark.out_of_bounds or 0) > 0:
+        view.note(benchmark)
+        return True
+    return False if rows or benchmark.out_of_bounds is not None else None

@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import StackDump, StackFrame
+from ncdiag.facts.view import View
 
 Place = Literal["rendezvous", "set-up", "collective", "gpu", "data", "checkpoint"]
 _SET_UP = re.compile(
@@ -69,6 +71,15 @@ def place_text(dump: StackDump) -> str:
         return f"{_WORDS[found[0]]} ({found[1].function})"
     own = own_frame(dump)
     return f"in {own.function} ({own.file}:{own.line})" if own else "where its stack does not tell"
+
+
+@derived
+def stands(dump: StackDump, view: View) -> Place | None:
+    """Where the process stands; None where none of its functions tells."""
+    found = telling_frame(dump)
+    if dump.threads:
+        view.note(dump)
+    return found[0] if found else None
 
 
 def own_frame(dump: StackDump) -> StackFrame | None:

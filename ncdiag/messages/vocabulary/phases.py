@@ -1,32 +1,113 @@
-"""How far the ranks of a job came."""
+"""How far a rank, a communicator and the job came, and in which phase a failure was met.
+
+NCCL prints ``Init START`` before the ranks meet, ``nRanks ... nNodes`` behind their first exchange, a line for each
+channel while they connect and ``Init COMPLETE`` at the end (src/init.cc, src/transport.cc, v2.4.6 to v2.30.7).
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections import defaultdict
+from collections.abc import Collection
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Job, Rank
+from ncdiag.facts.model import PHASES, SET_UP, Communicator, Event, Job, LastOp, Phase, Rank
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.communicators import members
 from ncdiag.facts.vocabulary.outcome import marks
+from ncdiag.messages import about
 from ncdiag.messages.vocabulary.reasons import category
+
+_EXCHANGED = "comm-nodes"
+_RETURN = "error-return"
+_SET_UP_CODE = ("init.cc", "transport.cc", "bootstrap.cc")
+"""Files whose functions set a communicator up: without one of them in a trace, the transport was at work."""
 
 
 @derived
-def phase(job: Job, view: View) -> Literal["rendezvous", "bootstrap", "connect", "collective", "later"] | None:
-    """How far the ranks came: met, found each other, connected, began collectives; None where nothing tells.
-
-    By what their lines show: a rank without more than its bootstrap interface stands before the rest.
-    """
+def phase(job: Job, view: View) -> Phase | None:
+    """How far the job came: a step or a row of a test, else as far as the rank that is least far; None: not told."""
     if marks(job, view).stepped or any(run.rows for run in job.benchmarks):
         return "later"
-    if not job.ranks:
-        return "rendezvous" if any(category(e, view) == "rendezvous" for e in job.events) else None
-    reached = {_reached(rank) for rank in job.ranks}
-    order: tuple[Literal["bootstrap", "connect", "collective"], ...] = ("bootstrap", "connect", "collective")
-    return next((name for name in order if name in reached), None)
+    found = [came_to(rank, view) for rank in job.ranks]
+    found += [reached for communicator in job.communicators if (reached := comm_phase(communicator, view))]
+    if found:
+        return min(found, key=PHASES.index)
+    return "rendezvous" if any(category(e, view) == "rendezvous" for e in job.events) else None
 
 
-def _reached(rank: Rank) -> str:
-    if rank.last_ops or rank.state == "ready":
-        return "collective"
-    return "connect" if rank.transports or rank.net is not None else "bootstrap"
+@derived
+def comm_phase(communicator: Communicator, view: View) -> Phase | None:
+    """How far the communicator came, by the rank that is least far; None where none of its ranks was seen."""
+    ranks = members(communicator, view)
+    called = [op for rank in ranks for op in rank.last_ops if op.communicator == communicator.id]
+    if called:
+        return _of_calls(called)
+    started, ready = set(communicator.ranks_started), set(communicator.ranks_ready)
+    if ready and started <= ready:
+        return "first-collective"
+    late = [came_to(rank, view) for rank in ranks if rank.rank not in ready]
+    return min(late, key=PHASES.index, default="bootstrap" if started else None)
+
+
+@derived
+def came_to(rank: Rank, view: View) -> Phase:
+    """How far the rank came, by the lines that it printed."""
+    if rank.last_ops:
+        return _of_calls(rank.last_ops)
+    if rank.state == "ready":
+        return "first-collective"
+    if rank.transports:
+        return "connect"
+    return "init" if rank.gdr or (rank.host, rank.pid) in exchanged(view.job, view) else "bootstrap"
+
+
+def _of_calls(calls: Collection[LastOp]) -> Phase:
+    """NCCL counts the calls of a communicator from 0."""
+    return "later" if min(op.op_count for op in calls) > 0 else "first-collective"
+
+
+@derived
+def exchanged(job: Job, view: View) -> frozenset[tuple[str | None, int | None]]:
+    """Host and number of the processes that are through their first exchange with all others."""
+    return frozenset((event.host, event.pid) for event in job.events if event.event == _EXCHANGED)
+
+
+@derived
+def phase_met(event: Event, view: View) -> Phase | None:
+    """In which phase a failure was met: by what failed, by the functions that its process returned from, by the job.
+
+    None where nothing tells how far the job came.
+    """
+    known = about.category(event.event)
+    if known is not None and known.phase:
+        return known.phase
+    traced: Phase | None = traced_phases(view.job, view).get((event.host, event.pid))
+    return traced or phase(view.job, view)
+
+
+@derived
+def traced_phases(job: Job, view: View) -> dict[tuple[str | None, int | None], Phase]:
+    """The phase of each process that its trace of return codes shows: ``transport.cc:34 -> 1`` is of connecting.
+
+    A process that had completed its communicators leaves such a trace when it takes them down: nothing is known then,
+    but of one that connects later than its set-up ended.
+    """
+    files: dict[tuple[str | None, int | None], set[str]] = defaultdict(set)
+    for event in job.events:
+        if event.event == _RETURN:
+            files[event.host, event.pid].add(str(event.fields.get("source_file")).removeprefix("src/"))
+    ready = {(rank.host, rank.pid) for rank in job.ranks if came_to(rank, view) not in SET_UP}
+    found: dict[tuple[str | None, int | None], Phase] = {}
+    for process, names in files.items():
+        of = _of_trace(names)
+        if of is not None and (of == "connect" or process not in ready):
+            found[process] = of
+    return found
+
+
+def _of_trace(files: Collection[str]) -> Phase | None:
+    if not any(name in files for name in _SET_UP_CODE):
+        return None
+    if any(name.startswith("transport") or name == "graph/connect.cc" for name in files):
+        return "connect"
+    return "bootstrap" if "bootstrap.cc" in files else "init"

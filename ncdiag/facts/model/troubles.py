@@ -1,0 +1,32 @@
+"""What goes wrong with a job, in the words that rules, facts and reports share."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ncdiag.facts.model.base import Fact
+
+What = Literal[
+    "cannot-start", "fails-at-init", "hangs", "slow", "crashes", "wrong-results", "not-used", "memory-grows", "fails"
+]
+Phase = Literal["rendezvous", "bootstrap", "init", "connect", "first-collective", "later", "end"]
+
+PHASES: tuple[Phase, ...] = ("rendezvous", "bootstrap", "init", "connect", "first-collective", "later", "end")
+"""In the order in which a job goes through them."""
+SET_UP: frozenset[Phase | None] = frozenset({"rendezvous", "bootstrap", "init", "connect"})
+"""The phases before a communicator is complete."""
+FAILING: frozenset[What] = frozenset({"cannot-start", "fails-at-init", "crashes", "fails"})
+"""Ways to fail; ``fails`` alone says no more than that."""
+
+
+class SeenComplaint(Fact, frozen=True, kw_only=True):
+    """What the input itself shows to go wrong (derived, `ncdiag.messages.vocabulary.seen`).
+
+    ``phase`` is how far the job or the communicator had come, None where nothing tells; ``where`` names ranks and hosts
+    (``ranks 0-3 on n1``), empty where nobody does; ``text`` is a sentence about it.
+    """
+
+    what: What
+    phase: Phase | None = None
+    where: str = ""
+    text: str = ""

@@ -1,0 +1,59 @@
+"""Communicators: whose they are, and whether their set-up stands still."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from ncdiag.facts.derived import derived
+from ncdiag.facts.model import Communicator, Job, Rank
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.stacks import stands
+
+
+@derived
+def ranks_by_communicator(job: Job, view: View) -> dict[str, tuple[Rank, ...]]:
+    """The ranks of each communicator, looked up once for all of them."""
+    found: dict[str, list[Rank]] = defaultdict(list)
+    for rank in job.ranks:
+        if rank.communicator is not None:
+            found[rank.communicator].append(rank)
+    return {name: tuple(ranks) for name, ranks in found.items()}
+
+
+def members(communicator: Communicator, view: View) -> tuple[Rank, ...]:
+    """The ranks that were seen of a communicator."""
+    found: tuple[Rank, ...] = ranks_by_communicator(view.job, view).get(communicator.id, ())
+    return found
+
+
+@derived
+def is_stuck(communicator: Communicator, view: View) -> bool | None:
+    """Did ranks begin to set up this communicator, wait for others, and not complete it?
+
+    True where a failure was told, where a stack shows that somebody waits there, or where the files of several ranks
+    end alike: others were not heard of, and none completed. None where one log may just have been cut off or lost
+    lines. A warning of NCCL tells of a failure of its own.
+    """
+    started, ready = set(communicator.ranks_started), set(communicator.ranks_ready)
+    if started <= ready or _went_on(view.job) or _warned(view.job):
+        return False if started else None
+    if view.job.timeouts or any(e.kind in {"cause", "symptom"} for e in view.job.events):
+        return True
+    if any(stands(dump, view) == "set-up" for dump in view.job.stack_dumps):
+        return True
+    files = {span.source for r in members(communicator, view) if (span := r.provenance.get("")) is not None}
+    alike = len(files) > 1 and not ready and len(started) != communicator.nranks
+    return True if alike else None
+
+
+def _warned(job: Job) -> bool:
+    return any(e.level == "WARN" and e.kind != "harmless" for e in job.events)
+
+
+def _is_complete(communicator: Communicator) -> bool:
+    return set(communicator.ranks_started) <= set(communicator.ranks_ready)
+
+
+def _went_on(job: Job) -> bool:
+    """Did the job get through to results: a benchmark row, or a communicator that all its ranks completed?"""
+    return any(b.rows for b in job.benchmarks) or any(c.ranks_ready and _is_complete(c) for c in job.communicators)

@@ -1,0 +1,171 @@
+"""What the input itself shows to go wrong, whatever a person says of it: failures, waits, ends and wrong results.
+
+A job that finished, or that steps on to its last line, has no failure and no wait. What only echoes another failure is
+no trouble of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
+
+from ncdiag.facts.assemble_hosts import UNNAMED
+from ncdiag.facts.derived import derived
+from ncdiag.facts.fold import fold_hosts, fold_ranks
+from ncdiag.facts.model import SET_UP, Event, Fact, Job, Phase, SeenComplaint, What
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.benchmarks import has_wrong_results
+from ncdiag.facts.vocabulary.clocks import is_before
+from ncdiag.facts.vocabulary.communicators import is_stuck
+from ncdiag.facts.vocabulary.job import is_timeout, stalled_at_start
+from ncdiag.facts.vocabulary.outcome import open_failures, outcome
+from ncdiag.facts.vocabulary.stacks import place_text, process_name, stands
+from ncdiag.messages import about
+from ncdiag.messages.vocabulary.phases import comm_phase, phase, phase_met
+from ncdiag.messages.vocabulary.reasons import reason
+from ncdiag.nccl.vocabulary.peer_access import stands_at_first_size, waiting_gpus
+from ncdiag.spans import Span
+
+_WELL = frozenset({"finished", "running"})
+_LINES = 3
+"""Lines that a complaint shows."""
+_STANDS: dict[str, Phase] = {"rendezvous": "rendezvous", "set-up": "init"}
+"""Places of a stack at which every process waits for the others."""
+
+
+class _Trouble(NamedTuple):
+    what: What
+    phase: Phase | None
+    text: str
+    spans: tuple[Span | None, ...]
+    where: str = ""
+
+
+@derived
+def seen_complaints(job: Job, view: View) -> tuple[SeenComplaint, ...]:
+    """What the input shows to go wrong, each kind of trouble once, the first one first."""
+    found = {trouble.what: trouble for trouble in reversed([*_troubles(job, view)])}
+    return tuple(_complaint(trouble) for trouble in reversed(found.values()))
+
+
+def goes_well(job: Job, view: View) -> bool:
+    """Did the job finish, or does it step on to its last line?"""
+    return outcome(job, view) in _WELL
+
+
+def _troubles(job: Job, view: View) -> Iterator[_Trouble]:
+    if not goes_well(job, view):
+        failures = [*_failures(job, view)]
+        waits = [] if any(trouble.what == "hangs" for trouble in failures) else [*_waits(job, view)]
+        yield from failures
+        yield from waits[:1]
+    wrong = [run for run in job.benchmarks if has_wrong_results(run, view)]
+    if wrong:
+        yield _Trouble("wrong-results", "later", "The check of the results found wrong elements", _lines(wrong))
+
+
+def _complaint(trouble: _Trouble) -> SeenComplaint:
+    lines = [span for span in dict.fromkeys(trouble.spans) if span is not None][:_LINES]
+    return SeenComplaint(
+        what=trouble.what, phase=trouble.phase, text=trouble.text, where=trouble.where,
+        provenance={str(number or ""): span for number, span in enumerate(lines)},
+    )  # fmt: skip
+
+
+def _lines(facts: Iterable[Fact], field: str = "") -> tuple[Span | None, ...]:
+    return tuple(fact.provenance.get(field) or fact.provenance.get("") for fact in facts)
+
+
+def refined(what: What, met: Phase | None) -> What:
+    """The complaint in the light of the phase: what fails while a communicator is made fails at its set-up."""
+    if what == "cannot-start" and met not in {None, "rendezvous"}:
+        what = "fails"
+    return "fails-at-init" if what == "fails" and met in SET_UP else what
+
+
+def is_telling(event: Event, view: View) -> bool:
+    """Does the line of a failure say what failed, and not only that something did?"""
+    known = about.category(event.event)
+    vague = known is not None and known.vague and reason(event, view) not in known.telling
+    return event.kind != "echo" and not vague
+
+
+def first_hand(job: Job, view: View) -> list[Event]:
+    """The failures of the job that are no echo of others, those that say what failed where there are any."""
+    failures = list(open_failures(job, view))
+    tiers = (
+        [event for event in failures if is_telling(event, view)],
+        [event for event in failures if event.kind != "echo"],
+        failures,
+    )
+    return next((found for found in tiers if found), [])
+
+
+def speakers(events: Collection[Event]) -> str:
+    """``ranks 0-3 on n[1-2]``: who printed the lines, as far as they tell."""
+    numbers = {event.rank for event in events if event.rank is not None}
+    hosts = fold_hosts({event.host for event in events if event.host not in {None, UNNAMED}})
+    ranks = f"{'rank' if len(numbers) == 1 else 'ranks'} {fold_ranks(numbers)}" if numbers else ""
+    return " on ".join(filter(None, (ranks, hosts)))
+
+
+def _failures(job: Job, view: View) -> Iterator[_Trouble]:
+    groups: dict[What, list[Event]] = {}
+    for event in sorted(first_hand(job, view), key=lambda event: event.order):
+        groups.setdefault(_what(event, view), []).append(event)
+    hung = groups.get("hangs", [])
+    if hung and all(is_before(hung[0], event, view) for event in groups.get("crashes", [])):
+        groups.pop("crashes", None)  # whoever gave up waiting ends its process
+    for what, events in groups.items():
+        known = about.category(events[0].event)
+        text = known.title if known is not None else "A program reports a failure"
+        met = _hung_phase(job, view) if what == "hangs" else phase_met(events[0], view)
+        yield _Trouble(what, met, text, _lines(events), speakers(events))
+
+
+def _what(event: Event, view: View) -> What:
+    entry, known = about.entry(event.event), about.category(event.event)
+    what: What = entry.complaint or (known.complaint if known is not None else "fails")
+    if what == "crashes" and not is_telling(event, view):
+        what = "fails"
+    return refined(what, phase_met(event, view))
+
+
+def _hung_phase(job: Job, view: View) -> Phase | None:
+    """Where a job stands whose collective ran into a limit: in the set-up of its communicator, if that is not done."""
+    reached: Phase | None = phase(job, view)
+    if stalled_at_start(job, view):
+        return reached if reached in SET_UP else "first-collective"
+    numbers = [timeout.sequence for timeout in job.timeouts if timeout.sequence is not None]
+    return "later" if numbers and min(numbers) > 1 else reached
+
+
+def _waits(job: Job, view: View) -> Iterator[_Trouble]:
+    """What shows that processes wait for each other though no line says so, the surest first."""
+    given_up = [timeout for timeout in job.timeouts if is_timeout(timeout, view)]
+    if given_up:
+        yield _Trouble("hangs", _hung_phase(job, view), "A collective ran into a time limit", _lines(given_up))
+    for communicator in job.communicators:
+        if is_stuck(communicator, view):
+            text = f"Communicator {communicator.id} was never completed"
+            yield _Trouble("hangs", comm_phase(communicator, view), text, _lines([communicator]))
+    for dump in job.stack_dumps:
+        place = stands(dump, view)
+        if place in _STANDS:
+            text = f"{process_name(dump)} waits for others, {place_text(dump)}"
+            yield _Trouble("hangs", _STANDS[place], text, _lines([dump]))
+    if not open_failures(job, view):
+        yield from _silences(job, view)
+
+
+def _silences(job: Job, view: View) -> Iterator[_Trouble]:
+    """What stands still without a word."""
+    reached: Phase | None = phase(job, view)
+    met: Phase | None = reached if reached in SET_UP else "first-collective"
+    for run in job.benchmarks:
+        if stands_at_first_size(run, view):
+            yield _Trouble("hangs", met, "A test printed the head of its table and no row", _lines([run]))
+    busy = waiting_gpus(job, view)
+    if busy:
+        spans = _lines((gpu for host in job.hosts for gpu in host.gpus if gpu.load_percent), "load_percent")
+        yield _Trouble("hangs", met, f"{busy} are busy all the time and draw little power", spans)
