@@ -16,7 +16,7 @@ code = "{code}"
 name = "{name}"
 area = "{area}"
 severity = "warning"        # error, warning, info
-role = "cause"              # cause: to be mended; symptom: explained by causes
+role = "cause"              # cause: to be mended; symptom: explained by causes, and then with a complaint
 title = "NCCL_SOCKET_IFNAME={{s.text}} is not this site's network"
 why = \"\"\"
 The hosts of this site share one network, on bond0. Write here, for whoever reads it at night, why the rule holds.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 import msgspec
 
@@ -13,11 +13,15 @@ from ncdiag.engine.floor import cited
 from ncdiag.engine.program import completed
 from ncdiag.engine.schema import Example, Rule
 from ncdiag.errors import suggestion
-from ncdiag.facts.model import Job
+from ncdiag.facts.model import Job, What
 from ncdiag.facts.view import View
 
 T = TypeVar("T")
 _BRACES = re.compile(r"\{\{|\{\w+\.\w+\}")
+_COMPLAINT = {
+    True: f"has no `complaint`: say what goes wrong where this symptom is, one of {', '.join(get_args(What))}",
+    False: "has a `complaint`, which only a symptom that warns or is an error stands for",
+}
 FactsOf = Callable[[Mapping[str, tuple[str, ...]], "str | None"], Job]
 """The texts of an example by section kind, and its host, through the real parsers to the facts."""
 Look = Callable[[Mapping[str, tuple[str, ...]], "str | None"], View]
@@ -76,6 +80,8 @@ def _problems(rule: Rule, look: Look) -> Iterator[str]:
         yield "has no reference"
     for braces in filter(None, (_BRACES.search(ask.ask_for) for ask in rule.asks)):
         yield f"asks for {braces[0]!r}: nothing is filled in there, for no entity fits; write <device> or the like"
+    if (rule.role == "symptom" and rule.severity != "info") is not (rule.complaint is not None):
+        yield _COMPLAINT[rule.complaint is None]
     whole = msgspec.structs.replace(rule, program=program_of(rule))
     yield from _of_examples(whole, look)
     if rule.severity != "info" and rule.when:

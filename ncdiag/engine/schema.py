@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from ncdiag.engine.program import Program
+from ncdiag.facts.model import What
 from ncdiag.grades import Confidence, Severity
 
 Outcome = Literal["fired", "clear", "unknown"]
@@ -124,9 +125,10 @@ class Rule(_Table, frozen=True):
     part that does not work, whether or not a job was hit by it. ``group``: instances with the same text of it are one
     finding (default: of the title). ``floor``: judged last, of what no other finding rests on. ``explains``: names of
     the rules whose findings are consequences of this fault. ``echo``: a symptom that only says that something failed,
-    so that every cause of severity error explains it where they touch. ``suspect`` and ``signs``: what makes it likely
-    where nothing is proved. ``program`` and ``place`` are what the loader makes of the conditions and of the order of
-    all rules (`ncdiag.engine.order`); neither is written in a file.
+    so that every cause of severity error explains it where they touch. ``complaint``: what goes wrong where a symptom
+    is found, in the word of people. ``suspect`` and ``signs``: what makes it likely where nothing is proved.
+    ``program`` and ``place`` are what the loader makes of the conditions and of the order of all rules
+    (`ncdiag.engine.order`); neither is written in a file.
     """
 
     code: str
@@ -152,6 +154,7 @@ class Rule(_Table, frozen=True):
     echo: bool = False
     broken: bool = False
     floor: bool = False
+    complaint: What | None = None
     group: str = ""
     asks: tuple[Ask, ...] = ()
     suspect: Suspect | None = None

@@ -58,10 +58,11 @@ def _page(rule: Rule, codes: dict[str, str], causes: list[str]) -> Iterator[str]
     yield from (NOTE, f"# {rule.code} {rule.name}", "", f"**{_plain(rule.title)}**", "")
     yield from (f"- where {_clauses(case.when)}: **{_plain(case.text)}**" for case in rule.titles)
     yield from ([""] if rule.titles else [])
+    role = f"{rule.role} (complaint: {rule.complaint})" if rule.complaint else rule.role
     yield (
-        f"Area {rule.area}; severity {rule.severity}; {rule.role}; when it fires, the fault is {rule.strength}."
+        f"Area {rule.area}; severity {rule.severity}; {role}; when it fires, the fault is {rule.strength}."
         if rule.when
-        else f"Area {rule.area}; {rule.role}; never more than suspected."
+        else f"Area {rule.area}; {role}; never more than suspected."
     )
     if rule.formerly:
         yield f"Formerly {', '.join(f'`{name}`' for name in rule.formerly)}."

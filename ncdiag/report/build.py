@@ -65,8 +65,8 @@ def report(
     return model.Report(
         tool=model.Tool("ncdiag", __version__), inputs=read.inputs, summary=summary, findings=findings,
         unknown=tuple(model.Unknown(u.code, u.name, u.missing, u.ask_for) for u in diagnosis.unknown),
-        conflicts=_conflicts(job), complaints=(*told(job), *seen(view)), faults=tuple(dict.fromkeys(faults)),
-        suspects=suspects_of(suspected, view, values, faults, read.answered),
+        conflicts=_conflicts(job), complaints=(*told(job), *seen(view, diagnosis.findings)),
+        faults=tuple(dict.fromkeys(faults)), suspects=suspects_of(suspected, view, values, faults, read.answered),
         answers=answers(diagnosis.findings, [(each.rule.name, each.likelihood) for each in suspected]),
     )  # fmt: skip
 

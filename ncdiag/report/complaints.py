@@ -1,15 +1,20 @@
-"""What goes wrong, for the report: what a person says and what the input shows."""
+"""What goes wrong, for the report: what a person says, what the input shows, and what the findings stand for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from ncdiag.facts.model import Job
+from ncdiag.engine.results import Finding
+from ncdiag.facts.model import FAILING, Job, Phase
 from ncdiag.facts.view import View
-from ncdiag.messages.vocabulary.seen import seen_complaints
+from ncdiag.messages.vocabulary.phases import phase
+from ncdiag.messages.vocabulary.seen import goes_well, refined, seen_complaints
 from ncdiag.report import model
-from ncdiag.report.texts import lines_of
+from ncdiag.report.texts import evidence, lines_of, spoken
 
+STOPS = FAILING | {"hangs"}
+"""What a job does not get over."""
+UNSPECIFIC = frozenset({"fails", "fails-at-init"})
 SHOWN = 20
 """Sentences of a person that a report repeats."""
 
@@ -20,7 +25,20 @@ def told(job: Job) -> Iterator[model.Complaint]:
         yield model.Complaint(found.what, found.text, lines_of(found))
 
 
-def seen(view: View) -> Iterator[model.Complaint]:
-    """What the input shows, each kind of trouble once."""
+def seen(view: View, findings: Iterable[Finding]) -> Iterator[model.Complaint]:
+    """What the input shows, each kind of trouble once: the facts first, then what the symptoms found stand for."""
+    known = set[str]()
     for found in seen_complaints(view.job, view):
+        known.add(found.what)
         yield model.Complaint(found.what, found.text, lines_of(found), told=False, phase=found.phase, where=found.where)
+    reached: Phase | None = phase(view.job, view)
+    for finding in findings:
+        complaint = finding.rule.complaint
+        if complaint is None or finding.severity == "info":
+            continue
+        what = refined(complaint, reached)
+        if what in known or (what in UNSPECIFIC and known & FAILING) or (what in STOPS and goes_well(view.job, view)):
+            continue
+        known.add(what)
+        met = reached if what in STOPS else None
+        yield model.Complaint(what, spoken(finding.title), evidence(finding.evidence), told=False, phase=met)

@@ -65,6 +65,7 @@ def test_a_rule_with_its_examples(tmp_path: Path) -> None:
 
 REFUSED = [  # replace this, by that (which stands on the line of the fault), reason, help
     ('role = "cause"', 'rol = "cause"', "unknown key 'rol'", "did you mean 'role'?"),
+    ("layer = 10", 'complaint = "hnags"', "complaint: invalid enum value 'hnags'", ""),
     ('kind = "hardware"', 'knid = "hardware"', "unknown key 'knid' under [fix]", "did you mean 'kind'?"),
     ('ask_for = "nv', 'askfor = "nv', "unknown key 'askfor' under [asks]", "did you mean 'ask_for'?"),
     ("layer = 10", 'layer = "low"', "layer: expected `int`", ""),
