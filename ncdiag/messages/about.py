@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
+from typing import Literal
 
 import msgspec
 
@@ -22,7 +23,8 @@ class Category(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     ``title`` says so in a sentence; ``layer`` is as in rules, lower is closer to the hardware. ``vague``: it says that
     something failed, not what, unless its reason is one of ``telling``. ``forms`` are events that parsers tell by the
-    form of a line. ``complaint`` is what goes wrong then, ``phase`` where it does, where the kind of failure tells.
+    form of a line. ``complaint`` is what goes wrong
+    then (``none``: the job does without it), ``phase`` where it does, where the kind of failure tells.
     """
 
     title: str
@@ -30,7 +32,7 @@ class Category(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     vague: bool = False
     telling: tuple[str, ...] = ()
     forms: tuple[str, ...] = ()
-    complaint: What = "fails"
+    complaint: What | Literal["none"] = "fails"
     phase: Phase | None = None
 
 
@@ -41,7 +43,7 @@ class Entry(msgspec.Struct, frozen=True):
     kinds: tuple[str, ...] = ()
     meaning: str = ""
     next: str = ""
-    complaint: What | None = None
+    complaint: What | Literal["none"] | None = None
     """What goes wrong, where it is something else than its category says."""
 
 
@@ -97,9 +99,15 @@ def build() -> Book:
     )
 
 
-def _complaints() -> dict[str, What]:
+def _complaints() -> dict[str, What | Literal["none"]]:
     """What goes wrong, of the events that say so themselves."""
     return {name: about.complaint for _, name, about in event_tables() if about.complaint is not None}
+
+
+def complaint(event: str) -> What | Literal["none"]:
+    """What goes wrong where this event is a failure."""
+    known = category(event)
+    return entry(event).complaint or (known.complaint if known is not None else "fails")
 
 
 @functools.cache

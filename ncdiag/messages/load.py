@@ -51,7 +51,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     meaning: str = ""
     next: str = ""
     quiet: bool | None = None
-    complaint: What | None = None
+    complaint: What | Literal["none"] | None = None
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -73,6 +73,19 @@ def test_what_goes_on_or_only_ends_shows_nothing(text: str) -> None:
     assert words(text) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[ 1184.2] NVRM: Xid (PCI:0000:1b:00): 63, pid=812, name=python, Row Remapper: New row marked for remapping\n",
+        "[ 1184.2] mlx5_core 0000:17:00.0: Port module event: module 0, Cable error, Power budget exceeded\n",
+        "n1:40:51 [0] NCCL WARN Cannot initialize CollNet, using point-to-point network instead\n",
+    ],
+)
+def test_what_the_machine_tells_and_what_the_job_does_without_is_no_trouble_of_the_job(text: str) -> None:
+    assert words(READY + text) == []
+    assert words(READY + text + REFUSED) == [("fails", "first-collective")]
+
+
 @pytest.mark.parametrize("fabric", healthy.FABRICS)
 def test_a_generated_healthy_job_shows_nothing(fabric: str) -> None:
     assert words(healthy.healthy_log(healthy.healthy_job("2.21.5", fabric))) == []

@@ -90,15 +90,20 @@ def is_telling(event: Event, view: View) -> bool:
     return event.kind != "echo" and not vague
 
 
-def first_hand(job: Job, view: View) -> list[Event]:
-    """The failures of the job that are no echo of others, those that say what failed where there are any."""
-    failures = list(open_failures(job, view))
+def first_hand(failures: Collection[Event], view: View) -> list[Event]:
+    """Those of the failures that are no echo of others, and that say what failed where any does."""
     tiers = (
         [event for event in failures if is_telling(event, view)],
         [event for event in failures if event.kind != "echo"],
-        failures,
+        list(failures),
     )
     return next((found for found in tiers if found), [])
+
+
+def is_of_job(event: Event) -> bool:
+    """Does the failure show in the job? The kernel speaks of the machine, and of a job only where it ends a process."""
+    what = about.complaint(event.event)
+    return what != "none" and (event.origin != "kernel" or what == "crashes")
 
 
 def speakers(events: Collection[Event]) -> str:
@@ -111,7 +116,8 @@ def speakers(events: Collection[Event]) -> str:
 
 def _failures(job: Job, view: View) -> Iterator[_Trouble]:
     groups: dict[What, list[Event]] = {}
-    for event in sorted(first_hand(job, view), key=lambda event: event.order):
+    failures = [event for event in open_failures(job, view) if is_of_job(event)]
+    for event in sorted(first_hand(failures, view), key=lambda event: event.order):
         groups.setdefault(_what(event, view), []).append(event)
     hung = groups.get("hangs", [])
     if hung and all(is_before(hung[0], event, view) for event in groups.get("crashes", [])):
@@ -124,9 +130,8 @@ def _failures(job: Job, view: View) -> Iterator[_Trouble]:
 
 
 def _what(event: Event, view: View) -> What:
-    entry, known = about.entry(event.event), about.category(event.event)
-    what: What = entry.complaint or (known.complaint if known is not None else "fails")
-    if what == "crashes" and not is_telling(event, view):
+    what = about.complaint(event.event)
+    if what == "none" or (what == "crashes" and not is_telling(event, view)):
         what = "fails"
     return refined(what, phase_met(event, view))
 
