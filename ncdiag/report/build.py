@@ -14,15 +14,16 @@ from ncdiag.differential.choose import Suspected, answers
 from ncdiag.engine import results
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.fold import fold_hosts, fold_ranks
-from ncdiag.facts.model import Job
+from ncdiag.facts.model import Job, Moment
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Values
 from ncdiag.grades import SEVERITIES
+from ncdiag.messages.vocabulary.timeline import timeline
 from ncdiag.report import model
 from ncdiag.report.complaints import seen, told
 from ncdiag.report.remedies import fixes_of
 from ncdiag.report.suspects import suspects_of
-from ncdiag.report.texts import evidence, spoken
+from ncdiag.report.texts import evidence, lines_of, spoken
 
 LOOKED_AT: tuple[tuple[str, frozenset[str]], ...] = (
     ("the NCCL log of the ranks", frozenset({"nccl_log"})),
@@ -66,9 +67,14 @@ def report(
         tool=model.Tool("ncdiag", __version__), inputs=read.inputs, summary=summary, findings=findings,
         unknown=tuple(model.Unknown(u.code, u.name, u.missing, u.ask_for) for u in diagnosis.unknown),
         conflicts=_conflicts(job), complaints=(*told(job), *seen(view, diagnosis.findings)),
+        timeline=tuple(map(_moment, timeline(job, view))),
         faults=tuple(dict.fromkeys(faults)), suspects=suspects_of(suspected, view, values, faults, read.answered),
         answers=answers(diagnosis.findings, [(each.rule.name, each.likelihood) for each in suspected]),
     )  # fmt: skip
+
+
+def _moment(found: Moment) -> model.Moment:
+    return model.Moment(found.what, found.who, found.text, found.ordered_by, found.time, lines_of(found))
 
 
 def _named(job: Job) -> list[str]:

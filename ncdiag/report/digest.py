@@ -53,7 +53,7 @@ def headline(report: Report) -> str:
 
 
 _TROUBLES = {
-    "cannot-start": "The job cannot start", "fails-at-init": "It fails while it is set up", "hangs": "It hangs",
+    "cannot-start": "The job cannot start", "fails-at-init": "It fails in its set-up", "hangs": "It hangs",
     "slow": "It is slow", "crashes": "It crashes", "wrong-results": "Its results are wrong",
     "not-used": "Something is not used that could be", "memory-grows": "Its memory grows", "fails": "It fails",
 }  # fmt: skip
@@ -76,10 +76,24 @@ def complained(report: Report) -> list[str]:
 
 
 def trouble(found: Complaint) -> str:
-    """``It hangs in the first collective (ranks 0-3 on n1): ...``."""
+    """``It hangs, in the first collective (ranks 0-3 on n1): ...``."""
     words = [_TROUBLES.get(found.what, found.what), _PHASES.get(found.phase or "", "")]
     who = f" ({cut(found.where, LIST_LIMIT)})" if found.where else ""
-    return f"{' '.join(filter(None, words))}{who}: {cut(found.text, LIST_LIMIT)}"
+    return f"{', '.join(filter(None, words))}{who}: {cut(found.text, LIST_LIMIT)}"
+
+
+def first_to_fail(report: Report) -> list[tuple[str, str]]:
+    """Label and text of each line on who failed first, and on what the ranks did last."""
+    unordered = any(moment.what == "first-failure" and moment.ordered_by == "none" for moment in report.timeline)
+    lines = []
+    for moment in report.timeline:
+        label = "one of the first" if moment.ordered_by == "none" else "failed first"
+        label = {"first-end": "ended first", "last": "last seen"}.get(moment.what, label)
+        at = f" ({place(moment.evidence[0])})" if moment.evidence and moment.what != "last" else ""
+        lines.append((label, f"{moment.who or 'a process'}{at}: {moment.text}"))
+    if unordered:
+        lines.append(("order", "these lines have no stamps that tell which came first"))
+    return lines
 
 
 def was_read(report: Report) -> list[str]:

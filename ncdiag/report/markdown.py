@@ -33,6 +33,9 @@ def render(report: Report, *, width: int = 80, colour: bool = False) -> str:  # 
         lines += _suspects(report)
     if len(found) > SHOWN_FINDINGS:
         lines += [f"and {len(found) - SHOWN_FINDINGS} more", ""]
+    first = digest.first_to_fail(report)
+    if first:
+        lines += ["**First to fail**", "", *(f"- {label}: {_inline(text)}" for label, text in first), ""]
     if report.unknown:
         lines += ["**Could not be judged**", ""]
         lines += [f"- {_inline(digest.ask(item))}" for item in report.unknown[: digest.SHOWN_ASKS]] + [""]

@@ -225,11 +225,28 @@ class Conflict(Part, frozen=True):
     kept: str | None = None
 
 
+class Moment(Part, frozen=True):
+    """A point of the job's end: ``first-failure``, ``first-end`` of a process, or the ``last`` that some ranks did.
+
+    ``time`` is in seconds since the epoch, with the clocks of the hosts set right where that was possible.
+    ``ordered_by``: ``time``, ``line`` (the order within one source), or ``none``: it is one of several first lines of
+    which nobody can tell which came first.
+    """
+
+    what: Literal["first-failure", "first-end", "last"]
+    who: str
+    text: str
+    ordered_by: Literal["time", "line", "none"]
+    time: float | None = None
+    evidence: tuple[Evidence, ...] = ()
+
+
 class Report(Part, frozen=True, kw_only=True):
     """The whole answer. ``findings`` holds all that fired, roots first; ``findings[0]`` leads.
 
     ``answers`` are the names of findings and suspects in the order in which a report shows them: causes, suspects,
     symptoms, risks, notes. There are ``suspects`` only where no finding names what is to be mended.
+    ``timeline``: who failed first, where several ranks or hosts speak and something failed.
     ``faults``: what ncdiag itself failed at, and left out.
     """
 
@@ -241,6 +258,7 @@ class Report(Part, frozen=True, kw_only=True):
     unknown: tuple[Unknown, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     complaints: tuple[Complaint, ...] = ()
+    timeline: tuple[Moment, ...] = ()
     suspects: tuple[Suspect, ...] = ()
     faults: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()

@@ -76,6 +76,7 @@ def render(report: Report, *, width: int = 80, colour: bool = False) -> str:
     page = Page(width)
     _head(page, report)
     _findings(page, report)
+    _timeline(page, report)
     _tail(page, report)
     return page.painted() if colour else page.plain()
 
@@ -86,7 +87,9 @@ def _head(page: Page, report: Report) -> None:
     page.blank()
     page.put(digest.headline(report).upper(), _COLOURS[report.findings[0].severity] if report.findings else "bold")
     for line in digest.complained(report):
-        page.put(line, first="  ")
+        page.put(line, first="  ", rest="    ")
+    if digest.complained(report) and report.findings:
+        page.blank()
     if report.summary.verdict == "nothing-understood":
         page.put(digest.HELP_WHEN_NOTHING, first="  ")
 
@@ -210,6 +213,17 @@ def _consequences(page: Page, report: Report, finding: Finding) -> None:
         page.put(digest.cut(f"{item.name}: {item.title}", TITLE_LIMIT // 2), first="    ", rest="      ")
     if len(found) > SHOWN_CONSEQUENCES:
         page.put(f"and {len(found) - SHOWN_CONSEQUENCES} more", first="    ")
+
+
+def _timeline(page: Page, report: Report) -> None:
+    lines = digest.first_to_fail(report)
+    if not lines:
+        return
+    page.blank()
+    page.put("FIRST TO FAIL", "bold")
+    widest = max(len(label) for label, _ in lines)
+    for label, text in lines:
+        page.put(text, first=f"  {label:{widest}}  ", lead="dim")
 
 
 def _tail(page: Page, report: Report) -> None:

@@ -69,7 +69,7 @@ from ncdiag.facts.model.topology import (
     TopoPci,
     TopoSystem,
 )
-from ncdiag.facts.model.troubles import FAILING, PHASES, SET_UP, Phase, SeenComplaint, What
+from ncdiag.facts.model.troubles import FAILING, PHASES, SET_UP, Moment, OrderedBy, Phase, SeenComplaint, What
 
 __all__ = [
     "FAILING",
@@ -122,11 +122,13 @@ __all__ = [
     "LinkLayer",
     "LinkTest",
     "LinkTestRow",
+    "Moment",
     "Mount",
     "NetDevice",
     "Npu",
     "OperationProfile",
     "OperationSummary",
+    "OrderedBy",
     "Origin",
     "Parameter",
     "PciDevice",

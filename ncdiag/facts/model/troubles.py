@@ -30,3 +30,22 @@ class SeenComplaint(Fact, frozen=True, kw_only=True):
     phase: Phase | None = None
     where: str = ""
     text: str = ""
+
+
+OrderedBy = Literal["time", "line", "none"]
+
+
+class Moment(Fact, frozen=True, kw_only=True):
+    """A point of a job's end (derived, `ncdiag.messages.vocabulary.timeline`).
+
+    ``what``: ``first-failure``, ``first-end`` of a process, or the ``last`` that ranks did. ``who`` names ranks and
+    hosts. ``time`` is seconds since the epoch by the median host's clock, None without a stamp. ``ordered_by`` says
+    what makes it the first: stamps, the order of the lines in one source, or ``none``: it is one of several of which
+    nobody can tell which came first.
+    """
+
+    what: Literal["first-failure", "first-end", "last"]
+    who: str
+    text: str
+    time: float | None = None
+    ordered_by: OrderedBy = "none"
