@@ -5,7 +5,7 @@ Texts filled in, fixes computed and proved, what was read and what was not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -18,6 +18,7 @@ from ncdiag.facts.model import Job, Moment
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Values
 from ncdiag.grades import SEVERITIES
+from ncdiag.messages.vocabulary.ruled_out import ruled_out
 from ncdiag.messages.vocabulary.timeline import timeline
 from ncdiag.report import model
 from ncdiag.report.complaints import seen, told
@@ -63,14 +64,24 @@ def report(
         infos=counts["info"], not_looked_at=not_looked_at(read), hosts=fold_hosts(_named(job)),
         nhosts=job.nhosts, nranks=job.nranks, nccl_version=_version(view),
     )  # fmt: skip
+    complaints = (*told(job), *seen(view, diagnosis.findings))
     return model.Report(
         tool=model.Tool("ncdiag", __version__), inputs=read.inputs, summary=summary, findings=findings,
         unknown=tuple(model.Unknown(u.code, u.name, u.missing, u.ask_for) for u in diagnosis.unknown),
-        conflicts=_conflicts(job), complaints=(*told(job), *seen(view, diagnosis.findings)),
+        conflicts=_conflicts(job), complaints=complaints,
         timeline=tuple(map(_moment, timeline(job, view))),
+        ruled_out=tuple(_ruled_out(view, diagnosis)) if complaints else (),
         faults=tuple(dict.fromkeys(faults)), suspects=suspects_of(suspected, view, values, faults, read.answered),
         answers=answers(diagnosis.findings, [(each.rule.name, each.likelihood) for each in suspected]),
     )  # fmt: skip
+
+
+def _ruled_out(view: View, diagnosis: results.Diagnosis) -> Iterator[model.RuledOut]:
+    """What is ruled out, but for what a finding speaks of."""
+    at_fault = {found.rule.area for found in diagnosis.findings if found.severity != "info"}
+    for found in ruled_out(view.job, view):
+        if at_fault.isdisjoint(found.areas):
+            yield model.RuledOut(found.what, found.because, lines_of(found))
 
 
 def _moment(found: Moment) -> model.Moment:

@@ -96,6 +96,11 @@ def first_to_fail(report: Report) -> list[tuple[str, str]]:
     return lines
 
 
+def ruled_out(report: Report) -> str:
+    """``the network between hosts (the job is on one host)``: what the cause is not, empty for nothing."""
+    return "; ".join(f"{found.what} ({found.because})" for found in report.ruled_out)
+
+
 def was_read(report: Report) -> list[str]:
     """Phrases on what was read: each input with its kinds, then hosts, ranks and the NCCL version."""
     shown = SHOWN_INPUTS if len(report.inputs) <= SHOWN_INPUTS else SHOWN_OF_MANY

@@ -33,21 +33,26 @@ def render(report: Report, *, width: int = 80, colour: bool = False) -> str:  # 
         lines += _suspects(report)
     if len(found) > SHOWN_FINDINGS:
         lines += [f"and {len(found) - SHOWN_FINDINGS} more", ""]
-    first = digest.first_to_fail(report)
-    if first:
-        lines += ["**First to fail**", "", *(f"- {label}: {_inline(text)}" for label, text in first), ""]
+    lines += _timeline(report)
     if report.unknown:
         lines += ["**Could not be judged**", ""]
         lines += [f"- {_inline(digest.ask(item))}" for item in report.unknown[: digest.SHOWN_ASKS]] + [""]
     lines += [f"- Read: {_inline(line)}" for line in digest.was_read(report)]
     lines += [f"- ncdiag failed: {_inline(digest.failed(fault))}" for fault in report.faults]
     lines += [f"- Sources disagree: {_inline(digest.disagreement(c))}" for c in report.conflicts[: digest.SHOWN_ASKS]]
+    if report.ruled_out:
+        lines.append(f"- Ruled out: {_inline(digest.ruled_out(report))}")
     if report.summary.not_looked_at:
         lines.append(f"- Not looked at: {_inline('; '.join(report.summary.not_looked_at))}")
     if digest.not_understood(report):
         lines.append(f"- {digest.not_understood(report)}")
     tool = report.tool
     return _GAPS.sub("\n\n", "\n".join([*lines, "", f"({_inline(tool.name)} {_inline(tool.version)})", ""]))
+
+
+def _timeline(report: Report) -> list[str]:
+    lines = [f"- {label or '...'}: {_inline(text)}" for label, text in digest.first_to_fail(report)]
+    return ["**First to fail**", "", *lines, ""] if lines else []
 
 
 def _suspects(report: Report) -> list[str]:

@@ -241,12 +241,21 @@ class Moment(Part, frozen=True):
     evidence: tuple[Evidence, ...] = ()
 
 
+class RuledOut(Part, frozen=True):
+    """What the input shows not to be the cause: ``what``, ``because`` of what."""
+
+    what: str
+    because: str
+    evidence: tuple[Evidence, ...] = ()
+
+
 class Report(Part, frozen=True, kw_only=True):
     """The whole answer. ``findings`` holds all that fired, roots first; ``findings[0]`` leads.
 
     ``answers`` are the names of findings and suspects in the order in which a report shows them: causes, suspects,
     symptoms, risks, notes. There are ``suspects`` only where no finding names what is to be mended.
     ``timeline``: who failed first, where several ranks or hosts speak and something failed.
+    ``ruled_out``: where something goes wrong, what its cause is not.
     ``faults``: what ncdiag itself failed at, and left out.
     """
 
@@ -259,6 +268,7 @@ class Report(Part, frozen=True, kw_only=True):
     conflicts: tuple[Conflict, ...] = ()
     complaints: tuple[Complaint, ...] = ()
     timeline: tuple[Moment, ...] = ()
+    ruled_out: tuple[RuledOut, ...] = ()
     suspects: tuple[Suspect, ...] = ()
     faults: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()

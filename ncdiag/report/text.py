@@ -237,6 +237,8 @@ def _tail(page: Page, report: Report) -> None:
         page.put(digest.disagreement(conflict), first="Sources disagree: ", rest="  ", lead="bold")
     for fault in report.faults:
         page.put(digest.failed(fault), first="NCDIAG FAILED: ", rest="  ", lead="bold")
+    if report.ruled_out:
+        page.put(digest.ruled_out(report), first="Ruled out: ", rest="  ", lead="bold")
     if report.summary.not_looked_at:
         page.put("; ".join(report.summary.not_looked_at), first="Not looked at: ", rest="  ", lead="bold")
     if digest.not_understood(report):

@@ -69,7 +69,7 @@ from ncdiag.facts.model.topology import (
     TopoPci,
     TopoSystem,
 )
-from ncdiag.facts.model.troubles import FAILING, PHASES, SET_UP, Moment, OrderedBy, Phase, SeenComplaint, What
+from ncdiag.facts.model.troubles import FAILING, PHASES, SET_UP, Moment, OrderedBy, Phase, RuledOut, SeenComplaint, What
 
 __all__ = [
     "FAILING",
@@ -148,6 +148,7 @@ __all__ = [
     "RasShare",
     "Route",
     "RouteAnswer",
+    "RuledOut",
     "Scaling",
     "SecurityGroup",
     "SeenComplaint",

@@ -49,3 +49,15 @@ class Moment(Fact, frozen=True, kw_only=True):
     text: str
     time: float | None = None
     ordered_by: OrderedBy = "none"
+
+
+class RuledOut(Fact, frozen=True, kw_only=True):
+    """What the input shows not to be the cause (derived, `ncdiag.messages.vocabulary.ruled_out`).
+
+    ``what`` names it for people (``the network between hosts``), ``because`` says what shows it. ``areas`` are those of
+    the rules that speak of it: where one of them finds a fault, nothing is ruled out.
+    """
+
+    what: str
+    because: str
+    areas: tuple[str, ...] = ()
