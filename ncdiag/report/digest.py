@@ -26,6 +26,8 @@ SHOWN_INPUTS, SHOWN_OF_MANY = 6, 2
 SHOWN_SECTIONS = 8
 """Sections of an input whose lines are named; of more, the kinds alone."""
 SHOWN_ASKS = 3
+SHOWN_GROUPS = 3
+"""Groups of ranks that did the same last."""
 LIST_LIMIT = 160
 """Characters of a list of hosts or ranks that are shown."""
 SHOWN_LAUNCHERS = 3
@@ -82,17 +84,28 @@ def trouble(found: Complaint) -> str:
     return f"{', '.join(filter(None, words))}{who}: {cut(found.text, LIST_LIMIT)}"
 
 
+_STEPS = {
+    "first-failure": "failed first", "first-to-give-up": "gave up first", "first-end": "ended first",
+    "last": "last seen",
+}  # fmt: skip
+
+
 def first_to_fail(report: Report) -> list[tuple[str, str]]:
     """Label and text of each line on who failed first, and on what the ranks did last."""
-    unordered = any(moment.what == "first-failure" and moment.ordered_by == "none" for moment in report.timeline)
-    lines = []
+    lines, groups = [], 0
     for moment in report.timeline:
-        label = "one of the first" if moment.ordered_by == "none" else "failed first"
-        label = {"first-end": "ended first", "last": "last seen"}.get(moment.what, label)
+        groups += moment.what == "last"
+        if groups > SHOWN_GROUPS:
+            continue
+        label = _STEPS[moment.what]
+        if moment.what != "last" and moment.ordered_by == "none":
+            label = "of the first"
         at = f" ({place(moment.evidence[0])})" if moment.evidence and moment.what != "last" else ""
         lines.append((label, f"{moment.who or 'a process'}{at}: {moment.text}"))
-    if unordered:
-        lines.append(("order", "these lines have no stamps that tell which came first"))
+    if groups > SHOWN_GROUPS:
+        lines.append(("", f"and {_count(groups - SHOWN_GROUPS, 'more group')} of ranks"))
+    if any(label == "of the first" for label, _ in lines):
+        lines.append(("order", "nothing tells which of the first lines came first: no stamps, or too close ones"))
     return lines
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from ncdiag.facts.model import OrderedBy, Step
 from ncdiag.grades import Confidence, Severity
 
 SCHEMA_VERSION = 1
@@ -226,17 +227,19 @@ class Conflict(Part, frozen=True):
 
 
 class Moment(Part, frozen=True):
-    """A point of the job's end: ``first-failure``, ``first-end`` of a process, or the ``last`` that some ranks did.
+    """A point of the job's end.
 
+    ``what``: the ``first-failure``, who was ``first-to-give-up`` waiting, the ``first-end`` of a process, or the
+    ``last`` that some ranks did.
     ``time`` is in seconds since the epoch, with the clocks of the hosts set right where that was possible.
     ``ordered_by``: ``time``, ``line`` (the order within one source), or ``none``: it is one of several first lines of
     which nobody can tell which came first.
     """
 
-    what: Literal["first-failure", "first-end", "last"]
+    what: Step
     who: str
     text: str
-    ordered_by: Literal["time", "line", "none"]
+    ordered_by: OrderedBy
     time: float | None = None
     evidence: tuple[Evidence, ...] = ()
 

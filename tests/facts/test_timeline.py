@@ -108,5 +108,11 @@ def test_what_every_rank_did_last() -> None:
     last = [(moment.who, moment.text) for moment in timeline(view.job, view) if moment.what == "last"]
     assert last == [
         ("rank 3", "not one line is seen"), ("rank 2 on n2", "had completed its communicator"),
-        ("rank 1 on n1", "waited in ALLREDUCE number 40"),
+        ("rank 1 on n1", "waited in ALLREDUCE number 40"), ("rank 0 on n1", "waited in ALLREDUCE number 41"),
     ]  # fmt: skip
+
+
+def test_who_gives_up_waiting_first_need_not_have_failed_first() -> None:
+    text = up("n1", "n2") + GAVE_UP.format(1, 41) + GAVE_UP.format(0, 41)
+    assert firsts(text)[0] == ("first-to-give-up", "rank 1", "line")
+    assert firsts(up("n1", "n2") + COMPLETION.format("n2", 1) + GAVE_UP.format(0, 41))[0][0] == "first-failure"

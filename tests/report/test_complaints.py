@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ncdiag import catalogue
 from ncdiag.diagnose import diagnose
 from ncdiag.engine.load import load_folder
@@ -70,3 +72,23 @@ def test_no_report_says_that_there_is_no_fault_beside_a_complaint() -> None:
         assert ("hangs", False, "first-collective") in words(report)
         assert report.summary.verdict in {"failed-cause-not-here", "root-cause"}
         assert "No fault" not in digest.headline(report)
+
+
+def test_of_many_groups_of_ranks_the_text_names_those_that_are_least_far() -> None:
+    report = report_of(
+        INIT.format("START") + INIT.format("START").replace("n1", "n2").replace("rank 0", "rank 1") + REFUSED
+    )
+    last = [moment for moment in report.timeline if moment.what == "last"]
+    many = tuple(msgspec.structs.replace(last[0], text=f"stood at {number}") for number in range(5))
+    lines = digest.first_to_fail(msgspec.structs.replace(report, timeline=many))
+    assert [text.rpartition(" ")[2] for _, text in lines[:3]] == ["0", "1", "2"]
+    assert lines[3:] == [("", "and 2 more groups of ranks")]
+
+
+def test_the_text_says_that_nothing_tells_which_came_first() -> None:
+    sources = [
+        TextSource.of_bytes(f"{host}.log", (INIT.format("START") + REFUSED).replace("n1", host).encode())
+        for host in ("n1", "n2")
+    ]
+    lines = digest.first_to_fail(diagnose(sources))
+    assert [label for label, _ in lines] == ["of the first", "of the first", "last seen", "last seen", "order"]

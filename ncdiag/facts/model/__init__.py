@@ -69,7 +69,18 @@ from ncdiag.facts.model.topology import (
     TopoPci,
     TopoSystem,
 )
-from ncdiag.facts.model.troubles import FAILING, PHASES, SET_UP, Moment, OrderedBy, Phase, RuledOut, SeenComplaint, What
+from ncdiag.facts.model.troubles import (
+    FAILING,
+    PHASES,
+    SET_UP,
+    Moment,
+    OrderedBy,
+    Phase,
+    RuledOut,
+    SeenComplaint,
+    Step,
+    What,
+)
 
 __all__ = [
     "FAILING",
@@ -157,6 +168,7 @@ __all__ = [
     "StackDump",
     "StackFrame",
     "StackThread",
+    "Step",
     "Throughput",
     "Timeout",
     "TopoCpu",

@@ -32,19 +32,20 @@ class SeenComplaint(Fact, frozen=True, kw_only=True):
     text: str = ""
 
 
+Step = Literal["first-failure", "first-to-give-up", "first-end", "last"]
 OrderedBy = Literal["time", "line", "none"]
 
 
 class Moment(Fact, frozen=True, kw_only=True):
     """A point of a job's end (derived, `ncdiag.messages.vocabulary.timeline`).
 
-    ``what``: ``first-failure``, ``first-end`` of a process, or the ``last`` that ranks did. ``who`` names ranks and
-    hosts. ``time`` is seconds since the epoch by the median host's clock, None without a stamp. ``ordered_by`` says
-    what makes it the first: stamps, the order of the lines in one source, or ``none``: it is one of several of which
-    nobody can tell which came first.
+    ``what``: ``first-failure``, ``first-to-give-up`` where somebody waited in vain, ``first-end`` of a process, or the
+    ``last`` that ranks did. ``who`` names ranks and hosts. ``time`` is seconds since the epoch by the median host's
+    clock, None without a stamp. ``ordered_by`` says what makes it the first: stamps, the order of the lines in one
+    source, or ``none``: it is one of several of which nobody can tell which came first.
     """
 
-    what: Literal["first-failure", "first-end", "last"]
+    what: Step
     who: str
     text: str
     time: float | None = None

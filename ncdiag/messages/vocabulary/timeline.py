@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts, fold_ranks
-from ncdiag.facts.model import PHASES, Event, Job, Moment, OrderedBy, Phase
+from ncdiag.facts.model import PHASES, Event, Job, Moment, OrderedBy, Phase, Step
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import RESOLUTION, clock_offsets, shared_time, source
 from ncdiag.facts.vocabulary.failures import process_text, same_process
@@ -27,7 +27,7 @@ from ncdiag.spans import Span
 _ENDS = frozenset({"process-end", "job-end", "exception"})
 _SKEW = 2.0
 """Seconds by which the clocks of two hosts may differ when nothing is known of them (NTP keeps them closer)."""
-_MOST = 3
+_MOST, _GROUPS = 3, 16
 """Lines that are told where nobody knows which was the first, and groups of ranks that did the same last."""
 _MOST_RANKS = 1 << 17
 _TEXT = 160
@@ -47,12 +47,16 @@ def timeline(job: Job, view: View) -> tuple[Moment, ...]:
     if not failures or not _several(job):
         return ()
     first, how = first_of(first_hand(failures, view), view)
-    found = [_moment("first-failure", event, how, speakers([event]), view) for event in first]
+    found = [_moment(_first_step(event), event, how, speakers([event]), view) for event in first]
     if len(first) == 1:  # of several, nobody knows whether an end came before
         ended, by = first_of([event for event in failures if _is_end(event)], view)
         if len(ended) == 1 and ended != first:
             found.append(_moment("first-end", ended[0], by, process_text([*same_process(ended[0], view)]), view))
     return (*found, *_last(job, view))
+
+
+def _first_step(event: Event) -> Step:
+    return "first-to-give-up" if about.complaint(event.event) == "hangs" else "first-failure"
 
 
 def _is_end(event: Event) -> bool:
@@ -92,7 +96,7 @@ def _first_by_time(events: Iterable[Event], view: View) -> tuple[list[Event], Or
     return [first, *rivals.values()][:_MOST], "none" if rivals else "time"
 
 
-def _moment(what: Literal["first-failure", "first-end"], event: Event, how: OrderedBy, who: str, view: View) -> Moment:
+def _moment(what: Step, event: Event, how: OrderedBy, who: str, view: View) -> Moment:
     text = " ".join(event.text.split())
     return Moment(
         what=what, who=who, text=text if len(text) <= _TEXT else f"{text[: _TEXT - 4].rstrip()} ...",
@@ -119,7 +123,7 @@ def _last(job: Job, view: View) -> Iterator[Moment]:
     groups: dict[tuple[tuple[int, int], str], list[int]] = defaultdict(list)
     for number, deed in did.items():
         groups[deed.far, deed.text].append(number)
-    for alike in sorted(groups)[:_MOST]:
+    for alike in sorted(groups)[:_GROUPS]:
         deeds = [did[number] for number in groups[alike]]
         spans = [deed.span for deed in deeds if deed.span is not None][:_MOST]
         yield Moment(
