@@ -232,8 +232,8 @@ class Moment(Part, frozen=True):
     ``what``: the ``first-failure``, who was ``first-to-give-up`` waiting, the ``first-end`` of a process, or the
     ``last`` that some ranks did.
     ``time`` is in seconds since the epoch, with the clocks of the hosts set right where that was possible.
-    ``ordered_by``: ``time``, ``line`` (the order within one source), or ``none``: it is one of several first lines of
-    which nobody can tell which came first.
+    ``ordered_by``: ``time``, ``line`` (the order within one source), ``wait`` (the others only gave up waiting), or
+    ``none``: it is one of several first lines of which nobody can tell which came first.
     """
 
     what: Step

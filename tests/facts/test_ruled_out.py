@@ -84,6 +84,7 @@ def report_of(text: str) -> Report:
         (up(TWO) + USING.format("n1", 0, "IB") + USING.format("n2", 1, "Socket"), "a fall-back to TCP sockets"),
         (up(TWO) + VERSION.format("n1", 0, "2.21.5"), "a mix of NCCL releases"),
         (up(TWO) + VERSION.format("n1", 0, "2.21.5") + VERSION.format("n2", 1, "2.20.5"), "a mix of NCCL releases"),
+        (up(TWO).replace("NCCL INFO", "NCCL INFO ncclCommInitRank"), "a mix of NCCL releases"),
         (up(TWO) + SHM.format("n1", "252G"), "a full /dev/shm"),
         (up(ONE) + SHM.format("n1", "64M"), "a full /dev/shm"),
         (up(ONE) + DOCKER + SHM.format("n1", "252G"), "a full /dev/shm"),

@@ -127,6 +127,13 @@ def test_a_process_that_crashed_and_whose_loss_others_met_by_waiting_crashed_fir
     assert [what for what, _ in found] == ["crashes", "hangs"]
 
 
+def test_a_rank_that_raises_while_others_wait_fails() -> None:
+    raised = "[rank1]: Traceback (most recent call last):\n[rank1]: ValueError: batch 17 is empty\n"
+    assert words(READY + STEPS + raised + GAVE_UP.format(rank=0, number=41)) == [("fails", "later"), ("hangs", "later")]
+    own = raised.replace("rank1", "rank0")  # what is raised for the wait itself is no trouble of its own
+    assert words(READY + STEPS + GAVE_UP.format(rank=0, number=41) + own) == [("hangs", "later")]
+
+
 def test_files_that_end_alike_in_the_set_up_show_that_it_stands() -> None:
     files = [START.replace("nranks 2", "nranks 3"), OTHER.replace("nranks 2", "nranks 3")]
     assert words(*files) == [("hangs", "bootstrap")]

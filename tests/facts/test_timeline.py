@@ -116,3 +116,12 @@ def test_who_gives_up_waiting_first_need_not_have_failed_first() -> None:
     text = up("n1", "n2") + GAVE_UP.format(1, 41) + GAVE_UP.format(0, 41)
     assert firsts(text)[0] == ("first-to-give-up", "rank 1", "line")
     assert firsts(up("n1", "n2") + COMPLETION.format("n2", 1) + GAVE_UP.format(0, 41))[0][0] == "first-failure"
+
+
+def test_a_rank_that_raised_failed_before_those_that_gave_up_waiting_for_it() -> None:
+    raised = "[rank1]: Traceback (most recent call last):\n[rank1]: ValueError: batch 17 is empty\n"
+    files = (up("n1", "n2") + GAVE_UP.format(0, 41), raised)
+    assert firsts(*files) == [("first-failure", "rank 1", "wait")]
+    assert firsts(*reversed(files)) == [("first-failure", "rank 1", "wait")]
+    late = files[0] + raised  # in one source the lines have an order
+    assert firsts(late)[0] == ("first-to-give-up", "rank 0", "line")

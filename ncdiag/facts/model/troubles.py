@@ -33,7 +33,7 @@ class SeenComplaint(Fact, frozen=True, kw_only=True):
 
 
 Step = Literal["first-failure", "first-to-give-up", "first-end", "last"]
-OrderedBy = Literal["time", "line", "none"]
+OrderedBy = Literal["time", "line", "wait", "none"]
 
 
 class Moment(Fact, frozen=True, kw_only=True):
@@ -42,7 +42,7 @@ class Moment(Fact, frozen=True, kw_only=True):
     ``what``: ``first-failure``, ``first-to-give-up`` where somebody waited in vain, ``first-end`` of a process, or the
     ``last`` that ranks did. ``who`` names ranks and hosts. ``time`` is seconds since the epoch by the median host's
     clock, None without a stamp. ``ordered_by`` says what makes it the first: stamps, the order of the lines in one
-    source, or ``none``: it is one of several of which nobody can tell which came first.
+    source, ``wait`` (the others only gave up waiting), or ``none``: nobody can tell which of several came first.
     """
 
     what: Step

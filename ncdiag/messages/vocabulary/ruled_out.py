@@ -89,9 +89,9 @@ def _choice(job: Job, view: View) -> RuledOut | None:
 def _versions(job: Job, view: View) -> RuledOut | None:
     """Each rank prints its release in a line of its own, and all print the same."""
     ranks = [rank for rank in job.ranks if rank.rank is not None]
-    texts = {str(rank.nccl_version) for rank in ranks}
+    texts = {str(v) if (v := rank.nccl_version) is not None and v.low == v.high else "" for rank in ranks}
     spans = [span for rank in ranks if (span := rank.provenance.get("nccl_version")) is not None]
-    if len(texts) != 1 or len(set(spans)) < max(len(ranks), job.nranks or 0, 2):
+    if len(texts) != 1 or "" in texts or len(set(spans)) < max(len(ranks), job.nranks or 0, 2):
         return None
     return _found("a mix of NCCL releases", f"all {len(ranks)} ranks print {texts.pop()}", spans, ("version",))
 

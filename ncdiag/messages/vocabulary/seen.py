@@ -27,6 +27,7 @@ from ncdiag.nccl.vocabulary.peer_access import stands_at_first_size, waiting_gpu
 from ncdiag.spans import Span
 
 _WELL = frozenset({"finished", "running"})
+_ENDS = frozenset({"process-end", "job-end", "exception"})
 _LINES = 3
 """Lines that a complaint shows."""
 _STANDS: dict[str, Phase] = {"rendezvous": "rendezvous", "set-up": "init"}
@@ -91,13 +92,20 @@ def is_telling(event: Event, view: View) -> bool:
 
 
 def first_hand(failures: Collection[Event], view: View) -> list[Event]:
-    """Those of the failures that are no echo of others, and that say what failed where any does."""
-    tiers = (
-        [event for event in failures if is_telling(event, view)],
-        [event for event in failures if event.kind != "echo"],
-        list(failures),
-    )
-    return next((found for found in tiers if found), [])
+    """Those of the failures that are no echo of others, and that say what failed where any does.
+
+    The exception or the end of a rank that says nothing else is its own word.
+    """
+    telling = [event for event in failures if is_telling(event, view)]
+    spoken = {event.rank for event in telling} | {None}
+    telling += [e for e in failures if is_end(e) and e.rank not in spoken and not is_telling(e, view)]
+    own = [event for event in failures if event.kind != "echo"]
+    return telling or own or list(failures)
+
+
+def is_end(event: Event) -> bool:
+    """Does the line tell that a process ended, or was ended?"""
+    return event.kind != "echo" and about.entry(event.event).category in _ENDS
 
 
 def is_of_job(event: Event) -> bool:

@@ -21,10 +21,9 @@ from ncdiag.facts.vocabulary.job import is_timeout
 from ncdiag.facts.vocabulary.outcome import open_failures
 from ncdiag.messages import about
 from ncdiag.messages.vocabulary.phases import came_to
-from ncdiag.messages.vocabulary.seen import first_hand, speakers
+from ncdiag.messages.vocabulary.seen import first_hand, is_end, speakers
 from ncdiag.spans import Span
 
-_ENDS = frozenset({"process-end", "job-end", "exception"})
 _SKEW = 2.0
 """Seconds by which the clocks of two hosts may differ when nothing is known of them (NTP keeps them closer)."""
 _MOST, _GROUPS = 3, 16
@@ -36,6 +35,7 @@ _CAME: dict[Phase, str] = {
     "init": "had met the others and set up its communicator", "connect": "was connecting to the others",
     "first-collective": "had completed its communicator", "later": "was in a later collective", "end": "had ended",
 }  # fmt: skip
+_FIRST: dict[bool, Step] = {True: "first-to-give-up", False: "first-failure"}
 _CALLED, _WAITED = len(PHASES), len(PHASES) + 1
 _SILENT = "not one line is seen"
 
@@ -46,21 +46,27 @@ def timeline(job: Job, view: View) -> tuple[Moment, ...]:
     failures = open_failures(job, view)
     if not failures or not _several(job):
         return ()
-    first, how = first_of(first_hand(failures, view), view)
-    found = [_moment(_first_step(event), event, how, speakers([event]), view) for event in first]
+    first, how = _first(first_hand(failures, view), view)
+    found = [_moment(_FIRST[_gave_up(event)], event, how, speakers([event]), view) for event in first]
     if len(first) == 1:  # of several, nobody knows whether an end came before
-        ended, by = first_of([event for event in failures if _is_end(event)], view)
+        ended, by = first_of([event for event in failures if is_end(event)], view)
         if len(ended) == 1 and ended != first:
             found.append(_moment("first-end", ended[0], by, process_text([*same_process(ended[0], view)]), view))
     return (*found, *_last(job, view))
 
 
-def _first_step(event: Event) -> Step:
-    return "first-to-give-up" if about.complaint(event.event) == "hangs" else "first-failure"
+def _first(events: Sequence[Event], view: View) -> tuple[list[Event], OrderedBy]:
+    """The first of the failures; where nothing orders them, those who waited in vain come after those who failed."""
+    found, how = first_of(events, view)
+    failed = [event for event in events if not _gave_up(event)]
+    if how != "none" or len(failed) in {0, len(events)}:
+        return found, how
+    found, how = first_of(failed, view)
+    return found, "wait" if len(found) == 1 else how
 
 
-def _is_end(event: Event) -> bool:
-    return event.kind != "echo" and about.entry(event.event).category in _ENDS
+def _gave_up(event: Event) -> bool:
+    return about.complaint(event.event) == "hangs"
 
 
 def _several(job: Job) -> bool:
