@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import functools
 import re
+from typing import Any
 
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers import _languages
 from ncdiag.parsers._prose import is_curt, is_prose, is_said, is_voiced
+from ncdiag.parsers.told import troubles
 from ncdiag.spans import Section
 
 _LOOKED_AT, _KEPT = 1000, 400
@@ -117,9 +119,10 @@ class Complaints:
             return False
         self._sentences += 1
         self._voiced = self._voiced or is_voiced(text)
-        what = find(text)
+        what = find(text) if troubles.is_claimed(text[:_LOOKED_AT].replace("\u2019", "'")) else None
         if what is not None:
-            self._found.append(observe(self._section, index, "Complaint", what=what, text=text[:_KEPT]))
+            fields: dict[str, Any] = troubles.described(what, text[:_LOOKED_AT].replace("\u2019", "'"))
+            self._found.append(observe(self._section, index, "Complaint", text=text[:_KEPT], **fields))
         return what is not None
 
     def observations(self) -> list[Observation]:

@@ -35,6 +35,8 @@ CONTINUED = re.compile(
 )
 """Further lines of NCCL's messages of several lines, which have no prefix (since 2.12; the first line is the event)."""
 
+_MEANING = re.compile(r"\bwhat\s(?:does|do|is|are)\s(?:\S+\s){0,12}mean|\bthe\smeaning\sof\b|什么意思", re.IGNORECASE)
+_LOOKED_AT = 1000
 _LAST_ERROR = "Last error:"
 _TAGGED = 120
 """Characters of ``Last error:`` with a tag of the launcher (``worker-1: ``) before it."""
@@ -116,11 +118,18 @@ def expects(line: str) -> bool:
 def _of_line(text: str, context: _context.Context, form: Form, *, told: bool) -> list[_events.Found]:
     if told:
         return _events.last_error(text.removeprefix(_LAST_ERROR).lstrip())
+    if _asks_meaning(text):
+        return []
     found = _events.find(text)
     if found:
         return found
     other = form(text, context)
     return [other] if other is not None else []
+
+
+def _asks_meaning(text: str) -> bool:
+    """True for ``what does cudaErrorUnknown mean?``: whoever asks that tells of no event."""
+    return text.rstrip().endswith(("?", "\uff1f")) and _MEANING.search(text[:_LOOKED_AT]) is not None
 
 
 def leftovers(section: Section, indices: Sequence[int]) -> Parsed:

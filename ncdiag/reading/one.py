@@ -23,6 +23,8 @@ from ncdiag.spans import span
 
 _UNTOLD = frozenset({"unknown-warn", "program-error", "program-cuda-failure", "failure-words", "kernel-fault"})
 """Events of a line of which nobody knows what it says: a layer around it may look like them."""
+_TOLD = frozenset({"Complaint", "Trial", "Context", "Want"})
+"""What people say, in any clothes."""
 _PLACE = frozenset({"text", "order", "time", "count", "line_tag", "unreadable_rows"})
 """Fields that tell of a line, or of how it was read, rather than of what it says."""
 
@@ -62,7 +64,7 @@ def _told(reading: Reading, *, doubtful: bool) -> frozenset[Said]:
 
     ``doubtful``: without settings and launch commands, which people write down without having done it.
     """
-    silent = {"Complaint", "Setting", "Launch"} if doubtful else {"Complaint"}  # prose complains in any clothes
+    silent = _TOLD | {"Setting", "Launch"} if doubtful else {*_TOLD}  # prose complains in any clothes
     return frozenset(said for found in reading.observations if found.entity not in silent for said in _said(found))
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from ncdiag.errors import contained
 from ncdiag.facts.observe import Observation, Parsed, not_declared
-from ncdiag.parsers import discover, leftovers
+from ncdiag.parsers import discover, leftovers, told
 from ncdiag.reading.model import Piece, Reading
 from ncdiag.spans import Section, Span
 
@@ -26,6 +26,7 @@ def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
     ``skipped`` lines of other text were counted only.
     """
     faults: list[str] = []
+    sections = list(sections)
     parsed, pieces, unread = _parse(sections, faults)
     if scanned.observations:
         numbers = [o.span.line for o in scanned.observations]
@@ -36,7 +37,7 @@ def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
     count = sum(len(p.unread) for p in [*parsed, scanned]) + skipped
     unread += [o.span for o in scanned.observations if o.fields.get("event") == "unknown-warn"]
     shown = sorted(unread, key=lambda span: span.line)[:UNREAD_KEPT]
-    found = [o for p in [scanned, *parsed] for o in p.observations]
+    found = [o for p in [scanned, *parsed] for o in p.observations] + told.read(sections)
     faults += not_declared(found)
     return Reading(name, lines, count, tuple(pieces), tuple(notes), tuple(found), tuple(shown), tuple(faults))
 

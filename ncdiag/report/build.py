@@ -14,8 +14,9 @@ from ncdiag.differential.choose import Suspected, answers
 from ncdiag.engine import results
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.fold import fold_hosts, fold_ranks
-from ncdiag.facts.model import Job, Moment
+from ncdiag.facts.model import Context, Job, Moment, Trial, Want
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.told import told_conflicts
 from ncdiag.fixes.values import Values
 from ncdiag.grades import SEVERITIES
 from ncdiag.messages.vocabulary.ruled_out import ruled_out
@@ -68,7 +69,7 @@ def report(
     return model.Report(
         tool=model.Tool("ncdiag", __version__), inputs=read.inputs, summary=summary, findings=findings,
         unknown=tuple(model.Unknown(u.code, u.name, u.missing, u.ask_for) for u in diagnosis.unknown),
-        conflicts=_conflicts(job), complaints=complaints,
+        conflicts=_conflicts(view), complaints=complaints, told=_told(job),
         timeline=tuple(map(_moment, timeline(job, view))),
         ruled_out=tuple(_ruled_out(view, diagnosis)) if complaints else (),
         faults=tuple(dict.fromkeys(faults)), suspects=suspects_of(suspected, view, values, faults, read.answered),
@@ -86,6 +87,20 @@ def _ruled_out(view: View, diagnosis: results.Diagnosis) -> Iterator[model.Ruled
 
 def _moment(found: Moment) -> model.Moment:
     return model.Moment(found.what, found.who, found.text, found.ordered_by, found.time, lines_of(found))
+
+
+def _told(job: Job) -> tuple[model.Told, ...]:
+    """What people say besides: the first of each thing that they say."""
+    said: list[tuple[str, str, Trial | Context | Want]] = [
+        *((trial.outcome, trial.change, trial) for trial in job.trials),
+        *((context.kind, context.value, context) for context in job.contexts),
+        *(("wants", want.what, want) for want in job.wishes),
+    ]
+    first = {(kind, label): fact for kind, label, fact in reversed(said)}
+    return tuple(
+        model.Told(kind, label, fact.text, evidence([span] if (span := fact.provenance.get("")) else []))
+        for (kind, label), fact in reversed(first.items())
+    )
 
 
 def _named(job: Job) -> list[str]:
@@ -119,8 +134,8 @@ def _finding(found: results.Finding, view: View, values: Values, faults: list[st
     )  # fmt: skip
 
 
-def _conflicts(job: Job) -> tuple[model.Conflict, ...]:
+def _conflicts(view: View) -> tuple[model.Conflict, ...]:
     return tuple(
         model.Conflict(entity=c.entity, field=c.field, values=c.values, evidence=evidence(c.spans), kept=c.kept)
-        for c in job.conflicts
+        for c in (*view.job.conflicts, *told_conflicts(view.job, view))
     )

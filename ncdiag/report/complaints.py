@@ -22,7 +22,7 @@ SHOWN = 20
 def told(job: Job) -> Iterator[model.Complaint]:
     """What a person says."""
     for found in job.complaints[:SHOWN]:
-        yield model.Complaint(found.what, found.text, lines_of(found))
+        yield model.Complaint(found.what, found.text, lines_of(found), phase=found.phase, scope=found.scope)
 
 
 def seen(view: View, findings: Iterable[Finding]) -> Iterator[model.Complaint]:

@@ -129,7 +129,33 @@ def was_read(report: Report) -> list[str]:
     ]
     if known.verdict == "nothing-understood":
         return lines
-    return [*lines, ", ".join(filter(None, job))]
+    return [*lines, ", ".join(filter(None, job)), *_told(report)]
+
+
+_OUTCOMES = {
+    "works": "works with", "fails": "fails with", "unchanged": "not helped by", "other-error": "another error with",
+    "slower": "slower with", "faster": "faster with",
+}  # fmt: skip
+
+
+_PHASES = {
+    "rendezvous": "at the rendezvous", "bootstrap": "in the bootstrap", "init": "at init",
+    "connect": "as ranks connect",
+    "first-collective": "after init", "later": "after a while", "end": "at the end",
+}  # fmt: skip
+
+
+def _told(report: Report) -> list[str]:
+    """What people say goes wrong, and what came of their trials, in a line; nothing where they tried nothing."""
+    groups: dict[str, list[str]] = {}
+    for told in report.told:
+        if told.kind in _OUTCOMES:
+            groups.setdefault(_OUTCOMES[told.kind], []).append(told.label)
+    if not groups:
+        return []
+    wrong = [" ".join(filter(None, [said.what, _PHASES.get(said.phase or "", "")])) for said in report.complaints]
+    parts = [f"{phrase} {', '.join(labels)}" for phrase, labels in groups.items()]
+    return [f"told: {cut('; '.join([*dict.fromkeys(wrong), *parts]), LIST_LIMIT)}"]
 
 
 def _input(item: Input) -> str:

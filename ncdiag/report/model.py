@@ -93,7 +93,8 @@ class Complaint(Part, frozen=True):
     """What goes wrong: ``what`` in a word (``hangs``, ``slow`` ...), ``text`` a sentence about it.
 
     ``told``: a person says so, and ``text`` is theirs; else the input shows it. ``phase`` is how far the job had come
-    then (``bootstrap``, ``first-collective`` ...), ``where`` names ranks and hosts, empty where nobody does.
+    then (``bootstrap``, ``first-collective`` ...), ``where`` names ranks and hosts, empty where nobody
+    does; ``scope`` is what a person says of it (``multi-host``).
     """
 
     what: str
@@ -102,6 +103,20 @@ class Complaint(Part, frozen=True):
     told: bool = True
     phase: str | None = None
     where: str = ""
+    scope: str = ""
+
+
+class Told(Part, frozen=True):
+    """What a person says: ``text`` is the line.
+
+    ``kind`` is what came of a trial (``works``, ``unchanged`` ...) and ``label`` the change, or ``kind`` is ``wants``
+    and ``label`` what for, or ``kind`` says what of the place is named (``cloud``) and ``label`` its name.
+    """
+
+    kind: str
+    label: str
+    text: str
+    evidence: tuple[Evidence, ...] = ()
 
 
 class Proof(Part, frozen=True):
@@ -273,5 +288,6 @@ class Report(Part, frozen=True, kw_only=True):
     timeline: tuple[Moment, ...] = ()
     ruled_out: tuple[RuledOut, ...] = ()
     suspects: tuple[Suspect, ...] = ()
+    told: tuple[Told, ...] = ()
     faults: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()

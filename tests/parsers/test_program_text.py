@@ -97,6 +97,14 @@ def test_a_message_quoted_word_for_word_counts() -> None:
 
 
 @pytest.mark.parametrize(
+    "line", ["I got cudaErrorLaunchFailure, what does it mean?", "cudaErrorLaunchFailure 是什么意思\uff1f"]
+)
+def test_whoever_asks_what_an_error_means_tells_no_event(line: str) -> None:
+    assert named(line) == []
+    assert named("I got cudaErrorLaunchFailure, what can I do?") == ["program-cuda-failure"]
+
+
+@pytest.mark.parametrize(
     ("prefix", "rank", "pid"),
     [
         ("[rank3]: ", 3, None),

@@ -57,6 +57,7 @@ from ncdiag.facts.model.records import (
 )
 from ncdiag.facts.model.stacks import StackDump, StackFrame, StackThread
 from ncdiag.facts.model.system import IdleState, KernelModule, Library, Limit, Mount, ProcessCpus, Service
+from ncdiag.facts.model.told import Context, Trial, Want
 from ncdiag.facts.model.topology import (
     GraphChannel,
     GraphDump,
@@ -98,6 +99,7 @@ __all__ = [
     "ComparedChoice",
     "Complaint",
     "Conflict",
+    "Context",
     "Difference",
     "Event",
     "Fabric",
@@ -179,5 +181,7 @@ __all__ = [
     "TopoNvlink",
     "TopoPci",
     "TopoSystem",
+    "Trial",
+    "Want",
     "What",
 ]

@@ -177,9 +177,20 @@ class Throughput(Fact, frozen=True, kw_only=True):
 
 
 class Complaint(Fact, frozen=True, kw_only=True):
-    """What a person says goes wrong, in their own words: ``text`` is the sentence, ``what`` the kind of trouble."""
+    """What a person says goes wrong, in their own words: ``text`` is the sentence, ``what`` the kind of trouble.
 
-    what: Literal["hangs", "fails", "slow", "wrong-results", "not-used", "memory-grows"]
+    ``phase`` is how far the job had come, ``against`` what it is slower than, ``subject`` what is not used (``ib``).
+    """
+
+    what: Literal[
+        "cannot-start", "fails", "fails-at-init", "hangs", "slow", "crashes", "wrong-results", "not-used",
+        "memory-grows",
+    ]  # fmt: skip
+    phase: Literal["rendezvous", "bootstrap", "init", "connect", "first-collective", "later", "end"] | None = None
+    scope: Literal["multi-host", "one-host", "multi-gpu", ""] = ""
+    against: str | None = None
+    subject: Literal["ib", "rdma", "roce", "nvlink", "p2p", "gdr", "efa", "shm", "all-nics", "gpu"] | None = None
+    told: bool = True
     text: str = ""
 
 
