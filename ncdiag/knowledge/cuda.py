@@ -2,33 +2,69 @@
 
 from __future__ import annotations
 
-import re
-
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
-from ncdiag.messages.vocabulary.cuda_errors import MEMORY_LOST, MEMORY_XIDS, PRINTED, is_nvlink_error
+from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_nvlink_error
+from ncdiag.messages.vocabulary.xids import (
+    SXID,
+    XID,
+    is_fatal_sxid,
+    is_link_xid,
+    is_memory_xid,
+    is_unfit,
+    of,
+    wanted_recovery,
+)
+from ncdiag.nccl.xids import Remedy
 
-_FATAL_XIDS = frozenset({
-    46, 48, 56, 57, 58, 62, 64, 65, 69, 73, 74, 79, 80, 81, 95, 119, 120, 140, 143,
-})  # fmt: skip
-_NVLINK5_XIDS = frozenset(range(144, 151))
-"""Errors of the NVLinks of Blackwell: each line says whether it is ``Fatal`` or ``Nonfatal``."""
-_CALLED_FATAL = re.compile(r"(?<![Nn]on[- ])\bFatal\b")
 _GSP_XIDS = frozenset({119, 120})
 """After which the driver prints its last calls as well (kernel_gsp.c, kgspLogRpcDebugInfo)."""
 
 
-@derived_of("gpu-xid", "gpu-gsp-history", "cuda-nvlink-error", *PRINTED)
+@derived_of(XID)
+def follows_switch(event: Event, view: View) -> bool:
+    """An Xid of the NVLinks of a GPU on a host whose NVSwitch failed: the same fault, seen from its other end."""
+    return is_link_xid(event, view) and any(is_fatal_sxid(e, view) for e in view.events_on(event.host, [SXID]))
+
+
+@derived_of(XID, "gpu-gsp-history", "cuda-nvlink-error", *PRINTED)
 def is_fatal_gpu_failure(event: Event, view: View) -> bool:
-    """Was a GPU given up: an Xid that needs a reset, a system processor that does not answer, a lost NVLink?"""
+    """Was a GPU given up: an Xid that needs a reset, a system processor that does not answer, a lost NVLink?
+
+    Not for links behind an NVSwitch that failed.
+    """
     if not event.event.startswith("gpu-"):
         return bool(is_nvlink_error(event, view))
-    if event.event == "gpu-xid":
-        xid = event.fields.get("xid")
-        return xid in _FATAL_XIDS or (xid in _NVLINK5_XIDS and _CALLED_FATAL.search(event.text) is not None)
-    told = {e.fields.get("xid") for e in view.events_on(event.host, ["gpu-xid"])}
+    if event.event == XID:
+        return is_unfit(event, view) and not follows_switch(event, view)
+    told = {e.fields.get("xid") for e in view.events_on(event.host, [XID])}
     return not told & _GSP_XIDS
+
+
+_MENDED_BY: dict[Remedy, str] = {
+    "reset": "reset the GPU",
+    "reboot": "restart the host",
+    "update": "update the driver, of host and guest alike",
+    "wiring": "look at the cables and the slot of the GPU",
+    "restart": "start the program again",
+}
+
+
+@derived
+def xid_name(event: Event, view: View) -> str | None:
+    """What its Xid is called: ``GPU has fallen off the bus``."""
+    known = of(event)
+    return known.name if known is not None else None
+
+
+@derived
+def remedy(event: Event, view: View) -> str:
+    """The first thing to do for a GPU that failed: ``restart the host``."""
+    known, wanted = of(event), wanted_recovery(event, view)
+    if wanted:
+        return f"do what the driver wants ({wanted})"
+    return _MENDED_BY.get(known.remedy if known is not None else "reset", _MENDED_BY["reset"])
 
 
 @derived
@@ -46,20 +82,43 @@ def has_several_ranks(job: Job, view: View) -> bool | None:
     return max(counts) > 1 if counts else None
 
 
-_REPAIR_XIDS = frozenset({63, 92})
 _LOST = frozenset({"gpu-fell-off-bus", "gpu-init-failed", "gpu-handle-missing"})
 _OFF_THE_BUS = 79
 
 
-@derived_of("gpu-xid")
+@derived_of(XID)
 def is_repair(event: Event, view: View) -> bool:
     """Does an Xid note that memory is taken out of use, or that errors were corrected, and no more?"""
-    return event.fields.get("xid") in _REPAIR_XIDS and not any(
-        e.event == "gpu-xid" and e.fields.get("xid") in MEMORY_XIDS | MEMORY_LOST for e in view.job.events
-    )
+    known = of(event)
+    noted = known is not None and (known.fault, known.remedy) == ("memory", "none")
+    return noted and not any(is_memory_xid(e) for e in view.job.events)
+
+
+@derived_of(XID)
+def is_program_xid(event: Event, view: View) -> bool:
+    """Did work of the program end in an Xid, for which the GPU need not be reset?"""
+    known = of(event)
+    return known is not None and known.fault in {"program", "engine"}
+
+
+@derived_of(XID)
+def is_echo(event: Event, view: View) -> bool:
+    """Does an Xid only say that the driver cleared up, or that the links behind a failed NVSwitch are down?"""
+    known = of(event)
+    return known is not None and (known.fault == "echo" or follows_switch(event, view))
+
+
+_NOTED = frozenset({"bus", "firmware", "power", "store", "advice", "other"})
+
+
+@derived_of(XID)
+def is_noted(event: Event, view: View) -> bool:
+    """Does an Xid tell of something for which nothing has to be done at once?"""
+    known = of(event)
+    return known is not None and known.fault in _NOTED and not is_unfit(event, view)
 
 
 @derived_of(*_LOST)
 def is_lost_gpu(event: Event, view: View) -> bool:
     """A GPU that left the bus or did not start, unless an Xid 79 tells the same."""
-    return not any(e.event == "gpu-xid" and e.fields.get("xid") == _OFF_THE_BUS for e in view.job.events)
+    return not any(e.event == XID and e.fields.get("xid") == _OFF_THE_BUS for e in view.job.events)

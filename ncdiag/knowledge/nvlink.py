@@ -9,6 +9,8 @@ from ncdiag.facts.model import Event, Gpu, Host, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import gpu_pairs, has_nvswitch, is_module, lacks_peer_access, listed, module_of
 from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_fabric_wait
+from ncdiag.messages.vocabulary.xids import SXID, XID, is_link_xid, is_unfit
+from ncdiag.nccl import xids
 from ncdiag.nccl.vocabulary.peer_access import lacks_nvlink
 
 
@@ -37,13 +39,10 @@ def fabric_manager_down(host: Host, view: View) -> bool | None:
     return False if service.active else has_switch
 
 
-@derived_of("nvswitch-sxid")
-def is_fatal_sxid(event: Event, view: View) -> bool:
-    """An SXid of an NVSwitch that its line calls fatal; further lines of it hold its severity and registers.
-
-    NVIDIA/open-gpu-kernel-modules 580, src/common/nvswitch/kernel/inc/error_nvswitch.h: ``Fatal, Link 08 ...``.
-    """
-    return str(event.fields.get("detail", "")).lower().startswith("fatal")
+@derived_of(SXID)
+def is_fabric_wide(event: Event, view: View) -> bool:
+    """An SXid after which all links of all switches of the host are down."""
+    return xids.reach(event.fields.get("sxid")) == "fabric"
 
 
 _UNDER_WAY = frozenset({"Not Started", "In Progress"})
@@ -252,10 +251,6 @@ def refused_pairs(host: Host, view: View) -> str | None:
     return "; ".join(f"{link.a} and {link.b}" for link in bad[:3]) + (" and others" if len(bad) > 3 else "")  # noqa: PLR2004
 
 
-_LINK_XIDS = frozenset(range(144, 151))
-"""Xids of the NVLinks of Blackwell (NVIDIA's Xid catalogue); up to Hopper it was 74, after which a GPU is lost."""
-
-
 @derived
 def link_error_counts(gpu: Gpu, view: View) -> str | None:
     """``recovery 3, replay 4``: what the NVLinks of the GPU had to mend; empty for nothing, None when not told."""
@@ -272,7 +267,7 @@ def gpus_with_link_errors(host: Host, view: View) -> str | None:
     None when nothing tells.
     """
     told = [(gpu, link_error_counts(gpu, view)) for gpu in host.gpus]
-    reported = [e for e in view.events_on(host.name, ["gpu-xid"]) if e.fields.get("xid") in _LINK_XIDS]
+    reported = [e for e in view.events_on(host.name, [XID]) if is_link_xid(e, view) and not is_unfit(e, view)]
     for event in reported:
         view.note(event)
     if not reported and all(counts is None for _, counts in told):

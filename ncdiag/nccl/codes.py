@@ -1,4 +1,4 @@
-"""Numbers and their names: results, completion statuses, vendor errors, Xids, SXids, errno (``codes.toml``)."""
+"""Numbers and their names: results, completions, vendor errors, SXids, errno (``codes.toml``), Xids (`xids`)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from ncdiag import compiled
+from ncdiag.nccl import xids
 
 TABLE = Path(__file__).with_name("codes.toml")
 
@@ -34,16 +35,18 @@ def build() -> Codes:
     from ncdiag import toml
 
     raw = toml.loads(TABLE.read_text(encoding="utf-8"))
-    return {
+    tables = {
         kind: {int(number): Code(kind, int(number), *entry) for number, entry in table.items()}
         for kind, table in raw.items()
     }
+    tables["xid"] = {xid.number: Code("xid", xid.number, xid.name, xid.meaning) for xid in xids.xids().values()}
+    return tables
 
 
 @functools.cache
 def codes() -> Mapping[str, Mapping[int, Code]]:
     """The tables by kind."""
-    return compiled.load("codes", (TABLE, __file__), build, Codes)
+    return compiled.load("codes", (TABLE, xids.TABLE, __file__), build, Codes)
 
 
 def code(kind: str, number: object) -> Code | None:

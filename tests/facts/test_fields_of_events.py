@@ -6,7 +6,7 @@ from ncdiag.engine.fields import events_with
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
 from ncdiag.knowledge import registry
-from ncdiag.knowledge.nvlink import is_fatal_sxid
+from ncdiag.messages.vocabulary.xids import is_fatal_sxid
 
 CONFINED = {name: field.events for (owner, name), field in registry().items() if field.events is not None}
 

@@ -8,6 +8,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.messages.vocabulary.reasons import error_name
+from ncdiag.messages.vocabulary.xids import is_memory_lost, is_memory_xid
 
 PRINTED = ("cuda-failure", "program-cuda-failure", "cuda-alloc-failed")
 """Events of a failed call of CUDA, of which the error tells all."""
@@ -167,18 +168,14 @@ def is_shm_registration(event: Event, view: View) -> bool:
     return not is_kernel_fault(event, view) and not is_cuda_memory_failure(event, view)
 
 
-MEMORY_XIDS = frozenset({94, 171, 172})
-MEMORY_LOST = frozenset({48, 64, 65, 95, 140})
-
-
 @derived_of("gpu-xid", "cuda-memory-error", *PRINTED)
 def is_memory_error(event: Event, view: View) -> bool:
     """A memory error that the GPU confined or repaired, unless another Xid says that its memory failed for good."""
     if event.event in PRINTED:
         found = cuda_error(event, view) == "cudaErrorECCUncorrectable"
     else:
-        found = event.fields.get("xid") in MEMORY_XIDS if event.event == "gpu-xid" else "ECC" in event.text
-    return found and not any(e.event == "gpu-xid" and e.fields.get("xid") in MEMORY_LOST for e in view.job.events)
+        found = is_memory_xid(event) if event.event == "gpu-xid" else "ECC" in event.text
+    return found and not any(is_memory_lost(e, view) for e in view.job.events)
 
 
 @derived_of("cuda-failure")
