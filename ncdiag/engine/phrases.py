@@ -18,8 +18,8 @@ from ncdiag.errors import DefinitionError, suggestion
 
 GAP = 6
 """Words between two atoms of a phrase at most."""
-TOKEN = re.compile(r"[a-z0-9_]+|[^\x00-\x7f]")
-"""A word: letters, digits and underscores, or one sign of another script."""
+TOKEN = re.compile(r"[1-9][0-9]?x(?=[a-z]+[0-9]|[0-9]{4})|[a-z0-9_]+|[^\x00-\x7f]")
+"""A word: letters, digits and underscores, one sign of another script, or how many of a model there are (8xH100)."""
 _WORD = re.compile(r"[a-z0-9_]+\*?|[^\x00-\x7f]")
 _CLASS, _NOT, _ANY = "~", "!", "..."
 

@@ -35,6 +35,9 @@ def written(text: str) -> Phrase:
         ("connect|connection refused", "Connection to 10.0.0.1 refused"),
         ("not using ib", "it is not using IB"),
         ("socket !ib", "socket it is"),
+        ("h100", "a node of 8xH100"),
+        ("4090", "two boxes, 2x4090 each"),
+        ("1920x1080", "frames of 1920x1080"),
     ],
 )
 def test_it_is_found(text: str, line: str) -> None:
