@@ -22,6 +22,8 @@ from ncdiag.engine.where import spans
 from ncdiag.errors import contained
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.runs import seen_trials
+from ncdiag.facts.vocabulary.told import cured_by, not_cured_by
+from ncdiag.messages.vocabulary.seen import seen_complaints
 from ncdiag.spans import Span
 
 STRENGTHS: Mapping[str, float] = {"decisive": 3.0, "strong": 1.8, "moderate": 0.9, "weak": 0.4}
@@ -75,7 +77,8 @@ class Scales:
             verdict.rule.name for verdict in self._outcomes.values()
             if verdict.rule.role == "symptom" and any(found.severity != "info" for found in verdict.findings)
         }  # fmt: skip
-        self._trouble = frozenset(found.what for found in view.job.complaints)
+        told = {found.what for found in view.job.complaints}
+        self._trouble = frozenset(told or {found.what for found in seen_complaints(view.job, view)})
         self.faults: list[str] = []
 
     def weigh(self, rules: Iterable[Rule]) -> list[Weighed]:
@@ -103,10 +106,13 @@ class Scales:
                 yield Judged(Sign(text=f"it would explain {name}", strength="weak", group="explains"), truth=True)
 
     def _of_trials(self, rule: Rule) -> Iterable[Judged]:
-        """What was tried of the rule's fixes, in runs that the input shows or in answers."""
-        seen = {trial.change: trial.spans for trial in seen_trials(self._view.job, self._view)}
-        cured = {*seen, *(label for label, answer in self._answers.items() if answer)}
-        in_vain = {label for label, answer in self._answers.items() if not answer}
+        """What was tried of the rule's fixes: as a person says, in runs that the input shows, or in answers."""
+        job, view = self._view.job, self._view
+        seen: dict[str, tuple[Span, ...]] = {trial.change: trial.spans for trial in seen_trials(job, view)}
+        for trial in job.trials:
+            seen.setdefault(trial.change, tuple(trial.provenance.values()))
+        cured = {*cured_by(job, view), *(label for label, answer in self._answers.items() if answer)}
+        in_vain = {*not_cured_by(job, view), *(label for label, answer in self._answers.items() if not answer)}
         for sign, label in trials.signs(rule, cured, in_vain):
             yield Judged(sign, truth=True, evidence=seen.get(label, ()))
 
