@@ -139,7 +139,7 @@ def build(folder: Path) -> None:
     """Write all that `compiled.load` is asked for into ``folder``, for a wheel to carry."""
     from ncdiag import parsers
     from ncdiag.messages import about, match
-    from ncdiag.nccl import codes, environment, reasons
+    from ncdiag.nccl import codes, environment, reasons, xids
     from ncdiag.parsers.nccl_log import lines
 
     contents = {
@@ -150,6 +150,7 @@ def build(folder: Path) -> None:
         "events": about.build(),
         "reasons": reasons.build(),
         "codes": codes.build(),
+        "xids": xids.build(),
         "nccl-lines": lines.build(),
         "parsers": parsers.build(),
         "variables": environment.build(),

@@ -84,7 +84,8 @@ def answer(item: tuple[dict[str, Any], Path]) -> Answer:
         wanted=frozenset({case["expected"]["finding"], *case["expected"].get("also_ok", [])}),
         specific=[names(found.rule) for found in findings if choose.is_specific(found)],
         suspects=[(names(each.rule), each.score) for each in weighed[:8]],
-        telling=[names(found.rule) for found in findings if choose.is_telling(found)],
+        telling=[names(found.rule) for found in findings if choose.is_telling(found)]
+        + [names(found.rule) for found in findings if found.role == "risk" and found.severity != "info"],
         others=[names(found.rule) for found in findings if not choose.is_specific(found)],
         troubled=choose.is_troubled(findings, view),
         loud=sum(found.severity != "info" for found in findings),

@@ -16,7 +16,7 @@ from ncdiag.facts.vocabulary.outcome import open_failures, outcome
 Likelihood = Literal["very likely", "likely", "possible"]
 MOST = 3
 """Suspects that a report shows."""
-VERY_LIKELY, LEAD, LIKELY, POSSIBLE = 3.4, 1.0, 2.2, 1.2
+VERY_LIKELY, LEAD, LIKELY, POSSIBLE = 3.0, 1.0, 2.8, 1.6
 """Scores from which the words hold; ``LEAD`` is how far the first must be ahead of the next to be very likely."""
 _WELL = frozenset({"finished", "running"})
 
@@ -56,13 +56,14 @@ def is_telling(found: Finding) -> bool:
 def answers(findings: Sequence[Finding], shown: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     """Names of findings and suspects (name and word) in the order of a report.
 
-    Causes that say what to mend, suspects that are likely, symptoms that say where it fails, suspects that are
-    possible, and what is left.
+    Causes that say what to mend, suspects that are likely, symptoms that say where it fails, risks, suspects
+    that are possible, and what is left.
     """
     likely = [name for name, word in shown if word != "possible"]
     possible = [name for name, word in shown if word == "possible"]
     specific = [found.rule.name for found in findings if is_specific(found)]
     telling = [found.rule.name for found in findings if is_telling(found)]
+    telling += [found.rule.name for found in findings if found.role == "risk" and found.severity != "info"]
     others = [found.rule.name for found in findings]
     return tuple(dict.fromkeys([*specific, *likely, *telling, *possible, *others]))
 

@@ -35,7 +35,7 @@ def findings(rule: Rule, example: Example) -> tuple[Finding, ...]:
     view = View(facts_of(example.sections, example.host), environment.resolve_fields)
     values = Values(view)
     diagnosis = conclude(judge([rule], view, values), view, understood=True)
-    return build.report(diagnosis, view, values, build.Read((), frozenset(), ())).findings
+    return build.report(diagnosis, (), view, values, build.Read((), frozenset(), ())).findings
 
 
 def test_there_are_such_rules() -> None:
