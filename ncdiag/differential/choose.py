@@ -16,7 +16,7 @@ from ncdiag.facts.vocabulary.outcome import open_failures, outcome
 Likelihood = Literal["very likely", "likely", "possible"]
 MOST = 3
 """Suspects that a report shows."""
-VERY_LIKELY, LEAD, LIKELY, POSSIBLE = 3.0, 1.0, 2.8, 1.6
+VERY_LIKELY, LEAD, LIKELY, POSSIBLE = 3.4, 1.0, 2.8, 1.6
 """Scores from which the words hold; ``LEAD`` is how far the first must be ahead of the next to be very likely."""
 _WELL = frozenset({"finished", "running"})
 

@@ -31,7 +31,7 @@ PRIORS: Mapping[str, float] = {"common": 0.8, "uncommon": 0.4, "rare": 0.0}
 _OTHER_TROUBLE = -0.8
 """What it counts that the job has trouble, and none that the suspect makes."""
 _SAME_TROUBLE = 0.3
-_PREMISE = Sign(text="what it needs is there, as far as the input shows", strength="moderate")
+_PREMISE = Sign(text="what it needs is there, as far as the input shows", strength="weak")
 """The sign that a rule gives which could not be judged, though its conditions were true as far as they are known."""
 
 

@@ -70,7 +70,7 @@ def test_every_warning_is_answered_by_what_it_says(
     unanswered = []
     for number, (entry, line) in enumerate(warnings):
         report = diagnose([TextSource.of_bytes("job.log", job(entry, line, number).encode())])
-        first = next(f.name for f in report.findings if f.name == report.answers[0])
+        first = report.findings[0].name
         about = [f.name for f in report.findings if any(line[:QUOTED] in e.text for e in f.evidence)]
         became["first" if first in about else "later" if about else "not"] += 1
         unanswered += [] if about else [f"{entry['level']}: {line}: {list(report.answers)}"]
