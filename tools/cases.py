@@ -191,7 +191,7 @@ def main() -> None:
     with ProcessPoolExecutor(args.jobs) as pool:
         answers = list(pool.map(answer, chosen, chunksize=8))
     shipped = Limits(choose.VERY_LIKELY, choose.LEAD, choose.LIKELY, choose.POSSIBLE)
-    print(line("as shipped", total_of(answers, shipped)), flush=True)
+    print(line("unread" if args.unread else "as shipped", total_of(answers, shipped)), flush=True)
     rules_alone = [held._replace(suspects=[]) for held in answers]
     print(line("without suspects", total_of(rules_alone, shipped)))
     if not args.unread:
