@@ -61,7 +61,7 @@ def run_examples(
     book = catalogue.rules(folders)  # refuses names that are taken
     wanted = {rule_text.find(word, book).name for word in words}
     chosen = [rule for rule in loaded if not wanted or rule.name in wanted]
-    found = [*problems(chosen, facts_of, view_of, book), *signs.problems(chosen, look)]
+    found = [*problems(chosen, facts_of, view_of, book), *signs.problems(chosen, look, book)]
     examples, count = sum(len(rule.examples) for rule in chosen), sum(len(rule.signs) for rule in chosen)
     signs_too = f", {count} signs" if count else ""
     lines = [*found, f"{len(chosen)} rules, {examples} examples{signs_too}, {len(found)} problems"]

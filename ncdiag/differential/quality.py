@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 import msgspec
 
-from ncdiag.differential.weigh import Scales
+from ncdiag.differential.choose import likelihood
+from ncdiag.differential.weigh import Scales, Weighed
 from ncdiag.differential.wording import Wording
 from ncdiag.engine.evaluate import program_of
 from ncdiag.engine.schema import Rule, Sign
@@ -18,20 +19,20 @@ _NEEDS_A_TWIN = ("decisive", "strong")
 _FEWEST = 2
 
 
-def problems(rules: Iterable[Rule], look: Look) -> list[str]:
-    """What is wrong with the signs of the rules, one sentence each."""
-    return [f"{rule.name}: {problem}" for rule in rules if rule.suspect for problem in _problems(rule, look)]
+def problems(rules: Iterable[Rule], look: Look, book: Collection[Rule]) -> list[str]:
+    """What is wrong with the signs of the rules, one sentence each; ``book``: all rules, whose order a sign changes."""
+    return [f"{rule.name}: {problem}" for rule in rules if rule.suspect for problem in _problems(rule, look, book)]
 
 
-def _problems(rule: Rule, look: Look) -> Iterator[str]:
+def _problems(rule: Rule, look: Look, book: Collection[Rule]) -> Iterator[str]:
     if sum(not sign.against for sign in rule.signs) < _FEWEST:
         yield f"has fewer than {_FEWEST} signs for it: a suspect is seen in several ways"
     for number, sign in enumerate(rule.signs):
-        for problem in _of_sign(rule, number, look):
+        for problem in _of_sign(rule, number, look, book):
             yield f"the sign {sign.text!r} {problem}"
 
 
-def _of_sign(rule: Rule, number: int, look: Look) -> Iterator[str]:
+def _of_sign(rule: Rule, number: int, look: Look, book: Collection[Rule]) -> Iterator[str]:
     sign = rule.signs[number]
     if not sign.example:
         yield "has no `example`: write a text in which it is true"
@@ -39,8 +40,8 @@ def _of_sign(rule: Rule, number: int, look: Look) -> Iterator[str]:
     scales = Scales(*look(sign.example), ())
     if not _is_true(rule, sign, scales):
         yield "is not true in its example"
-    elif not _changes(rule, number, scales):
-        yield "changes nothing in its example: the suspect weighs the same without it"
+    elif not _changes(rule, number, scales, book):
+        yield "changes nothing in its example: the suspects come out the same without it"
     if sign.unlike and _is_true(rule, sign, Scales(*look(sign.unlike), ())):
         yield "is true in `unlike`, too"
     if not sign.unlike and sign.strength in _NEEDS_A_TWIN:
@@ -51,9 +52,16 @@ def _is_true(rule: Rule, sign: Sign, scales: Scales) -> bool:
     return any(judged.sign is sign and judged.truth for judged in scales.one(rule).signs)
 
 
-def _changes(rule: Rule, number: int, scales: Scales) -> bool:
-    """Does the suspect weigh otherwise without the sign, so that it moves among the others?"""
-    return scales.one(rule).score != scales.one(_without(rule, number)).score
+def _changes(rule: Rule, number: int, scales: Scales, book: Collection[Rule]) -> bool:
+    """Do the suspects come out otherwise without the sign: in another order, or with another word?"""
+    others = scales.weigh(other for other in book if other.code != rule.code)
+    return _outcome(scales.one(rule), others) != _outcome(scales.one(_without(rule, number)), others)
+
+
+def _outcome(weighed: Weighed, others: Iterable[Weighed]) -> tuple[bool, int, str | None]:
+    """Whether it is a suspect at all, its place among the others, and the word."""
+    place = sum(other.score > weighed.score for other in others)
+    return bool(weighed.supporting), place, likelihood(weighed.score, weighed.score, first=place == 0)
 
 
 def _without(rule: Rule, number: int) -> Rule:
