@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from ncdiag import __version__, compiled
-from ncdiag.engine.phrases import Phrase
+from ncdiag.engine.phrases import Shared
 from ncdiag.engine.schema import AREAS, WORDING, Rule
 from ncdiag.engine.scope import Names
 from ncdiag.errors import NcdiagError, UsageError
@@ -45,15 +45,15 @@ def rules(extra_dirs: Iterable[Path] = ()) -> tuple[Rule, ...]:
     return found
 
 
-def benign() -> tuple[Phrase, ...]:
-    """The phrases of lines that look like trouble and are none."""
-    return compiled.load("benign", [str(rules_dir() / WORDING), *_code()], _benign, tuple[Phrase, ...])
+def shared() -> Shared:
+    """What the signs of all areas share."""
+    return compiled.load("wording", [str(rules_dir() / WORDING), *_code()], _shared, Shared)
 
 
-def _benign() -> tuple[Phrase, ...]:
-    from ncdiag.engine.load import benign as phrases
+def _shared() -> Shared:
+    from ncdiag.engine.load import shared_of
 
-    return phrases(rules_dir())
+    return shared_of(rules_dir())
 
 
 def rules_dir() -> Path:
@@ -144,7 +144,7 @@ def build(folder: Path) -> None:
 
     contents = {
         "rules": _read(rules_dir()),
-        "benign": _benign(),
+        "wording": _shared(),
         "messages": match.build(quiet=False),
         "all-messages": match.build(quiet=True),
         "events": about.build(),

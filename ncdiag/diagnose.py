@@ -8,11 +8,12 @@ from pathlib import Path
 import msgspec
 
 from ncdiag import catalogue
-from ncdiag.differential.choose import suspects
+from ncdiag.differential.choose import Suspected, is_called_for, noted, suspects
 from ncdiag.differential.weigh import Scales
 from ncdiag.differential.wording import Wording
 from ncdiag.engine.causes import conclude
 from ncdiag.engine.floor import judge_all
+from ncdiag.engine.results import Finding
 from ncdiag.engine.schema import Rule
 from ncdiag.errors import UsageError
 from ncdiag.facts.model import Job
@@ -34,9 +35,8 @@ from ncdiag.sources.model import Unreadable
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """What the user asked of the judgement. ``select`` and ``ignore`` hold codes or names of rules.
 
-    ``answers``: what was answered to the questions that tell suspects apart, by the key of each question.
-
-    ``left_out`` are phrases for the report on what is ignored by a standing order.
+    ``answers``: what was answered to the questions that tell suspects apart, by the key of each question. ``left_out``
+    are phrases for the report on what is ignored by a standing order.
     """
 
     select: tuple[str, ...] = ()
@@ -64,8 +64,11 @@ def diagnose(
     understood = bool(case.observations) or any(reading.observations for reading in case.readings)
     verdicts = judge_all(rules, view, values)
     diagnosis = conclude(verdicts, view, understood=understood)
-    scales = Scales(view, wording(case, view), verdicts, options.answers)
-    suspected = suspects(rules, diagnosis.findings, scales, view)
+    suspected: tuple[Suspected, ...] = ()
+    if is_called_for(diagnosis.findings, view):
+        scales = Scales(view, wording(case, view, diagnosis.findings), verdicts, options.answers)
+        suspected = suspects(rules, diagnosis.findings, scales, view)
+        diagnosis = msgspec.structs.replace(diagnosis, faults=(*diagnosis.faults, *scales.faults))
     return build.report(diagnosis, suspected, view, values, _read(case, view.job, options))
 
 
@@ -76,11 +79,15 @@ def look(text: str) -> tuple[View, Wording]:
     return view, wording(case, view)
 
 
-def wording(case: Case, view: View) -> Wording:
-    """The lines in which signs look for words: without those that tell of no trouble, or of one that is over."""
-    words = Wording(case.written())
-    passing = (event for event in view.job.events if event.kind == "harmless" or is_past(event, view))
-    words.leave_out((event.provenance[""] for event in passing if "" in event.provenance), catalogue.benign())
+def wording(case: Case, view: View, findings: Iterable[Finding] = ()) -> Wording:
+    """The lines in which signs look for words: without those that tell of no trouble, or of one that is over.
+
+    What a rule judged to be a note says no more in its words.
+    """
+    words = Wording(case.written(), catalogue.shared())
+    passing = [event for event in view.job.events if event.kind == "harmless" or is_past(event, view)]
+    passing += noted(findings)
+    words.leave_out(event.provenance[""] for event in passing if "" in event.provenance)
     return words
 
 

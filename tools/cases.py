@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from ncdiag import catalogue, diagnose
 from ncdiag.differential import choose
-from ncdiag.differential.weigh import Scales
+from ncdiag.differential.weigh import Scales, Weighed
 from ncdiag.engine.causes import conclude
 from ncdiag.engine.floor import judge_all
 from ncdiag.fixes.values import Values
@@ -44,13 +44,21 @@ GRID = {
 PROMISED = {"very likely": 0.8, "likely": 0.6, "possible": 0.4}
 
 
+class Guess(NamedTuple):
+    """A suspect by its name and former ones, its score, and whether it says no more than a symptom that was found."""
+
+    names: list[str]
+    score: float
+    no_more: bool
+
+
 class Answer(NamedTuple):
-    """What was answered to a thread. Names come with their former ones; ``suspects`` with their scores, best first."""
+    """What was answered to a thread. Names come with their former ones; ``suspects`` are the best first."""
 
     case: str
     wanted: frozenset[str]
     specific: list[list[str]]
-    suspects: list[tuple[list[str], float]]
+    suspects: list[Guess]
     telling: list[list[str]]
     others: list[list[str]]
     troubled: bool
@@ -76,14 +84,17 @@ def answer(item: tuple[dict[str, Any], Path]) -> Answer:
     rules = catalogue.rules()
     verdicts = judge_all(rules, view, Values(view))
     findings = conclude(verdicts, view).findings
-    scales = Scales(view, diagnose.wording(read, view), verdicts)
     names = lambda rule: [rule.name, *rule.formerly[:4]]  # noqa: E731
-    weighed = choose.candidates(rules, findings, scales, view)
+    weighed: list[Weighed] = []
+    if choose.is_called_for(findings, view):
+        scales = Scales(view, diagnose.wording(read, view, findings), verdicts)
+        weighed = scales.weigh(choose.eligible(rules, findings))
+    cited = choose.lines_of_symptoms(findings)
     return Answer(
         case=case["id"],
         wanted=frozenset({case["expected"]["finding"], *case["expected"].get("also_ok", [])}),
         specific=[names(found.rule) for found in findings if choose.is_specific(found)],
-        suspects=[(names(each.rule), each.score) for each in weighed[:8]],
+        suspects=[Guess(names(each.rule), each.score, choose.says_no_more(each, cited)) for each in weighed[:8]],
         telling=[names(found.rule) for found in findings if choose.is_telling(found)]
         + [names(found.rule) for found in findings if found.role == "risk" and found.severity != "info"],
         others=[names(found.rule) for found in findings if not choose.is_specific(found)],
@@ -97,17 +108,15 @@ def answer(item: tuple[dict[str, Any], Path]) -> Answer:
 def words(held: Answer, limits: Limits) -> list[tuple[list[str], str]]:
     """The suspects that are shown, each with its word."""
     found: list[tuple[list[str], str]] = []
-    for place, (names, score) in enumerate(held.suspects[: choose.MOST]):
-        behind = held.suspects[place + 1][1] if place + 1 < len(held.suspects) else 0.0
-        if place == 0 and score >= limits.very and score - behind >= limits.lead:
-            found.append((names, "very likely"))
-        elif score >= limits.likely:
-            found.append((names, "likely"))
-        elif score >= limits.possible:
-            found.append((names, "possible"))
-        else:
+    for place, guess in enumerate(held.suspects[: choose.MOST]):
+        behind = held.suspects[place + 1].score if place + 1 < len(held.suspects) else 0.0
+        if guess.score < limits.possible:
             break
-    return found if held.troubled else [(names, "possible") for names, _ in found]
+        word = "likely" if guess.score >= limits.likely else "possible"
+        if place == 0 and guess.score >= limits.very and guess.score - behind >= limits.lead:
+            word = "very likely"
+        found.append((guess.names, word if held.troubled and not guess.no_more else "possible"))
+    return found
 
 
 def judged(held: Answer, limits: Limits) -> Counter[str]:
@@ -205,8 +214,10 @@ def main() -> None:
     if args.misses:
         for held in answers:
             if not judged(held, shipped)["first"]:
-                shown = [names[0] for names in held.specific] + [f"{n[0]}={s:.1f}" for n, s in held.suspects[:4]]
-                place = next((i for i, (n, _) in enumerate(held.suspects) if held.wanted & set(n)), None)
+                shown = [names[0] for names in held.specific] + [
+                    f"{guess.names[0]}={guess.score:.1f}" for guess in held.suspects[:4]
+                ]
+                place = next((i for i, guess in enumerate(held.suspects) if held.wanted & set(guess.names)), None)
                 print(f"{held.case:28} want {'|'.join(sorted(held.wanted)):60} got {' '.join(shown)}  at {place}")
 
 

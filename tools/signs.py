@@ -44,13 +44,14 @@ def look(path: str) -> Seen:
     view = diagnose.view_of(case.job())
     verdicts = judge_all(rules, view)
     findings = conclude(verdicts, view).findings
-    scales = Scales(view, diagnose.wording(case, view), verdicts)
+    scales = Scales(view, diagnose.wording(case, view, findings), verdicts)
     true = [
         (rule.name, judged.sign.strength, judged.sign.text)
         for rule in rules if rule.suspect for judged in scales.one(rule).signs
         if judged.truth and not judged.sign.against and judged.sign in rule.signs
     ]  # fmt: skip
-    shown = [f"{each.rule.name} ({each.likelihood})" for each in choose.suspects(rules, findings, scales, view)]
+    suspected = choose.suspects(rules, findings, scales, view) if choose.is_called_for(findings, view) else ()
+    shown = [f"{each.rule.name} ({each.likelihood})" for each in suspected]
     return path, true, [found.rule.name for found in findings if found.severity != "info"], shown
 
 

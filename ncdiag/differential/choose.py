@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -10,15 +10,17 @@ import msgspec
 from ncdiag.differential.weigh import Judged, Scales, Weighed
 from ncdiag.engine.results import Finding
 from ncdiag.engine.schema import Rule
+from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.outcome import open_failures, outcome
+from ncdiag.facts.vocabulary.outcome import open_failures
+from ncdiag.messages.vocabulary.seen import goes_well
+from ncdiag.spans import Span
 
 Likelihood = Literal["very likely", "likely", "possible"]
 MOST = 3
 """Suspects that a report shows."""
 VERY_LIKELY, LEAD, LIKELY, POSSIBLE = 3.4, 1.0, 2.8, 1.6
 """Scores from which the words hold; ``LEAD`` is how far the first must be ahead of the next to be very likely."""
-_WELL = frozenset({"finished", "running"})
 
 
 class Suspected(msgspec.Struct, frozen=True):
@@ -70,24 +72,21 @@ def answers(findings: Sequence[Finding], shown: Sequence[tuple[str, str]]) -> tu
 
 def suspects(rules: Iterable[Rule], findings: Sequence[Finding], scales: Scales, view: View) -> tuple[Suspected, ...]:
     """The suspects to show."""
-    return tuple(named(candidates(rules, findings, scales, view), troubled=is_troubled(findings, view)))
+    cited = lines_of_symptoms(findings)
+    return tuple(named(scales.weigh(eligible(rules, findings)), cited, troubled=is_troubled(findings, view)))
 
 
-def candidates(rules: Iterable[Rule], findings: Sequence[Finding], scales: Scales, view: View) -> list[Weighed]:
-    """The suspects by their scores: none where a finding names the cause, nor of a job that runs to nobody's complaint.
-
-    A rule whose finding is shown as what is wrong is no suspect beside it.
-    """
-    if any(is_specific(found) for found in findings) or is_well(view):
-        return []
-    shown = {found.rule.code for found in findings if found.severity != "info" and found.role != "risk"}
-    return scales.weigh(rule for rule in rules if rule.code not in shown)
-
-
-def is_well(view: View) -> bool:
-    """Did the job run, and does nobody complain of it?"""
+def is_called_for(findings: Sequence[Finding], view: View) -> bool:
+    """Are suspects to be weighed: does no finding name the cause, and is it no job that runs to nobody's complaint?"""
     job = view.job
-    return not job.complaints and not open_failures(job, view) and outcome(job, view) in _WELL
+    well = goes_well(job, view) and not job.complaints and not open_failures(job, view)
+    return not well and not any(is_specific(found) for found in findings)
+
+
+def eligible(rules: Iterable[Rule], findings: Sequence[Finding]) -> Iterable[Rule]:
+    """The rules that may be suspected: not those whose finding is shown as what is wrong."""
+    shown = {found.rule.code for found in findings if found.severity != "info" and found.role != "risk"}
+    return (rule for rule in rules if rule.code not in shown)
 
 
 def is_troubled(findings: Sequence[Finding], view: View) -> bool:
@@ -97,14 +96,41 @@ def is_troubled(findings: Sequence[Finding], view: View) -> bool:
     )
 
 
-def named(weighed: Sequence[Weighed], *, troubled: bool = True) -> Iterable[Suspected]:
-    """The first ones, each with the word for its score; what is weaker than possible is left out."""
+def lines_of_symptoms(findings: Iterable[Finding]) -> frozenset[Span]:
+    """The lines on which the symptoms rest that say where it fails."""
+    return frozenset(span for found in findings if is_telling(found) for span in found.evidence)
+
+
+def noted(findings: Iterable[Finding]) -> list[Event]:
+    """The events that rules judged to be notes, and that nothing louder rests on."""
+    held = [found for found in findings if not found.rule.floor]
+    loud = {id(event) for found in held if found.severity != "info" for event in _events(found)}
+    return [e for found in held if found.severity == "info" for e in _events(found) if id(e) not in loud]
+
+
+def _events(found: Finding) -> Iterator[Event]:
+    return (entity for names in found.instances for entity in names.values() if isinstance(entity, Event))
+
+
+def says_no_more(weighed: Weighed, cited: frozenset[Span]) -> bool:
+    """Does all that speaks for a suspect stand in lines of which a symptom says what they mean?"""
+    lines = {span for judged in weighed.supporting for span in judged.evidence}
+    return bool(lines) and lines <= cited
+
+
+def named(
+    weighed: Sequence[Weighed], cited: frozenset[Span] = frozenset(), *, troubled: bool = True
+) -> Iterable[Suspected]:
+    """The first ones, each with the word for its score; what is weaker than possible is left out.
+
+    What says no more than a symptom (``cited``: its lines) is possible at most, as is all where nothing went wrong.
+    """
     for place, each in enumerate(weighed[:MOST]):
         behind = weighed[place + 1].score if place + 1 < len(weighed) else 0.0
         word = likelihood(each.score, each.score - behind, first=place == 0)
         if word is None:
             return
-        yield Suspected(each, word if troubled else "possible")
+        yield Suspected(each, word if troubled and not says_no_more(each, cited) else "possible")
 
 
 def likelihood(score: float, lead: float, *, first: bool) -> Likelihood | None:

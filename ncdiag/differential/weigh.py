@@ -67,6 +67,8 @@ class Scales:
     ) -> None:
         """Take what was seen, the words of the input, what came of the rules, and answers to questions.
 
+        Trials are told by a person, shown by runs of the input, or answered.
+
         An answer's key is that of its question (`ncdiag.differential.decide`): a sign's, or a trial's label.
         """
         self._answers = answers or {}
@@ -79,6 +81,9 @@ class Scales:
         }  # fmt: skip
         told = {found.what for found in view.job.complaints}
         self._trouble = frozenset(told or {found.what for found in seen_complaints(view.job, view)})
+        self._cured = {*cured_by(view.job, view), *(key for key, answer in self._answers.items() if answer)}
+        self._in_vain = {*not_cured_by(view.job, view), *(key for key, answer in self._answers.items() if not answer)}
+        self._tried = _tried(view)
         self.faults: list[str] = []
 
     def weigh(self, rules: Iterable[Rule]) -> list[Weighed]:
@@ -106,15 +111,9 @@ class Scales:
                 yield Judged(Sign(text=f"it would explain {name}", strength="weak", group="explains"), truth=True)
 
     def _of_trials(self, rule: Rule) -> Iterable[Judged]:
-        """What was tried of the rule's fixes: as a person says, in runs that the input shows, or in answers."""
-        job, view = self._view.job, self._view
-        seen: dict[str, tuple[Span, ...]] = {trial.change: trial.spans for trial in seen_trials(job, view)}
-        for trial in job.trials:
-            seen.setdefault(trial.change, tuple(trial.provenance.values()))
-        cured = {*cured_by(job, view), *(label for label, answer in self._answers.items() if answer)}
-        in_vain = {*not_cured_by(job, view), *(label for label, answer in self._answers.items() if not answer)}
-        for sign, label in trials.signs(rule, cured, in_vain):
-            yield Judged(sign, truth=True, evidence=seen.get(label, ()))
+        """What was tried of the rule's fixes."""
+        for sign, label in trials.signs(rule, self._cured, self._in_vain):
+            yield Judged(sign, truth=True, evidence=self._tried.get(label, ()))
 
     def _judged(self, rule: Rule, number: int) -> Judged:
         sign = rule.signs[number]
@@ -145,6 +144,17 @@ class Scales:
                 return False, ()
             truth = None if found is None else truth
         return truth, tuple(dict.fromkeys([*said, *spans((), frame.reads or (), self._view)]))
+
+
+def _tried(view: View) -> dict[str, tuple[Span, ...]]:
+    """The lines of each trial, of a variable with a value under its name as well: runs in the input, then told ones."""
+    found: dict[str, tuple[Span, ...]] = {}
+    shown = ((trial.change, trial.spans) for trial in seen_trials(view.job, view))
+    told = ((trial.change, tuple(trial.provenance.values())) for trial in view.job.trials)
+    for change, lines in (*shown, *told):
+        found.setdefault(change, lines)
+        found.setdefault(change.partition("=")[0], lines)
+    return found
 
 
 def key_of(rule: Rule, sign: Sign) -> str:

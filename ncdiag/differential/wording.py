@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ncdiag.engine.phrases import GAP, TOKEN, Atom, Phrase
+from ncdiag.engine.phrases import CLASS, GAP, TOKEN, Atom, Phrase, Run, Shared
 from ncdiag.spans import Span
 
 _LONGEST = 4000
 """Characters of a line that are looked at."""
-_INFLECTED = ("", "s", "es", "ed", "d", "ing")
+_INFLECTED = ("s", "es", "ed", "d", "ing")
 """Endings of a plain word that make no difference."""
 _SHORTEST = 3
 """Letters of a word that has inflected forms."""
@@ -24,7 +25,6 @@ _DENIED = 2
 class _Found(NamedTuple):
     """What of an atom is in the input: its alternatives, each word as the forms that are there, and the lines."""
 
-    atom: Atom
     runs: list[list[frozenset[str]]]
     lines: set[int]
 
@@ -32,40 +32,35 @@ class _Found(NamedTuple):
 class Wording:
     """Lines and an index of their words. Lines of the same words count once, with the first span."""
 
-    def __init__(self, spans: Iterable[Span]) -> None:
-        """Take the lines apart."""
-        self._lines: dict[tuple[str, ...], Span] = {}
+    def __init__(self, spans: Iterable[Span], shared: Shared) -> None:
+        """Take the lines apart, and leave out those that hold a benign phrase."""
+        self._classes = shared.classes
+        lines: dict[tuple[str, ...], Span] = {}
         for span in spans:
             words = tuple(TOKEN.findall(span.text[:_LONGEST].lower()))
             if words:
-                self._lines.setdefault(words, span)
-        self._words = list(self._lines)
+                lines.setdefault(words, span)
+        self._words, self._spans = list(lines), list(lines.values())
         self._index: dict[str, list[int]] = defaultdict(list)
         for number, words in enumerate(self._words):
             for word in dict.fromkeys(words):
                 self._index[word].append(number)
         self._vocabulary = sorted(self._index)
-        self._forms: dict[str, frozenset[str]] = {}
-        self._found: dict[int, _Found] = {}
+        self._forms = _forms(self._vocabulary)
+        self._beginnings: dict[str, frozenset[str]] = {}
+        self._found: dict[Atom, _Found] = {}
         self._left_out: set[int] = set()
+        self._left_out |= {number for phrase in shared.benign for number in self._matches(phrase)}
 
-    def leave_out(self, spans: Iterable[Span], phrases: Iterable[Phrase] = ()) -> None:
-        """Look at these lines no more, nor at those in which one of the phrases is."""
-        found = {number for phrase in phrases for number in self._matches(phrase)}
+    def leave_out(self, spans: Iterable[Span]) -> None:
+        """Look at these lines no more."""
         places = {(span.source, span.line) for span in spans}
-        found |= {n for n, span in enumerate(self._lines.values()) if (span.source, span.line) in places}
-        self._left_out |= found
+        self._left_out |= {n for n, span in enumerate(self._spans) if (span.source, span.line) in places}
 
     def find(self, phrases: Iterable[Phrase], most: int = 3) -> list[Span]:
         """The first lines that hold one of the phrases and do not deny it."""
-        found: dict[int, None] = {}
-        for phrase in phrases:
-            for number in self._matches(phrase):
-                found[number] = None
-                if len(found) == most:
-                    break
-        spans = list(self._lines.values())
-        return [spans[number] for number in sorted(found)[:most]]
+        first = (itertools.islice(self._matches(phrase), most) for phrase in phrases)
+        return [self._spans[number] for number in sorted({*itertools.chain.from_iterable(first)})[:most]]
 
     def _matches(self, phrase: Phrase) -> Iterator[int]:
         """The lines that hold the phrase."""
@@ -86,32 +81,49 @@ class Wording:
     def _find(self, atom: Atom) -> _Found:
         """The alternatives of which every word is in the input, and the lines in which their first words are.
 
-        Most atoms are in hundreds of phrases and no input: what was found is kept by the atom itself.
+        Few atoms are in an input, and many phrases share one: what was found is kept.
         """
-        known = self._found.get(id(atom))
-        if known is None or known.atom is not atom:
-            runs = [forms for run in atom if all(forms := [self._form(word) for word in run])]
-            lines = {number for forms in runs for word in forms[0] for number in self._index[word]}
-            known = self._found[id(atom)] = _Found(atom, runs, lines)
-        return known
-
-    def _form(self, word: str) -> frozenset[str]:
-        known = self._forms.get(word)
+        known = self._found.get(atom)
         if known is None:
-            known = self._forms[word] = frozenset(self._inflected(word))
+            whole = itertools.chain.from_iterable(self._members(run) for run in atom)
+            runs = [forms for run in whole if (forms := self._present(run))]
+            lines = {number for forms in runs for word in forms[0] for number in self._index[word]}
+            known = self._found[atom] = _Found(runs, lines)
         return known
 
-    def _inflected(self, word: str) -> Iterator[str]:
-        if word.endswith("*"):
-            begin = word[:-1]
-            for place in range(bisect_left(self._vocabulary, begin), len(self._vocabulary)):
-                if not self._vocabulary[place].startswith(begin):
-                    return
-                yield self._vocabulary[place]
-        elif len(word) >= _SHORTEST and word.isalpha():
-            yield from (word + ending for ending in _INFLECTED if word + ending in self._index)
-        elif word in self._index:
-            yield word
+    def _members(self, run: Run) -> Atom:
+        """The runs of a class of words; a run of its own alone."""
+        return self._classes[run[0][1:]] if run[0].startswith(CLASS) else (run,)
+
+    def _present(self, run: Run) -> list[frozenset[str]]:
+        """Of each word of a run the forms that are in the input; empty where one word is not."""
+        found: list[frozenset[str]] = []
+        for word in run:
+            forms = self._beginning(word[:-1]) if word.endswith("*") else self._forms.get(word)
+            if not forms:
+                return []
+            found.append(forms)
+        return found
+
+    def _beginning(self, begin: str) -> frozenset[str]:
+        """The words of the input that begin so."""
+        known = self._beginnings.get(begin)
+        if known is None:
+            rest = map(self._vocabulary.__getitem__, range(bisect_left(self._vocabulary, begin), len(self._vocabulary)))
+            known = frozenset(itertools.takewhile(lambda word: word.startswith(begin), rest))
+            self._beginnings[begin] = known
+        return known
+
+
+def _forms(vocabulary: Iterable[str]) -> dict[str, frozenset[str]]:
+    """The words of an input by what a phrase calls them: each by itself, those of letters without their endings too."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for word in vocabulary:
+        found[word].add(word)
+        for ending in _INFLECTED if word.isalpha() else ():
+            if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
+                found[word.removesuffix(ending)].add(word)
+    return {word: frozenset(forms) for word, forms in found.items()}
 
 
 def _ends(words: Sequence[str], atom: _Found, begin: int, end: int) -> Iterator[int]:

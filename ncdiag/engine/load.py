@@ -12,7 +12,7 @@ import msgspec
 from ncdiag import toml
 from ncdiag.engine import clauses
 from ncdiag.engine.order import placed
-from ncdiag.engine.phrases import Phrase, phrase
+from ncdiag.engine.phrases import Phrase, Shared, phrase, shared
 from ncdiag.engine.program import Bound, Program, completed
 from ncdiag.engine.schema import AREAS, DEFAULT_LAYER, WORDING, Applies, Ask, Case, Fix, Rule, Sign, Suspect
 from ncdiag.engine.scope import Names, Scope
@@ -70,10 +70,10 @@ def wording_of(folder: Path) -> Wording:
     return _file(folder / WORDING, Wording, 'benign = ["no plugin found"]') or Wording()
 
 
-def benign(folder: Path) -> tuple[Phrase, ...]:
-    """The phrases of lines that look like trouble and are none."""
-    shared = wording_of(folder)
-    return tuple(phrase(text, shared.classes) for text in shared.benign)
+def shared_of(folder: Path) -> Shared:
+    """The same, ready to be looked for."""
+    texts = wording_of(folder)
+    return shared(texts.benign, texts.classes)
 
 
 def _values(path: Path, kind: type[T], sample: str) -> dict[str, T]:

@@ -1,6 +1,6 @@
 """Phrases of signs: words that stand in a line in this order, whatever is written between them.
 
-``efa ~missing|disabled``: two atoms, of which the second is a class of words (`WORDS_FILE`) or a word. An atom is words
+``efa ~missing|disabled``: two atoms; the second is a class of words (of ``wording.toml``) or a word. An atom is words
 side by side with ``|`` between alternatives; ``deadlock*`` is any word that begins so, and a plain word of letters
 stands for its inflected forms as well. Between two atoms are at most `GAP` words, or any number where ``...`` stands.
 ``!word`` refuses lines that hold it. Signs of punctuation only part words: ``net/ofi`` is ``net`` and ``ofi`` side by
@@ -10,7 +10,7 @@ side.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
@@ -21,10 +21,12 @@ GAP = 6
 TOKEN = re.compile(r"[1-9][0-9]?x(?=[a-z]+[0-9]|[0-9]{4})|[a-z0-9_]+|[^\x00-\x7f]")
 """A word: letters, digits and underscores, one sign of another script, or how many of a model there are (8xH100)."""
 _WORD = re.compile(r"[a-z0-9_]+\*?|[^\x00-\x7f]")
-_CLASS, _NOT, _ANY = "~", "!", "..."
+CLASS = "~"
+"""What the name of a class begins with, in a phrase and as its run."""
+_NOT, _ANY = "!", "..."
 
 Run = tuple[str, ...]
-"""Words side by side."""
+"""Words side by side, or the name of a class of words alone."""
 Atom = tuple[Run, ...]
 """Alternatives."""
 
@@ -37,7 +39,20 @@ class Phrase(msgspec.Struct, frozen=True, array_like=True):
     refused: tuple[Atom, ...] = ()
 
 
-def phrase(text: str, classes: Mapping[str, Sequence[str]]) -> Phrase:
+class Shared(msgspec.Struct, frozen=True):
+    """What all signs share: ``benign`` phrases, in whose lines no sign is looked for, and the ``classes`` of words."""
+
+    benign: tuple[Phrase, ...] = ()
+    classes: Mapping[str, Atom] = {}
+
+
+def shared(benign: Sequence[str], classes: Mapping[str, Sequence[str]]) -> Shared:
+    """The same from its texts; DefinitionError as of `phrase`."""
+    atoms = {name: tuple(_run(member, member) for member in members) for name, members in classes.items()}
+    return Shared(tuple(phrase(text, classes) for text in benign), atoms)
+
+
+def phrase(text: str, classes: Collection[str]) -> Phrase:
     """The phrase that a text writes; DefinitionError for a class that does not exist and for a phrase without words."""
     atoms: list[Atom] = []
     far: list[bool] = []
@@ -58,22 +73,23 @@ def phrase(text: str, classes: Mapping[str, Sequence[str]]) -> Phrase:
     return Phrase(tuple(atoms), tuple(far), tuple(refused))
 
 
-def _atom(piece: str, classes: Mapping[str, Sequence[str]], text: str) -> Atom:
+def _atom(piece: str, classes: Collection[str], text: str) -> Atom:
     found: list[Run] = []
     for word in piece.split("|"):
-        if not word.startswith(_CLASS):
-            found.append(run(word))
-            continue
-        if word[1:] not in classes:
+        if not word.startswith(CLASS):
+            found.append(_run(word, text))
+        elif word[1:] in classes:
+            found.append((word,))  # its members are looked up where the phrase is looked for
+        else:
             reason = f"there is no class of words {word!r}"
             raise DefinitionError(reason, text=text, hint=suggestion(word[1:], classes))
-        found += [run(member.lower()) for member in classes[word[1:]]]
-    if not all(found):
-        reason = f"{piece!r} holds no word"
-        raise DefinitionError(reason, text=text)
     return tuple(dict.fromkeys(found))
 
 
-def run(text: str) -> Run:
+def _run(word: str, text: str) -> Run:
     """The words of a text."""
-    return tuple(_WORD.findall(text))
+    found = tuple(_WORD.findall(word.lower()))
+    if not found:
+        reason = f"{word!r} holds no word"
+        raise DefinitionError(reason, text=text)
+    return found

@@ -73,13 +73,13 @@ class Suspect(_Table, frozen=True):
     """Says that the cause is worth suspecting where nothing proves one.
 
     ``text``: the cause in a sentence that names nothing of the input. ``prior``: how often it is the cause where its
-    complaint is, from counted support threads. ``complaints``: what people who have it complain of; a job that does
+    complaint is. ``complaints``: what people who have it complain of; a job that does
     something else counts against it.
     """
 
     text: str
     prior: Literal["common", "uncommon", "rare"] = "uncommon"
-    complaints: tuple[str, ...] = ()
+    complaints: tuple[What, ...] = ()
 
 
 class Sign(_Table, frozen=True):

@@ -136,9 +136,7 @@ _OUTCOMES = {
     "works": "works with", "fails": "fails with", "unchanged": "not helped by", "other-error": "another error with",
     "slower": "slower with", "faster": "faster with",
 }  # fmt: skip
-
-
-_PHASES = {
+_TOLD_PHASES = {
     "rendezvous": "at the rendezvous", "bootstrap": "in the bootstrap", "init": "at init",
     "connect": "as ranks connect",
     "first-collective": "after init", "later": "after a while", "end": "at the end",
@@ -153,7 +151,7 @@ def _told(report: Report) -> list[str]:
             groups.setdefault(_OUTCOMES[told.kind], []).append(told.label)
     if not groups:
         return []
-    wrong = [" ".join(filter(None, [said.what, _PHASES.get(said.phase or "", "")])) for said in report.complaints]
+    wrong = [" ".join(filter(None, [said.what, _TOLD_PHASES.get(said.phase or "", "")])) for said in report.complaints]
     parts = [f"{phrase} {', '.join(labels)}" for phrase, labels in groups.items()]
     return [f"told: {cut('; '.join([*dict.fromkeys(wrong), *parts]), LIST_LIMIT)}"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ncdiag.differential.wording import Wording
-from ncdiag.engine.phrases import Phrase, phrase
+from ncdiag.engine.phrases import Phrase, phrase, shared
 from ncdiag.errors import DefinitionError
 from ncdiag.spans import Span
 from tests.linear import assert_linear
@@ -13,8 +13,11 @@ from tests.linear import assert_linear
 CLASSES = {"hang": ("hang*", "stuck", "never return*", "卡住"), "missing": ("not found", "missing")}
 
 
+SHARED = shared(["no plugin found"], CLASSES)
+
+
 def words(*lines: str) -> Wording:
-    return Wording(Span("paste", number, line) for number, line in enumerate(lines, 1))
+    return Wording((Span("paste", number, line) for number, line in enumerate(lines, 1)), SHARED)
 
 
 def written(text: str) -> Phrase:
@@ -69,7 +72,7 @@ def test_phrases_that_say_nothing_are_refused(text: str) -> None:
 
 def test_lines_that_are_left_out_are_not_found() -> None:
     held = words("no plugin found", "plugin broken", "plugin lost")
-    held.leave_out([Span("paste", 2)], [written("no plugin found")])
+    held.leave_out([Span("paste", 2)])
     assert [span.line for span in held.find([written("plugin")])] == [3]
 
 

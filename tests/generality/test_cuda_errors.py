@@ -67,7 +67,7 @@ def test_the_answer_is_that_of_the_error(number: int) -> None:
     name, words, driver = told(number)
     for wording in (*WORDINGS, *(OF_DRIVER if driver else ())):
         text = wording.format(number=number, name=name, text=words, driver=driver)
-        assert [found.name for found in judged(text).findings[:1]] == [ANSWERS[number]], text
+        assert judged(text).answers[:1] == (ANSWERS[number],), text
 
 
 def test_no_error_is_met_with_silence() -> None:
