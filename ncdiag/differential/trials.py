@@ -10,11 +10,17 @@ from collections.abc import Iterable, Iterator
 
 from ncdiag.engine.schema import Fix, Rule, Sign
 
+_PRINTS = "_DEBUG"
+"""What is in the name of a variable that prints more and changes nothing else (NCCL, PyTorch, Gloo)."""
+
 
 def labels(fix: Fix) -> Iterator[str]:
-    """How a trial of the fix is called: ``NCCL_P2P_DISABLE=1``, or the name alone where its value is computed."""
+    """How a trial of the fix is called: ``NCCL_P2P_DISABLE=1``, or the name alone where its value is computed.
+
+    A variable that only prints more tries nothing.
+    """
     for name, value in fix.env.items():
-        if name != "*":
+        if name != "*" and _PRINTS not in name:
             yield name if "{" in value or not value else f"{name}={value}"
     yield from (f"unset {name}" for name in fix.unset if "{" not in name)
 

@@ -23,8 +23,8 @@ class Category(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     ``title`` says so in a sentence; ``layer`` is as in rules, lower is closer to the hardware. ``vague``: it says that
     something failed, not what, unless its reason is one of ``telling``. ``forms`` are events that parsers tell by the
-    form of a line. ``complaint`` is what goes wrong
-    then (``none``: the job does without it), ``phase`` where it does, where the kind of failure tells.
+    form of a line. ``complaint`` is what goes wrong then (``none``: the job does without it), ``phase`` where it does,
+    where the kind of failure tells.
     """
 
     title: str

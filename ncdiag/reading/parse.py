@@ -37,9 +37,18 @@ def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
     count = sum(len(p.unread) for p in [*parsed, scanned]) + skipped
     unread += [o.span for o in scanned.observations if o.fields.get("event") == "unknown-warn"]
     shown = sorted(unread, key=lambda span: span.line)[:UNREAD_KEPT]
-    found = [o for p in [scanned, *parsed] for o in p.observations] + told.read(sections)
+    found = [o for p in [scanned, *parsed] for o in p.observations] + _told(sections, faults)
     faults += not_declared(found)
     return Reading(name, lines, count, tuple(pieces), tuple(notes), tuple(found), tuple(shown), tuple(faults))
+
+
+def _told(sections: Iterable[Section], faults: list[str]) -> list[Observation]:
+    """What people say in the sections; nothing, with a note in ``faults``, where the grammar is at fault."""
+    try:
+        return told.read(sections)
+    except Exception as error:  # noqa: BLE001  (the grammar must raise nothing: this did)
+        faults.append(contained(error, "what people say could not be read"))
+        return []
 
 
 @contextlib.contextmanager

@@ -56,8 +56,16 @@ def _suspect(suspected: Suspected, view: View, values: Values, faults: list[str]
         why=" ".join(rule.why.split()) if _is_plain(program_of(rule), rule.why) else "",
         supporting=tuple(map(_sign, suspected.weighed.supporting)), against=tuple(map(_sign, suspected.against)),
         open=tuple(judged.sign.text for judged in suspected.open),
-        fixes=tuple(fix for fix in fixes if isinstance(fix, model.Fix)), references=rule.references,
+        fixes=tuple(fix for fix in fixes if isinstance(fix, model.Fix) and not _is_set(fix, view)),
+        references=rule.references,
     )  # fmt: skip
+
+
+def _is_set(fix: model.Fix, view: View) -> bool:
+    """Does the input set all that the fix would set?"""
+    held = {(setting.name, setting.text) for setting in view.job.settings}
+    held |= {pair for launch in view.job.launches for pair in (*launch.env.items(), *launch.prefix_env.items())}
+    return bool(fix.env) and held.issuperset(fix.env.items())
 
 
 def _sign(judged: Judged) -> model.Sign:

@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
-from ncdiag import catalogue
+import pytest
+
+from ncdiag import catalogue, errors
 from ncdiag.diagnose import diagnose
+from ncdiag.differential.weigh import Scales
+from ncdiag.report.model import Report
 from ncdiag.sources.files import TextSource
+
+
+def reported(text: str) -> Report:
+    return diagnose([TextSource.of_bytes("paste", text.encode())])
 
 
 def test_a_suspect_is_reported_with_its_signs_and_fixes() -> None:
     text = "train.py: error: unrecognized arguments: --local-rank=1\nI start with python -m torch.distributed.launch\n"
-    report = diagnose([TextSource.of_bytes("paste", text.encode())])
+    report = reported(text)
     suspect = report.suspects[0]
     assert (suspect.name, suspect.likelihood) == ("launcher-local-rank-argument", "very likely")
     assert [(item.line, item.text) for item in suspect.supporting[0].evidence] == [(1, text.splitlines()[0])]
     assert suspect.fixes
     assert report.answers[0] == suspect.name
+
+
+def test_no_suspect_offers_what_is_set() -> None:
+    text = "Why does it hang after Init COMPLETE? 2x RTX 4090, one node.\n"
+    offered = {pair for suspect in reported(text).suspects for fix in suspect.fixes for pair in fix.env.items()}
+    assert ("NCCL_P2P_DISABLE", "1") in offered
+    text += "export NCCL_P2P_DISABLE=1\n"
+    offered = {pair for suspect in reported(text).suspects for fix in suspect.fixes for pair in fix.env.items()}
+    assert ("NCCL_P2P_DISABLE", "1") not in offered
+
+
+def test_a_fault_of_a_sign_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        msg = "a derived field that fails"
+        raise ValueError(msg)
+
+    monkeypatch.setattr(errors, "strict", False)
+    monkeypatch.setattr(Scales, "_truth", broken)
+    assert any("could not be judged" in fault for fault in reported("Why does it hang?\n").faults)
 
 
 def test_suspects_have_plain_sentences() -> None:
