@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ncdiag import catalogue
-from ncdiag.differential.choose import Suspected, is_called_for, noted, suspects
+from ncdiag.differential.choose import Suspected, is_called_for, is_troubled, noted, suspects
 from ncdiag.differential.weigh import Scales
 from ncdiag.differential.wording import Wording
 from ncdiag.engine.causes import conclude
@@ -65,7 +65,8 @@ def diagnose(
     verdicts = judge_all(rules, view, values)
     diagnosis = conclude(verdicts, view, understood=understood)
     suspected: tuple[Suspected, ...] = ()
-    if is_called_for(diagnosis.findings, view):
+    # whoever pastes a text has a reason to; a look at a machine has none
+    if is_called_for(diagnosis.findings, view) and (case.texts or is_troubled(diagnosis.findings, view)):
         scales = Scales(view, wording(case, view, diagnosis.findings), verdicts, options.answers)
         suspected = suspects(rules, diagnosis.findings, scales, view)
         diagnosis = msgspec.structs.replace(diagnosis, faults=(*diagnosis.faults, *scales.faults))

@@ -225,6 +225,13 @@ def suspects_lead(report: Report) -> bool:
     return bool(report.suspects) and report.answers[0] == report.suspects[0].name
 
 
+def suspects_title(report: Report) -> str:
+    """What stands above the suspects: where nothing is seen to have failed they are no more than worth a look."""
+    if report.summary.verdict in {"risk-only", "healthy-as-far-as-seen"}:
+        return "Worth a look (nothing is seen to have failed)"
+    return "Most likely (not proved)"
+
+
 def suspected(suspect: Suspect) -> str:
     """Name, code, title and likelihood of a suspect."""
     return f"{suspect.name} ({suspect.code}): {suspect.title}  [{suspect.likelihood}]"

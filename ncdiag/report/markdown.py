@@ -56,7 +56,7 @@ def _timeline(report: Report) -> list[str]:
 
 
 def _suspects(report: Report) -> list[str]:
-    lines = ["**Most likely (not proved)**", ""] if report.suspects else []
+    lines = [f"**{digest.suspects_title(report)}**", ""] if report.suspects else []
     for number, suspect in enumerate(report.suspects, 1):
         lines += [f"{number}. {_inline(digest.suspected(suspect))}"]
         lines += [f"   - for: {_inline(digest.with_place(sign))}" for sign in suspect.supporting]

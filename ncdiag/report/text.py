@@ -98,7 +98,7 @@ def _suspects(page: Page, report: Report) -> None:
     """What is likely, with what speaks for and against it, and what would settle it."""
     for number, suspect in enumerate(report.suspects, 1):
         if number == 1:
-            page.put("MOST LIKELY (not proved)", "bold")
+            page.put(digest.suspects_title(report).upper(), "bold")
         page.put(f"{digest.suspected(suspect)}", "bold", first=f"  {number}. ")
         rows = [("for", digest.with_place(sign)) for sign in suspect.supporting[:SHOWN_SIGNS]]
         rows += [("against", digest.with_place(sign)) for sign in suspect.against[:SHOWN_SIGNS]]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import ncdiag
 from ncdiag import catalogue, errors
 from ncdiag.diagnose import diagnose
 from ncdiag.differential.weigh import Scales
+from ncdiag.machine.inputs import inputs
 from ncdiag.report.model import Report
 from ncdiag.sources.files import TextSource
 
@@ -42,6 +46,20 @@ def test_a_fault_of_a_sign_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(errors, "strict", False)
     monkeypatch.setattr(Scales, "_truth", broken)
     assert any("could not be judged" in fault for fault in reported("Why does it hang?\n").faults)
+
+
+def test_a_machine_on_which_nothing_failed_has_no_suspect(project: Path) -> None:
+    reports = [ncdiag.check(str(root)) for root in sorted((project / "fixtures" / "roots").iterdir())]
+    calm = [report for report in reports if report.summary.verdict in {"risk-only", "healthy-as-far-as-seen"}]
+    assert calm
+    assert [report.inputs[0].source for report in calm if report.suspects] == []
+
+
+def test_no_suspect_is_likely_in_healthy_texts(project: Path) -> None:
+    healthy = sorted((project / "fixtures" / "healthy").iterdir())
+    reports = [diagnose(inputs([str(path)])) for path in healthy]
+    assert reports
+    assert [s.name for report in reports for s in report.suspects if s.likelihood != "possible"] == []
 
 
 def test_suspects_have_plain_sentences() -> None:
