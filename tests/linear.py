@@ -13,12 +13,14 @@ SLACK = 3
 """Linear work may take this much longer than it should: caches of the processor, logarithms, noise."""
 ROUNDS = 5
 """Times that the larger input is tried before its time counts as too long."""
+NOTHING = 0.05
+"""Seconds that no input is too long for: under them, what the larger input takes is the caches' doing, no square's."""
 LEAST, MOST, ENOUGH = 3, 20, 0.02
 """The smaller input is tried so often at least and at most, and until so many seconds have been measured."""
 
 
 def assert_linear(work: Callable[[Any], object], make: Callable[[int], Any], size: int) -> None:
-    """Fail unless ``work(make(8 * size))`` takes at most 24 times as long as ``work(make(size))``.
+    """Fail unless ``work(make(8 * size))`` takes at most 24 times as long as ``work(make(size))``, or next to nothing.
 
     Seconds are those of the CPU in this process, the best of several rounds, so that neither other programs nor a slow
     machine change the answer. ``size`` must be large enough for a quadratic part to outweigh all others at eight times
@@ -41,7 +43,7 @@ def _assert_linear(work: Callable[[Any], object], make: Callable[[int], Any], si
     large: list[float] = []
     while len(large) < ROUNDS:
         large.append(cpu_seconds(work, make(TIMES * size + len(large))))
-        if min(large) <= SLACK * TIMES * min(small):
+        if min(large) <= max(SLACK * TIMES * min(small), NOTHING):
             return
     times = min(large) / min(small)
     msg = f"{TIMES} times the input (of {size}) took {times:.0f} times as long: {min(small):.2g} s, {min(large):.2g} s"
