@@ -9,8 +9,9 @@ cluster]`` behind them (ray python/ray/_private/ray_logging).
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 from typing import Any
 
@@ -33,7 +34,19 @@ _WORD = re.compile(r"[\w.-]{1,64}")
 _DIGITS = re.compile(r"\d{10,19}(?:\.\d{1,9})?")
 _REPEATED = re.compile(rb" \[repeated (\d{1,9})x across cluster\][^\n]{0,400}")
 _REPEATED_SIGN = b"x across cluster]"
-_decode = msgspec.json.Decoder(dict[str, Any]).decode
+_RFC = re.compile(r"\d{4}-\d\d-\d\d[T ]\S{8,30}")
+_GROUPS = (_TEXTS, _TIMES, _HOSTS, _PROGRAMS, _PROCESSES, ("stream",), ("kubernetes",))
+_FIELDS = tuple(name for group in _GROUPS for name in group)
+_Record = msgspec.defstruct(
+    "_Record",
+    [(f"field{number}", Any, None) for number in range(len(_FIELDS))],
+    rename={f"field{number}": name for number, name in enumerate(_FIELDS)},
+)
+"""The fields that are asked for: others are passed over unread."""
+_decode = msgspec.json.Decoder(_Record).decode
+_PLACES = [
+    slice(end - len(group), end) for group, end in zip(_GROUPS, itertools.accumulate(map(len, _GROUPS)), strict=True)
+]
 
 
 def unpacked(buffer: bytes) -> bytes:
@@ -49,16 +62,15 @@ def unpacked(buffer: bytes) -> bytes:
 
 def _line(record: bytes) -> bytes:
     try:
-        told = _decode(record)
+        told = msgspec.structs.astuple(_decode(record))
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return record
-    text = _first(told, _TEXTS)
-    time, stream = _time(told), told.get("stream")
+    texts, times, hosts, programs, processes, (stream,), (inner,) = (told[place] for place in _PLACES)
+    text, time = _first(texts), _time(_first(times))
     if not isinstance(text, str) or (time is None and not isinstance(stream, str)):
         return record
-    inner = told.get("kubernetes")
-    host, program = _word(told, _HOSTS) or _word(inner, _HOSTS), _word(told, _PROGRAMS) or _word(inner, _PROGRAMS)
-    process = _first(told, _PROCESSES)
+    host, program = _word(_first(hosts)) or _inner(inner, _HOSTS), _word(_first(programs)) or _inner(inner, _PROGRAMS)
+    process = _first(processes)
     if time and host and (program or process):
         head = f"{time} {host} {program or 'program'}[{process if str(process).isdecimal() else 0}]:"
     else:
@@ -66,21 +78,23 @@ def _line(record: bytes) -> bytes:
     return " ".join(f"{head} {text.rstrip()}".splitlines()).encode("utf-8", "replace")
 
 
-def _first(told: Mapping[str, Any], names: tuple[str, ...]) -> Any:  # noqa: ANN401  (whatever JSON holds)
-    return next((told[name] for name in names if told.get(name) is not None), None)
+def _first(values: Iterable[Any]) -> Any:  # noqa: ANN401  (whatever JSON holds)
+    return next((value for value in values if value is not None), None)
 
 
-def _word(told: object, names: tuple[str, ...]) -> str | None:
-    found = _first(told, names) if isinstance(told, Mapping) else None
+def _word(found: object) -> str | None:
     return found if isinstance(found, str) and _WORD.fullmatch(found) else None
 
 
-def _time(told: Mapping[str, Any]) -> str | None:
+def _inner(told: object, names: tuple[str, ...]) -> str | None:
+    return _word(_first(map(told.get, names))) if isinstance(told, Mapping) else None
+
+
+def _time(found: object) -> str | None:
     """The time as RFC 3339 writes it; None when there is none. Numbers are seconds, or so many more digits of one."""
-    found = _first(told, _TIMES)
+    if isinstance(found, str) and _RFC.fullmatch(found):
+        return found
     text = str(found)
-    if isinstance(found, str) and not _DIGITS.fullmatch(text):
-        return found if re.fullmatch(r"\d{4}-\d\d-\d\d[T ]\S{8,30}", text) else None
     if not _DIGITS.fullmatch(text):
         return None
     whole, _, fraction = text.partition(".")
