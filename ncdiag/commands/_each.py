@@ -1,0 +1,106 @@
+"""``ncdiag parse --each``: every input is a job of its own, judged by all processors; a line a job, the worst first."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
+from contextlib import ExitStack
+
+from ncdiag import diagnose
+from ncdiag.commands._interrupt import interruptible
+from ncdiag.commands._judge import at_least, exit_code, told
+from ncdiag.commands._options import Options
+from ncdiag.commands._output import write
+from ncdiag.commands._progress import showing
+from ncdiag.errors import FOUND, INTERNAL, INTERRUPTED, NOTHING_UNDERSTOOD
+from ncdiag.machine.inputs import inputs
+from ncdiag.reading.model import Item
+from ncdiag.reading.stop import Stop
+from ncdiag.report import overview
+from ncdiag.report.model import Report
+from ncdiag.sources.files import File
+
+_WAIT = 0.1
+_WORST = (FOUND, INTERNAL)
+"""Exit codes that one job is enough for."""
+
+
+def judge_each(paths: Sequence[str], options: Options) -> int:
+    """Diagnose each input by itself, print the overview and return the exit code of the worst."""
+    render = overview.renderer(options.format)
+    asked = options.judging()
+    jobs: list[tuple[str, Report]] = []
+    with interruptible(quiet=options.quiet) as stop, showing(quiet=options.quiet) as progress:
+        items = told(inputs(paths), quiet=options.quiet)
+        for name, report in _reports(stop.until(items), asked, stop, progress):
+            jobs.append((name, _cleaned(report) if options.redact else report))
+    text = render([(name, at_least(report, options.min_severity.value)) for name, report in jobs], _width())
+    write(text, options.output, encoding="utf-8" if options.format == "json" else None)
+    codes = {exit_code(report, options.fail_on) for _, report in jobs}
+    if stop.happened:
+        return INTERRUPTED
+    return next((code for code in _WORST if code in codes), NOTHING_UNDERSTOOD if codes == {NOTHING_UNDERSTOOD} else 0)
+
+
+def _reports(
+    items: Iterator[Item], asked: diagnose.Options, stop: Stop, progress: Callable[[int, int], None] | None
+) -> Iterator[tuple[str, Report]]:
+    """The report on each item, in any order: files by workers, what can be read only now at once."""
+    with ExitStack() as held:
+        pool = held.enter_context(ProcessPoolExecutor(_processors(), initializer=_begin)) if _processors() > 1 else None
+        waiting: dict[Future[Report], File] = {}
+        read = total = 0
+        for item in items:
+            if pool is None or not isinstance(item, File):
+                yield item.name, diagnose.diagnose([item], asked, stop=stop)
+            else:
+                waiting[pool.submit(_report, item, asked)] = item
+                total += item.size
+        while waiting:
+            done, _ = wait(waiting, _WAIT, FIRST_COMPLETED)
+            if stop.happened and pool is not None:
+                pool.shutdown(wait=False, cancel_futures=True)
+                return
+            for future in done:
+                item = waiting.pop(future)
+                read += item.size
+                if progress is not None:
+                    progress(read, total)
+                yield item.name, _result(future, item, asked)
+
+
+def _result(future: Future[Report], item: File, asked: diagnose.Options) -> Report:
+    try:
+        return future.result()
+    except (BrokenExecutor, OSError):  # a worker died, perhaps for want of memory: once more, here
+        return diagnose.diagnose([item], asked)
+
+
+def _report(item: File, asked: diagnose.Options) -> Report:
+    return diagnose.diagnose([item], asked)
+
+
+def _begin() -> None:
+    """Ctrl-C is the parent's."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _processors() -> int:
+    if sys.platform != "linux" or threading.active_count() > 1:
+        return 1
+    return len(os.sched_getaffinity(0))
+
+
+def _cleaned(report: Report) -> Report:
+    from ncdiag.redact import report_cleaned
+
+    return report_cleaned(report)
+
+
+def _width() -> int:
+    return shutil.get_terminal_size().columns

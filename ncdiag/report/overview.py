@@ -1,0 +1,99 @@
+"""Many jobs, each with its report: a line a job, the worst first."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from ncdiag.errors import UsageError
+from ncdiag.grades import SEVERITIES
+from ncdiag.report.model import Report
+from ncdiag.report.sanitize import json_escapes, one_line
+
+Jobs = Sequence[tuple[str, Report]]
+_WORDS = {
+    "root-cause": "root cause",
+    "failed-cause-not-here": "failed",
+    "complaint-nothing-seen": "complaint",
+    "risk-only": "risk",
+    "nothing-understood": "not understood",
+    "healthy-as-far-as-seen": "no fault seen",
+}
+"""Verdicts in a word or two, the worst first."""
+_LEAST, _NAME = 60, 40
+"""Columns of a line at least; characters of a name, of which the end is shown."""
+
+
+def ordered(jobs: Jobs) -> list[tuple[str, Report]]:
+    """The jobs, the worst first; those that are as bad by name."""
+    return sorted(jobs, key=lambda job: (_badness(job[1]), job[0]))
+
+
+def _badness(report: Report) -> tuple[int, int]:
+    severities = [SEVERITIES.index(finding.severity) for finding in report.findings]
+    return min(severities, default=len(SEVERITIES)), [*_WORDS].index(report.summary.verdict)
+
+
+def as_text(jobs: Jobs, width: int) -> str:
+    """Name, verdict and first finding or suspect of each job in a line of ``width`` columns, then how many of each."""
+    names = [_end(name) for name, _ in ordered(jobs)]
+    room = max(map(len, names), default=0)
+    words = max(map(len, _WORDS.values()))
+    lines = [
+        f"{name:{room}}  {_WORDS[report.summary.verdict]:{words}}  {_first(report)}"[: max(width, _LEAST)].rstrip()
+        for name, (_, report) in zip(names, ordered(jobs), strict=True)
+    ]
+    return "\n".join([*lines, "", _sum(jobs), ""])
+
+
+def _first(report: Report) -> str:
+    shown = [found for found in report.findings if found.severity != "info"]
+    if shown:
+        return f"{shown[0].code} {shown[0].name}: {one_line(shown[0].title)}"
+    if report.suspects:
+        return f"{report.suspects[0].likelihood}: {report.suspects[0].code} {report.suspects[0].name}"
+    return ""
+
+
+def _sum(jobs: Jobs) -> str:
+    counted: Counter[str] = Counter(report.summary.verdict for _, report in jobs)
+    told = [f"{counted[verdict]} {word}" for verdict, word in _WORDS.items() if counted[verdict]]
+    return f"{len(jobs)} {'job' if len(jobs) == 1 else 'jobs'}: {', '.join(told)}" if jobs else "no job"
+
+
+def _end(name: str) -> str:
+    name = one_line(name)
+    return name if len(name) <= _NAME else "..." + name[3 - _NAME :]
+
+
+def as_json(jobs: Jobs, width: int) -> str:  # noqa: ARG001  (as of the others)
+    """``{"jobs": [{"name": ..., "report": ...}]}``, each report as it is printed for one job."""
+    held = {"jobs": [{"name": name, "report": msgspec.to_builtins(report)} for name, report in ordered(jobs)]}
+    return json_escapes(json.dumps(held, ensure_ascii=False, indent=1)) + "\n"
+
+
+def as_markdown(jobs: Jobs, width: int) -> str:  # noqa: ARG001
+    """A table."""
+    rows = [
+        f"| {_cell(name)} | {_WORDS[report.summary.verdict]} | {_cell(_first(report))} |"
+        for name, report in ordered(jobs)
+    ]
+    return "\n".join(["| job | verdict | first |", "| --- | --- | --- |", *rows, "", _sum(jobs), ""])
+
+
+def _cell(text: str) -> str:
+    return one_line(text).replace("|", r"\|").replace("<", "&lt;").replace("`", r"\`")
+
+
+_FORMATS: dict[str, Callable[[Jobs, int], str]] = {"text": as_text, "json": as_json, "markdown": as_markdown}
+
+
+def renderer(name: str) -> Callable[[Jobs, int], str]:
+    """The function for a format; UsageError for one that does not exist."""
+    if name not in _FORMATS:
+        msg = f"there is no format {name!r} of many jobs; the formats are {', '.join(_FORMATS)}"
+        raise UsageError(msg)
+    return _FORMATS[name]
