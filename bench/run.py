@@ -22,6 +22,7 @@ from measure import peak, side_by_side
 PROJECT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(PROJECT / "tests"))
 from generate.healthy import write_info_log  # noqa: E402  (the tests' folder is no package)
+from generate.output import write as write_output  # noqa: E402
 from generate.paste import paste  # noqa: E402
 
 NCDIAG = [str(Path(sys.executable).parent / "ncdiag")]
@@ -33,6 +34,9 @@ LOGS: dict[str, dict[str, Any]] = {
     "80% COLL lines": {"channel_share": 0.0, "call_share": 0.8},
 }
 """What fills the long logs. With many ranks few lines occur twice."""
+OUTPUTS = {"output": "a job's output, 1% NCCL lines", "hashes": "lines that all differ", "prose": "prose"}
+"""What else fills them: lines of programs. Those that all differ are slow, so that there are fewer of them."""
+OUTPUT_SHARES = {"output": 4, "hashes": 80, "prose": 400}
 LOOP = "import sys\nfor line in open(sys.argv[1], 'rb'): pass"
 LONGER = 40
 """How much longer the second of two logs of one job is."""
@@ -95,6 +99,20 @@ class Bench:
             write_info_log(self.log, self.given.megabytes, **shares)
             self._long(what)
 
+    def output(self) -> None:
+        """Long outputs of jobs, most of whose lines are the program's own, and real ones where they are at hand."""
+        for kind, what in OUTPUTS.items():
+            write_output(self.log, kind, self.given.megabytes / OUTPUT_SHARES[kind])
+            self._long(what)
+            print()
+        if self.given.real is None:
+            print("no real outputs were read (--real FOLDER names a folder of them)")
+            return
+        with self.log.open("wb") as joined:
+            for path in sorted(path for path in self.given.real.rglob("*.txt") if path.is_file()):
+                joined.write(path.read_bytes())
+        self._long("real outputs of jobs, joined")
+
     def _long(self, what: str) -> None:
         log = str(self.log)
         commands = {
@@ -146,7 +164,8 @@ class Bench:
 
 
 TABLES: dict[str, Callable[[Bench], None]] = {
-    "start": Bench.start, "short": Bench.short, "long": Bench.long, "memory": Bench.memory, "peer": Bench.peer,
+    "start": Bench.start, "short": Bench.short, "long": Bench.long, "output": Bench.output, "memory": Bench.memory,
+    "peer": Bench.peer,
 }  # fmt: skip
 
 
@@ -157,6 +176,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=11, help="runs of each short command")
     options.add_argument("--long-rounds", type=int, default=5, help="runs of each command on a long log")
     options.add_argument("--only", choices=TABLES, action="append", help="this table; may be given again")
+    options.add_argument("--real", type=Path, help="a folder of outputs of real jobs, read as one log")
     options.add_argument("--peers", type=Path, help=f"folder in which {PEER} is, or is to be, installed")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
