@@ -39,6 +39,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     the surroundings said (a shell prompt, a file header), None when they said nothing. ``command`` is the echoed
     command line that printed the section, when there was one; ``prefix`` the launcher tag that was removed from each
     line (``[rank3]: ``). ``heads`` are the times and labels that were removed before each line; empty means none.
+    ``left_out`` lines of the source said nothing and are in no section.
     """
 
     kind: str
@@ -50,6 +51,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     prefix: str = ""
     numbers: tuple[int, ...] = ()
     heads: tuple[str, ...] = ()
+    left_out: int = 0
 
     def number(self, index: int) -> int:
         """Line number in the source of ``lines[index]``."""

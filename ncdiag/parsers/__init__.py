@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,6 +17,9 @@ from ncdiag import compiled
 from ncdiag.errors import DefinitionError
 from ncdiag.facts.observe import Parsed
 from ncdiag.spans import Section
+
+if TYPE_CHECKING:
+    from ncdiag.parsers._silent import Silence
 
 
 class Parser(msgspec.Struct, frozen=True):
@@ -56,6 +60,27 @@ def leftovers(section: Section, indices: Sequence[int]) -> Parsed:
     from ncdiag.parsers import _program  # the catalogue, which most outputs never need
 
     return _program.leftovers(section, indices)
+
+
+def silent(line: str, *, notes: bool) -> Silence | None:
+    """How a line of a program's text says nothing; None where it says something. ``notes``: a person's few words do."""
+    from ncdiag.parsers import _silent
+
+    return _silent.silent(line, notes=notes)
+
+
+def digits_may_tell(line: str) -> bool:
+    """May a line of a program's text say something that differs from this one, which does not, in digits alone?"""
+    from ncdiag.parsers import _silent
+
+    return _silent.digits_may_tell(line)
+
+
+def leads(line: str) -> bool:
+    """Does the line announce what the next one says?"""
+    from ncdiag.parsers import _program
+
+    return _program.expects(line)
 
 
 def build() -> tuple[Parser, ...]:

@@ -38,11 +38,16 @@ def take(section: Section) -> tuple[tuple[Observation, ...], frozenset[int]]:
     printers: dict[int | None, list[int]] = defaultdict(list)
     before = ""
     for index, line in enumerate(section.lines):
-        if _BARE.match(line) and not _program.expects(before):
+        if is_bare(line) and not _program.expects(before):
             printers[_printer(line)].append(index)
         before = line
     found = tuple(observation for rank, indices in printers.items() for observation in _scanned(section, indices, rank))
     return found, frozenset(index for indices in printers.values() for index in indices)
+
+
+def is_bare(line: str) -> bool:
+    """Is this a line of NCCL without what NCCL prints before it?"""
+    return _BARE.match(line) is not None
 
 
 def _scanned(section: Section, indices: list[int], rank: int | None) -> Iterator[Observation]:

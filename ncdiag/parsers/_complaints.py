@@ -98,6 +98,13 @@ def find(text: str) -> str | None:
     return _languages.complaint(text)
 
 
+def is_sentence(line: str, text: str) -> bool:
+    """May a person have written the line, whose text without prefixes this is?"""
+    if len(text) < len(line.strip()):
+        return False
+    return is_prose(text) or (is_curt(text) and _CURT.search(text) is not None)
+
+
 class Complaints:
     """Gathers the complaints of a section; they count when somebody speaks in it, be it in another sentence.
 
@@ -113,9 +120,7 @@ class Complaints:
 
     def see(self, index: int, line: str, text: str) -> bool:
         """Take a line that no program is known to print, and its text without prefixes; tell whether it complains."""
-        if self._sentences > _WRITTEN or len(text) < len(line.strip()):
-            return False
-        if not (is_prose(text) or (is_curt(text) and _CURT.search(text))):
+        if self._sentences > _WRITTEN or not is_sentence(line, text):
             return False
         self._sentences += 1
         self._voiced = self._voiced or is_voiced(text)
@@ -131,7 +136,7 @@ class Complaints:
             return []
         if self._voiced:
             return self._found
-        short = len(self._section.lines) <= _TICKET
+        short = len(self._section.lines) + self._section.left_out <= _TICKET
         return [found for found in self._found if short and (found.fields["what"] in _SURE or _is_plain(found))]
 
 

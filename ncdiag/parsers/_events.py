@@ -62,7 +62,7 @@ def find(text: str) -> list[Found]:
     """All events of one line without its prefixes; empty when no program printed it."""
     matcher = default_matcher()
     if not matcher.can_match(text):
-        return _by_form(text)
+        return by_form(text)
     marked = _MARKED.search(text) or _OLD_MARKED.search(text)
     if marked:
         known = _library(matcher, marked)
@@ -77,10 +77,10 @@ def find(text: str) -> list[Found]:
     bare = matcher.match(text, _BARE)
     if bare and bare.message.text == text.rstrip(".! "):
         return [msgspec.structs.replace(_found(bare), origin="app")]
-    return _by_form(text) or _quoted(matcher, text) or _by_words(matcher, text)
+    return by_form(text) or _quoted(matcher, text) or _by_words(matcher, text)
 
 
-def _by_form(text: str) -> list[Found]:
+def by_form(text: str) -> list[Found]:
     """An error of CUDA, or a failed completion, whatever words stand around it."""
     if error := _cuda.failure(text):
         return [Found(_cuda.EVENT, "cuda", "symptom", {"cuda_error": error})]

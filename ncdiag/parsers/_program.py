@@ -84,7 +84,7 @@ def read(section: Section, is_known: Callable[[str], bool] = known, form: Form =
         told = expects_error or (text.startswith(_LAST_ERROR) and text != _LAST_ERROR)
         expects_error = expects(text)
         head = text.removesuffix(_LAST_ERROR) if expects_error else ""
-        found = [] if expects_error else _of_line(text, context, form, told=told)
+        found = [] if expects_error else of_line(text, context, form, told=told)
         for event in found:
             collector.add(index, event, context, text)
             timeouts.see(index, event, context)
@@ -115,7 +115,15 @@ def expects(line: str) -> bool:
     return line.endswith(_LAST_ERROR) and len(line) < _TAGGED
 
 
-def _of_line(text: str, context: _context.Context, form: Form, *, told: bool) -> list[_events.Found]:
+def is_led(text: str) -> bool:
+    """Does the line announce NCCL's own text, or hold it?"""
+    return expects(text) or text.startswith(_LAST_ERROR)
+
+
+def of_line(
+    text: str, context: _context.Context, form: Form = form_of_program, *, told: bool = False
+) -> list[_events.Found]:
+    """The events of a line without its prefixes; ``told``: it is NCCL's own text."""
     if told:
         return _events.last_error(text.removeprefix(_LAST_ERROR).lstrip())
     if _asks_meaning(text):

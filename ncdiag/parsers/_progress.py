@@ -85,6 +85,12 @@ class Progress:
                 self._collector.add(*seen)
 
 
+def counts(text: str) -> bool:
+    """Is the line, which is no message, a bar or a counter?"""
+    text = text[:_LOOKED_AT]
+    return ("%|" in text and _BAR.match(text) is not None) or _may_count(text)
+
+
 def _may_count(text: str) -> bool:
     counted = any(sign in text for sign in _SIGNS) and _DIGIT.search(text) is not None
     return counted or ("/" in text and _OF.search(text) is not None)

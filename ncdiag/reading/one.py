@@ -13,6 +13,7 @@ from ncdiag.parsers import discover
 from ncdiag.parsers.nccl_log import Scanner
 from ncdiag.reading.model import Reading
 from ncdiag.reading.parse import collection_paused, put_together
+from ncdiag.reading.sieve import Sieve
 from ncdiag.sections.cut import Cutter
 from ncdiag.sections.line import Line
 from ncdiag.sections.places import by_host, hosts_of, placed
@@ -128,8 +129,9 @@ def _named(observations: Iterable[Observation]) -> tuple[set[str], dict[str, str
 
 def _read_buffers(source: Text, buffers: Iterable[bytes]) -> Reading:
     scanner, cutter = Scanner(source.name), Cutter(source.name, discover())
+    sieve = Sieve(scanner, cutter)
     with collection_paused():
         for buffer in buffers:
-            cutter.feed((number, text.decode("utf-8", "replace")) for number, text in scanner.feed(buffer))
-    scanned, sections = scanner.finish(), cutter.finish()
-    return put_together(source.name, scanned, sections, cutter.skipped_lines, scanner.next_line - 1, source.notes)
+            sieve.feed(buffer)
+    scanned, sections, lines = scanner.finish(), cutter.finish(), scanner.next_line - 1
+    return put_together(source.name, scanned, sections, cutter.skipped_lines, lines, source.notes, sieve.dropped)

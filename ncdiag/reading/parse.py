@@ -12,6 +12,7 @@ from ncdiag.errors import contained
 from ncdiag.facts.observe import Observation, Parsed, not_declared
 from ncdiag.parsers import discover, leftovers, told
 from ncdiag.reading.model import Piece, Reading
+from ncdiag.reading.sieve import Dropped
 from ncdiag.spans import Section, Span
 
 UNREAD_KEPT = 1000
@@ -19,14 +20,18 @@ UNREAD_KEPT = 1000
 
 
 def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
-    name: str, scanned: Parsed, sections: Iterable[Section], skipped: int, lines: int, notes: Iterable[str]
-) -> Reading:
+    name: str, scanned: Parsed, sections: Iterable[Section], skipped: int, lines: int, notes: Iterable[str],
+    dropped: Dropped | None = None,
+) -> Reading:  # fmt: skip
     """The reading of a source: what its NCCL lines told, and what the parsers make of its sections.
 
-    ``skipped`` lines of other text were counted only.
+    ``skipped`` lines of other text were counted only, those ``dropped`` say nothing.
     """
     faults: list[str] = []
-    sections = list(sections)
+    left_out = dropped.lines if dropped is not None else 0
+    sections = (
+        [msgspec.structs.replace(section, left_out=left_out) for section in sections] if left_out else [*sections]
+    )
     parsed, pieces, unread = _parse(sections, faults)
     if scanned.observations:
         numbers = [o.span.line for o in scanned.observations]
@@ -35,6 +40,10 @@ def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
     if skipped:
         notes.append(f"{skipped} lines of other text were too many to read and were counted only")
     count = sum(len(p.unread) for p in [*parsed, scanned]) + skipped
+    if dropped is not None:
+        count += dropped.unread
+        unread += dropped.spans(name)
+        parsed += _parse(dropped.sections(name), faults)[0]  # whose unread lines are counted already
     unread += [o.span for o in scanned.observations if o.fields.get("event") == "unknown-warn"]
     shown = sorted(unread, key=lambda span: span.line)[:UNREAD_KEPT]
     found = [o for p in [scanned, *parsed] for o in p.observations] + _told(sections, faults)

@@ -11,6 +11,7 @@ from ncdiag.parsers import discover
 from ncdiag.parsers.nccl_log import Repeats, Scanner
 from ncdiag.reading.model import Reading
 from ncdiag.reading.parse import collection_paused, put_together
+from ncdiag.reading.sieve import Dropped, Shapes, Sieve
 from ncdiag.sections.cut import TEXT_LIMIT, Cutter
 from ncdiag.sources.text import Cleaner
 
@@ -21,26 +22,31 @@ _PART_BITS = 40
 class Part(msgspec.Struct):
     """What was read of a part of a source: small, however long the part was, unless it is text of other programs.
 
-    ``text`` holds the lines that are not NCCL's in stretches, each with the number of its first line; ``skipped`` more
-    were not kept. ``whole``: the part was read to its end. Lines have numbers of their own (`Parts`).
+    ``text`` holds the lines that are not NCCL's and may say something in stretches, each with the number of its first
+    line; ``skipped`` more were not kept. ``whole``: the part was read to its end. Lines have numbers of their own
+    (`Parts`).
     """
 
     scanner: Scanner
     cleaner: Cleaner
     text: list[tuple[int, bytes]] = []
+    dropped: Dropped = msgspec.field(default_factory=Dropped)
     skipped: int = 0
     whole: bool = True
 
 
-def read_part(
-    name: str, index: int, buffers: Iterable[bytes], cleaner: Cleaner, repeats: Repeats | None = None
+def read_part(  # noqa: PLR0913, PLR0917  (a part, and what is known from earlier ones)
+    name: str, index: int, buffers: Iterable[bytes], cleaner: Cleaner, repeats: Repeats | None = None,
+    shapes: Shapes | None = None,
 ) -> Part:  # fmt: skip
-    """Scan the part with this index of a source; the buffers come from ``cleaner``, ``repeats`` from earlier parts."""
+    """Scan the part with this index of a source; the buffers come from ``cleaner``, the rest from earlier parts."""
     part = Part(Scanner(name, first_line=(index << _PART_BITS) + 1, repeats=repeats), cleaner, [])
+    sieve = Sieve(part.scanner, Cutter(name, discover(), keeps=False), shapes)
+    part.dropped = sieve.dropped
     room = TEXT_LIMIT
     with collection_paused():
-        for buffer in buffers:
-            lines = part.scanner.feed(buffer)
+        for count, buffer in enumerate(buffers):
+            lines = sieve.feed(buffer, whole=index > 0 and not count)  # of a section that began in the part before
             for _, stretch in itertools.groupby(enumerate(lines), lambda pair: pair[1][0] - pair[0]):
                 kept = [line for _, line in stretch]
                 if room > 0:
@@ -61,6 +67,7 @@ class Parts:
         self._scanner: Scanner | None = None
         self._cleaner = Cleaner()
         self._lines = [0]
+        self._dropped = Dropped()
 
     def add(self, part: Part) -> None:
         """Add the next part."""
@@ -69,6 +76,7 @@ class Parts:
             lines = enumerate(text.split(b"\n"), self._number(first))
             self._cutter.feed((number, line.decode("utf-8", "replace")) for number, line in lines)
         self._cutter.skipped_lines += part.skipped
+        self._dropped.add(part.dropped, self._number)
         self._cleaner.add(part.cleaner)
         if self._scanner is None:
             self._scanner = part.scanner
@@ -84,4 +92,5 @@ class Parts:
         scanner = self._scanner or Scanner(self._name)
         scanned, sections = scanner.finish(self._number), self._cutter.finish()
         notes = [*notes, *self._cleaner.notes()]
-        return put_together(self._name, scanned, sections, self._cutter.skipped_lines, self._lines[-1], notes)
+        skipped = self._cutter.skipped_lines
+        return put_together(self._name, scanned, sections, skipped, self._lines[-1], notes, self._dropped)

@@ -23,6 +23,7 @@ from ncdiag.parsers.nccl_log import Repeats
 from ncdiag.reading.model import Reading
 from ncdiag.reading.one import read_source
 from ncdiag.reading.parts import Part, Parts, read_part
+from ncdiag.reading.sieve import Shapes
 from ncdiag.reading.stop import INTERRUPTED, Stop, Stoppable
 from ncdiag.sources.archives import BROKEN
 from ncdiag.sources.files import File
@@ -175,7 +176,8 @@ class _Worker:
 
     stop = Stop()
     path = ""
-    repeats = Repeats()
+    repeats: Repeats
+    shapes: Shapes
     """The lines of this file that come again: parts are given out in their order, so each builds on earlier ones."""
 
 
@@ -204,9 +206,9 @@ def _part(name: str, path: str, index: int, start: int, end: int) -> Part:
     whole = [True]
     cleaner = Cleaner()
     if path != _Worker.path:
-        _Worker.path, _Worker.repeats = path, Repeats()
+        _Worker.path, _Worker.repeats, _Worker.shapes = path, Repeats(), Shapes()
     buffers = clean_part(_chunks(path, start, end, whole), cleaner, first=index == 0)
-    part = read_part(name, index, buffers, cleaner, _Worker.repeats)
+    part = read_part(name, index, buffers, cleaner, _Worker.repeats, _Worker.shapes)
     part.whole = whole[0]
     return part
 

@@ -8,6 +8,7 @@ no parser takes becomes ``text``, which the message catalogue reads. One line, o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Literal
 
 from ncdiag.parsers import Parser
 from ncdiag.sections import prompt
@@ -39,12 +40,14 @@ class _Open:
 class Cutter:
     """Feed lines in order, then ask for the sections; ``skipped_lines`` counts what was over ``TEXT_LIMIT``."""
 
-    def __init__(self, source: str, parsers: Mapping[str, Parser], host: str | None = None) -> None:
-        """``host`` is what the name of the source said, if anything."""
+    def __init__(
+        self, source: str, parsers: Mapping[str, Parser], host: str | None = None, *, keeps: bool = True
+    ) -> None:
+        """``host`` is what the name of the source said, if anything. Unless it ``keeps`` them, sections are lost."""
         self.source, self.parsers = source, parsers
         self.sections: list[Section] = []
         self.skipped_lines = 0
-        self._kinds = kinds_of(tuple(parsers.values()))
+        self._kinds, self._keeps = kinds_of(tuple(parsers.values())), keeps
         self._open: _Open | None = None
         self._parked: dict[str, _Open] = {}
         self._host = host
@@ -69,6 +72,19 @@ class Cutter:
     def _spans_gaps(self) -> bool:
         """May the open section go on behind NCCL log lines?"""
         return self._open is not None and self.parsers[self._open.kind].interleaved
+
+    @property
+    def is_open(self) -> bool:
+        """May the next line belong to what stands above it, whatever it says?"""
+        return self._open is not None or self._held is not None or 0 < self._rule == self._last_number
+
+    def alone(self, line: str) -> Literal["text", "nothing", "begins"]:
+        """What a line would be, were it alone. Of use to a cutter that reads nothing else."""
+        self.feed([(self._last_number + 2, line)])
+        begins, is_text = self.is_open or self._host is not None, self._text is not None
+        self._open, self._parked, self._held, self._rule, self._host, self._text = None, {}, None, 0, None, None
+        self._room = TEXT_LIMIT
+        return "begins" if begins else "text" if is_text else "nothing"
 
     def finish(self) -> list[Section]:
         """Close what is open and return all sections in the order in which they began."""
@@ -298,7 +314,7 @@ class Cutter:
             self._end(section)
 
     def _end(self, section: _Open) -> None:
-        if not section.lines and section.command is None:
+        if not self._keeps or (not section.lines and section.command is None):
             return
         echoed = len(section.numbers) > len(section.lines)
         numbers = section.numbers[1:] if echoed and section.lines else section.numbers
@@ -330,7 +346,7 @@ class Cutter:
 
     def _flush_text(self) -> None:
         text, self._text = self._text, None
-        if text:
+        if text and self._keeps:
             self.sections.append(
                 Section(
                     kind="text",

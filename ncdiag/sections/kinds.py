@@ -35,14 +35,24 @@ class Kinds:
         self._plain: set[str] = set()
 
     @functools.cached_property
+    def _any(self) -> re.Pattern[str]:
+        """Compiled on first use, as the others: a log that is NCCL's alone needs none."""
+        return _without_groups(self._anchors)
+
+    @functools.cached_property
     def _anchor(self) -> re.Pattern[str]:
-        """Compiled on first use: a log that is NCCL's alone needs none."""
         return _joined(self._anchors)
 
     def of_line(self, line: str) -> str | None:
         """The kind that begins with this line."""
+        if self._any.match(line) is None:
+            return None
         found = self._anchor.match(line)
         return found.lastgroup if found else None
+
+    def may_depend_on_digits(self, line: str) -> bool:
+        """True if a section may begin with a line that differs from this one in digits alone."""
+        return _digits_open(self._anchors).match(line) is not None
 
     def is_plain(self, line: str) -> bool:
         """True if the line is known to begin nothing, be it a section, a heading or an echoed command."""
@@ -95,6 +105,33 @@ def kinds_of(parsers: tuple[Parser, ...]) -> Kinds:
 
 
 @functools.cache
+def _without_groups(anchors: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
+    """One pattern of the anchors without groups: `re` then passes over what begins with another letter."""
+    return re.compile("|".join(anchor for _, anchor in anchors) or r"(?!)")
+
+
+@functools.cache
 def _joined(anchors: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
     """One pattern of the anchors by kind; the group's name is the kind. Anchors hold no capturing groups."""
     return re.compile("|".join(f"(?P<{kind}>{anchor})" for kind, anchor in anchors) or r"(?!)")
+
+
+_DIGITS = re.compile(
+    r"\\u\w{4}|\\x\w\w|\\.|\{\d*,?\d*\}|\(\?P<\w+>"
+    r"|(?P<set>\[(?!\^)(?:\\.|[^\]\\])*)\]|\[\^(?:\\.|[^\]\\])*\]|(?P<digit>\d)"
+)
+"""The pieces of a pattern in which a digit stands, or may not be taken for one."""
+
+
+@functools.cache
+def _digits_open(anchors: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
+    """The anchors that name digits, with any digit in their place."""
+    opened = [(anchor, _DIGITS.sub(_any_digit, anchor)) for _, anchor in anchors]
+    return re.compile("|".join(there for here, there in opened if here != there) or r"(?!)")
+
+
+def _any_digit(found: re.Match[str]) -> str:
+    if found["digit"]:
+        return r"\d"
+    held = found["set"]
+    return rf"{held}\d]" if held and re.search(r"(?<!\\)\d", held.replace("0-9", "")) else found[0]

@@ -120,12 +120,20 @@ class Scanner:
             start = end
         return others
 
+    def feed_lines(self, lines: Sequence[bytes], numbers: Sequence[int], next_line: int) -> list[Line]:
+        """Take lines that have these numbers, what stood between them left out, up to that of the ``next_line``."""
+        self.next_line = next_line
+        return self._take_lines(b"\n" + b"\n".join(lines), lines, numbers) if lines else []
+
     def _feed(self, text: bytes) -> list[Line]:
         """Take the lines of ``text``, each behind a line end; returns those that are not NCCL's."""
         lines = text.split(b"\n")
         del lines[0]
         numbers = range(self.next_line, self.next_line + len(lines))
         self.next_line = numbers.stop
+        return self._take_lines(text, lines, numbers)
+
+    def _take_lines(self, text: bytes, lines: Sequence[bytes], numbers: Sequence[int]) -> list[Line]:
         if self._repeats.paused():
             return self._scan(text, lines, numbers, learn=False)
         keys = self._repeats.keys(lines)

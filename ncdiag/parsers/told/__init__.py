@@ -18,7 +18,7 @@ from ncdiag.spans import Section
 _KINDS = frozenset({"text", "launch", "env"})
 """Sections in which a person may have written a line."""
 _LONGEST, _NOTE = 1000, 240
-_WRITTEN, _NOTES = 400, 3000
+_WRITTEN, NOTES = 400, 3000
 """Sentences that a person writes: what holds more is a book. Lines that may be notes, of which so many are read."""
 _KEPT = 400
 _CHEAP = re.compile(
@@ -56,7 +56,7 @@ def read(sections: Iterable[Section]) -> list[Observation]:
             continue
         if is_prose(line):
             prose += 1
-        elif notes < _NOTES and _is_note(line):
+        elif notes < NOTES and _is_note(line):
             notes += 1
         else:
             continue
@@ -67,6 +67,20 @@ def read(sections: Iterable[Section]) -> list[Observation]:
             found += [(trial, position) for trial in reader.read(sentence)]
             others += _others(sentence, section, index) if spoken else []
     return [*(_observed(trial, *lines[trial.index]) for trial in settled(found)), *others]
+
+
+def may_tell(line: str, *, notes: bool) -> bool:
+    """May the line, be it beside others, tell what a person tried, has or wants? ``notes``: be it in a few words."""
+    if len(line) > _LONGEST:
+        return False
+    if is_prose(line) or _EXPECTED.match(line):
+        return True
+    if not notes or not _is_note(line):
+        return False
+    said = sentences(line)
+    if any(map(Reader().read, said)):
+        return True
+    return not _PRINTED.search(line) and any(any(context.read(s)) or any(wants.read(s)) for s in said)
 
 
 def _is_note(line: str) -> bool:
