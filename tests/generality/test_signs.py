@@ -1,0 +1,58 @@
+"""Signs that healthy texts show are weak, and few rules know one thread alone: on the shared specimens, where they are.
+
+`make signs` lists both by name. Shares keep rules and signs from being fitted to single texts.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+EVERY = 40
+"""Of the outputs of jobs that completed, so many times fewer are read: they are long."""
+FITTED = 0.2
+"""Of the rules that fire on real texts, so many may fire on one alone."""
+
+
+@pytest.fixture(scope="module")
+def signs(project: Path, shared: Path, monkeypatch_module: pytest.MonkeyPatch) -> ModuleType:
+    """The script behind `make signs`."""
+    monkeypatch_module.setenv("NCDIAG_SHARED", str(shared))
+    path = project / "tools" / "signs.py"
+    spec = importlib.util.spec_from_file_location("signs", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch_module.setitem(sys.modules, "signs", module)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def monkeypatch_module() -> Iterator[pytest.MonkeyPatch]:
+    """Undone when all tests of this file have run."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+def test_a_sign_that_healthy_texts_show_is_weak(signs: ModuleType, tmp_path: Path) -> None:
+    seen = [signs.look(path) for path in signs.healthy(tmp_path, EVERY)]
+    assert len(seen) > 60
+    counts = Counter(sign for _, true, _, _ in seen for sign in set(true) if sign[1] != "weak")
+    assert [sign for sign, count in counts.items() if count > signs.MOST * len(seen)] == []
+    assert [(path, shown) for path, _, _, shown in seen if any("likely" in text for text in shown)] == []
+
+
+def test_few_rules_know_one_thread_alone(signs: ModuleType, shared: Path) -> None:
+    threads = Counter(
+        name for path in sorted((shared / "cases").glob("*/*.txt")) for name in set(signs.look(str(path))[2])
+    )
+    others = {name for path in (shared / "corpus").rglob("*") if path.is_file() for name in signs.look(str(path))[2]}
+    once = sorted(name for name, count in threads.items() if count == 1 and name not in others)
+    assert len(once) <= FITTED * len(threads.keys() | others), once
