@@ -36,8 +36,10 @@ _LINE = re.compile(
 )
 _NCCL = re.compile(r"v?(?P<version>\d{1,2}\.\d{1,3}\.\d{1,3})(?![\d.])")
 _DRIVER = re.compile(r"(?P<version>\d{3}\.\d{2,3}(?:\.\d{2,3})?)(?![\d.])")
+_RELEASE = re.compile(r"v?\d{1,3}\.\d{1,3}(?:\.\d{1,3})?")
 _COUNTED = re.compile(r"(?P<count>\d{1,3})\s?[x\u00d7*]\s?(?P<model>\S.{0,80})$")
 _WSL = re.compile(r"\bWSL(?:[ -]?2)?\b|microsoft-standard")
+_PYTORCH = frozenset({"pytorch", "pytorch version", "torch", "torch version"})
 _MOST_GPUS = 32
 
 
@@ -47,7 +49,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """Version of NCCL and of the driver, GPU models, and whether it is WSL."""
+    """Versions of NCCL, the driver and PyTorch, GPU models, and whether it is WSL."""
     found: list[Observation] = []
     for index, line in enumerate(section.lines):
         told = _LINE.match(line)
@@ -62,6 +64,8 @@ def _told(section: Section, index: int, key: str, value: str) -> Iterator[Observ
         fields["nccl_version"] = version["version"]
     elif "driver" in key and (version := _DRIVER.match(value)):
         fields["driver"] = version["version"]
+    elif key in _PYTORCH and (release := _RELEASE.match(value)):
+        fields["frameworks"] = {"pytorch": release[0].removeprefix("v")}
     elif key in {"os", "operating system", "kernel", "python platform"} and _WSL.search(value):
         fields["in_wsl"] = True
     elif key.startswith("gpu"):

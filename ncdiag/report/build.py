@@ -16,7 +16,7 @@ from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Context, Job, Moment, Trial, Want
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.told import told_conflicts
+from ncdiag.facts.vocabulary.contradictions import told_conflicts
 from ncdiag.fixes.values import Values
 from ncdiag.grades import SEVERITIES
 from ncdiag.messages.vocabulary.ruled_out import ruled_out

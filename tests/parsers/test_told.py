@@ -9,7 +9,7 @@ import pytest
 from linear import assert_linear
 
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.told import broken_by, complains, cured_by, not_cured_by, told_conflicts
+from ncdiag.facts.vocabulary.told import broken_by, complains, cured_by, not_cured_by
 from ncdiag.parsers import told
 from ncdiag.parsers.told.contrast import Trial
 from ncdiag.reading.job import facts_of
@@ -53,15 +53,6 @@ def test_pairs() -> None:
     assert right > 300
     assert right >= PRECISION * (right + len(extra)), extra
     assert right >= RECALL * (right + len(missing)), missing
-
-
-def test_a_person_who_errs_is_contradicted() -> None:
-    text = "We run NCCL 2.18.3 here.\n"
-    job = facts_of({"text": [text, "NCCL error in: x.cpp:1, invalid usage, NCCL version 2.21.5\n"]})
-    (conflict,) = told_conflicts(job, View(job))
-    assert (conflict.values, conflict.kept) == (("2.18.3", "2.21.5"), "2.21.5")
-    agreeing = facts_of({"text": [text, "NCCL error in: x.cpp:1, invalid usage, NCCL version 2.18.3\n"]})
-    assert told_conflicts(agreeing, View(agreeing)) == ()
 
 
 def test_what_is_told_becomes_facts_of_the_job() -> None:

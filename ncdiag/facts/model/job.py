@@ -55,7 +55,8 @@ class Host(Fact, frozen=True, kw_only=True):
     the NCCL library there. ``process_cpus`` are the processors of those processes that were
     asked about, ``idle_states`` those in which the processors sleep. ``libfabric_providers`` says by name whether
     libfabric offers them. ``lid_counters`` are the counters of ports that are known by LID and number alone (``17/1``).
-    ``nvml_error`` is why nvidia-smi could not begin.
+    ``nvml_error`` is why nvidia-smi could not begin. ``frameworks`` are the releases of PyTorch and its like by name
+    (``pytorch``).
     """
 
     KEY = ()
@@ -135,6 +136,7 @@ class Host(Fact, frozen=True, kw_only=True):
     nccl_parameters: tuple[Parameter, ...] | None = None
     checks: tuple[HealthCheck, ...] = ()
     nvml_error: str | None = None
+    frameworks: Annotated[dict[str, str] | None, BY_NAME] = None
 
 
 class Conflict(msgspec.Struct, frozen=True):

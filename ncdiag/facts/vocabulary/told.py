@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Conflict, Context, Job
-from ncdiag.facts.model.declared import is_closed
+from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.contradictions import contradicted
 from ncdiag.facts.vocabulary.runs import seen_trials
 
 _WELL = frozenset({"works", "faster"})
@@ -46,36 +46,6 @@ def broken_by(job: Job, view: View) -> tuple[str, ...]:
     return _noted(job, view, _ILL, except_for=_changes(job, _WELL))
 
 
-@derived
-def told_conflicts(job: Job, view: View) -> tuple[Conflict, ...]:
-    """Where the input shows something else than a person says: the release of NCCL, the GPUs of a host.
-
-    What a tool printed is believed.
-    """
-    version, counts = view.version(), {len(host.gpus) for host in job.hosts if is_closed(host, "gpus") and host.gpus}
-    release = _only(job, "nccl-version")
-    gpus = _only(job, "gpu-count")
-    found: list[Conflict] = []
-    if release is not None and version is not None and version.low == version.high:
-        number, shown = release.value.rpartition(" ")[2], str(version.low)
-        if not f"{shown}.".startswith(f"{number}."):
-            found.append(_conflict(release, "nccl_version", number, shown))
-    if gpus is not None and counts and (count := gpus.value.partition(" ")[0]).isdigit() and int(count) not in counts:
-        found.append(_conflict(gpus, "gpus", count, str(max(counts))))
-    return tuple(found)
-
-
-def _only(job: Job, kind: str) -> Context | None:
-    """The one thing of that kind that is told; None where several are, of which each may be another's."""
-    found = {context.value: context for context in job.contexts if context.kind == kind}
-    return next(iter(found.values())) if len(found) == 1 else None
-
-
-def _conflict(context: Context, field: str, told: str, shown: str) -> Conflict:
-    span = context.provenance.get("")
-    return Conflict("Told", field, (told, shown), (span,) if span else (), shown)
-
-
 def _changes(job: Job, outcomes: frozenset[str]) -> frozenset[str]:
     return frozenset(trial.change for trial in job.trials if trial.outcome in outcomes)
 
@@ -98,10 +68,15 @@ def _names(change: str) -> Iterator[str]:
 
 @derived
 def told_context(job: Job, view: View) -> tuple[str, ...]:
-    """What people say of the place, in lower case: ``istio``, ``aws``, ``wsl``, ``h100``, ``8 gpus``."""
-    for context in job.contexts:
+    """What people say of the place, in lower case: ``istio``, ``aws``, ``wsl``, ``h100``, ``8 gpus``.
+
+    What tools printed otherwise is left out.
+    """
+    wrong = {(context.kind, context.value) for context, _ in contradicted(job, view)}
+    held = [context for context in job.contexts if (context.kind, context.value) not in wrong]
+    for context in held:
         view.note(context)
-    return tuple(dict.fromkeys(context.value for context in job.contexts))
+    return tuple(dict.fromkeys(context.value for context in held))
 
 
 @derived

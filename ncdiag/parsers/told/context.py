@@ -50,7 +50,7 @@ LEXER = Lexer(
         Word("nvswitch", "nvswitch", r"nvswitch(?:es)?"),
         Word("driver-branch", "driver", r"drivers?\s(?:version\s)?v?\d{3}(?:\.\d+){0,2}"),
         Word("nccl-version", "nccl", r"nccl\s(?:version\s)?v?2\.\d{1,2}(?:\.\d{1,2})?"),
-        Word("framework", "pytorch", r"(?:py)?torch(?:\sv?\d+\.\d+)?", "pytorch"),
+        Word("framework", "pytorch", r"(?:py)?torch(?:\sv?\d+\.\d+(?:\.\d+)?)?", "pytorch"),
         *(Word("framework", name, name, name) for name in ("vllm", "deepspeed", "megatron", "jax", "tensorflow",
              "horovod", "sglang",
                                                            "tensorrt-llm", "axolotl", "paddle", "mindspore",
