@@ -8,10 +8,14 @@ import pytest
 
 import ncdiag
 from ncdiag import catalogue, errors
-from ncdiag.diagnose import diagnose
+from ncdiag.diagnose import diagnose, view_of
 from ncdiag.differential.weigh import Scales
+from ncdiag.fixes.values import Values
 from ncdiag.machine.inputs import inputs
-from ncdiag.report.model import Report
+from ncdiag.reading.job import facts_of
+from ncdiag.report.model import Fix, Report
+from ncdiag.report.remedies import fixes_of
+from ncdiag.report.suspects import unbound_finding
 from ncdiag.sources.files import TextSource
 
 
@@ -36,6 +40,32 @@ def test_no_suspect_offers_what_is_set() -> None:
     text += "export NCCL_P2P_DISABLE=1\n"
     offered = {pair for suspect in reported(text).suspects for fix in suspect.fixes for pair in fix.env.items()}
     assert ("NCCL_P2P_DISABLE", "1") not in offered
+
+
+def test_each_suspect_has_a_fix_that_names_what_nothing_bound_by_its_kind() -> None:
+    view = view_of(facts_of({"text": ["it hangs"]}))
+    found = {
+        rule.name: fixes_of(unbound_finding(rule), view, Values(view), [])
+        for rule in catalogue.rules() if rule.suspect
+    }  # fmt: skip
+    assert [name for name, fixes in found.items() if not fixes] == []
+    filled = [fix for fixes in found.values() for fix in fixes if isinstance(fix, Fix)]
+    assert not [fix.text for fix in filled if "unknown" in fix.scope or "{" in fix.text]
+    (fix,) = found["roce-netdev-no-ip"]
+    assert isinstance(fix, Fix)
+    assert fix.commands["shell"] == "ip addr add <address>/<prefix> dev <netdev name>"
+    errors_of_links = found["ib-link-errors"][0]
+    assert isinstance(errors_of_links, Fix)
+    assert errors_of_links.commands["shell"].startswith("perfquery -x -C <hca> -P <port>\n")
+
+
+def test_a_hole_that_says_more_than_a_name_is_left_out() -> None:
+    (rule,) = (rule for rule in catalogue.rules() if rule.name == "env-variable-without-effect")
+    assert rule.fixes[0].text == "Remove {s.name}{s.replacement}."
+    view = view_of(facts_of({"text": ["it hangs"]}))
+    (fix,) = fixes_of(unbound_finding(rule), view, Values(view), [])
+    assert isinstance(fix, Fix)
+    assert (fix.text, fix.unset) == ("Remove <setting>.", ())
 
 
 def test_a_fault_of_a_sign_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

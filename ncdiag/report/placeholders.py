@@ -1,0 +1,80 @@
+"""The fixes of a rule that found nothing: a word in angle brackets stands for what only a finding would name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from ncdiag.engine.evaluate import program_of
+from ncdiag.engine.program import Program
+from ncdiag.engine.schema import Fix, Rule
+from ncdiag.engine.tree import Path, Slot, Template, Tree, names_read
+
+_KEYS = frozenset({"name", "index", "number", "id"})
+"""Fields that only tell which one of its kind a thing is: the kind is the better word."""
+_CONCERNED = "what is concerned"
+
+
+def unbound(rule: Rule) -> Rule:
+    """The rule with fixes that name nothing but the job: ``mlxlink -d <hca> -p <port>``.
+
+    A variable's value, and a variable's name, that only a finding would give are left out; the sentence stays.
+    Conditions on what a finding would name are unknown, and leave no fix out; fixes that need no finding come first.
+    """
+    program = program_of(rule)
+    order = sorted(range(len(rule.fixes)), key=lambda number: not _is_general(rule, number))
+    texts = {text: tuple(_parts(program, template)) for text, template in program.templates.items()}
+    conditions = [tuple(filter(_is_of_job, program.fix_when[number])) for number in order]
+    program = msgspec.structs.replace(
+        program, templates=texts, fix_when=tuple(conditions),
+        fix_nccl=tuple(program.fix_nccl[number] for number in order),
+    )  # fmt: skip
+    return msgspec.structs.replace(rule, program=program, fixes=tuple(_fix(rule, rule.fixes[n]) for n in order))
+
+
+def _is_general(rule: Rule, number: int) -> bool:
+    fix = rule.fixes[number]
+    texts = (fix.text, *fix.env.values(), *fix.unset, *fix.commands)
+    return all(map(_is_of_job, program_of(rule).fix_when[number])) and all(is_plain(rule, text) for text in texts)
+
+
+def is_plain(rule: Rule, text: str) -> bool:
+    """Does the text name nothing but the job and values that are computed?"""
+    slots = (part for part in program_of(rule).templates.get(text, ()) if isinstance(part, Slot))
+    return all(_is_of_job(slot.tree) for slot in slots)
+
+
+def _is_of_job(tree: Tree | None) -> bool:
+    return names_read(tree) <= {"job"}
+
+
+def _fix(rule: Rule, fix: Fix) -> Fix:
+    return msgspec.structs.replace(
+        fix, env={name: value for name, value in fix.env.items() if is_plain(rule, value)},
+        unset=tuple(name for name in fix.unset if is_plain(rule, name)),
+        scope=fix.scope if is_plain(rule, fix.scope) else _CONCERNED,
+    )  # fmt: skip
+
+
+def _parts(program: Program, template: Template) -> Iterable[str | Slot]:
+    """The parts of a text; a hole that goes on where a word or a hole ends says more than a name, and is left out."""
+    before: str | Slot = ""
+    for part in template:
+        if isinstance(part, str) or _is_of_job(part.tree):
+            yield part
+        elif isinstance(before, str) and not before[-1:].isalnum():
+            yield f"<{_word(program, part)}>"
+        before = part
+
+
+def _word(program: Program, slot: Slot) -> str:
+    """``host``, ``interface``, ``distance name``: what the hole would name."""
+    if slot.who or not isinstance(slot.tree, Path):
+        return slot.who or "value"
+    names = [step.name for step in slot.tree.steps]
+    if names[-1] in _KEYS:
+        paths = {bound.name: bound.path for bound in program.each}
+        names = [*(step.name for step in paths[slot.tree.start].steps), *names[:-1]]
+        return names[-1].removesuffix("s").replace("_", " ")
+    return names[-1].replace("_", " ")
