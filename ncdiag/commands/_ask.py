@@ -51,20 +51,26 @@ def next_question(report: Report, answers: Answers) -> Question | None:
 
 def _ask(question: Question, answers: Answers, source: TextIO) -> bool:
     """Ask one question; False when the input has ended."""
-    if question.run:
-        say(f"Run once with {one_line(question.ask)}. Does it work now? [y/n/skip]")
-    else:
-        say(f"{one_line(question.text)}? [y/n/skip], or paste the output of {one_line(question.ask)} and an empty line")
+    say(_prompt(question))
     first = source.readline()
     word = first.strip().lower()
-    if word in _YES | _NO:
-        answers.known[question.key] = word in _YES
-    elif word in _SKIP:
-        answers.known[question.key] = None
-    else:
-        answers.known[question.key] = None
-        answers.pasted.append("".join([f"$ {question.ask}\n", first, *_until_blank(source)]))
+    is_answer = question.text.endswith("?") and word in _YES | _NO
+    answers.known[question.key] = word in _YES if is_answer else None
+    if word not in _YES | _NO | _SKIP:
+        command = [f"$ {question.ask}\n"] if question.ask else []
+        answers.pasted.append("".join([*command, first, *_until_blank(source)]))
     return bool(first)
+
+
+def _prompt(question: Question) -> str:
+    text, ask = one_line(question.text), one_line(question.ask)
+    if question.run:
+        return f"Run once with {ask}. Does it work now? [y/n/skip]"
+    if not ask:
+        return f"{text} [y/n/skip]"
+    if not text.endswith("?"):
+        return f"Paste the output of {ask} and an empty line, or skip: it shows {text}"
+    return f"{text} [y/n/skip], or paste the output of {ask} and an empty line"
 
 
 def _until_blank(source: TextIO) -> list[str]:

@@ -8,17 +8,17 @@ import msgspec
 
 from ncdiag.differential import trials
 from ncdiag.differential.choose import Suspected
-from ncdiag.differential.weigh import STRENGTHS, key_of
+from ncdiag.differential.weigh import STRENGTHS, key_of, key_of_suspect
 
 _OF_ASK, _OF_TRIAL = STRENGTHS["moderate"], STRENGTHS["strong"]
 """What the output that settles a rule, and a run with its fix, are expected to count."""
 
 
 class Question(msgspec.Struct, frozen=True):
-    """Something to paste, or a run to make (``is_run``), that speaks for or against suspects.
+    """A question, something to paste, or a run to make (``is_run``), that speaks for or against suspects.
 
     ``key`` names the answer (`Scales` takes it); ``codes`` are the suspects for which "yes" speaks; ``counts`` is how
-    much.
+    much. Yes or no is an answer where the text ends with a question mark; where ``ask`` is empty it is the only one.
     """
 
     key: str
@@ -45,11 +45,15 @@ def questions(shown: Sequence[Suspected], answered: Iterable[str] = ()) -> list[
 
 def _of(suspected: Suspected) -> Iterator[Question]:
     rule = suspected.rule
+    asks = list(rule.asks)
+    if rule.suspect and rule.suspect.ask:
+        shows = asks.pop(0).ask_for if asks else ""
+        yield Question(key_of_suspect(rule), shows, rule.suspect.ask, (rule.code,), STRENGTHS["strong"])
     for judged in suspected.weighed.signs:
         sign = judged.sign
         if sign.ask and not judged.truth:
-            yield Question(key_of(rule, sign), sign.ask, sign.text, (rule.code,), STRENGTHS[sign.strength])
-    for ask in rule.asks:
+            yield Question(key_of(rule, sign), sign.ask, f"{sign.text}?", (rule.code,), STRENGTHS[sign.strength])
+    for ask in asks:
         yield Question(ask.ask_for, ask.ask_for, ask.missing, (rule.code,), _OF_ASK)
     for fix in rule.fixes:
         if fix.kind == "env" and fix.risk != "high":

@@ -95,7 +95,7 @@ class Scales:
         """One suspect; a sign that cannot be judged for a fault of ncdiag is unknown."""
         suspect = rule.suspect
         own = (self._judged(rule, number) for number in range(len(rule.signs)))
-        judged = counted([*own, *self._of_verdict(rule), *self._of_trials(rule)])
+        judged = counted([*own, *self._of_verdict(rule), *self._of_trials(rule), *self._of_answer(rule)])
         prior = PRIORS[suspect.prior] if suspect else 0.0
         trouble = 0.0
         if suspect and suspect.complaints and self._trouble:
@@ -114,6 +114,13 @@ class Scales:
         """What was tried of the rule's fixes."""
         for sign, label in trials.signs(rule, self._cured, self._in_vain):
             yield Judged(sign, truth=True, evidence=self._tried.get(label, ()))
+
+    def _of_answer(self, rule: Rule) -> Iterable[Judged]:
+        """What was answered to the question of the suspect."""
+        answer = self._answers.get(key_of_suspect(rule))
+        if rule.suspect and answer is not None:
+            text = f"{rule.suspect.ask} {'Yes' if answer else 'No'}"
+            yield Judged(Sign(text=text, strength="strong", against=not answer), truth=True)
 
     def _judged(self, rule: Rule, number: int) -> Judged:
         sign = rule.signs[number]
@@ -160,6 +167,11 @@ def _tried(view: View) -> dict[str, tuple[Span, ...]]:
 def key_of(rule: Rule, sign: Sign) -> str:
     """The name of the question whether a sign is true."""
     return f"{rule.code}:{sign.text}"
+
+
+def key_of_suspect(rule: Rule) -> str:
+    """The name of the question of a suspect."""
+    return f"{rule.code}:?"
 
 
 def counted(signs: Iterable[Judged]) -> list[Judged]:

@@ -74,12 +74,14 @@ class Suspect(_Table, frozen=True):
 
     ``text``: the cause in a sentence that names nothing of the input. ``prior``: how often it is the cause where its
     complaint is. ``complaints``: what people who have it complain of; a job that does
-    something else counts against it.
+    something else counts against it. ``ask``: a question that a person answers with yes or no, of which yes speaks for
+    it and no against it.
     """
 
     text: str
     prior: Literal["common", "uncommon", "rare"] = "uncommon"
     complaints: tuple[What, ...] = ()
+    ask: str = ""
 
 
 class Sign(_Table, frozen=True):

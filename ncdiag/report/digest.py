@@ -251,6 +251,8 @@ def question(asked_for: Question) -> str:
     """What to paste or to try, and what its answer would mean."""
     if asked_for.run:
         return f"{asked_for.ask} for one run: {asked_for.text}"
+    if not asked_for.ask:
+        return asked_for.text
     return f"paste {asked((asked_for.ask,), '')}: {asked_for.text}"
 
 

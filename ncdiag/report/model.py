@@ -191,8 +191,8 @@ class Sign(Part, frozen=True):
 class Question(Part, frozen=True):
     """What would tell the suspects apart: an output to paste or a run to make (``ask``), and what it shows (``text``).
 
-    ``key`` names the question; ``run``: a variable to set for one run. ``speaks_for``: suspects that a yes makes
-    likelier.
+    A text that ends with a question mark can be answered with yes or no; without ``ask`` it can only be so. ``key``
+    names the question; ``run``: a variable to set for one run. ``speaks_for``: suspects that a yes makes likelier.
     """
 
     key: str

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 
+import pytest
+
 from ncdiag.commands._ask import MOST, Answers, converse, next_question
 from ncdiag.diagnose import Options, diagnose
 from ncdiag.report.model import Question, Report, Summary, Suspect, Tool
@@ -11,7 +13,7 @@ from ncdiag.sources.files import TextSource
 
 
 def report(*keys: str) -> Report:
-    asked = tuple(Question(key, f"cat /{key}", f"is it {key}") for key in keys)
+    asked = tuple(Question(key, f"cat /{key}", f"is it {key}?") for key in keys)
     suspect = Suspect("SITE100", "a-cause", "A cause", "likely", decide=asked)
     return Report(tool=Tool("ncdiag", "0"), summary=Summary("risk-only"), suspects=(suspect,))
 
@@ -39,6 +41,24 @@ def test_an_output_is_read_to_the_empty_line() -> None:
     converse(find, io.StringIO("eth0 UP\neth1 DOWN\n\ny\n"))
     assert answers.pasted == ["$ cat /alpha\neth0 UP\neth1 DOWN\n"]
     assert answers.told == {"beta": True}
+
+
+def test_what_only_an_output_tells_is_not_answered_with_yes(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = (Question("ibstat", "ibstat", "the state of the ports"), Question("SITE100:?", "", "Is it so?"))
+    suspect = Suspect("SITE100", "a-cause", "A cause", "likely", decide=asked)
+    heard: list[Answers] = []
+
+    def find(answers: Answers) -> Report:
+        heard.append(answers)
+        return Report(tool=Tool("ncdiag", "0"), summary=Summary("risk-only"), suspects=(suspect,))
+
+    converse(find, io.StringIO("y\nn\n"))
+    assert heard[-1].known == {"ibstat": None, "SITE100:?": False}
+    said = capsys.readouterr().err.splitlines()
+    assert [line.removeprefix("ncdiag: ") for line in said] == [
+        "Paste the output of ibstat and an empty line, or skip: it shows the state of the ports",
+        "Is it so? [y/n/skip]",
+    ]
 
 
 def test_it_ends() -> None:
