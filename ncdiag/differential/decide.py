@@ -8,7 +8,7 @@ import msgspec
 
 from ncdiag.differential import trials
 from ncdiag.differential.choose import Suspected
-from ncdiag.differential.weigh import STRENGTHS, key_of, key_of_suspect
+from ncdiag.differential.weigh import STRENGTHS, key_of
 
 _OF_ASK, _OF_TRIAL = STRENGTHS["moderate"], STRENGTHS["strong"]
 """What the output that settles a rule, and a run with its fix, are expected to count."""
@@ -48,7 +48,7 @@ def _of(suspected: Suspected) -> Iterator[Question]:
     asks = list(rule.asks)
     if rule.suspect and rule.suspect.ask:
         shows = asks.pop(0).ask_for if asks else ""
-        yield Question(key_of_suspect(rule), shows, rule.suspect.ask, (rule.code,), STRENGTHS["strong"])
+        yield Question(rule.suspect.ask, shows, rule.suspect.ask, (rule.code,), STRENGTHS["strong"])
     for judged in suspected.weighed.signs:
         sign = judged.sign
         if sign.ask and not judged.truth:

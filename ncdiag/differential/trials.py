@@ -6,11 +6,12 @@ it, and rules it out where the fix would have hidden the fault.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from ncdiag.engine.schema import Fix, Rule, Sign
 
-_PRINTS = "_DEBUG"
+_PRINTS = re.compile(r"_(?:DEBUG|REPORT|TRACE|DUMP)(?:_|$)")
 """What is in the name of a variable that prints more and changes nothing else (NCCL, PyTorch, Gloo)."""
 
 
@@ -20,7 +21,7 @@ def labels(fix: Fix) -> Iterator[str]:
     A variable that only prints more tries nothing.
     """
     for name, value in fix.env.items():
-        if name != "*" and _PRINTS not in name:
+        if name != "*" and not _PRINTS.search(name):
             yield name if "{" in value or not value else f"{name}={value}"
     yield from (f"unset {name}" for name in fix.unset if "{" not in name)
 

@@ -69,7 +69,8 @@ class Scales:
 
         Trials are told by a person, shown by runs of the input, or answered.
 
-        An answer's key is that of its question (`ncdiag.differential.decide`): a sign's, or a trial's label.
+        An answer's key is that of its question (`ncdiag.differential.decide`): a sign's, a trial's label, or the
+        question of a suspect itself.
         """
         self._answers = answers or {}
         self._context = Context(view)
@@ -117,9 +118,10 @@ class Scales:
 
     def _of_answer(self, rule: Rule) -> Iterable[Judged]:
         """What was answered to the question of the suspect."""
-        answer = self._answers.get(key_of_suspect(rule))
-        if rule.suspect and answer is not None:
-            text = f"{rule.suspect.ask} {'Yes' if answer else 'No'}"
+        asked = rule.suspect.ask if rule.suspect else ""
+        answer = self._answers.get(asked) if asked else None
+        if answer is not None:
+            text = f"{asked} {'Yes' if answer else 'No'}"
             yield Judged(Sign(text=text, strength="strong", against=not answer), truth=True)
 
     def _judged(self, rule: Rule, number: int) -> Judged:
@@ -167,11 +169,6 @@ def _tried(view: View) -> dict[str, tuple[Span, ...]]:
 def key_of(rule: Rule, sign: Sign) -> str:
     """The name of the question whether a sign is true."""
     return f"{rule.code}:{sign.text}"
-
-
-def key_of_suspect(rule: Rule) -> str:
-    """The name of the question of a suspect."""
-    return f"{rule.code}:?"
 
 
 def counted(signs: Iterable[Judged]) -> list[Judged]:

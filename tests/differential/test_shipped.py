@@ -9,6 +9,7 @@ import pytest
 import ncdiag
 from ncdiag import catalogue, errors
 from ncdiag.diagnose import diagnose, view_of
+from ncdiag.differential import trials
 from ncdiag.differential.weigh import Scales
 from ncdiag.fixes.values import Values
 from ncdiag.machine.inputs import inputs
@@ -98,3 +99,14 @@ def test_suspects_have_plain_sentences() -> None:
         for text in (rule.suspect.text, *(sign.text for sign in rule.signs)) if "{" in text or text.endswith(".")
     ]  # fmt: skip
     assert wrong == []
+
+
+def test_questions_are_plain_and_no_trial_asks_the_same() -> None:
+    asked = {rule.name: rule for rule in catalogue.rules() if rule.suspect and rule.suspect.ask}
+    wrong = [
+        name for name, rule in asked.items() if rule.suspect for text in [rule.suspect.ask]
+        if not text.endswith("?") or text.count("?") != 1 or not text[0].isupper() or len(text) > 120
+        or any(f"with {label}" in text for fix in rule.fixes for label in trials.labels(fix))
+    ]  # fmt: skip
+    assert wrong == []
+    assert len(asked) > 0.9 * sum(rule.suspect is not None for rule in catalogue.rules())

@@ -83,11 +83,11 @@ def test_an_answer_settles_a_sign() -> None:
 def test_an_answer_to_the_question_of_a_suspect_counts_both_ways() -> None:
     asking = load_text(RULE.format(name="a-cause", prior="rare").replace("[suspect]", '[suspect]\nask = "Is it so?"'))
     scores = [
-        Scales(*look("alpha"), (), answers).one(asking).score for answers in ({"SITE100:?": True}, {"SITE100:?": False})
+        Scales(*look("alpha"), (), answers).one(asking).score for answers in ({"Is it so?": True}, {"Is it so?": False})
     ]
     assert scores == [2 * STRENGTHS["strong"], 0]
     shown = list(named([Scales(*look("alpha\nbeta"), ()).one(asking)]))
-    assert ("SITE100:?", "Is it so?") in {(question.key, question.text) for question in questions(shown)}
+    assert ("Is it so?", "Is it so?") in {(question.key, question.text) for question in questions(shown)}
 
 
 def test_a_trial_with_a_fix_speaks_for_its_cause() -> None:
