@@ -57,7 +57,7 @@ def _of(suspected: Suspected) -> Iterator[Question]:
         yield Question(ask.ask_for, ask.ask_for, ask.missing, (rule.code,), _OF_ASK)
     for fix in rule.fixes:
         if fix.kind == "env" and fix.risk != "high":
-            for label in trials.labels(fix):
+            for label in trials.variables(fix):
                 text = f"does it run with {label}?"
                 yield Question(label, label, text, (rule.code,), _OF_TRIAL, is_run=True)
 

@@ -1,22 +1,49 @@
-"""What a trial with a variable says of the causes whose fixes set it: one mechanism for all suspects.
+"""What a trial says of causes: one mechanism for all suspects.
 
-A fix that works around a fault, tried and working, is strong evidence for that fault; tried in vain it speaks against
-it, and rules it out where the fix would have hidden the fault.
+A fix, tried and working, is strong evidence for the fault that it mends; tried in vain it speaks against it, and rules
+it out where the fix would have hidden the fault. What leaves a part of NCCL out tells of all causes in that part.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import msgspec
 
 from ncdiag.engine.schema import Fix, Rule, Sign
 
 _PRINTS = re.compile(r"_(?:DEBUG|REPORT|TRACE|DUMP)(?:_|$)")
 """What is in the name of a variable that prints more and changes nothing else (NCCL, PyTorch, Gloo)."""
 
+_NO_FAILURE = frozenset({"slow", "not-used", "memory-grows"})
+"""Complaints of jobs that run: that they run without a part says nothing of it."""
 
-def labels(fix: Fix) -> Iterator[str]:
-    """How a trial of the fix is called: ``NCCL_P2P_DISABLE=1``, or the name alone where its value is computed.
+
+class Part(NamedTuple):
+    """A part of NCCL that a trial leaves out: what it is called, and the areas of its rules."""
+
+    name: str
+    areas: frozenset[str]
+    for_it: bool = True
+
+
+_RDMA = Part("RDMA", frozenset({"ib", "roce"}))
+_P2P = Part("peer access", frozenset({"p2p"}))
+PARTS = {
+    "NCCL_IB_DISABLE=1": _RDMA,
+    "NCCL_NET=Socket": _RDMA,
+    "one-host": _RDMA,
+    "one-gpu": Part("everything between GPUs", _RDMA.areas | {"p2p", "shm", "nvlink"}, for_it=False),
+    "NCCL_P2P_DISABLE=1": _P2P,
+    "NCCL_SHM_DISABLE=1": Part("shared memory", frozenset({"shm"})),
+}
+"""What each of these trials leaves out (NCCL user guide, environment variables); ``for_it``: does its success tell?"""
+
+
+def variables(fix: Fix) -> Iterator[str]:
+    """How a run with the fix is called: ``NCCL_P2P_DISABLE=1``, or the name alone where its value is computed.
 
     A variable that only prints more tries nothing.
     """
@@ -28,14 +55,30 @@ def labels(fix: Fix) -> Iterator[str]:
 
 def signs(rule: Rule, cured: Iterable[str], in_vain: Iterable[str]) -> Iterator[tuple[Sign, str]]:
     """The signs that trials give, each with the label of its trial."""
-    helped, failed = set(cured), set(in_vain)
+    helped, failed = _set(cured), _set(in_vain)
     for fix in rule.fixes:
-        for label in labels(fix):
+        for label in (*variables(fix), *fix.tried):
             if label in helped:
-                yield Sign(text=f"it works with {label}", strength="strong", group="trial"), label
+                yield Sign(text=f"it works with {_words(label)}", strength="strong", group="trial"), label
             elif label in failed:
-                text = f"{label} does not help"
-                if fix.workaround:
-                    yield Sign(text=text, strength="decisive", against=True, group="trial"), label
-                else:
-                    yield Sign(text=text, strength="strong", against=True, group="trial"), label
+                sign = Sign(text=f"{_words(label)} does not help", strength="strong", against=True, group="trial")
+                yield msgspec.structs.replace(sign, strength="decisive") if fix.workaround else sign, label
+    if rule.suspect and set(rule.suspect.complaints) - _NO_FAILURE:
+        for label, part in PARTS.items():
+            if rule.area in part.areas and label in helped and part.for_it:
+                text = f"it works with {_words(label)}, which leaves {part.name} out"
+                yield Sign(text=text, strength="moderate", group="trial"), label
+            elif rule.area in part.areas and label in failed:
+                text = f"it fails as well with {_words(label)}, which leaves {part.name} out"
+                yield Sign(text=text, strength="strong", against=True, group="trial"), label
+
+
+def _set(labels: Iterable[str]) -> set[str]:
+    """The labels; a ``..._DISABLE`` that is told without a value was set."""
+    told = set(labels)
+    return told | {f"{label}=1" for label in told if label.endswith("_DISABLE") and f"{label}=0" not in told}
+
+
+def _words(label: str) -> str:
+    """The label of a told trial as people read it: ``no firewall``; variables as they are."""
+    return label if "_" in label else label.replace("-", " ")

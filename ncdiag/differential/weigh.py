@@ -114,7 +114,8 @@ class Scales:
     def _of_trials(self, rule: Rule) -> Iterable[Judged]:
         """What was tried of the rule's fixes."""
         for sign, label in trials.signs(rule, self._cured, self._in_vain):
-            yield Judged(sign, truth=True, evidence=self._tried.get(label, ()))
+            lines = self._tried.get(label) or self._tried.get(label.partition("=")[0], ())
+            yield Judged(sign, truth=True, evidence=lines)
 
     def _of_answer(self, rule: Rule) -> Iterable[Judged]:
         """What was answered to the question of the suspect."""

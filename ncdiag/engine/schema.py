@@ -35,7 +35,8 @@ class Fix(_Table, frozen=True):
 
     ``when``: conditions over the names that the rule binds; the fix is left out when one is false. ``workaround``: it
     hides the fault, or pays for it with speed, and does not cure it. ``confirm``: what shows afterwards that it worked.
-    The name ``*`` in ``env`` stands for all assignments that its value lists.
+    The name ``*`` in ``env`` stands for all assignments that its value lists. ``tried``: what people who
+    did it are read to have tried (``no-firewall``; the labels of `ncdiag.parsers.told.changes`).
     """
 
     kind: Literal["env", "unset", "command", "config", "hardware", "ask_admin"]
@@ -49,6 +50,7 @@ class Fix(_Table, frozen=True):
     risk: Literal["none", "low", "medium", "high"] = "low"
     confirm: str = ""
     workaround: bool = False
+    tried: tuple[str, ...] = ()
 
 
 class Case(_Table, frozen=True):

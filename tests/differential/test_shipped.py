@@ -13,6 +13,7 @@ from ncdiag.differential import trials
 from ncdiag.differential.weigh import Scales
 from ncdiag.fixes.values import Values
 from ncdiag.machine.inputs import inputs
+from ncdiag.parsers.told.changes import DONE
 from ncdiag.reading.job import facts_of
 from ncdiag.report.model import Fix, Report
 from ncdiag.report.remedies import fixes_of
@@ -106,7 +107,14 @@ def test_questions_are_plain_and_no_trial_asks_the_same() -> None:
     wrong = [
         name for name, rule in asked.items() if rule.suspect for text in [rule.suspect.ask]
         if not text.endswith("?") or text.count("?") != 1 or not text[0].isupper() or len(text) > 120
-        or any(f"with {label}" in text for fix in rule.fixes for label in trials.labels(fix))
+        or any(f"with {label}" in text for fix in rule.fixes for label in trials.variables(fix))
     ]  # fmt: skip
     assert wrong == []
     assert len(asked) > 0.9 * sum(rule.suspect is not None for rule in catalogue.rules())
+
+
+def test_what_fixes_say_was_tried_is_what_people_are_read_to_have_tried() -> None:
+    known = {label for labels in DONE.values() for label in labels.values()}
+    tried = {label for rule in catalogue.rules() for fix in rule.fixes for label in fix.tried}
+    assert tried
+    assert tried <= known

@@ -114,3 +114,22 @@ def test_the_next_question_parts_the_suspects() -> None:
     assert questions(shown, ["NCCL_P2P_DISABLE=1"]) == []
     (beta,) = named(Scales(*look("beta"), ()).weigh([rule(prior="common")]))
     assert "SITE100:it says alpha" in {question.key for question in questions([beta])}
+
+
+def test_what_leaves_a_part_out_tells_of_all_causes_in_it() -> None:
+    roce = load_text(RULE.format(name="a-cause", prior="rare").replace('area = "site"', 'area = "roce"'))
+    scores = {
+        text: Scales(*look(f"alpha\n{text}"), ()).one(roce).score - STRENGTHS["strong"]
+        for text in (
+            "NCCL_IB_DISABLE=1 works.", "NCCL_IB_DISABLE=1 did not help.", "With NCCL_SHM_DISABLE=1 it works.",
+            "A single node fails as well.", "It works on one node, it hangs on two nodes.",
+        )
+    }  # fmt: skip
+    found = [round(score - (0.3 if "hangs" in text else 0), 1) for text, score in scores.items()]
+    assert found == [STRENGTHS["moderate"], -STRENGTHS["strong"], 0, 0, STRENGTHS["moderate"]]
+
+
+def test_a_fix_that_sets_no_variable_is_tried_by_its_label() -> None:
+    tried = load_text(RULE.format(name="a-cause", prior="rare").rstrip() + '\ntried = ["no-firewall"]\n')
+    assert Scales(*look("It works with the firewall switched off."), ()).one(tried).score == STRENGTHS["strong"]
+    assert Scales(*look("alpha\nDisabling the firewall did not help."), ()).one(tried).score < 0
