@@ -30,16 +30,20 @@ class Part(NamedTuple):
 
 
 _RDMA = Part("RDMA", frozenset({"ib", "roce"}))
-_P2P = Part("peer access", frozenset({"p2p"}))
 PARTS = {
     "NCCL_IB_DISABLE=1": _RDMA,
     "NCCL_NET=Socket": _RDMA,
     "one-host": _RDMA,
     "one-gpu": Part("everything between GPUs", _RDMA.areas | {"p2p", "shm", "nvlink"}, for_it=False),
-    "NCCL_P2P_DISABLE=1": _P2P,
+    "no-container": Part("the container", frozenset({"container"})),
+    "gloo": Part("NCCL", _RDMA.areas | {"gdr", "nvlink", "p2p", "plugin", "shm"}, for_it=False),
+    "NCCL_P2P_DISABLE=1": Part("peer access", frozenset({"p2p"})),
     "NCCL_SHM_DISABLE=1": Part("shared memory", frozenset({"shm"})),
 }
-"""What each of these trials leaves out (NCCL user guide, environment variables); ``for_it``: does its success tell?"""
+"""What each of these trials leaves out (NCCL user guide, environment variables), as far as its failure tells.
+
+``for_it``: so does its success.
+"""
 
 
 def variables(fix: Fix) -> Iterator[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import pytest
+
 from ncdiag.diagnose import look
 from ncdiag.differential.choose import Suspected, likelihood, named
 from ncdiag.differential.decide import questions
@@ -116,17 +118,28 @@ def test_the_next_question_parts_the_suspects() -> None:
     assert "SITE100:it says alpha" in {question.key for question in questions([beta])}
 
 
-def test_what_leaves_a_part_out_tells_of_all_causes_in_it() -> None:
-    roce = load_text(RULE.format(name="a-cause", prior="rare").replace('area = "site"', 'area = "roce"'))
-    scores = {
-        text: Scales(*look(f"alpha\n{text}"), ()).one(roce).score - STRENGTHS["strong"]
-        for text in (
-            "NCCL_IB_DISABLE=1 works.", "NCCL_IB_DISABLE=1 did not help.", "With NCCL_SHM_DISABLE=1 it works.",
-            "A single node fails as well.", "It works on one node, it hangs on two nodes.",
-        )
-    }  # fmt: skip
-    found = [round(score - (0.3 if "hangs" in text else 0), 1) for text, score in scores.items()]
-    assert found == [STRENGTHS["moderate"], -STRENGTHS["strong"], 0, 0, STRENGTHS["moderate"]]
+@pytest.mark.parametrize(
+    ("area", "told", "counts"),
+    [
+        ("roce", "NCCL_IB_DISABLE=1 works.", STRENGTHS["moderate"]),
+        ("roce", "Disabling IB helped.", STRENGTHS["moderate"]),
+        ("roce", "NCCL_IB_DISABLE=0 works.", 0),
+        ("roce", "NCCL_IB_DISABLE=1 did not help.", -STRENGTHS["strong"]),
+        ("roce", "With NCCL_SHM_DISABLE=1 it works.", 0),
+        ("roce", "It works on one node, it fails on two nodes.", STRENGTHS["moderate"]),
+        ("roce", "It fails even on one node.", -STRENGTHS["strong"]),
+        ("p2p", "It fails even on one node.", 0),
+        ("p2p", "Even with one GPU it fails.", -STRENGTHS["strong"]),
+        ("p2p", "With gloo it works.", 0),
+        ("p2p", "It fails with gloo as well.", -STRENGTHS["strong"]),
+        ("container", "Outside the container it works.", STRENGTHS["moderate"]),
+    ],
+)
+def test_what_leaves_a_part_out_tells_of_all_causes_in_it(area: str, told: str, counts: float) -> None:
+    of_area = RULE.format(name="a-cause", prior="rare").replace('area = "site"', f'area = "{area}"')
+    own = load_text(of_area.replace("NCCL_P2P_DISABLE", "NCCL_NEVER_TRIED").replace('["hangs"]', '["hangs", "fails"]'))
+    found = Scales(*look(f"alpha\n{told}"), ()).one(own)
+    assert round(found.score - found.trouble, 1) == round(STRENGTHS["strong"] + counts, 1)
 
 
 def test_a_fix_that_sets_no_variable_is_tried_by_its_label() -> None:

@@ -85,7 +85,7 @@ CHANGES = (
     Word("act", "swap", r"swapp(?:ed|ing)|other|another|different|switch(?:ed|ing)?\s(?:to|from)|replac(?:ed|ing)"
          r"|changing", "换"),
     Word("link", "unless", r"unless"),
-    Word("link", "even", r"still|even\s(?:if|with|when|after)?|also|again|as\swell|both|keeps?|anyway",
+    Word("link", "even", r"still|even(?:\s(?:if|with|when|after))?|too(?=\W*$)|also|again|as\swell|both|keeps?|anyway",
          "还是|仍然?|依然|依旧|照样|也是?|都"),
     Word("not", "neither", r"neither|nor|not\seven|none\sof"),
     Word("not", "not", r"not|no|never|don'?t|doesn'?t|didn'?t|won'?t|cannot|can'?t|isn'?t|no\slonger|without\sever"),

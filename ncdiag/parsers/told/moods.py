@@ -38,7 +38,7 @@ _UNSURE = r"""
 _WOULD = r"""
     \b(?:would|might|may|should|shall|ought\sto|could|'d\s(?:work|help|fix)|supposed\sto)\b"""
 _PLANNED = r"""
-    \b(?:going\sto|gonna|plan(?:ning|s|ned)?(?:\sto)?|i'?ll|we'?ll|will\s(?:try|test|set|check|update|report)|to-?do|tomorrow|next\sweek
+    \b(?:going\sto|gonna|plan(?:ning|s|ned)?(?:\sto)?|i'll|we'll|will\s(?:try|test|set|check|update|report)|to-?do|tomorrow|next\sweek
       |please|(?:have\snot|haven'?t|did\snot|didn'?t|not|never)\s(?:yet\s)?(?:tried|try|tested|test)\b|untested|not\syet|let\sme
       |about\sto|before\s(?:setting|trying|using)|make\ssure|(?:try|consider)\s(?:setting|using|to)
       |you\s(?:have\sto|need\sto|must|can|will)|do(?:\snot|n'?t)\s(?:do|use|set|try|run)\b)

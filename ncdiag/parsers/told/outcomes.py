@@ -39,7 +39,7 @@ OUTCOMES = (
         r"|(?:exactly\s|just\s)?(?:the\s)?(?:very\s|exact\s)?same\s(?:\w+\s){0,2}"
         rf"(?:{_TROUBLE}|results?|behaviou?r|thing|outcome|story|symptoms?|traces?|messages?)"
         r"|(?:is|are|was|stays?|stayed|remains?|remained)\s(?:exactly\s)?the\ssame|just\sthe\ssame|all\sthe\ssame"
-        r"|^\W*(?:the\s)?same(?=\s(?:with|for|on|when|if|using|in|after)\b)|(?<=[:>,]\s)same(?=\W*$)"
+        r"|^\W*(?:the\s)?same(?=\s(?:with|without|outside|for|on|when|if|using|in|after)\b)|(?:the\s)?same\s(?:happens|occurs)|(?<=[:>,]\s)same(?=\W*$)"
         rf"|{_TROUBLE}\s(?:still\s)?(?:persists?|remains?|persisted|remained|stays|stayed|is\sstill\sthere)"
         r"|either\sway|so\sdid\sit\swithout(?:\sit)?",
         "没有?用(?!过)|无用|无效|没有?效果?|不起作用|不管用|没有?作用|(?:没有?|不能|无法|未能?)解决|没有?(?:变化|区别|改善|任何变化)"
