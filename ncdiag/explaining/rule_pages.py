@@ -103,6 +103,8 @@ def _signs(rule: Rule) -> Iterator[str]:
     if rule.suspect is None:
         return
     yield from ("", "## When it is suspected", "", f"{_plain(rule.suspect.text)} ({rule.suspect.prior}).", "")
+    if rule.suspect.ask:
+        yield from (f"{_plain(rule.suspect.ask)} Yes speaks for it, no against it.", "")
     for sign in rule.signs:
         yield f"- {_plain(sign.text)} ({signs.standing(sign)})"
         yield from (f"  - `{_code(text)}`" for text in signs.sought(sign))

@@ -35,6 +35,8 @@ def listed(rule: Rule) -> Iterator[str]:
     yield from _wrapped(rule.suspect.text, "    ")
     if rule.suspect.complaints:
         yield f"    where something {', '.join(rule.suspect.complaints)}"
+    if rule.suspect.ask:
+        yield from _wrapped(rule.suspect.ask, "    ")
     for sign in rule.signs:
         yield from _wrapped(f"{sign.text} ({standing(sign)})", "    ")
         for part in sought(sign):
