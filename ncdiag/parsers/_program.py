@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import msgspec
 
-from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _complaints, _context, _ends, _events, _failing, _progress, _slurm
+from ncdiag.facts.observe import Parsed
+from ncdiag.parsers import _complaints, _context, _ends, _events, _failing, _progress, _slurm, _timeouts
 from ncdiag.spans import Section
 
 NOISE = re.compile(
@@ -65,7 +64,7 @@ def read(section: Section, is_known: Callable[[str], bool] = known, form: Form =
     ``form`` is asked about the lines that the catalogue does not know.
     """
     collector = _events.Collector(section)
-    timeouts = _Timeouts(section)
+    timeouts = _timeouts.Timeouts(section)
     unread: list[int] = []
     complaints = _complaints.Complaints(section)
     progress = _progress.Progress(collector)
@@ -149,42 +148,3 @@ def leftovers(section: Section, indices: Sequence[int]) -> Parsed:
     rest = msgspec.structs.replace(section, lines=lines, numbers=numbers, first_line=numbers[0], heads=heads)
     parsed = read(rest)
     return Parsed(observations=parsed.observations, unread=tuple(indices[i] for i in parsed.unread))
-
-
-class _Timeouts:
-    """The collectives that the watchdog gave up, with how far the process group had come where a later line tells."""
-
-    _FIELDS = ("sequence", "operation", "numel_in", "numel_out", "timeout_ms", "ran_ms")
-
-    def __init__(self, section: Section) -> None:
-        self._section = section
-        self._found: list[tuple[int, _context.Context, dict[str, Any]]] = []
-        self._last: dict[tuple[int | None, object], int] = {}
-        self._stack: tuple[int, _context.Context] | None = None
-
-    def see(self, index: int, event: _events.Found, context: _context.Context) -> None:
-        """Take an event that speaks of a timeout."""
-        fields = event.fields
-        place = context.rank, fields.get("sequence")
-        if event.event == "torch-timeout-frame":
-            self._stack = self._stack or (index, context)
-        elif event.event == "torch-watchdog-timeout":
-            self._last[place] = len(self._found)
-            self._found.append((index, context, {name: fields.get(name) for name in self._FIELDS}))
-        elif event.event == "torch-work-failed":
-            state = {name: fields.get(name) for name in ("last_enqueued", "last_completed")}
-            state["process_group"] = context.process_group
-            if place in self._last:
-                self._found[self._last[place]][2].update(state)
-            else:
-                self._last[place] = len(self._found)
-                self._found.append((index, context, {"sequence": fields.get("sequence"), **state}))
-
-    def observations(self) -> list[Observation]:
-        """One Timeout for each watchdog line, in order; one for a stack where no such line is."""
-        if self._stack is not None and not self._found:
-            self._found.append((*self._stack, {"only_stack": True}))
-        return [
-            observe(self._section, i, "Timeout", rank=context.rank, group_rank=context.group_rank, **fields)
-            for i, context, fields in self._found
-        ]

@@ -198,7 +198,8 @@ class Timeout(Fact, frozen=True, kw_only=True):
     """A collective that a watchdog gave up (PyTorch). Times in milliseconds.
 
     ``group_rank`` is the rank's number in the process group of the collective.
-    ``only_stack``: nothing but the stack of the check was seen.
+    ``given_up``: the rank says that the time limit was over. ``signal``: it says no more than that a watchdog gave up,
+    its own or that of another rank (``signalled_by``). ``only_stack``: nothing but the stack of the check was seen.
     """
 
     SHOWS_A_RUN = True
@@ -214,6 +215,9 @@ class Timeout(Fact, frozen=True, kw_only=True):
     last_enqueued: int | None = None
     last_completed: int | None = None
     process_group: str | None = None
+    given_up: bool | None = None
+    signal: Literal["own", "other"] | None = None
+    signalled_by: int | None = None
     only_stack: bool | None = None
 
 

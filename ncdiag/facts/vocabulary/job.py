@@ -159,10 +159,16 @@ def summary(difference: Difference, view: View) -> str:
 def is_timeout(timeout: Timeout, view: View) -> bool:
     """A collective that ran longer than allowed.
 
-    Other records only tell the state of a rank, unless PyTorch looks for the stack of a collective that failed and no
-    code of NCCL tells why.
+    Other records only tell the state of a rank, unless PyTorch looks for the stack of a collective that failed, or a
+    watchdog tells the others that it gave up, and no code of NCCL tells why. Such a signal counts where the rank that
+    gave it does not speak for itself.
     """
-    if timeout.ran_ms is not None or timeout.only_stack:
+    if timeout.given_up or timeout.only_stack:
         return True
-    sought = [event for event in view.job.events if event.event == "torch-flight-recorder-off"]
-    return bool(sought) and bool(tells_no_code(view.job, view))
+    if tells_no_code(view.job, view) is False:
+        return False
+    if timeout.signal is None:
+        return any(event.event == "torch-flight-recorder-off" for event in view.job.events)
+    spoke = {t.rank for t in view.job.timeouts if t.given_up or (timeout.signal == "other" and t.signal == "own")}
+    told_by = timeout.rank if timeout.signal == "own" else timeout.signalled_by
+    return told_by not in spoke if told_by is not None else not spoke

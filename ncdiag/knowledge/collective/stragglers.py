@@ -22,6 +22,13 @@ def waited_for(timeout: Timeout, view: View) -> str:
     return f"{timeout.operation} number {timeout.sequence}" if timeout.sequence is not None else timeout.operation
 
 
+@derived
+def look_at(timeout: Timeout, view: View) -> str:
+    """``rank 7``: whose log tells of the collective that this rank was only told about, as far as it is known."""
+    known = timeout.signalled_by
+    return f"rank {known}" if known is not None else "the rank whose watchdog gave up"
+
+
 DESYNC = (
     "collective-mismatch", "collective-mismatch-suspected", "torch-collective-mismatch", "torch-ddp-shape-mismatch",
     "message-truncated", "bootstrap-message-truncated",
@@ -29,7 +36,8 @@ DESYNC = (
 """Events that tell of ranks in different collectives."""
 _EQUAL_SIZES = {"ALLREDUCE", "BROADCAST", "REDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"}
 """Operations in which all ranks pass as many elements."""
-_MISSING = frozenset({"torch-ranks-missing", "horovod-ranks-missing"})
+_MISSING = frozenset({"torch-ranks-missing", "torch-barrier-missed", "horovod-ranks-missing"})
+_BARRIER = frozenset({"torch-barrier-timeout", "torch-barrier-present"})
 _NAMELESS = {"torch-uneven-inputs": "A rank that ran out of data", "horovod-stalled": "A rank that is not named"}
 """Who is missing, by the event that tells it without a number."""
 _MOST_RANKS = 1 << 17
@@ -92,7 +100,7 @@ def _by_collective(timeouts: Sequence[Timeout]) -> dict[Place, list[Timeout]]:
     found: dict[Place, list[Timeout]] = defaultdict(list)
     for timeout in timeouts:
         group = groups.get((timeout.rank, timeout.sequence), common)
-        if timeout.ran_ms is None or timeout.sequence is None or not timeout.operation:
+        if not timeout.given_up or timeout.sequence is None or not timeout.operation:
             continue
         if group == _ALL or (group == _UNTOLD and timeout.sequence > _BY_CHANCE):
             found[group, timeout.sequence].append(timeout)
@@ -168,7 +176,7 @@ def unheard_ranks(job: Job, view: View) -> tuple[int, ...]:
 
     Groups of ranks (tensor, pipeline) leave out half of them and more, regularly.
     """
-    waiting = {t.rank for t in job.timeouts if t.rank is not None and t.ran_ms is not None}
+    waiting = {t.rank for t in job.timeouts if t.rank is not None and t.given_up}
     heard = waiting | {r.rank for r in job.ranks} | {e.rank for e in job.events}
     everybody = set(range(min(job.nranks or max(waiting, default=-1) + 1, _MOST_RANKS)))
     unheard = everybody - heard
@@ -201,6 +209,14 @@ def _told_waits(job: Job) -> Iterator[Difference]:
             name = "a collective" if sequence is None else f"{operation} number {sequence}"
             groups = {"waiting": "the others", "late": _named(late)}
             yield Difference(what="wait", name=name, groups=groups, provenance=event.provenance)
+        elif event.event in _BARRIER and "present_ranks" in event.fields:
+            came = {0, *(int(number) for number in _NUMBER.findall(str(event.fields["present_ranks"])))}
+            absent = set(range(min(job.nranks or 0, _MOST_RANKS))) - came
+            groups = {
+                "waiting": _named(came),
+                "late": _named(absent) if absent else f"a rank beside {fold_ranks(came)}",
+            }
+            yield Difference(what="wait", name="a monitored barrier", groups=groups, provenance=event.provenance)
     named = any(event.event in _MISSING for event in job.events)
     for event in () if named else job.events:
         if event.event in _NAMELESS:
