@@ -11,7 +11,7 @@ import msgspec
 from ncdiag.engine.kleene import Truth
 from ncdiag.engine.program import Program
 from ncdiag.engine.results import Finding, Trace, Verdict
-from ncdiag.engine.schema import Fix, Rule
+from ncdiag.engine.schema import Case, Fix, Rule
 from ncdiag.engine.templates import Values, fold, show
 from ncdiag.engine.tree import Quantifier, Slot, Tree, conjuncts, names_read
 from ncdiag.engine.walk import Context, Frame
@@ -283,7 +283,7 @@ class _Judge:
             self.held |= self.specific - unknown
             return
         names = dict(self.names)
-        pieces = self.texts.pieces(self.rule.group or self._title(names), names)
+        pieces = self.texts.pieces(self.rule.group or self._case(names).text, names)
         key = tuple(p if isinstance(p, str) else "" if p.slot.who else show(p.value) for p in pieces)
         if key not in self.groups:
             if len(self.groups) == _MAX_FINDINGS:
@@ -295,12 +295,12 @@ class _Judge:
             lowered = max(lowered, CONFIDENCES.index("likely"))
         self.groups[key].add(names, min(lowered, len(CONFIDENCES) - 1))
 
-    def _title(self, names: Mapping[str, Any]) -> str:
-        """The title of the first case that is true of an instance, else the rule's."""
+    def _case(self, names: Mapping[str, Any]) -> Case:
+        """The title and role of the first case that is true of an instance, else the rule's."""
         for case, tests in zip(self.rule.titles, self.program.title_tests, strict=True):
             if all(test(Frame(self.context, dict(names))) is True for test in tests):
-                return case.text
-        return self.rule.title
+                return case
+        return Case(when=(), text=self.rule.title)
 
     def _finding(self, group: _Group) -> Finding:
         where, evidence = group.where, dict[Any, None]()
@@ -316,13 +316,14 @@ class _Judge:
                     where.add(entity)
                 else:
                     where.add_event(entity)
+        case = self._case(group.instances[0])
         return Finding(
             rule=self.rule,
             severity=self.rule.severity,
-            role=self.rule.role,
+            role=case.role or self.rule.role,
             layer=self.rule.layer,
             vague=self.rule.echo,
-            title=self.texts.render(self._title(group.instances[0]), group.instances),
+            title=self.texts.render(case.text, group.instances),
             why=self.texts.render(self.rule.why, group.instances),
             confidence=CONFIDENCES[group.best],
             where=where,

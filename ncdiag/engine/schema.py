@@ -54,10 +54,11 @@ class Fix(_Table, frozen=True):
 
 
 class Case(_Table, frozen=True):
-    """The title of instances of which all ``when`` is true, in place of the rule's own."""
+    """The title of instances of which all ``when`` is true, in place of the rule's own; their ``role``, if another."""
 
     when: tuple[str, ...]
     text: str
+    role: Literal["cause", "symptom"] | None = None
 
 
 class Ask(_Table, frozen=True):

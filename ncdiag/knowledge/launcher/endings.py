@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, Job
+from ncdiag.facts.model import FAILURES, Event, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import is_before, shared_time, source
 from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS, has_failed, same_process
+from ncdiag.knowledge.launcher.exceptions import EXCEPTION, exception_text, is_own_exception, is_pythons
+from ncdiag.messages import about
 
 _EXIT_CODE = re.compile(r"Exit Code: +(\d{1,3})\b")
 _FAILURES = frozenset({"cause", "symptom"})
@@ -62,7 +64,7 @@ def way_it_ended(event: Event, view: View) -> str:
         if isinstance(code, int) and code:
             number = -code if code < 0 else code - SHELL_STATUS if code > SHELL_STATUS else 0
             return _signal(number) if code < 0 else f"exit code {code}" + (f": {_signal(number)}" if number else "")
-    return str(event.fields["exception"]) if "exception" in event.fields else _ENDS.get(event.event, event.event)
+    return exception_text(event) if "exception" in event.fields else _ENDS.get(event.event, event.event)
 
 
 def _signal(number: int) -> str:
@@ -73,20 +75,16 @@ def _signal(number: int) -> str:
 
 
 _WATCHDOG = frozenset({"torch-watchdog-timeout", "torch-heartbeat-stuck", "torch-tear-down"})
-_ECHOES = frozenset({
-    "socket-closed-by-peer", "torch-result-remote-error", "torch-store-peer-gone", "ib-completion-error",
+_LOSSES = frozenset({
+    "socket-closed-by-peer", "ib-completion-error", "torch-result-remote-error", "torch-store-timeout",
+    "torch-unique-id-missing", "c10d-connect-timeout", "c10d-connect-failed",
 })  # fmt: skip
-"""What ranks print when another one is gone."""
-_OWN_FAULTS = frozenset({
-    "AssertionError", "AttributeError", "FileNotFoundError", "ImportError", "IndexError", "IsADirectoryError",
-    "KeyError",
-    "MemoryError", "ModuleNotFoundError", "NameError", "NotImplementedError", "PermissionError", "RecursionError",
-    "TypeError", "UnboundLocalError", "UnicodeDecodeError", "ValueError", "ZeroDivisionError",
-})  # fmt: skip
-"""Python's own exceptions that no library raises for a peer or a device."""
+_LOSS_CATEGORIES = frozenset({"collective", "watchdog", "tcp-transfer"})
+"""What ranks print when another one is gone or does not come: events, and categories of them."""
+_OWN_MISTAKES = frozenset({"torch-collective-mismatch", "collective-mismatch", "hccl-params-mismatch", "no-algorithm"})
+"""Of these categories, what ranks do wrong together."""
 _ABORTED = frozenset({-signal.SIGABRT, 128 + signal.SIGABRT})
 """Exit codes of a process that SIGABRT ended, as Python and as a shell tell them."""
-EXCEPTION = "python-exception"
 _LOSS = "socket-closed-by-peer"
 
 
@@ -98,11 +96,7 @@ def first_crash_order(job: Job, view: View) -> int | None:
     """
     given_up = any(e.event in _WATCHDOG for e in job.events)
     crashes = [e for e in job.events if e.event in CRASHES and not (given_up and _is_abort(e))]
-    echoed = _first_by_source(e for e in job.events if e.event in _ECHOES)
-    crashes += [
-        e for e in job.events if echoed and _is_own_fault(e)
-        and (source(e) not in echoed or e.order < echoed[source(e)].order)
-    ]  # fmt: skip
+    crashes += _raised(job, view)
     if not crashes:
         return None
     if all(e.time is not None for e in crashes):
@@ -124,9 +118,27 @@ def _first(events: Iterable[Event]) -> Event:
     return min(firsts, key=lambda e: (e.rank is None, e.pid is None, e.host is None, e.event, e.text))
 
 
-def _is_own_fault(event: Event) -> bool:
-    """Did a program end with a Python exception that its own lines raised?"""
-    return event.event == EXCEPTION and event.fields.get("exception") in _OWN_FAULTS
+def _raised(job: Job, view: View) -> Iterator[Event]:
+    """The exceptions of ranks' own that came before the first line in which another rank tells of a loss.
+
+    Those that only Python raises count behind it, too, of a rank that tells of no loss: lines of ranks are often mixed.
+    """
+    told = [event for event in job.events if _is_loss(event)]
+    losses = _first_by_source(told)
+    mourners = {event.rank for event in told if event.rank is not None}
+    for event in job.events if told else ():
+        if event.event != EXCEPTION or event.rank in mourners or not is_own_exception(event, view):
+            continue
+        first = losses.get(source(event))
+        if first is None or event.order < first.order or (event.rank is not None and is_pythons(event)):
+            yield event
+
+
+def _is_loss(event: Event) -> bool:
+    """Does a rank tell that another one is gone or does not come?"""
+    if event.kind not in FAILURES or event.event in _OWN_MISTAKES:
+        return False
+    return event.event in _LOSSES or about.entry(event.event).category in _LOSS_CATEGORIES
 
 
 def _is_abort(event: Event) -> bool:

@@ -1,0 +1,68 @@
+"""Exceptions that end a rank: those of its own work, and those that only tell that another rank is gone."""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.facts.derived import derived
+from ncdiag.facts.model import Event
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import is_open_failure
+
+EXCEPTION = "python-exception"
+_OWN = frozenset({
+    "AssertionError", "AttributeError", "FileExistsError", "FileNotFoundError", "FloatingPointError", "ImportError",
+    "IndentationError", "IndexError", "IsADirectoryError", "JSONDecodeError", "KeyError", "LookupError", "MemoryError",
+    "ModuleNotFoundError", "NameError", "NotADirectoryError", "NotImplementedError", "OverflowError", "PermissionError",
+    "RecursionError", "StopIteration", "SyntaxError", "TypeError", "UnboundLocalError", "UnicodeDecodeError",
+    "UnicodeEncodeError", "UnpicklingError", "ValueError", "ZeroDivisionError",
+})  # fmt: skip
+"""Python's own exceptions that no library raises for a peer or a device, whatever they say."""
+_ECHO_CLASS = re.compile(
+    r"""(?x)
+    # PyTorch, Ray, Horovod, vLLM and NCCL's bindings for a process group or a process that is lost
+    Dist\w*Error | ChildFailed\w* | Rendezvous\w* | Process(?:Raised|Exited|Lookup)\w* | \w*Signal\w*
+  | (?:Ray|Actor|Worker|Node|Owner|Raylet|Engine|Agent)\w*(?:Error|Exception)
+  | Nccl\w* | NCCL\w* | Horovod\w* | Hosts\w* | \w*(?:Died|Dead)\w*
+    # Python for a connection, a process or a person that is gone
+  | Connection\w* | BrokenPipe\w* | BrokenProcessPool\w* | BrokenBarrier\w* | EOFError | \w*Timeout\w* | \w*TimedOut\w*
+  | CalledProcess\w* | Subprocess\w* | KeyboardInterrupt | SystemExit | GeneratorExit | Cancelled\w*
+    """
+)
+_ECHO_WORDS = re.compile(
+    r"""(?ix)
+    \b(?:nccl\w* | rccl | hccl | gloo | c10d\w* | tcpstore | rendezvous | process\s?group\w* | communicators?
+      | collectives? | monitored_?barrier | all_?reduce | all_?gather | peers? | remote | sockets? | connections? | broken\spipe | recv
+      | handshake | heartbeats? | time[sd]?\s?-?out | died | dead | killed | sigkill | sigterm | aborted | actors?
+      | unavailable | shut\s?down | (?:rank|worker|process)\s(?:\d+\s)?(?:failed|exited|lost|is\sgone|terminated))\b
+    """
+)
+_TEXT = 120
+
+
+def is_pythons(event: Event) -> bool:
+    """Is it one of Python's own exceptions, which no library raises for a peer that is lost?"""
+    return event.event == EXCEPTION and _name(event) in _OWN
+
+
+def _name(event: Event) -> str:
+    return str(event.fields.get("exception", "")).rpartition(".")[2]
+
+
+@derived
+def is_own_exception(event: Event, view: View) -> bool:
+    """Did a program end with an exception of its own work, which it did not get over?
+
+    Other libraries raise any class for a peer that is lost: what is not one of Python's own is judged by its words.
+    """
+    if event.event != EXCEPTION or not is_open_failure(event, view):
+        return False
+    if is_pythons(event):
+        return True
+    return not _ECHO_CLASS.fullmatch(_name(event)) and not _ECHO_WORDS.search(str(event.fields.get("error", "")))
+
+
+def exception_text(event: Event) -> str:
+    """``ValueError: not a number``, shortened."""
+    said = f"{event.fields['exception']}: {event.fields.get('error', '')}".rstrip(": ")
+    return said if len(said) <= _TEXT else f"{said[: _TEXT - 4].rstrip()} ..."
