@@ -32,9 +32,10 @@ _ECHO_CLASS = re.compile(
 _ECHO_WORDS = re.compile(
     r"""(?ix)
     \b(?:nccl\w* | rccl | hccl | gloo | c10d\w* | tcpstore | rendezvous | process\s?group\w* | communicators?
-      | collectives? | monitored_?barrier | all_?reduce | all_?gather | peers? | remote | sockets? | connections? | broken\spipe | recv
-      | handshake | heartbeats? | time[sd]?\s?-?out | died | dead | killed | sigkill | sigterm | aborted | actors?
-      | unavailable | shut\s?down | (?:rank|worker|process)\s(?:\d+\s)?(?:failed|exited|lost|is\sgone|terminated))\b
+      | collectives? | monitored_?barrier | all_?reduce | all_?gather | peers? | remote | sockets? | connections?
+      | broken\spipe | recv | handshake | heartbeats? | time[sd]?\s?-?out | died | dead | killed | sigkill | sigterm
+      | aborted | actors? | unavailable | shut\s?down
+      | (?:rank|worker|process)\s(?:\d+\s)?(?:failed|exited|lost|is\sgone|terminated))\b
     """
 )
 _TEXT = 120

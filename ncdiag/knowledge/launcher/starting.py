@@ -13,6 +13,7 @@ from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
 from ncdiag.facts.vocabulary.launches import is_multi_host as names_several_hosts
 from ncdiag.knowledge.launcher.endings import first_crash_order
+from ncdiag.knowledge.launcher.exceptions import EXCEPTION
 from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_invalid_device
 from ncdiag.messages.vocabulary.reasons import reason
 
@@ -117,17 +118,43 @@ def is_gloo_misled(event: Event, view: View) -> bool | None:
     return any(word in event.text for word in _UNREACHED) and first_crash_order(view.job, view) is None
 
 
+_LOST = "torch-rdzv-store-lost"
 _STARTED = ("c10d-connect-timeout", "torch-store-timeout")
 _UNREACHED_ERRNO = frozenset({110, 111, 113})
 """Timed out, refused, no route. PyTorch tries IPv6 first, which fails with others and harms nobody."""
 
 
-@derived_of("c10d-connect-failed", *_STARTED)
+@derived_of("c10d-connect-failed", "torch-rdzv-store-lost", *_STARTED)
 def is_unmet_rendezvous(event: Event, view: View) -> bool:
     """Did processes not find each other before NCCL began? A refused try counts where no rank of NCCL is seen."""
     if event.event in _STARTED:
         return True
-    return event.fields.get("errno") in _UNREACHED_ERRNO and not view.job.ranks
+    return (event.event == _LOST or event.fields.get("errno") in _UNREACHED_ERRNO) and not view.job.ranks
+
+
+@derived_of("torch-store-peer-gone", "torch-unique-id-missing", _LOST)
+def is_store_loss(event: Event, view: View) -> bool:
+    """Did a process lose the store of the job once it had reached it?"""
+    return event.event != _LOST or bool(view.job.ranks)
+
+
+_PLACE = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"})
+"""Variables by which a launcher tells a process its place."""
+
+
+@derived_of("torch-env-missing", EXCEPTION)
+def is_unlaunched(event: Event, view: View) -> bool:
+    """Does a program miss the variables of a launcher?"""
+    return event.event == "torch-env-missing" or unset_name(event, view) in _PLACE
+
+
+@derived
+def unset_name(event: Event, view: View) -> str:
+    """The variable that a program asked for and that is not set: ``LOCAL_RANK``; ``its rank`` where no line tells."""
+    fields = event.fields
+    if event.event == EXCEPTION:
+        return str(fields.get("error", "")).strip("'\" ") if fields.get("exception") == "KeyError" else ""
+    return str(fields.get("unset_variable") or f"its {fields.get('missing_parameter') or 'rank'}")
 
 
 @derived
