@@ -98,3 +98,49 @@ def test_the_scheduler_ends_a_job_only_where_nothing_failed_before(text: str, re
     assert [end_of_job(e, view) for e in view.job.events if ends_the_job(e, view)] == [reason]
     after = view_of(text=f"srun: error: n3: task 17: Segmentation fault\n{line}")
     assert not any(ends_the_job(e, after) for e in after.job.events)
+
+
+WATCHDOG = (
+    "[rank0]:[E1103 07:41:10.100 ProcessGroupNCCL.cpp:632] [Rank 0] Watchdog caught collective operation timeout: "
+    "WorkNCCL(SeqNum=57, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600012 milliseconds before timing out.\n"
+)
+
+
+def firsts(text: str) -> list[tuple[int | None, str]]:
+    view = view_of(text=text)
+    return [(e.rank, way_it_ended(e, view)) for e in view.job.events if is_first_end(e, view)]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "ValueError: not a number", "KeyError: 'labels'",
+        "RuntimeError: shape '[4, 8]' is invalid for input of size 30",
+        "mytrainer.data.CorruptShardError: shard 7", "AssertionError: communicator of another size",
+        "OSError: [Errno 28] No space left on device: '/scratch/step_900'",
+        "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
+    ],
+)  # fmt: skip
+def test_the_exception_of_another_rank_is_what_a_watchdog_waited_for(error: str) -> None:
+    assert firsts(f"[rank5]: {error}\n{WATCHDOG}") == [(5, error)]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "torch.distributed.DistBackendError: work was aborted", "ConnectionResetError: [Errno 104]", "EOFError",
+        "RuntimeError: Process group has been shut down", "RuntimeError: peer 3 left", "KeyboardInterrupt",
+        "ray.exceptions.ActorDiedError: lost", "vllm.v1.engine.exceptions.EngineDeadError: see above",
+        "torch.multiprocessing.spawn.ProcessExitedException: process 2 terminated", "TimeoutError: in wait",
+        "RuntimeError: Timed out waiting for a reply", "subprocess.CalledProcessError: returned 1",
+    ],
+)  # fmt: skip
+def test_an_exception_that_tells_of_a_lost_peer_is_no_cause(error: str) -> None:
+    assert firsts(f"[rank5]: {error}\n{WATCHDOG}") == []
+
+
+def test_an_exception_counts_by_its_place_and_by_what_else_its_rank_says() -> None:
+    assert firsts("[rank5]: ValueError: not a number\n") == []
+    assert firsts(f"[rank0]: ValueError: not a number\n{WATCHDOG}") == []
+    assert firsts(f"{WATCHDOG}[rank5]: ValueError: not a number\n") == [(5, "ValueError: not a number")]
+    assert firsts(f"{WATCHDOG}[rank5]: RuntimeError: not a number\n") == []

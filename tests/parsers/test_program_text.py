@@ -168,6 +168,64 @@ def test_a_timeout_repeated_by_the_watchdogs_end_is_one_timeout() -> None:
     assert [o.fields["ran_ms"] for o in parsed.observations if o.entity == "Timeout"] == [10]
 
 
+@pytest.mark.parametrize(
+    ("line", "fields"),
+    [
+        (
+            ("[Rank 1] Caught collective operation timeout: WorkNCCL(OpType=ALLREDUCE, TensorShape=[1], "
+            "Timeout(ms)=9) ran for 11 milliseconds before timing out."),
+            {"rank": 1, "operation": "ALLREDUCE", "timeout_ms": 9, "ran_ms": 11, "given_up": True},
+        ),
+        (
+            ("[Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=5, OpType=GATHER, "
+            "TensorShape=[2, 3], Timeout(ms)=9) ran for 11 milliseconds before timing out."),
+            {
+                "rank": 1, "sequence": 5, "operation": "GATHER", "timeout_ms": 9, "ran_ms": 11, "given_up": True,
+            },
+        ),
+        (
+            "[Rank 1] Watchdog caught collective operation timeout: WorkHCCL(SeqNum=5, OpType=SEND, New=1",
+            {"rank": 1, "sequence": 5, "operation": "SEND", "given_up": True},
+        ),
+        (
+            "RuntimeError: [Rank 1] Work WorkNCCL(SeqNum=5, OpType=BARRIER, Timeout(ms)=9) timed out in blocking wait.",
+            {"rank": 1, "sequence": 5, "operation": "BARRIER", "timeout_ms": 9, "given_up": True},
+        ),
+        (
+            "[PG 0 Rank 1] Timeout at NCCL work: 5, last enqueued NCCL work: 8, last completed NCCL work: 4.",
+            {"rank": 1, "sequence": 5, "last_enqueued": 8, "last_completed": 4, "given_up": True},
+        ),
+        (
+            ("[PG 0 Rank 1] Received a timeout signal from this local rank and will start to dump the debug info. "
+            "Last enqueued NCCL work: 8, last completed NCCL work: 4."),
+            {"rank": 1, "last_enqueued": 8, "last_completed": 4, "signal": "own"},
+        ),
+        (
+            "[PG 0 Rank 1] Received a global timeout from another rank and will start to dump the debug info.",
+            {"rank": 1, "signal": "other"},
+        ),
+        (
+            ("[PG 0 Rank 1] ProcessGroupNCCL's watchdog detected a collective timeout from another rank 6 and notified "
+            "the current rank. This is most likely caused by"),
+            {"rank": 1, "signal": "other", "signalled_by": 6},
+        ),
+        (
+            ("[rank1]: Received a dump signal due to a collective timeout from  rank -1 and we will try our best to "
+            "dump the debug info. Last enqueued NCCL work: 8, last completed NCCL work: 8."),
+            {"rank": 1, "last_enqueued": 8, "last_completed": 8, "signal": "other"},
+        ),
+    ],
+)  # fmt: skip
+def test_a_timeout_has_the_fields_that_its_release_prints(line: str, fields: dict[str, Any]) -> None:
+    assert [o.fields for o in read(line).observations if o.entity == "Timeout"] == [fields]
+
+
+def test_collectives_of_two_groups_with_one_number_stay_apart() -> None:
+    said = "[rank1]:[E1 x.cpp:1] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=5, OpType={})"
+    told = [o.fields["operation"] for o in read(said.format("SEND"), said.format("RECV")).observations[2:]]
+    assert told == ["SEND", "RECV"]
+
+
 def test_the_version_in_an_error_is_a_fact_of_the_host() -> None:
     line = "torch.distributed.DistBackendError: NCCL error in: ../NCCLUtils.hpp:219, invalid usage, NCCL version 2.18.1"
     (version,) = [o for o in read(line, host="n1").observations if o.entity == "Host"]

@@ -14,7 +14,7 @@ _OWN = frozenset({
     "AssertionError", "AttributeError", "FileExistsError", "FileNotFoundError", "FloatingPointError", "ImportError",
     "IndentationError", "IndexError", "IsADirectoryError", "JSONDecodeError", "KeyError", "LookupError", "MemoryError",
     "ModuleNotFoundError", "NameError", "NotADirectoryError", "NotImplementedError", "OverflowError", "PermissionError",
-    "RecursionError", "StopIteration", "SyntaxError", "TypeError", "UnboundLocalError", "UnicodeDecodeError",
+    "RecursionError", "SyntaxError", "TypeError", "UnboundLocalError", "UnicodeDecodeError",
     "UnicodeEncodeError", "UnpicklingError", "ValueError", "ZeroDivisionError",
 })  # fmt: skip
 """Python's own exceptions that no library raises for a peer or a device, whatever they say."""

@@ -7,7 +7,7 @@ import re
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
-from ncdiag.messages.vocabulary.reasons import error_name
+from ncdiag.messages.vocabulary.reasons import error_name, reason
 from ncdiag.messages.vocabulary.xids import is_memory_lost, is_memory_xid
 
 PRINTED = ("cuda-failure", "program-cuda-failure", "cuda-alloc-failed")
@@ -15,20 +15,25 @@ PRINTED = ("cuda-failure", "program-cuda-failure", "cuda-alloc-failed")
 _BAD_KERNEL = frozenset({
     "cudaErrorIllegalAddress", "cudaErrorLaunchFailure", "cudaErrorPriorLaunchFailure", "cudaErrorMisalignedAddress",
     "cudaErrorAssert", "cudaErrorIllegalInstruction", "cudaErrorInvalidAddressSpace", "cudaErrorInvalidPc",
-    "cudaErrorHardwareStackError", "cudaErrorLaunchTimeout",
+    "cudaErrorHardwareStackError", "cudaErrorLaunchTimeout", "cudaErrorSynchronizationError",
+    "cudaErrorTensorMemoryLeak",
 })  # fmt: skip
 _NO_GPU = (
     "cuda-no-device", "cuda-driver-unreachable", "container-no-gpu-runtime", "cuda-library-missing",
     "nvml-library-missing",
 )  # fmt: skip
-_NO_DEVICE = frozenset({"cudaErrorNoDevice", "cudaErrorInitializationError", "cudaErrorStubLibrary"})
+_NO_DEVICE = frozenset({
+    "cudaErrorNoDevice", "cudaErrorInitializationError", "cudaErrorStubLibrary", "cudaErrorDeviceNotLicensed",
+    "cudaErrorSoftwareValidityNotEstablished", "cudaErrorStartupFailure",
+})  # fmt: skip
 _OLD_DRIVER = frozenset({
     "cudaErrorInsufficientDriver", "cudaErrorCompatNotSupportedOnDevice", "cudaErrorUnsupportedPtxVersion",
     "cudaErrorCallRequiresNewerDriver",
 })  # fmt: skip
 _NO_CODE = frozenset({
     "cudaErrorNoKernelImageForDevice", "cudaErrorSymbolNotFound", "cudaErrorInvalidDeviceFunction",
-    "cudaErrorInvalidKernelImage",
+    "cudaErrorInvalidKernelImage", "cudaErrorInvalidSource", "cudaErrorInvalidPtx", "cudaErrorJitCompilerNotFound",
+    "cudaErrorJitCompilationDisabled", "cudaErrorUnsupportedDevSideSync",
 })  # fmt: skip
 _HELD = frozenset({"cudaErrorDevicesUnavailable", "cudaErrorDeviceAlreadyInUse"})
 _UNMAPPED = frozenset({"cudaErrorPeerAccessUnsupported", "cudaErrorPeerAccessNotEnabled"})
@@ -57,7 +62,26 @@ def _is(event: Event, view: View, *names: str) -> bool:
 @derived_of("cuda-failure")
 def is_known_cuda_failure(event: Event, view: View) -> bool:
     """Does a rule know this error of CUDA, or the code of NCCL in which it came up?"""
-    return any(known(event, view) for known in (*_KNOWN, is_peer_failure))
+    return any(known(event, view) for known in (*_KNOWN, is_peer_failure)) or bool(cuda_class(event, view))
+
+
+_MISUSES = frozenset({
+    "mps-failed", "capture-misused", "launch-config", "context-gone", "unnamed", "device-failed",
+})  # fmt: skip
+"""Reasons that say enough wherever the call stands."""
+_CALLS = frozenset({
+    "exists", "bad-address", "invalid-argument", "unsupported", "denied", "not-found", "timed-out", "again",
+})  # fmt: skip
+"""Reasons that say more of the call than of what is wrong: where NCCL made it tells more."""
+
+
+@derived
+def cuda_class(event: Event, view: View) -> str:
+    """What kind of error it is, as its group of `reason`, where no rule judges the error itself; empty otherwise."""
+    found = (reason(event, view) or "") if cuda_error(event, view) else ""
+    if found not in _MISUSES | _CALLS or any(known(event, view) for known in _KNOWN):
+        return ""
+    return found if found in _MISUSES or not is_peer_failure(event, view) else ""
 
 
 @derived_of("cuda-illegal-access", "cuda-launch-failure", *PRINTED)
@@ -115,7 +139,7 @@ def is_peer_failure(event: Event, view: View) -> bool:
     if event.event in _PEER_FAILURES or _is(event, view, *_UNMAPPED):
         return True
     here = event.event == "cuda-failure" and (event.file or "").endswith(_PEER_FILE)
-    return here and not any(known(event, view) for known in _KNOWN)
+    return here and not any(known(event, view) for known in _KNOWN) and reason(event, view) not in _MISUSES
 
 
 @derived_of(*PRINTED)

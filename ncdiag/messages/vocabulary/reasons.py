@@ -67,6 +67,6 @@ def _by_words(event: Event) -> Reason | None:
     for name in _TEXTS:
         if found is None and event.fields.get(name):
             found = reasons.of_text(str(event.fields[name]))
-    found = found or reasons.of_text(event.text)
+    found = found or reasons.of_text(event.text, cuda=event.origin == "cuda")
     number = event.fields.get("cuda_code")
     return found or (reasons.of_cuda(number) if isinstance(number, int) else None)
