@@ -1,4 +1,4 @@
-"""The collectives that PyTorch's watchdog gave up (c10d/ProcessGroup*.cpp, 1.8 to 2.9), one record from several lines.
+"""The collectives that PyTorch's watchdogs and Gloo gave up (c10d/ProcessGroup*.cpp, 1.8 to 2.9): one from many lines.
 
 A line tells what its release knows of the collective: ``WorkNCCL(OpType=ALLREDUCE, TensorShape=[1], Timeout(ms)=9)`` up
 to 1.12, with SeqNum from 1.13 on, NumelIn and NumelOut from 2.1 on. Each field is read by itself, so that one that is
@@ -23,7 +23,7 @@ _FIELDS = {
     "ran_ms": re.compile(r"\bran for (\d{1,18}) milliseconds"),
 }
 _STATE = ("last_enqueued", "last_completed")
-_GAVE_UP = "torch-watchdog-timeout"
+_GAVE_UP = frozenset({"torch-watchdog-timeout", "gloo-timeout"})
 _FAILED = "torch-work-failed"
 _SIGNALS = {"torch-dump-own": "own", "torch-dump-signal": "other"}
 _FRAME = "torch-timeout-frame"
@@ -52,9 +52,10 @@ class Timeouts:
         state = {name: told[name] for name in _STATE if name in told}
         if event.event == _FRAME:
             self._stack = self._stack or (index, context)
-        elif event.event == _GAVE_UP:
+        elif event.event in _GAVE_UP:
             fields = work(str(told.get("work", "")))
-            self._add(index, context, {"sequence": told.get("sequence"), **fields, **state, "given_up": True})
+            plain = {name: told.get(name) for name in ("sequence", "timeout_ms")}
+            self._add(index, context, {**plain, **fields, **state, "given_up": True})
         elif event.event == _FAILED:
             group = {"process_group": context.process_group}
             self._add(index, context, {"sequence": told.get("sequence"), **state, **group})

@@ -37,6 +37,7 @@ DESYNC = (
 _EQUAL_SIZES = {"ALLREDUCE", "BROADCAST", "REDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"}
 """Operations in which all ranks pass as many elements."""
 _MISSING = frozenset({"torch-ranks-missing", "torch-barrier-missed", "horovod-ranks-missing"})
+_BARRIER_NAME = "a monitored barrier"
 _BARRIER = frozenset({"torch-barrier-timeout", "torch-barrier-present"})
 _NAMELESS = {"torch-uneven-inputs": "A rank that ran out of data", "horovod-stalled": "A rank that is not named"}
 """Who is missing, by the event that tells it without a number."""
@@ -206,7 +207,8 @@ def _told_waits(job: Job) -> Iterator[Difference]:
         late = [int(number) for number in _NUMBER.findall(str(event.fields.get("late_ranks", "")))]
         if event.event in _MISSING and late:
             sequence, operation = event.fields.get("sequence"), event.fields.get("operation") or "collective"
-            name = "a collective" if sequence is None else f"{operation} number {sequence}"
+            unnumbered = _BARRIER_NAME if event.event == "torch-barrier-missed" else "a collective"
+            name = unnumbered if sequence is None else f"{operation} number {sequence}"
             groups = {"waiting": "the others", "late": _named(late)}
             yield Difference(what="wait", name=name, groups=groups, provenance=event.provenance)
         elif event.event in _BARRIER and "present_ranks" in event.fields:
@@ -216,7 +218,7 @@ def _told_waits(job: Job) -> Iterator[Difference]:
                 "waiting": _named(came),
                 "late": _named(absent) if absent else f"a rank beside {fold_ranks(came)}",
             }
-            yield Difference(what="wait", name="a monitored barrier", groups=groups, provenance=event.provenance)
+            yield Difference(what="wait", name=_BARRIER_NAME, groups=groups, provenance=event.provenance)
     named = any(event.event in _MISSING for event in job.events)
     for event in () if named else job.events:
         if event.event in _NAMELESS:

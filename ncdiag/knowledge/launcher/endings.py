@@ -85,7 +85,7 @@ _OWN_MISTAKES = frozenset({"torch-collective-mismatch", "collective-mismatch", "
 """Of these categories, what ranks do wrong together."""
 _ABORTED = frozenset({-signal.SIGABRT, 128 + signal.SIGABRT})
 """Exit codes of a process that SIGABRT ended, as Python and as a shell tell them."""
-_LOSS = "socket-closed-by-peer"
+_LOSS = ("socket-closed-by-peer", "gloo-peer-gone", "mpi-tcp-peer-gone")
 
 
 @derived
@@ -159,13 +159,13 @@ def first_loss_order(job: Job, view: View) -> int | None:
     """The place of the first closed connection, where closed connections are all that the job tells of its end."""
     if first_crash_order(job, view) is not None or has_failed(job, view):
         return None
-    losses = [event for event in job.events if event.event == _LOSS]
+    losses = [event for event in job.events if event.event in _LOSS]
     return _first(losses).order if losses else None
 
 
-@derived_of(*CRASHES, EXCEPTION, _LOSS)
+@derived_of(*CRASHES, EXCEPTION, *_LOSS)
 def is_first_end(event: Event, view: View) -> bool:
     """Did the first process end here, or is this the first that others tell of its loss where nobody tells more?"""
-    if event.event == _LOSS:
+    if event.event in _LOSS:
         return bool(event.order == first_loss_order(view.job, view))
     return bool(is_first_crash(event, view))
