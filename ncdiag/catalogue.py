@@ -137,7 +137,7 @@ def _code() -> Iterator[str]:
 
 def build(folder: Path) -> None:
     """Write all that `compiled.load` is asked for into ``folder``, for a wheel to carry."""
-    from ncdiag import parsers
+    from ncdiag import parsers, products
     from ncdiag.messages import about, match
     from ncdiag.nccl import codes, environment, reasons, xids
     from ncdiag.parsers.nccl_log import lines
@@ -153,6 +153,7 @@ def build(folder: Path) -> None:
         "xids": xids.build(),
         "nccl-lines": lines.build(),
         "parsers": parsers.build(),
+        "products": products.build(),
         "variables": environment.build(),
     }
     for name, content in contents.items():

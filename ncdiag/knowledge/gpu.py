@@ -10,14 +10,11 @@ from ncdiag.facts.vocabulary.gpus import (
     MESH_SIZE,
     is_gpu_pair,
     is_module,
-    is_of_rack,
     link_gbs,
     listed,
+    module_of,
     noted_hit,
 )
-
-_BOARD, _TRAY = 8, 4
-"""GPUs of a board with NVSwitches, whose slices have 1, 2 or 4 of them, and of a compute tray of a rack."""
 
 
 @derived
@@ -33,8 +30,8 @@ def missing_gpus(host: Host, view: View) -> str | None:
     modules = [is_module(gpu, view) for gpu in gpus]
     if not all(modules):
         return "" if set(modules) == {False} else None
-    board = _TRAY if any(is_of_rack(gpu, view) for gpu in gpus) else _BOARD
-    if not board // 2 < len(gpus) < board:
+    board = max((module.board or 0 for gpu in gpus if (module := module_of(gpu)) is not None), default=0)
+    if not board // 2 < len(gpus) < board:  # slices of a board have 1, 2 or 4 of eight
         return ""
     view.note(gpus[-1])
     return f"{len(gpus)} of {board}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, Gpu, Host, Job
+from ncdiag.facts.model import Event, Gpu, Host
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import gpu_pairs, has_nvswitch, is_module, lacks_peer_access, listed, module_of
 from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_fabric_wait
@@ -274,14 +274,3 @@ def gpus_with_link_errors(host: Host, view: View) -> str | None:
         return None
     xids = sorted({f"GPU {e.fields.get('pci')} (Xid {e.fields.get('xid')})" for e in reported})
     return ", ".join((*xids, *(f"GPU {gpu.index} ({counts})" for gpu, counts in told if counts)))
-
-
-@derived
-def uses_nvls(job: Job, view: View) -> bool | None:
-    """Do ranks use multicast of the NVSwitches? By NCCL's own lines; None where none speaks of it."""
-    for event in job.events:
-        if event.event == "nvls-used":
-            view.note(event)
-            return True
-    told = {str(e.fields.get("availability")) for e in job.events if e.event == "nvls-state"}
-    return "available" in told if told else None

@@ -112,7 +112,7 @@ def _promised(host: Host, view: View) -> float:
     modules = [module for gpu in host.gpus if (module := module_of(gpu)) is not None]
     if not modules or not has_nvswitch(host, view):
         return 0.0
-    return min(module.links * module.link_gb_per_s for module in modules)
+    return min(module.links * module.link_gbs for module in modules)
 
 
 def _by_level(pairs: _Pairs) -> Iterator[_Pairs]:

@@ -11,14 +11,16 @@ from ncdiag.facts.vocabulary.benchmarks import (
     MEDIUM,
     best_large_busbw,
     device_of,
-    fastest_ports,
     pcie_gbs,
-    port_rates_gbs,
     program_of,
 )
 from ncdiag.facts.vocabulary.gpus import MESH_SIZE, SIBLINGS, gpu_pairs, link_gbs
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.rdma import slow_devices
+from ncdiag.nccl.vocabulary.accepted import held_to
+from ncdiag.nccl.vocabulary.limits import tree_gbs
+from ncdiag.nccl.vocabulary.ways import way_out
+from ncdiag.products import address
 
 _HARD = ("HW Slowdown", "HW Thermal Slowdown", "HW Power Brake Slowdown", "SW Thermal Slowdown")
 
@@ -56,17 +58,40 @@ _FEW_ITERATIONS = 5
 @derived
 def limit_text(benchmark: Benchmark, view: View) -> str:
     """The link that sets the limit: ``8 RDMA ports of 400 Gb/s a host``."""
-    hosts = [host for host in view.job.hosts if sum(port_rates_gbs(host)) > 0]
-    if not hosts:
+    way = way_out(benchmark, view)
+    if way is None:
         return "not known"
-    host = min(hosts, key=lambda host: sum(port_rates_gbs(host)))
-    ports = list(fastest_ports(host))
-    slowest = [text for hca, port in ports if (text := _narrow(host, hca, port))]
-    rate = max(port.rate_gbps or 0 for _, port in ports)
+    if tree_gbs(benchmark, view) and program_of(benchmark, view) not in {"sendrecv_perf", "alltoall_perf"}:
+        return "what the GPUs of a host reach among themselves, which trees reach on two hosts"
+    slowest = [text for hca, port in way.ports if (text := _narrow(way.host, hca, port))]
+    rate = max(port.rate_gbps or 0 for _, port in way.ports)
     if program_of(benchmark, view) == "sendrecv_perf":
         return f"one RDMA port of {rate:g} Gb/s" + (f", {slowest[0]}" if slowest else "")
-    word = "RDMA port" if len(ports) == 1 else "RDMA ports"
-    return f"{len(ports)} {word} of {rate:g} Gb/s a host" + (f", {'; '.join(slowest)}" if slowest else "")
+    count = round(way.reached)
+    word = "RDMA port" if count == 1 else "RDMA ports"
+    whose = " a host" if count == len(way.ports) else f" a host (of {len(way.ports)}) that its ranks use"
+    return f"{count} {word} of {rate:g} Gb/s{whose}" + (f", {'; '.join(slowest)}" if slowest else "")
+
+
+@derived
+def accepted_gbs(benchmark: Benchmark, view: View) -> float | None:
+    """GB/s to which a cloud holds its machines with these GPUs and so much network; None where none publishes it."""
+    held = held_to(benchmark, view)
+    return held.gbs if held is not None else None
+
+
+@derived
+def accepted_by(benchmark: Benchmark, view: View) -> str:
+    """The machine of which a cloud demands that: ``OCI BM.GPU.H100.8``."""
+    held = held_to(benchmark, view)
+    return held.name if held is not None else "no machine"
+
+
+@derived
+def accepted_source(benchmark: Benchmark, view: View) -> str:
+    """The address where the cloud publishes it."""
+    held = held_to(benchmark, view)
+    return address(held.source) if held is not None else ""
 
 
 @derived

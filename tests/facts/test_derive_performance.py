@@ -18,7 +18,7 @@ from ncdiag.facts.model import (
     TopoLink,
 )
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.benchmarks import fraction_of_limit, in_node_floor, limit_gbs
+from ncdiag.nccl.vocabulary.limits import fraction_of_limit, in_node_floor, limit_gbs
 from ncdiag.facts.vocabulary.benchmarks import test_name as name_of_test
 from ncdiag.facts.vocabulary.trainings import loses_between_nodes, scalings
 from ncdiag.knowledge.perf import dip_text, limit_text
@@ -126,15 +126,19 @@ def test_medium_sizes_are_held_to_less_and_small_ones_to_nothing() -> None:
 
 
 def test_the_floor_inside_a_host_is_of_its_eight_gpus() -> None:
-    def floor(model: str, nranks: int = 8) -> object:
+    def floor(model: str, nranks: int = 8, shown: int = 8) -> object:
         benchmark = run(nhosts=1, nranks=nranks)
-        gpus = tuple(Gpu(host="a", index=n, model=model) for n in range(8))
+        gpus = tuple(Gpu(host="a", index=n, model=model) for n in range(shown))
         return in_node_floor(benchmark, of(benchmark, Host(name="a", gpus=gpus)))
 
     assert floor("NVIDIA H100 80GB HBM3") == floor("NVIDIA H200") == 306
     assert floor("NVIDIA A100-SXM4-80GB") == 204
-    assert floor("NVIDIA H200", 4) == 270
-    assert floor("NVIDIA H200 NVL") is floor("NVIDIA H100 PCIe") is floor("NVIDIA H200", 3) is None
+    assert floor("NVIDIA H200", 4, 4) == floor("NVIDIA H200", 3) == 270
+    assert floor("NVIDIA GB200", 4, 4) == 540
+    assert floor("NVIDIA H200", 6) == 306
+    assert floor("NVIDIA H200", 3, 3) is None, "perhaps on a board of four, without a switch"
+    assert floor("Tesla V100-SXM2-32GB") == 110
+    assert floor("Tesla V100-SXM2-32GB", 4, 4) is floor("NVIDIA H200 NVL") is floor("NVIDIA H100 PCIe") is None
 
 
 @pytest.mark.parametrize(

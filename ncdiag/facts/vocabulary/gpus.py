@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
-import msgspec
-
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Gpu, HealthCheck, Host, Rank, TopoLink
 from ncdiag.facts.view import View
+from ncdiag.products import Product, product_of
 
 
 @derived
@@ -23,48 +20,27 @@ def place(gpu: Gpu, view: View) -> str:
     return f"GPU {gpu.bus_id if gpu.bus_id is not None else gpu.index} of {gpu.host}"
 
 
-class Module(msgspec.Struct, frozen=True):
-    """An SXM model: its NVLinks and what each of them carries in one direction, in GB/s."""
-
-    pattern: re.Pattern[str]
-    links: int
-    link_gb_per_s: float = 25.0
-
-
-_MODULES = (
-    Module(re.compile(r"\bA100-SXM"), 12),
-    Module(re.compile(r"\bA800-SXM"), 8),
-    Module(re.compile(r"\bH100 \d{2,3}GB HBM"), 18),
-    Module(re.compile(r"\bH800(?! PCIe| NVL)\b"), 8),
-    Module(re.compile(r"\bH200(?! NVL)\b"), 18),
-    Module(re.compile(r"\bH20(?:-3e|Z)?(?! NVL)(?![\w-])"), 18),
-    Module(re.compile(r"\b(?:GB[23]00|B[123]00)\b"), 18, 50.0),
-)
-_RACK = re.compile(r"\bG(?:B[23]00|H200)\b")
-_CARD = re.compile(
-    r"\bPCIe\b|-PCIE-|\bNVL\b|\b(?:GeForce|RTX|Quadro|TITAN|GTX)\b|\b(?:A(?:2|10|10G|16|30|40)|L(?:4|20|40|40S)|T4)\b"
-)
-
-
-def module_of(gpu: Gpu) -> Module | None:
-    """The SXM model of a GPU; None for a card, and where the model is not known."""
-    return next((m for m in _MODULES if gpu.model and m.pattern.search(gpu.model)), None)
-
-
 @derived
 def is_module(gpu: Gpu, view: View) -> bool | None:
     """True for an SXM module or a GPU of a rack, False for a card; None where the model does not decide."""
-    if gpu.model is None:
-        return None
-    if module_of(gpu) is not None:
-        return True
-    return False if _CARD.search(gpu.model) else None
+    product = product_of(gpu.model)
+    return _MODULES.get(product.form) if product is not None else None
+
+
+_MODULES = {"module": True, "rack": True, "card": False}
+
+
+def module_of(gpu: Gpu) -> Product | None:
+    """What an SXM module or a GPU of a rack can do; None for a card, and where the model is not known."""
+    product = product_of(gpu.model)
+    return product if product is not None and _MODULES.get(product.form) else None
 
 
 @derived
 def is_of_rack(gpu: Gpu, view: View) -> bool | None:
     """True if its NVSwitches stand in other trays of the rack, which no service of this host sets up."""
-    return None if gpu.model is None else _RACK.search(gpu.model) is not None
+    product = product_of(gpu.model)
+    return None if gpu.model is None else product is not None and product.form == "rack"
 
 
 def listed(host: Host) -> list[Gpu] | None:
@@ -132,8 +108,6 @@ _MOST_LINKS = 18
 for each."""
 _BRIDGED = 12
 """NVLinks that bridges make between two cards (A100 PCIe, H100 NVL); an A100 on an NVSwitch has as many."""
-_BOARD = 8
-"""SXM modules of a host from which they are on NVSwitches."""
 
 
 def gpu_pairs(host: Host) -> list[TopoLink]:
@@ -154,12 +128,18 @@ def has_nvswitch(host: Host, view: View) -> bool | None:
         return True
     modules = [is_module(gpu, view) for gpu in host.gpus]
     counts = _links_of_gpus(host)
-    if any(sum(links) > _MOST_LINKS for links in counts.values()) or modules.count(True) >= _BOARD:
+    if any(sum(links) > _MOST_LINKS for links in counts.values()) or _is_switched_board(host):
         return True
     most = max((count for links in counts.values() for count in links), default=0)
     if most >= _BRIDGED and False not in modules:
         return True if most >= _MOST_LINKS or True in modules else None
     return False if counts or "lspci" in host.complete else None
+
+
+def _is_switched_board(host: Host) -> bool:
+    """Is a whole board of modules seen, of a model of which NVSwitches join a board?"""
+    boards = [module.board for gpu in host.gpus if (module := module_of(gpu)) is not None and module.switched]
+    return any(board is not None and len(boards) >= board for board in boards)
 
 
 def _links_of_gpus(host: Host) -> dict[str, list[int]]:
@@ -180,14 +160,11 @@ def has_nvlink(host: Host, view: View) -> bool | None:
     return any((link.level or "").startswith("NV") for link in pairs) if pairs else None
 
 
-_MESHED = (
-    (re.compile(r"\bMI3(?:00X|08X|25X)"), 64.0),
-    (re.compile(r"\bMI35[05]X"), 76.8),
-)
-"""Models of which eight are joined each to each, and what one link carries in one direction, in GB/s."""
 MESH_SIZE = 8
+"""GPUs of a board on which xGMI joins each to each."""
 
 
 def link_gbs(gpu: Gpu) -> float | None:
     """What one xGMI link of the GPU carries in one direction, in GB/s; None for models without a mesh."""
-    return next((rate for pattern, rate in _MESHED if pattern.search(gpu.model or "")), None)
+    product = product_of(gpu.model)
+    return product.link_gbs if product is not None and product.form == "mesh" else None

@@ -7,18 +7,13 @@ from collections.abc import Callable, Iterator
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Setting
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.benchmarks import (
-    best_large_busbw,
-    fraction_of_limit,
-    fraction_text,
-    in_node_floor,
-    test_name,
-)
+from ncdiag.facts.vocabulary.benchmarks import best_large_busbw, test_name
 from ncdiag.facts.vocabulary.link_tests import fraction_of_tested, tested_text
 from ncdiag.facts.vocabulary.trainings import slow_trainings, slowness_of_training
+from ncdiag.nccl.vocabulary.limits import fraction_of_limit, fraction_text, in_node_floor, is_below_links
 
-_ENOUGH, _ENOUGH_OF_TESTED = 0.8, 0.7
-"""Shares of the limit of the ports, and of what perftest measured, that a benchmark reaches when all is well."""
+_ENOUGH_OF_TESTED = 0.7
+"""The share of what perftest measured that a benchmark reaches when all is well."""
 _PINNED = frozenset({
     "NCCL_ALGO", "NCCL_PROTO", "NCCL_NTHREADS", "NCCL_BUFFSIZE", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS",
     "NCCL_MIN_CTAS", "NCCL_MAX_CTAS",
@@ -45,17 +40,16 @@ def _none_or_well(job: Job) -> str | None:
 def _of_benchmarks(job: Job, view: View) -> Iterator[str]:
     for benchmark in job.benchmarks:
         name = test_name(benchmark, view)
-        fraction, tested = fraction_of_limit(benchmark, view), fraction_of_tested(benchmark, view)
-        best, floor = best_large_busbw(benchmark, view), in_node_floor(benchmark, view)
-        if fraction is not None and fraction < _ENOUGH:
+        below, tested = is_below_links(benchmark, view), fraction_of_tested(benchmark, view)
+        if below and fraction_of_limit(benchmark, view) is not None:
             view.note(benchmark)
             yield f"{name} reaches {fraction_text(benchmark, view)}"
         elif tested is not None and tested < _ENOUGH_OF_TESTED:
             view.note(benchmark)
             yield f"{name} reaches {tested_text(benchmark, view)}"
-        elif best is not None and floor is not None and best < floor:
+        elif below:
             view.note(benchmark)
-            yield f"{name} reaches {best:g} of {floor:g} GB/s"
+            yield f"{name} reaches {best_large_busbw(benchmark, view):g} of {in_node_floor(benchmark, view):g} GB/s"
 
 
 @derived

@@ -1,0 +1,171 @@
+"""What the links that NCCL uses allow a benchmark, and what it has to reach of that at least.
+
+Bus bandwidth is defined so that a ring's links carry it (nccl-tests doc/PERFORMANCE.md): of a collective over several
+hosts it cannot exceed what the network ports of one host carry together. Of an all-to-all only the part for ranks on
+other hosts crosses them. On two hosts the trees of NCCL send half as much and reach what the NVLinks of a host carry,
+where the ports allow it (NVIDIA/nccl-tests issues 196 and 309; NVIDIA/nccl v2.30.7-1 src/graph/tuning.cc).
+"""
+
+from __future__ import annotations
+
+from ncdiag.facts.derived import derived
+from ncdiag.facts.model import Benchmark
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.benchmarks import (
+    ALL_REDUCE,
+    best_large_busbw,
+    bus_bandwidth,
+    carried_gbs,
+    goes_round,
+    hosts_of,
+    program_of,
+)
+from ncdiag.facts.vocabulary.gpus import has_nvswitch
+from ncdiag.nccl.vocabulary.accepted import machines_like, product_in
+from ncdiag.nccl.vocabulary.algorithms import may_use, uses_nvls
+from ncdiag.nccl.vocabulary.ways import layer_of, way_out
+from ncdiag.products import Product
+
+_TWO = 2
+_PAIRWISE = frozenset({"sendrecv_perf", "alltoall_perf"})
+_USUAL_SHARE = 0.8
+"""Of the rate of the ports that a healthy network carries at least."""
+_TREE_SHARE = 0.75
+"""Of what a host reaches inside that two hosts reach at least: rings, which some settings ask for, stay above it."""
+_RING_SHARE, _BOARD_SHARE, _PART_SHARE = 0.78, 0.68, 0.6
+"""Of what the NVLinks of a GPU carry: what rings over a board reach, and the least that they do, also over a part.
+
+Eight were measured at 76% (B200: 682 of 900 GB/s), 78% (A100: 235 of 300) and 81% (H200: 366 of 450), two A100 at 69%.
+"""
+_PAIR_SHARE = 0.3
+"""The same of tests in which pairs exchange data, over fewer channels."""
+_NVLS_SHARE = 0.85
+"""Of what NVLink SHARP was measured at that it reaches at least: 430 of 478 GB/s (NVIDIA/nccl issue 1221)."""
+_HALF_A_BOARD = 4
+_ANY_NVLINK = 12.0
+_NVLINK_SHARE = 0.5
+"""GB/s of an NVLink as NCCL reckons with it where the GPU is not known: the least of all.
+
+Half of what all links of a GPU carry is what rings over them are sure to reach.
+"""
+
+
+@derived
+def limit_gbs(benchmark: Benchmark, view: View) -> float | None:
+    """GB/s that the network ports of one host allow this collective; None for one host, or when no rate is known.
+
+    In ``sendrecv_perf`` each rank sends to the next one: between two hosts one rank does, through one port at least.
+    An all-reduce on two hosts may reach what the GPUs of one reach among themselves.
+    """
+    way, ranks, hosts = way_out(benchmark, view), benchmark.nranks, hosts_of(benchmark, view)
+    if way is None or hosts is None:
+        return None
+    program = program_of(benchmark, view)
+    if program == "sendrecv_perf":
+        return min(carried_gbs(way.host, hca, port) for hca, port in way.ports)
+    if program == "alltoall_perf" and ranks and ranks > hosts:
+        local = ranks // hosts
+        return way.gbs / local * (ranks - 1) / (ranks - local)
+    if not goes_round(benchmark, view):
+        return None
+    return max(way.gbs, tree_gbs(benchmark, view) or 0.0)
+
+
+def tree_gbs(benchmark: Benchmark, view: View) -> float | None:
+    """GB/s that trees reach on two hosts, where NVLinks inside a host, and not its ports, are their limit."""
+    way, ranks = way_out(benchmark, view), benchmark.nranks
+    if way is None or not ranks or hosts_of(benchmark, view) != _TWO or program_of(benchmark, view) not in ALL_REDUCE:
+        return None
+    product = product_in(view)
+    if product is None or not product.switched or ranks // _TWO != product.board or not may_use("tree", view):
+        return None
+    inside = product.nvls_gbs if may_use("nvls", view) else None
+    reach = inside or _RING_SHARE * product.links * product.link_gbs
+    return reach if way.gbs < reach <= way.gbs * 2 * (ranks - 1) / ranks else None
+
+
+@derived
+def fraction_of_limit(benchmark: Benchmark, view: View) -> float | None:
+    """Bus bandwidth of the large sizes over what `limit_gbs` lets sizes like them reach."""
+    measured, limit = bus_bandwidth(benchmark), limit_gbs(benchmark, view)
+    return measured[0] / (limit * measured[1]) if measured and limit else None
+
+
+@derived
+def least_fraction(benchmark: Benchmark, view: View) -> float | None:
+    """The share of `limit_gbs` below which something is wrong.
+
+    Less where the cloud of these machines is content with less, whose network carries other headers or other jobs.
+    """
+    limit, way = limit_gbs(benchmark, view), way_out(benchmark, view)
+    if not limit or way is None:
+        return None
+    tree = tree_gbs(benchmark, view)
+    usual = max(_USUAL_SHARE * way.gbs, _TREE_SHARE * tree) / limit if tree else _USUAL_SHARE
+    layer = layer_of(way, view)
+    return min([usual, *(row.accepts / limit for row in machines_like(benchmark, view) if row.layer == layer)])
+
+
+@derived
+def fraction_text(benchmark: Benchmark, view: View) -> str:
+    """``9% (2.33 of 25 GB/s)``."""
+    measured, limit = bus_bandwidth(benchmark), limit_gbs(benchmark, view)
+    if not measured or not limit:
+        return "an unknown share"
+    return f"{measured[0] / limit:.0%} ({measured[0]:g} of {limit:.3g} GB/s)"
+
+
+@derived
+def in_node_floor(benchmark: Benchmark, view: View) -> float | None:
+    """GB/s that these GPUs of one host reach at least; None for any other machine or collective.
+
+    GPUs of one model on NVSwitches by their links, a whole board with NVLink SHARP by what that was measured at, a
+    board without switches by its own floor; else what the NVLinks between them carry, where all pairs have as many.
+    """
+    pairwise = program_of(benchmark, view) in _PAIRWISE
+    if hosts_of(benchmark, view) != 1 or not (pairwise or goes_round(benchmark, view)):
+        return None
+    product, ranks = product_in(view), benchmark.nranks or 0
+    share = _share(product, ranks, view) if product is not None else None
+    if product is not None and share is not None:
+        ring = (_PAIR_SHARE if pairwise else share) * product.links * product.link_gbs
+        whole = ranks == product.board and program_of(benchmark, view) in ALL_REDUCE
+        fast = product.nvls_gbs if whole and uses_nvls(view.job, view) else None
+        return round(max(ring, _NVLS_SHARE * (fast or 0.0)))
+    if pairwise:
+        return None
+    least = product.least if product is not None and ranks == product.board else None
+    return least or _nvlink_floor(product, view)
+
+
+@derived
+def is_below_links(benchmark: Benchmark, view: View) -> bool | None:
+    """Does it reach less than the links, or the GPUs of its host, are sure to allow? None where no limit is known."""
+    fraction, least = fraction_of_limit(benchmark, view), least_fraction(benchmark, view)
+    if fraction is not None and least is not None:
+        return fraction < least
+    best, floor = best_large_busbw(benchmark, view), in_node_floor(benchmark, view)
+    return None if best is None or floor is None else best < floor
+
+
+def _share(product: Product, ranks: int, view: View) -> float | None:
+    """The share of a GPU's NVLinks that rings use; None where two or three may be on a board without a switch."""
+    if not product.board or (not product.switched and product.form != "rack"):
+        return None
+    if ranks > _HALF_A_BOARD and ranks <= product.board:
+        return _BOARD_SHARE
+    on_switch = ranks == _HALF_A_BOARD or (ranks >= _TWO and has_nvswitch(view.job.hosts[0], view))
+    return _PART_SHARE if on_switch and ranks <= product.board else None
+
+
+def _nvlink_floor(product: Product | None, view: View) -> float | None:
+    """Half of what the NVLinks of a GPU carry, where the topology of the only host has as many between all pairs."""
+    if len(view.job.hosts) != 1:
+        return None
+    pairs = [link for link in view.job.hosts[0].links if link.a.startswith("GPU") and link.b.startswith("GPU")]
+    counts = {link.nvlink_count for link in pairs}
+    links = counts.pop() if len(counts) == 1 else None
+    if not links:
+        return None
+    view.note(pairs[0])
+    return round(_NVLINK_SHARE * links * ((product.nccl_gbs if product is not None else None) or _ANY_NVLINK))
