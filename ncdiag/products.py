@@ -33,6 +33,7 @@ class Product(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     source: str
     board: int | None = None
     switched: bool = False
+    nvlink: bool | None = None
     links: int = 0
     link_gbs: float = 0.0
     nccl_gbs: float | None = None

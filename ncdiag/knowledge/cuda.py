@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, Job
+from ncdiag.facts.model import Event, Gpu, Job
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.gpus import gpu_of
 from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_nvlink_error
 from ncdiag.messages.vocabulary.xids import (
     SXID,
@@ -20,6 +21,20 @@ from ncdiag.nccl.xids import Remedy
 
 _GSP_XIDS = frozenset({119, 120})
 """After which the driver prints its last calls as well (kernel_gsp.c, kgspLogRpcDebugInfo)."""
+
+
+@derived
+def is_left_alone(gpu: Gpu, view: View) -> bool:
+    """Do all ranks of the job tell their GPUs, and is this none of them?
+
+    Where the GPUs are listed by number alone and several ranks name the same one, each sees GPUs of its own.
+    """
+    host, ranks = view.host(gpu.host), view.job.ranks
+    if host is None or not ranks or len(ranks) != max(rank.nranks or 0 for rank in ranks):
+        return False
+    mine = view.ranks_on(host.name)
+    used = {found.index for rank in mine if (found := gpu_of(rank, host)) is not None}
+    return len(used) == len(mine) and gpu.index not in used
 
 
 @derived_of(XID)

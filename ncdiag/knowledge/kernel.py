@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, Host, LinkTest
+from ncdiag.facts.model import Benchmark, Event, Host, LinkTest
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.benchmarks import bus_bandwidth
 from ncdiag.facts.vocabulary.hosts import sysctl
+from ncdiag.facts.vocabulary.link_tests import ENOUGH_OF_TESTED, fraction_of_tested
+from ncdiag.nccl.vocabulary.limits import fraction_of_limit, in_node_floor, is_below_links
 
 _DEEP_US = 10
 """Microseconds above which a state is no light sleep: C1 takes 1 or 2, C6 more than 100."""
@@ -56,9 +59,16 @@ def small_latency_us(test: LinkTest, view: View) -> float | None:
     return None
 
 
+_NUMA_COSTS = 0.5
+"""The share of what it should be to which a bandwidth falls at most because the kernel moves pages."""
+
+
 @derived
-def balances_numa(host: Host, view: View) -> bool | None:
-    """Does the kernel move pages between NUMA nodes by itself: its setting, or RCCL's word for it?"""
+def suffers_from_numa_balancing(host: Host, view: View) -> bool | None:
+    """Does RCCL say that the kernel moves pages between NUMA nodes, or is that on where a benchmark is a bit slow?
+
+    It is on by default, and costs a part of the bandwidth at most. None where nothing was measured.
+    """
     for event in view.events_on(host.name, ["rccl-numa-balancing"]):
         view.note(event)
         return True
@@ -66,7 +76,19 @@ def balances_numa(host: Host, view: View) -> bool | None:
     if value is None:
         return None
     view.note(host, "sysctls")
-    return value != "0"
+    found = [_is_a_bit_slow(benchmark, view) for benchmark in view.job.benchmarks] if value != "0" else [False]
+    return True in found or (None if None in found or not found else False)
+
+
+def _is_a_bit_slow(benchmark: Benchmark, view: View) -> bool | None:
+    """Below what its links, or what was tested of them, let it reach, and not far below; None when not known."""
+    tested, reached = fraction_of_tested(benchmark, view), bus_bandwidth(benchmark)
+    told = (is_below_links(benchmark, view), None if tested is None else tested < ENOUGH_OF_TESTED)
+    floor = in_node_floor(benchmark, view)
+    shares = (fraction_of_limit(benchmark, view), tested, reached[0] / floor if reached and floor else None)
+    if told == (None, None):
+        return None
+    return True in told and all(share >= _NUMA_COSTS for share in shares if share is not None)
 
 
 @derived

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, Gpu, Host, Job, PciDevice, Rank
-from ncdiag.facts.scalars import bus_id
+from ncdiag.facts.model import Event, Host, Job, PciDevice, Rank
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.benchmarks import pcie_gbs
 from ncdiag.facts.vocabulary.failures import CODES, OWN_FAILURES
+from ncdiag.facts.vocabulary.gpus import gpu_of
 from ncdiag.facts.vocabulary.hosts import RDMA_CARDS
 
 _CPUS = 1 << 13
@@ -44,22 +45,13 @@ def _compared(host: Host, view: View) -> Iterator[tuple[Binding, bool]]:
     """Ranks whose processors and whose GPU's are known, and whether these have none in common."""
     processes = {process.pid: process.cpus for process in host.process_cpus or ()}
     for rank in view.ranks_on(host.name) if processes else ():
-        own, gpu = processes.get(rank.pid or 0), _gpu(rank, host)
+        own, gpu = processes.get(rank.pid or 0), gpu_of(rank, host)
         near = gpu.cpu_affinity if gpu is not None else None
         mine, there = cpu_numbers(own or ""), cpu_numbers(near or "")
         if gpu is not None and mine and there:
             view.note(host, "process_cpus")
             view.note(gpu, "cpu_affinity")
             yield (f"GPU {gpu.index if gpu.index is not None else gpu.bus_id}", own or "", near or ""), not mine & there
-
-
-def _gpu(rank: Rank, host: Host) -> Gpu | None:
-    """The GPU of a rank by its bus id; where the host's have none, by CUDA's number."""
-    where = bus_id(rank.bus_id or "")
-    by_bus = next((gpu for gpu in host.gpus if where and gpu.bus_id == where), None)
-    if by_bus is not None or any(gpu.bus_id for gpu in host.gpus):
-        return by_bus
-    return next((gpu for gpu in host.gpus if rank.cuda_dev is not None and gpu.index == rank.cuda_dev), None)
 
 
 def cpu_numbers(text: str) -> frozenset[int]:
@@ -91,7 +83,8 @@ _SLOW_BY_DESIGN = ("ConnectX-6 Lx", "Virtual Function")
 def narrow_devices(host: Host, view: View) -> tuple[str, ...] | None:
     """GPUs and RDMA cards on fewer PCIe lanes than they have, and such cards at a lower speed.
 
-    GPUs lower the speed themselves when idle. None when no width is known.
+    GPUs lower the speed themselves when idle; a card may do with less where that carries what its port does. None when
+    no width is known.
     """
     found = []
     told = False
@@ -99,7 +92,7 @@ def narrow_devices(host: Host, view: View) -> tuple[str, ...] | None:
         if not _is_fast(device) or not device.width or not device.width_max:
             continue
         told = True
-        if device.width < device.width_max or _is_slow_card(device):
+        if (device.width < device.width_max or _is_slow_card(device)) and not _carries_its_port(device, host):
             view.note(device)
             found.append(f"{device.bus_id} (x{device.width} of x{device.width_max}{_speeds(device)})")
     seen = {d.bus_id for d in host.pci}
@@ -127,6 +120,15 @@ def _is_fast(device: PciDevice) -> bool:
 def _is_slow_card(device: PciDevice) -> bool:
     fast, slow = device.speed_gts_max, device.speed_gts
     return not _is_gpu(device) and fast is not None and slow is not None and slow < fast
+
+
+def _carries_its_port(device: PciDevice, host: Host) -> bool:
+    """Is the link as fast as the port of the card; where no port is known to be its own, as any that may be?"""
+    own = [hca for hca in host.hcas if hca.bus_id == device.bus_id]
+    hcas = own or [hca for hca in host.hcas if hca.bus_id is None]
+    rates = [port.rate_gbps for hca in hcas for port in hca.ports if port.state == "active" and port.rate_gbps]
+    carried = pcie_gbs(device)
+    return bool(rates) and not _is_gpu(device) and carried is not None and carried * 8 >= max(rates)
 
 
 def _speeds(device: PciDevice) -> str:

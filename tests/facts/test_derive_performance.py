@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from ncdiag.facts.model import (
@@ -14,14 +15,15 @@ from ncdiag.facts.model import (
     Launch,
     PciDevice,
     Port,
+    Setting,
     Throughput,
     TopoLink,
 )
 from ncdiag.facts.view import View
-from ncdiag.nccl.vocabulary.limits import fraction_of_limit, in_node_floor, limit_gbs
 from ncdiag.facts.vocabulary.benchmarks import test_name as name_of_test
 from ncdiag.facts.vocabulary.trainings import loses_between_nodes, scalings
 from ncdiag.knowledge.perf import dip_text, limit_text
+from ncdiag.nccl.vocabulary.limits import fraction_of_limit, in_node_floor, least_fraction, limit_gbs
 
 MIB = 1 << 20
 
@@ -172,3 +174,69 @@ def test_where_the_nodes_are_not_told_the_loss_is_not_placed() -> None:
     assert (scaling.inside, scaling.across) == (None, None)
     assert loses_between_nodes(scaling, view) is None
     assert (scaling.smallest, scaling.overall) == (8, pytest.approx(0.5))
+
+
+def on_boards(model: str, benchmark: Benchmark, *hosts: Host, **job: object) -> View:
+    """The hosts with the GPUs of that run."""
+    local = (benchmark.nranks or 0) // len(hosts)
+    gpus = [tuple(Gpu(host=each.name, index=n, model=model) for n in range(local)) for each in hosts]
+    told = tuple(msgspec.structs.replace(each, gpus=own) for each, own in zip(hosts, gpus, strict=True))
+    return View(Job(hosts=told, benchmarks=(benchmark,), **job))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("model", "program", "ports", "nhosts", "limit", "least"),
+    [
+        ("NVIDIA H100 80GB HBM3", "all_reduce_perf", (8, 400), 2, 478, 0.75),
+        ("NVIDIA H100 80GB HBM3", "all_gather_perf", (8, 400), 2, 400, 0.8),  # which goes by rings
+        ("NVIDIA H100 80GB HBM3", "all_reduce_perf", (8, 400), 4, 400, 0.8),
+        ("NVIDIA H100 80GB HBM3", "all_reduce_perf", (1, 400), 2, 50, 0.8),  # the port stays the limit of trees as well
+        ("NVIDIA A100-SXM4-80GB", "all_reduce_perf", (8, 200), 2, 234, 0.75),
+        ("NVIDIA B200", "all_reduce_perf", (8, 400), 2, 400, 0.8),
+        ("Tesla V100-SXM2-32GB", "all_reduce_perf", (4, 100), 2, 50, 0.8),
+        ("NVIDIA L40S", "all_reduce_perf", (2, 200), 2, 50, 0.8),
+    ],
+)
+def test_two_hosts_reach_by_trees_what_one_reaches_inside(
+    model: str, program: str, ports: tuple[int, int], nhosts: int, limit: float, least: float
+) -> None:
+    benchmark = run(program, nhosts=nhosts, nranks=8 * nhosts)
+    view = on_boards(model, benchmark, *(host(f"n{n}", *ports) for n in range(nhosts)))
+    assert limit_gbs(benchmark, view) == pytest.approx(limit)
+    assert least_fraction(benchmark, view) == pytest.approx(least)
+
+
+@pytest.mark.parametrize("value", ["Ring", "^Tree,NVLSTree", "allreduce:ring"])
+def test_rings_are_limited_by_the_ports(value: str) -> None:
+    benchmark = run(nhosts=2, nranks=16)
+    asked = Setting(name="NCCL_ALGO", text=value, is_set=True)
+    view = on_boards("NVIDIA H100 80GB HBM3", benchmark, host("a", 8, 400), host("b", 8, 400), settings=(asked,))
+    assert limit_gbs(benchmark, view) == 400
+
+
+@pytest.mark.parametrize(
+    ("ports", "local", "carried"),
+    [
+        ((8, 400), 8, 400), ((12, 400), 8, 400), ((8, 400), 2, 100), ((8, 400), 1, 50), ((16, 200), 4, 200),
+        ((4, 100), 2, 12.5), ((8, 800), 8, 504),
+    ],
+)  # fmt: skip
+def test_ranks_reach_the_ports_near_their_gpus(ports: tuple[int, int], local: int, carried: float) -> None:
+    """Of a board of eight; more ports than GPUs are as many for each; a GPU sends no more than its PCIe carries."""
+    benchmark = run("all_gather_perf", nhosts=2, nranks=2 * local)
+    view = on_boards("NVIDIA H100 80GB HBM3", benchmark, host("a", *ports), host("b", *ports))
+    assert limit_gbs(benchmark, view) == pytest.approx(carried)
+
+
+def test_a_cloud_is_the_measure_of_its_own_machines() -> None:
+    benchmark = run("all_gather_perf", nhosts=2, nranks=16)
+    for cloud, layer, least in ((None, "Ethernet", 0.625), ("oci", "Ethernet", 0.8), (None, "InfiniBand", 0.8)):
+        hosts = [host(name, 8, 400) for name in "ab"]
+        for each in hosts:
+            ports = [msgspec.structs.replace(hca.ports[0], link_layer=layer) for hca in each.hcas]
+            hcas = tuple(
+                msgspec.structs.replace(hca, ports=(port,)) for hca, port in zip(each.hcas, ports, strict=True)
+            )
+            hosts[hosts.index(each)] = msgspec.structs.replace(each, hcas=hcas, cloud=cloud)
+        view = on_boards("NVIDIA H200", benchmark, *hosts)
+        assert least_fraction(benchmark, view) == pytest.approx(least), (cloud, layer)

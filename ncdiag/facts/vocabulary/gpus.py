@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Gpu, HealthCheck, Host, Rank, TopoLink
+from ncdiag.facts.scalars import bus_id
 from ncdiag.facts.view import View
 from ncdiag.products import Product, product_of
 
@@ -48,6 +49,15 @@ def listed(host: Host) -> list[Gpu] | None:
     gpus = [gpu for gpu in host.gpus if gpu.index is not None]
     whole = {"nvidia_smi", "nvidia_smi_L", "nvidia_smi_q", "nvml"} & host.complete
     return gpus if gpus and (whole or len(gpus) == host.gpus_attached) else None
+
+
+def gpu_of(rank: Rank, host: Host) -> Gpu | None:
+    """The GPU of a rank by its bus id; where the host's have none, by CUDA's number."""
+    where = bus_id(rank.bus_id or "")
+    by_bus = next((gpu for gpu in host.gpus if where and gpu.bus_id == where), None)
+    if by_bus is not None or any(gpu.bus_id for gpu in host.gpus):
+        return by_bus
+    return next((gpu for gpu in host.gpus if rank.cuda_dev is not None and gpu.index == rank.cuda_dev), None)
 
 
 DATA_TESTS = frozenset({"nvbandwidth", "simpleP2P"})

@@ -14,6 +14,8 @@ from ncdiag.facts.model import Benchmark, Host, LinkTest
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import bus_bandwidth, fastest_ports, goes_round
 
+ENOUGH_OF_TESTED = 0.7
+"""The share of what perftest measured that a benchmark reaches when all is well."""
 _SMALLEST = 64 << 10
 """Bytes from which a message shows bandwidth; it is perftest's default."""
 _LARGE, _MEDIUM_SHARE = 1 << 20, 0.75

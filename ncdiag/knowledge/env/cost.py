@@ -8,12 +8,10 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Setting
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import best_large_busbw, test_name
-from ncdiag.facts.vocabulary.link_tests import fraction_of_tested, tested_text
+from ncdiag.facts.vocabulary.link_tests import ENOUGH_OF_TESTED, fraction_of_tested, tested_text
 from ncdiag.facts.vocabulary.trainings import slow_trainings, slowness_of_training
 from ncdiag.nccl.vocabulary.limits import fraction_of_limit, fraction_text, in_node_floor, is_below_links
 
-_ENOUGH_OF_TESTED = 0.7
-"""The share of what perftest measured that a benchmark reaches when all is well."""
 _PINNED = frozenset({
     "NCCL_ALGO", "NCCL_PROTO", "NCCL_NTHREADS", "NCCL_BUFFSIZE", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS",
     "NCCL_MIN_CTAS", "NCCL_MAX_CTAS",
@@ -44,7 +42,7 @@ def _of_benchmarks(job: Job, view: View) -> Iterator[str]:
         if below and fraction_of_limit(benchmark, view) is not None:
             view.note(benchmark)
             yield f"{name} reaches {fraction_text(benchmark, view)}"
-        elif tested is not None and tested < _ENOUGH_OF_TESTED:
+        elif tested is not None and tested < ENOUGH_OF_TESTED:
             view.note(benchmark)
             yield f"{name} reaches {tested_text(benchmark, view)}"
         elif below:

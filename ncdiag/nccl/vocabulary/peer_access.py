@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 from ncdiag.facts.derived import derived
@@ -13,6 +12,7 @@ from ncdiag.facts.vocabulary.gpus import has_nvlink, uses_p2p
 from ncdiag.facts.vocabulary.job import is_multi_host, stalled_at_start
 from ncdiag.facts.vocabulary.outcome import marks, outcome
 from ncdiag.nccl.vocabulary.levels import p2p_switch_told
+from ncdiag.products import product_of
 
 _STALLED_US = 1000.0
 """Microseconds of a small copy with peer access from which it stalls; it takes 1 to 20 (CUDA samples)."""
@@ -20,17 +20,13 @@ _STALLED_GB_PER_S = 0.2
 """GB/s of large copies below which nothing arrives but by luck: one lane of the first PCIe generation carries more."""
 _BUSY_PERCENT, _WAITING_SHARE = 95, 0.45
 """Load of a GPU whose kernels wait for each other, and the share of its power limit that they draw at most."""
-_NO_NVLINK = re.compile(
-    r"\b(?:RTX (?:40[5-9]0|50[5-9]0|[4-6][05]00 Ada|5880 Ada|PRO [2-6]\d00)|L(?:2|4|20|40|40S)"
-    r"|A(?:2|10|10G|10M|16)|T4)\b"
-)
-"""Models without a connector for NVLink (their data sheets); those before 2018 and GeForce below xx80 are left open."""
 
 
 @derived
 def has_no_nvlink(gpu: Gpu, view: View) -> bool | None:
     """Is it a model that cannot be joined by NVLink? None where the model does not decide."""
-    return True if gpu.model and _NO_NVLINK.search(gpu.model) else None
+    product = product_of(gpu.model)
+    return True if product is not None and product.nvlink is False else None
 
 
 @derived
