@@ -44,18 +44,18 @@ class Product(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A machine of a cloud, and GB/s of bus bandwidth to which that cloud holds a test over several of them."""
+    """A machine of a cloud: its GPU, its ports for the job, and GB/s to which the cloud holds ``test`` over several."""
 
     name: str
     cloud: str
     gpu: str
     ports: int | None = None
     gbps: float | None = None
-    layer: Literal["IB", "RoCE"] | None = None
+    layer: Literal["IB", "RoCE", "EFA"] | None = None
     network: str | None = None
-    test: str
-    hosts: int
-    accepts: float
+    test: str | None = None
+    hosts: int | None = None
+    accepts: float = 0.0
     source: str
 
     @property
@@ -102,6 +102,13 @@ def product_of(model: str | None) -> Product | None:
     return None if name is None else products().gpu[name]
 
 
+@functools.cache
+def efa_machines() -> Mapping[str, Machine]:
+    """The instance types of AWS with EFA, by name."""
+    return {row.name: row for row in products().machine if row.layer == "EFA"}
+
+
 def address(source: str) -> str:
-    """Where a short name of a source points to."""
-    return products().sources[source]
+    """Where a source points to: a short name, or words that begin with one or have the address themselves."""
+    head = re.split(r"[:;, ]", source, maxsplit=1)[0]
+    return products().sources[head] + source[len(head) :] if head in products().sources else source

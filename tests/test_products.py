@@ -51,6 +51,7 @@ def test_each_row_names_its_source() -> None:
     assert all(product.source for product in table.gpu.values())
     named = [row.source for row in table.machine] + [row.source for p in table.gpu.values() for row in p.accepts]
     assert all(re.match("https://", address(source)) for source in named)
+    assert address("oci: two hosts") == f"{address('oci')}: two hosts"
     assert {row.gpu for row in table.machine} <= table.gpu.keys()
 
 

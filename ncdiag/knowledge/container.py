@@ -5,9 +5,10 @@ from __future__ import annotations
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Launch
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.launches import CONTAINER_PROGRAMS, EFA, POD
+from ncdiag.facts.vocabulary.launches import CONTAINER_PROGRAMS, POD
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware
 from ncdiag.messages.vocabulary.exhaustion import is_out_of_space
+from ncdiag.products import efa_machines, products
 
 _LOCKING = frozenset({"IPC_LOCK", "CAP_IPC_LOCK", "ALL"})
 
@@ -109,7 +110,7 @@ def runs_on(launch: Launch, view: View) -> str | None:
     """The instance type that the pod asks for; without a word, the only one with EFA among the nodes of the cluster."""
     if launch.instance_type is not None or launch.program != "kubernetes":
         return launch.instance_type
-    nodes = [node for node in view.job.cluster_nodes if node.instance_type in EFA]
+    nodes = [node for node in view.job.cluster_nodes if node.instance_type in efa_machines()]
     if len({node.instance_type for node in nodes}) != 1:
         return None
     view.note(nodes[0])
@@ -119,15 +120,15 @@ def runs_on(launch: Launch, view: View) -> str | None:
 @derived
 def efa_available(launch: Launch, view: View) -> int | None:
     """How many EFA devices that instance type has."""
-    found = EFA.get(runs_on(launch, view) or "")
-    return found[0] if found else None
+    found = efa_machines().get(runs_on(launch, view) or "")
+    return found.ports if found is not None else None
 
 
 @derived
 def takes_whole_instance(launch: Launch, view: View) -> bool | None:
     """Does the pod take all GPUs of that instance type?"""
-    found, count = EFA.get(runs_on(launch, view) or ""), gpu_count(launch, view)
-    return None if found is None or count is None else count == found[1]
+    found, count = efa_machines().get(runs_on(launch, view) or ""), gpu_count(launch, view)
+    return None if found is None or count is None else count == products().gpu[found.gpu].board
 
 
 @derived

@@ -17,7 +17,7 @@ from ncdiag.facts.vocabulary.benchmarks import (
 from ncdiag.facts.vocabulary.gpus import MESH_SIZE, SIBLINGS, gpu_pairs, link_gbs
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.rdma import slow_devices
-from ncdiag.nccl.vocabulary.accepted import held_to
+from ncdiag.nccl.vocabulary.accepted import held_to, product_in
 from ncdiag.nccl.vocabulary.limits import tree_gbs
 from ncdiag.nccl.vocabulary.ways import way_out
 from ncdiag.products import address
@@ -71,6 +71,20 @@ def limit_text(benchmark: Benchmark, view: View) -> str:
     word = "RDMA port" if count == 1 else "RDMA ports"
     whose = " a host" if count == len(way.ports) else f" a host (of {len(way.ports)}) that its ranks use"
     return f"{count} {word} of {rate:g} Gb/s{whose}" + (f", {'; '.join(slowest)}" if slowest else "")
+
+
+@derived
+def product_text(benchmark: Benchmark, view: View) -> str:
+    """What is known of the GPUs, and where from: ``18 NVLinks of 25 GB/s, 478 GB/s with NVLink SHARP (https://...)``."""
+    product = product_in(view)
+    if product is None:
+        return "not known; the bound is of the NVLinks between them"
+    told = [f"{product.links} {'xGMI links' if product.form == 'mesh' else 'NVLinks'} of {product.link_gbs:g} GB/s"]
+    if product.nvls_gbs:
+        told.append(f"{product.nvls_gbs:g} GB/s with NVLink SHARP")
+    if product.least:
+        told.append(f"{product.least:g} GB/s at the very least")
+    return f"{', '.join(told if product.links else [])} ({address(product.source)})".strip()
 
 
 @derived

@@ -50,9 +50,4 @@ def container_shm_bytes(launch: Launch, view: View) -> int | None:
     return launch.shm_size_bytes if launch.shm_size_bytes is not None else CONTAINER_SHM
 
 
-EFA = {
-    "p4d.24xlarge": (4, 8), "p4de.24xlarge": (4, 8), "p5.48xlarge": (32, 8), "p5e.48xlarge": (32, 8),
-    "p5en.48xlarge": (16, 8), "p6-b200.48xlarge": (8, 8),
-}  # fmt: skip
-"""EFA devices and GPUs of instance types (Amazon EC2 user guide, network cards)."""
 MPI_PROGRAMS = ("mpirun", "mpiexec", "orterun", "prterun")

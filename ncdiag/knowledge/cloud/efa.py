@@ -6,9 +6,9 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Hca, Host, Job, Rank
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.launches import EFA
 from ncdiag.facts.vocabulary.rdma import ranks_of, vendor_of
 from ncdiag.knowledge.cloud.providers import provider
+from ncdiag.products import efa_machines
 
 _PCI_NAME = "Elastic Fabric Adapter"
 _INSTALLED = "/opt/amazon/"
@@ -123,7 +123,7 @@ def efa_nics_expected(host: Host, view: View) -> int | None:
     """How many EFA cards this type of instance has."""
     told = next(iter(view.events_on(host.name, ["ofi-platform"])), None)
     name = host.instance_type or (str(told.fields.get("instance_type")) if told is not None else None)
-    return EFA[name][0] if name in _COUNTED else None
+    return efa_machines()[name].ports if name in _COUNTED else None
 
 
 @derived
