@@ -78,7 +78,7 @@ def _line(record: bytes) -> bytes:
     return " ".join(f"{head} {text.rstrip()}".splitlines()).encode("utf-8", "replace")
 
 
-def _first(values: Iterable[Any]) -> Any:  # noqa: ANN401  (whatever JSON holds)
+def _first(values: Iterable[object]) -> object:
     return next((value for value in values if value is not None), None)
 
 
