@@ -110,7 +110,7 @@ def words(held: Answer, limits: Limits) -> list[tuple[list[str], str]]:
     found: list[tuple[list[str], str]] = []
     for place, guess in enumerate(held.suspects[: choose.MOST]):
         behind = held.suspects[place + 1].score if place + 1 < len(held.suspects) else 0.0
-        if guess.score < limits.possible:
+        if guess.score < limits.possible or held.suspects[0].score - guess.score > choose.FAR:
             break
         word = "likely" if guess.score >= limits.likely else "possible"
         if place == 0 and guess.score >= limits.very and guess.score - behind >= limits.lead:

@@ -21,6 +21,8 @@ MOST = 3
 """Suspects that a report shows."""
 VERY_LIKELY, LEAD, LIKELY, POSSIBLE = 3.4, 1.0, 2.8, 1.6
 """Scores from which the words hold; ``LEAD`` is how far the first must be ahead of the next to be very likely."""
+FAR = 1.4
+"""How far behind the first a suspect may be to be shown: four times less likely is not worth a person's time."""
 
 
 class Suspected(msgspec.Struct, frozen=True):
@@ -121,11 +123,13 @@ def says_no_more(weighed: Weighed, cited: frozenset[Span]) -> bool:
 def named(
     weighed: Sequence[Weighed], cited: frozenset[Span] = frozenset(), *, troubled: bool = True
 ) -> Iterable[Suspected]:
-    """The first ones, each with the word for its score; what is weaker than possible is left out.
+    """The first ones, each with the word for its score; what is weaker than possible, or far behind, is left out.
 
     What says no more than a symptom (``cited``: its lines) is possible at most, as is all where nothing went wrong.
     """
     for place, each in enumerate(weighed[:MOST]):
+        if weighed[0].score - each.score > FAR:
+            return
         behind = weighed[place + 1].score if place + 1 < len(weighed) else 0.0
         word = likelihood(each.score, each.score - behind, first=place == 0)
         if word is None:

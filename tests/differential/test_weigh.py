@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from ncdiag.diagnose import look
-from ncdiag.differential.choose import Suspected, likelihood, named
+from ncdiag.differential.choose import FAR, Suspected, likelihood, named
 from ncdiag.differential.decide import questions
 from ncdiag.differential.weigh import PRIORS, STRENGTHS, Scales, Weighed
 from ncdiag.engine.load import load_text
@@ -146,3 +146,9 @@ def test_a_fix_that_sets_no_variable_is_tried_by_its_label() -> None:
     tried = load_text(RULE.format(name="a-cause", prior="rare").rstrip() + '\ntried = ["no-firewall"]\n')
     assert Scales(*look("It works with the firewall switched off."), ()).one(tried).score == STRENGTHS["strong"]
     assert Scales(*look("alpha\nDisabling the firewall did not help."), ()).one(tried).score < 0
+
+
+def test_what_is_far_behind_the_first_is_not_shown() -> None:
+    scores = (4.5, 4.5 - FAR, 4.4 - FAR)
+    shown = list(named([Weighed(rule(), score, 0, 0, ()) for score in scores]))
+    assert [each.weighed.score for each in shown] == [scores[0], scores[1]]
