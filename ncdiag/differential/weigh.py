@@ -22,7 +22,7 @@ from ncdiag.engine.where import spans
 from ncdiag.errors import contained
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.runs import seen_trials
-from ncdiag.facts.vocabulary.told import cured_by, not_cured_by
+from ncdiag.facts.vocabulary.told import cured_by, not_cured_by, set_in_vain
 from ncdiag.messages.vocabulary.seen import seen_complaints
 from ncdiag.spans import Span
 
@@ -161,7 +161,7 @@ def _tried(view: View) -> dict[str, tuple[Span, ...]]:
     found: dict[str, tuple[Span, ...]] = {}
     shown = ((trial.change, trial.spans) for trial in seen_trials(view.job, view))
     told = ((trial.change, tuple(trial.provenance.values())) for trial in view.job.trials)
-    for change, lines in (*shown, *told):
+    for change, lines in (*shown, *told, *set_in_vain(view.job, view).items()):
         found.setdefault(change, lines)
         found.setdefault(change.partition("=")[0], lines)
     return found

@@ -8,17 +8,31 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any
+
+import msgspec
 
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers import _languages
+from ncdiag.parsers._languages import SCRIPT
 from ncdiag.parsers._prose import is_curt, is_prose, is_said, is_voiced
 from ncdiag.parsers.told import troubles
+from ncdiag.parsers.told.moods import segments
+from ncdiag.parsers.told.paragraphs import Expected, runs_on, sentences
 from ncdiag.spans import Section
 
 _LOOKED_AT, _KEPT = 1000, 400
 _TICKET = 300
 """Lines of program text that somebody pastes by hand."""
+_STATED = frozenset({"not-used"})
+"""What may be said without a complaint: that something is off."""
+_MEANT = re.compile(
+    r"\b(?:although|even\sthough|falls?\sback|(?:is|are)\snot\s(?:being\s)?used|only\sone\sof|ignores)\b|没有?用[上到]|走的?是",
+    re.IGNORECASE,
+)
+"""What shows that it should be otherwise."""
+_ASSIGNED = re.compile(r"^\s*[A-Z][A-Z0-9_]{3,40}=\S+\s")
+_FEW = 2
+"""Lines for each sentence up to which a section is what a person wrote, whether or not they speak of themselves."""
 _WRITTEN = 300
 """Sentences that a person writes in a ticket; what holds more of them is a program's, or a book."""
 _SURE = frozenset({"hangs", "slow", "wrong-results", "memory-grows"})
@@ -38,38 +52,68 @@ _NOT = r"(?:not|n't|never|cannot|unable\sto|fails?\sto|failed\sto|refuses?\sto)\
 _HANGS = r"""
     hang(?:s|ing|ed)? | hung | stuck | freez(?:e|es|ing) | froze | frozen | stall(?:s|ed|ing)? | deadlock\w*
   | blocks?\sforever | waits?\sforever | forever | no\sprogress | unresponsive | time[sd]?\s?-?out
-  | timing\sout | timeouts? | sits\s(?:there|idle) | just\ssits
+  | stop(?:s|ped)\s(?:responding|moving|progressing|(?:at|after|in)\s(?:\w+\s)?(?:steps?|iterations?|epochs?|\d))
+  | lock(?:s|ed)\sup | timing\sout | timeouts? | sits\s(?:there
+  |idle) | just\ssits
   | nothing\s(?:moves|happens|progresses) | (?:not|n't|stops?|stopped)\s(?:moving|progressing)
-  | never\s(?:returns?|ends?|finish\w*|complet\w*|starts?|gets?)
+  | blocked | (?:does|do|did)(?:n't|\snot)\s(?:\w+\s)?exit | never\s(?:comes|arrives|connects?|joins?|prints?|reaches
+  |leaves
+  |returns?|ends?|finish\w*|complet\w*|starts?|gets?)
 """
 _WRONG = r"""
-    (?:wrong|incorrect|corrupt\w*|inconsistent)\s(?:\w+\s){0,2}(?:results?|values?|outputs?|data|sums?|gradients?|answers?)
-  | (?:loss|gradients?)\s(?:\w+\s){0,3}(?:nan|diverges?) | nans
+    (?:wrong|incorrect|corrupt\w*|inconsistent)\s(?:\w+\s){0,2}(?:results?|values?|outputs?|data|sums?|gradients?
+    |answers?)
+  | (?:loss(?:es)?|gradients?)\s(?:\w+\s){0,3}(?:nan|diverge[sd]?|explodes?) | nans
+  | (?:returns?|gives?|yields?|produces?)\s(?:\w+\s)?(?:zeros?|garbage|nans?)
+  | (?:gradients?|results?|values?|outputs?|sums?)\s(?:is|are|was|were)\s(?:\w+\s)?(?:garbage|wrong|corrupt\w*
+  |inconsistent|incorrect)
   | (?:loss(?:es)?|gradients?|results?|weights|values|outputs?)\s(?:\w+\s){0,2}(?:differs?|different|mismatch\w*)
 """
 _SLOW = r"""
-    slow(?:er|ly|down|s)? | (?:poor|low)\s(?:performance|bandwidth|scaling|throughput|busbw)
+    slow(?:er|ly|down|s)?
+  | (?:half|third|quarter|tenth|fraction|\d+\s?%)\sof\s(?:the\s)?(?:what|speed|bandwidth|throughput|expected
+  |performance)
+  | crawl(?:s|ed|ing)? | (?:poor|low)\s(?:performance|bandwidth|scaling|throughput|busbw)
   | (?:bandwidth|throughput|performance|speed|busbw|scaling)\s(?:\w+\s){0,4}
     (?:low|lower|below|drops?|dropped|bad|poor|worse|half|degrad\w*|less)
   | takes?\s(?:\w+\s){0,3}(?:longer|(?:\d+\s?)?(?:minutes|mins?|hours|hrs?)|ages)
-  | only\s(?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing|at)\s(?:\w+\s){0,2}\d
+  | only\s(?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing|at)\s(?:\w+\s){0,2}\d[\d.,]*\s?\w*
+  | (?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing)\s(?:\w+\s){0,2}only\s(?:\w+\s)?\d[\d.,]*\s?[GMT]i?(?:B|b)\w*
+  | only\s(?:about\s)?(?:an?\s)?(?:half|third|quarter|tenth|fraction|\d+\s?%)\s(?:of|as)
+  | (?:i'd|would|should|we|i)\s(?:have\s)?expect\w*\s(?:about\s|around\s|~)?\d[\d.]*
+  | takes?\s(?:\w+\s){0,3}(?:as\slong|longer)
+  | los(?:e|es|ing|t)\s(?:\w+\s){0,2}(?:\d+\s?%|half)
   | expect\w*\s(?:\w+\s){0,3}\d[\d.]*\s?[GMT]i?(?:B/s|bps|b/s|Bps)
 """
 _UNUSED = rf"""
-    {_NOT}(?:us(?:e|ed|ing)|pick(?:ed)?|choos\w*|chosen|detect(?:ed)?|find|found|see|recogni[sz]\w*|enabl\w*)
-  | (?:falls?|fell|falling)\sback | instead\sof\s(?:\w+\s)?(?:ib|infiniband|rdma|roce|efa|nvlink|gdr|p2p)
+    only\s(?:one|1)\sof\s(?:\w+\s){{0,4}}(?:nics?|hcas?|ports?|interfaces?|rails?|adapters?|cards?)
+  | (?:infiniband|ib|rdma|roce|nics?|hcas?|nvlink)\s(?:is\s|being\s)?ignored | not\sbeing\sused | ignor(?:es|ed
+  |ing)\s(?:\w+\s){{0,3}}(?:hcas?|nics?|ports?|interfaces?|ib|infiniband|nvlinks?
+  |rails?|gpus?|adapters?)
+  | (?:cannot|can't|could\snot|unable\sto)\sget\s(?:\w+\s)?(?:gpu\s?direct|gdr|rdma|infiniband|ib|nvlink|p2p|efa|roce)
+  | {_NOT}(?:us(?:e|ed|ing)|pick(?:ed)?|choos\w*|chosen|detect(?:ed)?|find|found|see|recogni[sz]\w*|enabl\w*)
+  | (?:uses?|picks?|chooses?|chose|using|goes\sover|runs\sover)\s(?:\w+\s){{0,2}}(?:sockets?|tcp|ethernet|eth\d)\s
+    (?:although|even\sthough|despite|rather\sthan|but\snot)
+  | (?:falls?|fell|falling)\sback | wrong\s(?:nic|interface|network|adapter|hca)
+  | instead\sof\s(?:\w+\s)?(?:ib\d?|infiniband|rdma|roce|efa|nvlink|gdr|p2p)
 """
 _FAILS = rf"""
-    fail(?:s|ed|ing|ure|ures)? | crash(?:es|ed|ing)? | abort(?:s|ed|ing)? | errors? | dies | died | killed
-  | broken | breaks?
-  | exceptions? | segfaults? | core\sdump\w* | unable\sto | cannot | can't | out\sof\smemory | oom | panic\w*
+    (?:gets?|got|gives?|gave|says?|with|still)\s(?:me\s|us\s)?[\"\u201c][^\"\u201d]{{4,200}}[\"\u201d]
+  | connection\s(?:refused|reset)\b | no\sroute\sto\shost | connect\stime-?out
+  | fail(?:s|ed|ing|ure|ures)? | crash(?:es|ed|ing)? | abort(?:s|ed|ing)? | errors? | dies | died | killed
+  | broken | breaks(?!\sfor) | broke
+  | (?:exits?|exited|terminates?|terminated|ends?|quits?)\s(?:with|by|on)\s(?:an?\s|the\s)?(?:signal|error
+  |code\s[1-9]\d*|exit\scode\s[1-9]\d*)
+  | segmentation\sfaults? | bus\serrors? | exceptions? | segfaults? | core\sdump\w* | unable\sto | cannot | can't
+  | out\sof\smemory | oom | panic\w*
   | throws? | raises? | dead | never\s(?:joins?|connects?|appears?|shows?\sup)
-  | {_NOT}(?:work(?:s|ed|ing)?|start(?:s|ed)?|run(?:s|ning)?|connect(?:ed)?|launch\w*|initiali[sz]\w*)
+  | {_NOT}(?:work(?:s|ed|ing)?|start(?:s|ed)?|run(?:s|ning)?(?!\s(?:under|on|in|with|as|inside)\b)|connect(?:ed)?
+  |launch\w*|initiali[sz]\w*)
   | (?:doesn|don|didn|isn|aren|wasn|won|couldn)'?t\s(?:\w+\s){{0,2}}(?:work|start|run|connect|launch|initiali[sz]e)
 """
 _GROWS = r"""
-    (?:memory|ram|vram|rss)\s(?:\w+\s){0,3}(?:grow(?:s|ing)?|increas(?:es|ing)|climb(?:s|ing)?|leak(?:s|ed|ing)?)
-  | (?:memory\s)leaks?
+    (?:memory|ram|vram|rss)\s(?:\w+\s){0,5}(?:grow(?:s|ing)?|increas(?:es|ing)|climb(?:s|ing)?|leak(?:s|ed|ing)?)
+  | more\sand\smore\s(?:\w+\s)?(?:memory|ram|vram) | leak(?:s|ed|ing)?\s(?:\w+\s)?memory | (?:memory\s)leaks?
 """
 _WORDS = {
     "memory-grows": _GROWS,
@@ -79,6 +123,17 @@ _WORDS = {
     "not-used": _UNUSED,
     "fails": _FAILS,
 }
+
+
+_STATUS = re.compile(r"[:=]\s?(?:FAIL(?:ED)?|ERROR)\b")
+"""What a tool says of itself, where somebody reports it."""
+_STATES = frozenset({"wrong-results", "slow", "memory-grows"})
+_IS_NOT = re.compile(
+    r"\b(?:loss|gradients?|results?|weights|values|outputs?|bandwidth|throughput|performance|speed|memory)\s(?:\w+\s)?"
+    r"(?:(?:is|are|was|were|does|do)(?:n't|\snot)|never)\b",
+    re.IGNORECASE,
+)
+"""A thing that is denied to be as troubles have it: ``the loss is not nan``."""
 
 
 @functools.cache
@@ -91,9 +146,11 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 def find(text: str) -> str | None:
     """What kind of trouble a sentence complains of; None for none."""
-    text = text[:_LOOKED_AT].replace("\u2019", "'")
+    text = _STATUS.sub("", text[:_LOOKED_AT].replace("\u2019", "'"))
+    if SCRIPT.search(text) and (told := _languages.complaint(text)) is not None:
+        return told
     for what, pattern in _patterns():
-        if is_said(pattern, text):
+        if is_said(pattern, text) and not (what in _STATES and _IS_NOT.search(text)):
             return what
     return _languages.complaint(text)
 
@@ -102,7 +159,7 @@ def is_sentence(line: str, text: str) -> bool:
     """May a person have written the line, whose text without prefixes this is?"""
     if len(text) < len(line.strip()):
         return False
-    return is_prose(text) or (is_curt(text) and _CURT.search(text) is not None)
+    return is_prose(_ASSIGNED.sub("it ", text, count=1)) or (is_curt(text) and _CURT.search(text) is not None)
 
 
 class Complaints:
@@ -117,27 +174,67 @@ class Complaints:
         self._found: list[Observation] = []
         self._voiced = False
         self._sentences = 0
+        self._expected = Expected()
+        self._open: _Open | None = None
 
     def see(self, index: int, line: str, text: str) -> bool:
         """Take a line that no program is known to print, and its text without prefixes; tell whether it complains."""
-        if self._sentences > _WRITTEN or not is_sentence(line, text):
+        if self._expected.holds(text[:_LOOKED_AT]) or self._sentences > _WRITTEN or len(text) < len(line.strip()):
+            return False
+        text = text[:_LOOKED_AT]
+        before = self._open if self._open and self._open.index == index - 1 and runs_on(self._open.line, text) else None
+        self._open = None
+        if before is None and not is_sentence(line, text):
             return False
         self._sentences += 1
         self._voiced = self._voiced or is_voiced(text)
-        what = find(text) if troubles.is_claimed(text[:_LOOKED_AT].replace("\u2019", "'")) else None
-        if what is not None:
-            fields: dict[str, Any] = troubles.described(what, text[:_LOOKED_AT].replace("\u2019", "'"))
-            self._found.append(observe(self._section, index, "Complaint", text=text[:_KEPT], **fields))
-        return what is not None
+        parts = [sentence for _, sentence in sentences(text)] or [text]
+        if before is not None:
+            parts[0] = f"{before.sentence} {parts[0]}"
+            del self._found[before.found :]
+        begun = len(self._found)
+        for part in parts:
+            self._open = _Open(index, text, part, len(self._found))
+            self._found += self._of_sentence(index, part)
+        return len(self._found) > begun
+
+    def _of_sentence(self, index: int, sentence: str) -> list[Observation]:
+        """The complaints of a sentence, each of its parts for itself, and each kind of trouble once."""
+        sentence = troubles.claimed(sentence)
+        told = [(what, part) for _, part in segments(sentence) if (what := find(part)) is not None]
+        if not told and (what := find(sentence)) is not None:
+            told = [(what, sentence)]
+        fields = [troubles.described(what, part) for what, part in told]
+        first = {each["what"]: each for each in reversed(fields)}
+        return [
+            observe(self._section, index, "Complaint", text=sentence[:_KEPT], **each)
+            for each in reversed(first.values())
+        ]
 
     def observations(self) -> list[Observation]:
         """The complaints, if a person speaks."""
         if self._sentences > _WRITTEN:
             return []
+        lines = sum(bool(line.strip()) for line in self._section.lines)
         if self._voiced:
             return self._found
+        if lines + self._section.left_out <= _FEW * self._sentences:
+            return [found for found in self._found if found.fields["what"] not in _STATED or _is_meant(found)]
         short = len(self._section.lines) + self._section.left_out <= _TICKET
         return [found for found in self._found if short and (found.fields["what"] in _SURE or _is_plain(found))]
+
+
+class _Open(msgspec.Struct, frozen=True):
+    """The last sentence of a line, which may go on in the next: so many complaints were found before it."""
+
+    index: int
+    line: str
+    sentence: str
+    found: int
+
+
+def _is_meant(found: Observation) -> bool:
+    return _MEANT.search(str(found.fields["text"])) is not None
 
 
 def _is_plain(found: Observation) -> bool:

@@ -34,6 +34,12 @@ CONTINUED = re.compile(
 )
 """Further lines of NCCL's messages of several lines, which have no prefix (since 2.12; the first line is the event)."""
 
+_QUOTES = re.compile(
+    r"^[^\"\u201c]*\b(?:gets?|got|gives?|gave|says?|with|still)\s(?:me\s"
+    r"|us\s)?[\"\u201c][^\"\u201d]{4,200}[\"\u201d]",
+    re.IGNORECASE,
+)
+"""A sentence of a person that quotes what a program printed."""
 _MEANING = re.compile(r"\bwhat\s(?:does|do|is|are)\s(?:\S+\s){0,12}mean|\bthe\smeaning\sof\b|什么意思", re.IGNORECASE)
 _LOOKED_AT = 1000
 _LAST_ERROR = "Last error:"
@@ -87,7 +93,7 @@ def read(section: Section, is_known: Callable[[str], bool] = known, form: Form =
         for event in found:
             collector.add(index, event, context, text)
             timeouts.see(index, event, context)
-        if found and found[0].event in _failing.EVENTS:
+        if found and (found[0].event in _failing.EVENTS or _QUOTES.search(text)):
             complaints.see(index, line, text)  # whoever complains speaks of failures, too
         if found or expects_error or CONTINUED.match(text):
             continue

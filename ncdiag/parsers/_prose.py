@@ -31,19 +31,23 @@ _SMALL = frozenset(
     nothing of on once one only or other our out same see seems should since so some sometimes still such than that the
     their
     them then there these they this to too under until up was we were what when where which while who why will with
-    without would""".split()  # noqa: SIM905  (words read best in a row)
+    without would gets got both each via between""".split()  # noqa: SIM905  (words read best in a row)
 )
 _PERSON = frozenset(
     """i i'm i've i'd me my mine we we're we've our us you your please thanks thank help hi hello anyone anybody idea
     wonder why how what hope sorry question problem issue""".split()  # noqa: SIM905
 )
+_RATE = re.compile(r"~?\d[\d.,]*(?:[KMGTkmgt]i?[Bb]\S{0,4})?|[KMGTkmgt]i?[Bb](?:it)?(?:/s(?:ec)?|ps)[.,;]?")
+"""Numbers and units, which people compare in sentences."""
 _WORDS_NEEDED, _SMALL_NEEDED = 4, 2
 _SHARE = 0.6
 
 
 _VOICE = re.compile(
-    r"\b(?:I(?!/)|I'm|I've|I'd|my|our|anyone|anybody|thanks|thank\syou|hello|hi|hey|any\s(?:idea|help|suggestion|advice|hint)s?)\b"
-    r"|\bwe\s(?:have|had|are|were|see|saw|run|ran|use|used|tried|get|got|observe|notice|noticed|found|set|can|cannot|can't|do)\b"
+    r"\b(?:I(?!/)|I'm|I've|I'd|my|our|anyone|anybody|thanks|thank\syou|hello|hi|hey|any\s(?:idea|help|suggestion"
+    r"|advice|hint)s?)\b"
+    r"|\bwe\s(?:have|had|are|were|see|saw|run|ran|use|used|tried|get|got|observe|notice|noticed|found|set|can|cannot"
+    r"|can't|do)\b"
     r"|\?\s*$",
     re.IGNORECASE,
 )
@@ -56,11 +60,19 @@ def is_voiced(text: str) -> bool:
 
 _TALK = re.compile(r"\b(?:if|when|whenever|should|would|I(?!/)|we|my|our|you|your|may|might)\b|\?\s*$", re.IGNORECASE)
 _DENIED = re.compile(
-    r"(?:\b(?:no|not|never|without|longer|fixed|solved|resolved|gone|stopped|avoids?|prevents?|instead\sof)|n't)"
-    r"\s(?:\w+\s){0,2}$",
+    r"(?:\b(?:no|not|never|without|longer|past|against|rid\sof|free\sof|fix(?:es|ed)|solve[sd]|resolve[sd]|cure[sd]|hides|masks|gone|stopped|avoids?|prevents?)|n't)"
+    r"\s(?:\w+\s){0,2}$|\binstead\sof\s(?:an?\s|the\s)?$",
     re.IGNORECASE,
 )
 """What stands in front of a word to deny it."""
+_GONE = re.compile(
+    r"\s(?:\w+\s)?(?:vanish(?:es|ed)|disappear(?:s|ed)|(?:is|are|was|were)\s(?:now\s)?(?:gone|fixed|solved|resolved)"
+    r"|goes\saway"
+    r"|(?:have|has)(?:n't|\snot|\snever)\s(?:been\s)?(?:seen|happened|occurred|reappeared|come\sback)"
+    r"|went\saway)\b|\s?(?:消失|没了)",
+    re.IGNORECASE,
+)
+"""What behind it says that it is over."""
 
 
 def is_talk(text: str) -> bool:
@@ -70,7 +82,10 @@ def is_talk(text: str) -> bool:
 
 def is_said(pattern: re.Pattern[str], text: str) -> bool:
     """True if the pattern is in the text without a word in front that denies it."""
-    return any(not _DENIED.search(text[: found.start()]) for found in pattern.finditer(text))
+    return any(
+        not (_DENIED.search(text[: found.start()]) or _GONE.match(text, found.end()))
+        for found in pattern.finditer(text)
+    )
 
 
 def _tokens(text: str) -> list[str]:
@@ -95,7 +110,9 @@ def is_prose(text: str) -> bool:
         return False
     tokens = _tokens(text)
     words = [token.strip(".,;:!?()\"'").replace("\u2019", "'").lower() for token in tokens if _WORD.fullmatch(token)]
-    if len(words) < _WORDS_NEEDED or len(words) < _SHARE * len(tokens):
+    if len(words) < _WORDS_NEEDED:
+        return False
+    if len(words) < _SHARE * len(tokens) and len(words) < _SHARE * sum(not _RATE.fullmatch(token) for token in tokens):
         return False
     small = sum((word in _SMALL) + 2 * (word in _PERSON) for word in words)
     return small >= _SMALL_NEEDED or _languages.of(words) is not None

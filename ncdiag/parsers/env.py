@@ -16,6 +16,7 @@ from ncdiag.formats.basics import is_elision, unfiltered
 from ncdiag.formats.shell import KEPT_PATTERN, is_kept, is_variable, unquoted, without_secrets, words
 from ncdiag.nccl.judgement.names import of_name
 from ncdiag.parsers import launch, nccl_conf
+from ncdiag.parsers.told.moods import is_withdrawn
 from ncdiag.spans import Section
 
 KIND = "env"
@@ -54,7 +55,8 @@ _EXPORT = re.compile(
 _SETENV = re.compile(r"\s*(?:setenv|ENV)\s+(?P<name>[A-Za-z_]\w{0,120})\s+(?P<value>\S.*)$")
 _UNSET = re.compile(r"\s*(?:\+{1,3}\s+)?unset\s+(?P<names>[A-Za-z_][\w ]{0,300})$")
 _PYTHON = re.compile(
-    rf"\s*os\.environ(?:\[|\.setdefault\()[\"'](?P<name>{KEPT_PATTERN})[\"'](?:\]\s*=|,)\s*(?:str\()?(?P<value>\"[^\"]*\"|'[^']*'|\d+)"
+    rf"\s*os\.environ(?:\[|\.setdefault\()[\"'](?P<name>{KEPT_PATTERN})[\"'](?:\]\s*="
+    rf"|,)\s*(?:str\()?(?P<value>\"[^\"]*\"|'[^']*'|\d+)"
 )
 _BARE = re.compile(
     rf"\s*(?:\+{{1,3}}\s+)?(?:[-*•]\s+)?(?P<name>{KEPT_PATTERN})\s?=\s?(?P<value>{_VALUE}),?\s*(?:[#(;].*)?$"
@@ -64,6 +66,7 @@ _TRACED = re.compile(r"\s*\+{1,3}\s+[A-Za-z_]\w*=")
 _FUNCTION_END = re.compile(r"\}$|[ \t]+\S")
 _LAUNCH = re.compile(launch.ANCHOR)
 _WHOLE = 8
+_REMARK = re.compile(r"\s(?:#|//|\()(?P<said>[^#]{1,400})$")
 _ASKED = re.compile(r"(?:printenv[ \t]+|echo[ \t]+\"?\$\{?)(?P<name>[A-Za-z_]\w{0,120})\}?\"?$")
 
 
@@ -132,7 +135,10 @@ def _setting(section: Section, index: int, name: str, value: str | None, how: st
 
 
 def _settings(line: str) -> Iterator[tuple[str, str | None, str]]:
-    """(name, value or None for unset, origin) of a line."""
+    """(name, value or None for unset, origin) of a line; nothing where its remark says that it is not set so."""
+    remark = _REMARK.search(line)
+    if remark and is_withdrawn(remark["said"]):
+        return
     if unset := _UNSET.match(line):
         yield from ((name, None, "shell") for name in unset["names"].split())
     elif python := _PYTHON.match(line):

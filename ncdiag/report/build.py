@@ -17,6 +17,7 @@ from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Context, Job, Moment, Trial, Want
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.contradictions import told_conflicts
+from ncdiag.facts.vocabulary.told import told_trials
 from ncdiag.fixes.values import Values
 from ncdiag.grades import SEVERITIES
 from ncdiag.messages.vocabulary.ruled_out import ruled_out
@@ -69,7 +70,7 @@ def report(
     return model.Report(
         tool=model.Tool("ncdiag", __version__), inputs=read.inputs, summary=summary, findings=findings,
         unknown=tuple(model.Unknown(u.code, u.name, u.missing, u.ask_for) for u in diagnosis.unknown),
-        conflicts=_conflicts(view), complaints=complaints, told=_told(job),
+        conflicts=_conflicts(view), complaints=complaints, told=_told(job, view),
         timeline=tuple(map(_moment, timeline(job, view))),
         ruled_out=tuple(_ruled_out(view, diagnosis)) if complaints else (),
         faults=tuple(dict.fromkeys(faults)), suspects=suspects_of(suspected, view, values, faults, read.answered),
@@ -89,10 +90,10 @@ def _moment(found: Moment) -> model.Moment:
     return model.Moment(found.what, found.who, found.text, found.ordered_by, found.time, lines_of(found))
 
 
-def _told(job: Job) -> tuple[model.Told, ...]:
+def _told(job: Job, view: View) -> tuple[model.Told, ...]:
     """What people say besides: the first of each thing that they say."""
     said: list[tuple[str, str, Trial | Context | Want]] = [
-        *((trial.outcome, trial.change, trial) for trial in job.trials),
+        *((trial.outcome, label, trial) for label, trial in told_trials(job, view)),
         *((context.kind, context.value, context) for context in job.contexts),
         *(("wants", want.what, want) for want in job.wishes),
     ]

@@ -14,7 +14,8 @@ class Trial(Fact, frozen=True, kw_only=True):
     """What a person changed and what came of it; ``text`` is the line that tells it.
 
     ``change`` is a variable (``NCCL_P2P_DISABLE=1``, or its name alone) or a label: ``one-gpu``, ``no-firewall``,
-    ``older-nccl``. Something ``fails`` only beside something that works.
+    ``older-nccl``, or ``nccl-2.18`` where nothing tells whether the other side is newer.
+    Something ``fails`` only beside something that works.
     """
 
     change: str

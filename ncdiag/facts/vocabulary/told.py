@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Job
+from ncdiag.facts.model import Job, Setting, Trial
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.contradictions import contradicted
-from ncdiag.facts.vocabulary.runs import seen_trials
+from ncdiag.facts.vocabulary.outcome import is_failure, went_on
+from ncdiag.facts.vocabulary.runs import runs, seen_trials
+from ncdiag.spans import Span
 
+_RELEASE = re.compile(r"(?P<what>[a-z]+)-(?P<release>\d+(?:\.\d+){0,2})")
 _WELL = frozenset({"works", "faster"})
 _ILL = frozenset({"fails", "slower"})
 _NO_HELP = frozenset({"unchanged", "other-error"})
@@ -30,32 +34,100 @@ def cured_by(job: Job, view: View) -> tuple[str, ...]:
     Runs that the input shows count first; what is told both ways, to help and not to help, is left out.
     """
     seen = [name for trial in seen_trials(job, view) for name in _names(trial.change)]
-    told = _noted(job, view, _WELL, except_for=_changes(job, _NO_HELP | _ILL))
+    told = _noted(job, view, _WELL, except_for=_NO_HELP | _ILL)
     return tuple(dict.fromkeys([*seen, *told]))
 
 
 @derived
 def not_cured_by(job: Job, view: View) -> tuple[str, ...]:
-    """The changes that did not help, or only led to another error; of a variable with a value also its name."""
-    return _noted(job, view, _NO_HELP, except_for=_changes(job, _WELL))
+    """The changes that did not help, or only led to another error; of a variable with a value also its name.
+
+    Of what was set when a run failed the value alone counts: another one may help.
+    """
+    told = _noted(job, view, _NO_HELP, except_for=_WELL)
+    well = {label for label, trial in told_trials(job, view) if trial.outcome in _WELL}
+    seen = [label for label in set_in_vain(job, view) if label not in well]
+    return tuple(dict.fromkeys([*told, *seen]))
 
 
 @derived
 def broken_by(job: Job, view: View) -> tuple[str, ...]:
     """The changes with which it fails or is slower where it works without; of a variable also its name."""
-    return _noted(job, view, _ILL, except_for=_changes(job, _WELL))
+    return _noted(job, view, _ILL, except_for=_WELL)
 
 
-def _changes(job: Job, outcomes: frozenset[str]) -> frozenset[str]:
-    return frozenset(trial.change for trial in job.trials if trial.outcome in outcomes)
+@derived
+def told_trials(job: Job, view: View) -> tuple[tuple[str, Trial], ...]:
+    """What people tell that they tried, by label.
+
+    A release whose other side the sentence leaves out is the older or newer one of what the input shows or tells.
+    """
+    return tuple((_beside(trial.change, job, view), trial) for trial in job.trials)
+
+
+def _beside(change: str, job: Job, view: View) -> str:
+    """``older-nccl`` for ``nccl-2.18`` where the job has a newer one; the change as it is where nothing tells that."""
+    found = _RELEASE.fullmatch(change)
+    if found is None:
+        return change
+    unit = found["what"] if found["what"] in {"nccl", "driver", "cuda"} else "framework"
+    tried, present = _parts(found["release"]), _parts(_present(found["what"], job, view))
+    shared = min(len(tried), len(present))
+    if tried[:shared] == present[:shared]:
+        return change
+    return f"{'older' if tried < present else 'newer'}-{unit}"
+
+
+def _present(what: str, job: Job, view: View) -> str:
+    """The one release of it that the input shows, or else tells apart from trials; empty for none or several."""
+    shown: set[str] = set()
+    version = view.version() if what == "nccl" else None
+    if version is not None and version.low == version.high:
+        shown = {str(version.low)}
+    elif what == "driver":
+        shown = {host.driver or gpu.driver or "" for host in job.hosts for gpu in host.gpus} - {""}
+    names = {what, "pytorch"} if what == "torch" else {what}
+    told = {value.rpartition(" ")[2] for c in job.contexts if (value := c.value).partition(" ")[0] in names} - names
+    found = shown or told
+    return next(iter(found)) if len(found) == 1 else ""
+
+
+def _parts(release: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in release.split(".") if part.isdigit())
+
+
+@derived
+def set_in_vain(job: Job, view: View) -> Mapping[str, tuple[Span, ...]]:
+    """What was set in the very run that failed, as ``NAME=VALUE``, with the lines that show it.
+
+    NCCL says of each process which variables it read; a process counts if it failed itself, or if all ran at once.
+    """
+    failed = [event for event in job.events if is_failure(event, view) and not went_on(event, view)]
+    processes = {(event.host, event.pid) for event in failed if event.pid is not None}
+    found: dict[str, tuple[Span, ...]] = {}
+    for rank in job.ranks if failed else ():
+        if (rank.host, rank.pid) in processes or not (runs(job, view) or processes):
+            found |= {label: spans for setting in rank.settings.values() for label, spans in _set(setting)}
+    for run in runs(job, view):
+        env = {**run.launch.prefix_env, **run.launch.env} if run.ended is False else {}
+        found |= {f"{name}={value}": (run.span,) for name, value in env.items()}
+    return found
+
+
+def _set(setting: Setting) -> Iterator[tuple[str, tuple[Span, ...]]]:
+    span = setting.provenance.get("") or setting.provenance.get("text")
+    if setting.is_set and setting.text and span is not None:
+        yield f"{setting.name}={setting.text}", (span,)
 
 
 def _noted(job: Job, view: View, outcomes: frozenset[str], *, except_for: frozenset[str]) -> tuple[str, ...]:
     labels: list[str] = []
-    for trial in job.trials:
-        if trial.outcome in outcomes and trial.change not in except_for:
+    trials = told_trials(job, view)
+    contrary = {label for label, trial in trials if trial.outcome in except_for}
+    for label, trial in trials:
+        if trial.outcome in outcomes and label not in contrary:
             view.note(trial)
-            labels += _names(trial.change)
+            labels += _names(label)
     return tuple(dict.fromkeys(labels))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ncdiag.parsers.told.moods import holds, segments, split_question, without_quotes
 from ncdiag.parsers.told.words import Lexer, Token, Word
 
-_COUNT = r"(?:\d{1,3}|one|two|four|eight)"
+_COUNT = r"(?:\d{1,3}|one|two|four|eight|pair\sof)"
 _MODEL = (
     r"(?:a10g?|a16|a30|a40|a100|a800|h20|h100|h200|h800|gh200|b100|b200|b300|gb200|gb300|l4|l20|l40s?|v100|p100|t4"
     r"|mi\d{3}x?|(?:rtx\s?)?(?:a[4-6]000|[2-5]0[6-9]0(?:\s?ti)?)(?:\s?d)?)"
@@ -37,18 +37,21 @@ LEXER = Lexer(
         Word("vm", "esxi", r"esxi|vmware"),
         Word("vm", "kvm", r"kvm|qemu"),
         Word("vm", "hyper-v", "hyper-v"),
-        Word("passthrough", "passthrough", r"(?:gpu\s|pci\s)?pass-?through|vfio", "直通"),
+        Word("passthrough", "passthrough", r"(?:gpu\s|pci\s)pass-?through|(?<!iommu\s)pass-?through|vfio", "直通"),
         Word("wsl", "wsl", r"wsl2?", "WSL2?"),
         Word("gpu-model", "", rf"(?:nvidia\s)?{_MODEL}s?(?![\d-]|\.\d)",
              "(?:A100|A800|H100|H800|H20|4090|3090|V100|L20|L40S?)"),
         Word("gpu-count", "",
-             rf"{_COUNT}(?:\s?x)?(?=\s(?:nvidia\s)?{_MODEL}s?\b)|{_COUNT}\sgpus?(?=\s(?:each|per\s|in\s(?:each|every|one)))",
-             "[248一两四八]张?卡(?=机|服务器|节点)"),
+             rf"{_COUNT}(?:\s?x)?(?=\s(?:nvidia\s)?{_MODEL}s?\b)|{_COUNT}\sgpus?(?=\s(?:each|per\s|in\s(?:each|every"
+             rf"|one)))",
+             "[248一两四八]\\s?张\\s?(?=[AHVL]\\d)|[248一两四八]张?卡(?=机|服务器|节点|[AHVL]\\d|\\d090)"),
         Word("host-count", "",
-             r"(?:two|three|four|eight|[2-9]|\d{2,4})\s(?:nodes|hosts|machines|servers)(?=\s(?:with|of|each)|\W*$|,)"),
+             r"(?:two|three|four|eight|[2-9]|\d{2,4})\s(?:nodes|hosts|machines|servers)(?=\s(?:with|of|each)|\W*$|,)",
+             "(?:[2-9两三四八]|\\d{2,4})\\s?台(?=[\\w\\s]{0,12}(?:机器|服务器|节点|主机|机))"),
         Word("nvlink-bridge", "nvlink-bridge", r"nvlink\sbridges?"),
         Word("nvswitch", "nvswitch", r"nvswitch(?:es)?"),
-        Word("driver-branch", "driver", r"drivers?\s(?:version\s)?v?\d{3}(?:\.\d+){0,2}"),
+        Word("driver-branch", "driver", r"drivers?\s(?:version\s|branch\s)?v?\d{3}(?:\.\d+){0,2}",
+             r"驱动\s?(?:版本\s?)?\d{3}(?:\.\d+){0,2}"),
         Word("nccl-version", "nccl", r"nccl\s(?:version\s)?v?2\.\d{1,2}(?:\.\d{1,2})?"),
         Word("framework", "pytorch", r"(?:py)?torch(?:\sv?\d+\.\d+(?:\.\d+)?)?", "pytorch"),
         *(Word("framework", name, name, name) for name in ("vllm", "deepspeed", "megatron", "jax", "tensorflow",
@@ -72,13 +75,34 @@ _ALSO = {
     "aks": ("orchestrator", "kubernetes"),
 }
 _DENIED = re.compile(
-    r"(?:\b(?:no|none|not|without|never|instead\sof|outside(?:\sof)?|neither|nor|than|isn't|don't|dropped|removed)\s(?:\w+\s){0,3}|n't\s(?:\w+\s){0,3}"
+    r"(?:\b(?:no|none|any|not|without|never|instead\sof|outside(?:\sof)?|neither|nor|than|isn't|don't|dropped"
+    r"|removed)\s(?:\w+\s){0,3}|n't\s(?:\w+\s){0,3}"
+    r"|\b(?:mov|migrat|upgrad|downgrad|updat|switch|chang|went)\w*\s(?:\w+\s)?from\s(?:\w+\s)?"
     r"|\bno\slonger\s(?:\w+\s){0,3}|(?:没有?|不|未)(?:使?用|在|是)?\s?)$",
     re.IGNORECASE,
 )
-_OTHERS = re.compile(r"\b(?:people|others|someone|option|support(?:s|ed)?)\b", re.IGNORECASE)
+_DENIED_BEHIND = re.compile(r"\s(?:is|are|was|were)(?:n't|\snot)\b|没有|不用", re.IGNORECASE)
+_OTHERS = re.compile(
+    r"\b(?:people|others|(?:some|every|any)(?:one|body)(?:\selse)?|(?:a|my)\s(?:friend|colleague)|the\s(?:reporter"
+    r"|poster|guide|readme|tutorial)|option|support(?:s"
+    r"|ed)?)\b"
+    r"|\b(?:once|formerly|previously|used\sto|in\sthe\spast|years?\sago)\b.*\b(?:ran|run|was|were|had|have|use[d]?)\b"
+    r"|不再|之前|以前|他们|教程|楼上",
+    re.IGNORECASE,
+)
 _RELEASE = re.compile(r"\d+(?:\.\d+){0,3}")
-_NUMBERS = {"one": "1", "two": "2", "three": "3", "four": "4", "eight": "8", "一": "1", "两": "2", "四": "4", "八": "8"}
+_NUMBERS = {
+    "pair": "2",
+    "one": "1",
+    "two": "2",
+    "three": "3",
+    "four": "4",
+    "eight": "8",
+    "一": "1",
+    "两": "2",
+    "四": "4",
+    "八": "8",
+}
 
 
 def read(sentence: str) -> list[tuple[str, str]]:
@@ -92,7 +116,9 @@ def read(sentence: str) -> list[tuple[str, str]]:
             for _, part in segments(said)
             if holds(part)
             for token in LEXER.tokens(part)
-            if token.kind != "break" and not _DENIED.search(part[: token.start])
+            if token.kind != "break"
+            and not _DENIED.search(part[: token.start])
+            and not _DENIED_BEHIND.match(part, token.end)
             for found in _values(token)
         )
     )

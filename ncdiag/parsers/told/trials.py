@@ -10,53 +10,52 @@ import re
 
 import msgspec
 
-from ncdiag.parsers.told.changes import CHANGES, DONE, NUMBERS
+from ncdiag.parsers.told.changes import CHANGES, DONE, LESS_MORE, REMEDIES
 from ncdiag.parsers.told.moods import holds, segments, split_question, without_quotes
+from ncdiag.parsers.told.naming import Change, Naming
 from ncdiag.parsers.told.outcomes import INVERSE, OUTCOMES
-from ncdiag.parsers.told.words import HAN, Lexer, Token
+from ncdiag.parsers.told.results import outcomes_of
+from ncdiag.parsers.told.words import Lexer, Token
 
 LEXER = Lexer((*OUTCOMES, *CHANGES))
-_KINDS = {"launcher": "launcher", "tcp": "network", "ib": "network"}
-"""Things of which one is tried in place of another."""
 _REGRESSED = {"fails": "since", "works": "before"}
-_ADVICE = re.compile(r"suggest|recommend|advis|\bsa(?:id|ys)\b|\btold\b|建议", re.IGNORECASE)
-_UNSET = (" is not set", " not set", " is unset", " unset")
-_SO_DID = "so did"
-_FEW = 2
-"""Words that may stand between a denial and what it denies."""
-_DIAGNOSTIC = re.compile(r"(?:NCCL_DEBUG|TORCH_DISTRIBUTED_DEBUG|TORCH_CPP_LOG|NCCL_DEBUG_\w+)")
-_ASSIGNED = re.compile(r"([A-Z][A-Z0-9_]+)(?:[\"'\]]*\s?(?:=|to)\s?[\"'\u201c]?([\w.,:/^@+-]+))?")
-_PURPOSE = re.compile(
-    r"\bto\s(?:(?:make|get|have)\s(?:it|this|everything|nccl|the\s\w+)\s)?(?:\w+ly\s)?$", re.IGNORECASE
+_ADVICE = re.compile(
+    r"thought|expected|believed|hoped|suggest|recommend|advis|\bsa(?:id|ys)\b|\btold\b|建议", re.IGNORECASE
 )
-_HAD_TO = re.compile(
-    r"\b(?:i|we)\s(?:had|have|needed|need)\sto\b|\b(?:seems?|appears?|managed|able|got\sit|start(?:s|ed)?|began)\sto\s$",
+_SO_DID = "so did"
+_INSTEAD = re.compile(r"\b(?:instead\sof|rather\sthan)\s(?:\w+\s)?$", re.IGNORECASE)
+_THAN = re.compile(r"\bthan\s(?:(?:with|on|in|for|using)\s)?$", re.IGNORECASE)
+_ONLY = re.compile(r"\bonly\s$", re.IGNORECASE)
+_COMMAND = re.compile(
+    r"\b(?:mpirun|mpiexec|torchrun|srun)\s+-[^`#]*?(?=`|#|$|,\s|\s(?:work|hang|fail|crash|is|do|does|did|and)(?:s|es"
+    r"|n't)?\b)|\s\./\S+",
     re.IGNORECASE,
 )
-_COMMAND = re.compile(
-    r"\b(?:mpirun|mpiexec|torchrun|srun)\s+-[^`#]*?(?=`|#|$|\s(?:works|hangs|fails|is)\b)|\s\./\S+", re.IGNORECASE
-)
+_SIZE = re.compile(r"-np?\s\d+|--n(?:proc[-_]per[-_]node|nodes)[\s=]\d+|-g\s\d+")
 _YES = re.compile(r"\W*(?:yes|yep|yeah|it\sdo(?:es)?|it\sdid|是的|有用|可以)\b", re.IGNORECASE)
-_NO = re.compile(r"\W*(?:no|nope|it\sdo(?:es)?(?:n't|\snot)|it\sdid(?:n't|\snot)|没有|不行)\b", re.IGNORECASE)
-_ANSWERS = re.compile(r"\W*(?:(?:yes|yep|no|nope|i\sdid|did|done|tried|we\sdid)\b|试过)", re.IGNORECASE)
-_END = re.compile(r"\W*(?:now\W*|again\W*|then\W*|here\W*|$)|\s*[,.;!)]|\s(?:but|and|now)\b", re.IGNORECASE)
-
-
-class Change(msgspec.Struct, frozen=True):
-    """A label; or so many of a unit (``number`` of ``gpu``, a release as its parts), or the one of that ``name``.
-
-    ``without``: it is taken away.
-    """
-
-    label: str = ""
-    unit: str = ""
-    name: str = ""
-    number: tuple[int, ...] = ()
-    without: bool = False
+_NO = re.compile(
+    r"\W*(?:no(?!\s(?:idea|clue))|nope|it\sdo(?:es)?(?:n't|\snot)|it\sdid(?:n't|\snot)|没有|不行)\b", re.IGNORECASE
+)
+_ANSWERS = re.compile(
+    r"\W*(?:(?:yes|yep|no|nope|(?:i|we)\sdid|did|done|tried|ran\sit|a:"
+    r"|(?:that|this)(?:\s\w+)?\s(?:work|fix|help|solv|did)\w*)\b|试过)",
+    re.IGNORECASE,
+)
+_REFUSES = re.compile(r"\W*(?:(?:no|nope)\W+)?(?:i|we)\s(?:did|have|can|could|do)(?:n'?t|not|\snot)\b", re.IGNORECASE)
+_ALIKE = re.compile(
+    r"[\s,/&+`\"'()]*(?:(?:and|or|nor|as\swell\sas)\b|[和或与、])?[\s`\"'(]*(?:(?:on|in|with|even)\b)?[\s`\"'(]*",
+    re.IGNORECASE,
+)
+"""What stands between changes that are told in one breath."""
+_BACK = re.compile(r"\bwith(?:out)?\s(?:it|that|this)\b", re.IGNORECASE)
+_NOW = re.compile(r"\W*(?:now|then|instead)\b", re.IGNORECASE)
 
 
 class Found(msgspec.Struct, frozen=True):
-    """A change and what came of it; ``at`` is where the sentence tells the outcome."""
+    """A change and what came of it; ``at`` is where the sentence tells the outcome.
+
+    ``fails!`` needs nothing beside it that works; ``vain``: tried as a remedy, and it fails.
+    """
 
     change: Change
     outcome: str
@@ -70,38 +69,58 @@ class Reader:
         """Nothing was said yet."""
         self._pending: list[Change] = []
         self._asked: list[Change] = []
-        self._unit = self._last = ""
+        self._unit = self._name = self._thing = self._base = self._said = self._asked_base = ""
+        self._listing = self._trying = self._touched = False
 
-    def read(self, text: str) -> list[Found]:
-        """The trials of a sentence."""
+    def read(self, text: str, *, is_item: bool = False) -> list[Found]:
+        """The trials of a sentence, which may be an item of a list."""
         said, asked = split_question(without_quotes(text))
         if asked:
-            self._asked, self._pending = [change for change, _ in _Naming(text, LEXER.tokens(text), "").changes()], []
+            tokens = LEXER.tokens(text)
+            self._asked, self._pending = [change for change, _ in Naming(text, tokens).changes()], []
+            self._asked_base = outcomes_of(tokens, text, "", "")[1]
             return []
-        if self._asked and (_ANSWERS.match(said) or _YES.match(said) or _NO.match(said)):
-            pending, self._pending = self._asked, self._asked
-        else:
-            pending = self._pending
         asked_for, self._asked = self._asked, []
+        if _REFUSES.match(said):
+            self._pending = []
+        elif asked_for and (_ANSWERS.match(said) or _YES.match(said) or _NO.match(said) or _BACK.search(said)):
+            self._pending = asked_for
+        self._listing, before = is_item, self._pending if is_item and self._listing else []
         result: list[Found] = []
-        self._pending = pending
+        self._touched = bool(asked_for) and self._pending == asked_for
         for begin, part in segments(said):
-            result += [msgspec.structs.replace(found, at=found.at + begin) for found in self._segment(part)]
+            found = self._segment(part, said)
+            fails_now = not found and self._said == "fails" and _NOW.match(part) is not None
+            result = [*(_elsewhere(result) if fails_now else result), *(_moved(each, begin) for each in found)]
+        if not self._touched:
+            self._pending = []
+        self._pending = [*before, *self._pending] if before and self._pending and not result else self._pending
+        if not is_item:
+            self._trying = said.rstrip().endswith((":", "\uff1a")) and _tries(LEXER.tokens(said)) and holds(said)
         if not result and asked_for:
             yes, no = _YES.match(said), _NO.match(said)
             if yes or no:
-                return [Found(change, "works" if yes else "same", 0) for change in asked_for if not change.unit]
+                well = bool(yes) is not (self._asked_base == "fails")  # does it happen with X, too? no
+                return [Found(change, "works" if well else "same", 0) for change in asked_for if not change.unit]
         return result
 
-    def _segment(self, text: str) -> list[Found]:
-        bare = _COMMAND.sub(lambda m: " " * len(m[0]), text) if "_" in text else text
+    def _segment(self, text: str, sentence: str) -> list[Found]:
+        bare = _COMMAND.sub(_size_alone, text) if "-" in text or "./" in text else text
         tokens = LEXER.tokens(bare)
-        named = _Naming(bare, tokens, self._unit)
-        changes, self._unit = named.changes(), named.unit
+        named = Naming(bare, tokens, self._unit, self._name, sentence)
+        changes = named.changes()
+        self._unit, self._name = named.unit, named.name
+        thing, self._thing = self._thing, named.thing or self._thing
         if not holds(text):
-            self._pending = [change for change, _ in changes] if _ADVICE.search(text) else []
+            self._asked = [change for change, _ in changes]
+            self._base = outcomes_of(tokens, bare, "", "")[1] or "cures"
+            self._pending = self._asked if _ADVICE.search(text) else []
+            self._touched = True
             return []
-        outcomes = _outcomes(tokens, bare)
+        outcomes, self._base = outcomes_of(tokens, bare, self._base, self._said)
+        self._said = outcomes[-1][1] if outcomes else self._said
+        instead = [(c, t) for c, t in changes if _INSTEAD.search(bare, 0, t.start)]
+        changes = [(c, t) for c, t in changes if (c, t) not in instead and not _THAN.search(bare, 0, t.start)]
         result: list[Found] = []
         used: set[int] = set()
         before = 0
@@ -111,38 +130,126 @@ class Reader:
             behind: list[tuple[Change, Token]] = []
             for i, (change, at) in enumerate(changes):
                 follows = token.end <= at.start < until
-                if follows and _linked(tokens, token, at, first=not behind, has=bool(ahead)):
+                if follows and (
+                    bare[token.end : token.end + 1] == ":"
+                    or _linked(tokens, token, at, first=not behind, has=bool(ahead))
+                ):
                     behind.append((change, at))
                     used.add(i)
-            before = token.end
-            own = [change for change, _ in (*ahead, *behind)] or self._pending_for(token, outcome, first=place == 0)
+            before_this, before = before, token.end
+            shared = _of_one_breath(ahead, bare)
+            own = [change for change, _ in (*shared, *behind)]
+            if shared and _ONLY.search(bare, before_this, shared[0][1].start):
+                result += [Found(c, INVERSE.get(outcome, ""), token.start) for c, _ in ahead if c not in own]
+            back = _back(tokens, token, (before_this, until), alone=not own)
+            if back is not None or not own:
+                own = self._spoken_of(back, changes, token, outcome, first=place == 0)
+            if back is not None and back.value == "off" and not own and (label := DONE.get(thing, {}).get("off")):
+                own = [Change(label)]
+            own, compared = _against(own, [change for change, _ in instead])
+            result += [Found(change, INVERSE.get(outcome, ""), token.start) for change in compared if own]
             if token.text.lower().startswith(_SO_DID):
                 own, result = [found.change for found in result], []
-            result += _tried(own, outcome, token, tokens)
-        if not outcomes and tokens and tokens[0].value == "not":  # works on two, but not on four
-            result = [Found(change, INVERSE.get(self._last, ""), tokens[0].start) for change, _ in changes]
-        self._last = outcomes[-1][1] if outcomes else self._last
+            result += _tried(own, outcome, token, tokens, trying=self._trying and self._listing)
         is_open = bool(changes) and (not outcomes or any(token.kind == "tried" for token in tokens))
-        self._pending = [change for change, _ in changes] if is_open and not result else []
+        if changes or outcomes:
+            self._touched = True
+            tries = any(token.kind == "tried" for token in tokens)
+            told = [change for change, _ in changes if change.label or tries]
+            self._pending = told if is_open and not result else []
         return [found for found in map(_plain, result) if found is not None and found.outcome]
 
-    def _pending_for(self, token: Token, outcome: str, *, first: bool) -> list[Change]:
+    def _spoken_of(
+        self, back: Token | None, changes: list[tuple[Change, Token]], token: Token, outcome: str, *, first: bool
+    ) -> list[Change]:
+        """The changes of which an outcome speaks that stands alone, or beside ``without it``."""
+        if back is not None:
+            told = [change for change, at in changes if at.start < back.start] or self._pending
+            turned = [msgspec.structs.replace(change, without=not change.without) for change in told if change.label]
+            return turned if back.value == "off" else told
         says = first and outcome in {"same", "works", "fails", "other", "cures"} and not token.value.startswith("weak")
-        return self._pending if says else []
+        return [c for c in self._pending if outcome != "fails" or c.label not in REMEDIES] if says else []
 
 
-def _tried(own: list[Change], outcome: str, token: Token, tokens: list[Token]) -> list[Found]:
+def _back(tokens: list[Token], outcome: Token, within: tuple[int, int], *, alone: bool) -> Token | None:
+    """The word that points back to a change told before, beside this outcome; behind a comma if no other is."""
+    begin, end = within
+    found = next((t for t in tokens if t.kind == "back" and begin <= t.start < end and t is not outcome), None)
+    parted = found is not None and any(t.kind == "break" and outcome.end <= t.start < found.start for t in tokens)
+    return None if parted and not alone else found
+
+
+def _moved(found: Found, by: int) -> Found:
+    return msgspec.structs.replace(found, at=found.at + by)
+
+
+def _elsewhere(found: list[Found]) -> list[Found]:
+    """What cured it, so that now something else fails."""
+    return [msgspec.structs.replace(each, outcome="other") if each.outcome == "works" else each for each in found]
+
+
+def _against(own: list[Change], instead: list[Change]) -> tuple[list[Change], list[Change]]:
+    """Numbers that are told beside those that they stand instead of, as fewer or more; and what else was instead."""
+    before = {change.unit: change for change in instead if change.number}
+    told = [
+        Change(LESS_MORE[c.unit][c.number > before[c.unit].number]) if c.number and c.unit in before else c for c in own
+    ]
+    units = {change.unit for change in own if change.number}
+    return told, [change for change in instead if change.unit not in units or not change.number]
+
+
+def _size_alone(command: re.Match[str]) -> str:
+    """Blanks in place of a command; what it says of the number of GPUs or hosts stays, if that is one number."""
+    sizes = list(_SIZE.finditer(command[0]))
+    size = sizes[0] if len(sizes) == 1 else None
+    blanks = " " * len(command[0])
+    return blanks if size is None else blanks[: size.start()] + size[0] + blanks[size.end() :]
+
+
+def _tries(tokens: list[Token]) -> bool:
+    return any(token.value == "try" for token in tokens)
+
+
+def _of_one_breath(changes: list[tuple[Change, Token]], text: str) -> list[tuple[Change, Token]]:
+    """Of changes before an outcome those that share it: of two values of one thing, told apart, the last."""
+    kept: list[tuple[Change, Token]] = []
+    for change, token in changes:
+        if kept and _of_one_thing(kept[-1][0], change) and not _ALIKE.fullmatch(text, kept[-1][1].end, token.start):
+            kept = [(c, t) for c, t in kept if not _of_one_thing(c, change)]
+        kept.append((change, token))
+    return kept
+
+
+def _of_one_thing(one: Change, other: Change) -> bool:
+    named = one.label.partition("=")[0] == other.label.partition("=")[0]
+    return one.unit == other.unit if one.unit or other.unit else named
+
+
+def _tried(own: list[Change], outcome: str, token: Token, tokens: list[Token], *, trying: bool) -> list[Found]:
     """The trials of an outcome; a number of GPUs beside one of hosts is that of these hosts."""
+    if any(change.label != "container" for change in own):
+        own = [change for change in own if change.label != "container"]
     if any(change.unit == "host" for change in own):
         own = [change for change in own if change.unit != "gpu"]
     if any(t.value == "unless" and t.start > token.start for t in tokens):
         own = [msgspec.structs.replace(change, without=not change.without) for change in own]
     elif outcome == "fails" and any(t.value == "even" or t.text.lower().startswith("even ") for t in tokens):
         outcome = "same"
+    if any(change.label and not change.label.startswith(("newer-", "older-")) for change in own) and any(
+        t.kind == "since" and t.start < token.start for t in tokens
+    ):  # since the update, with X
+        own = [change for change in own if not change.label.startswith(("newer-", "older-"))] or own
     newer = [change for change in own if change.label.startswith("newer-")]
     if newer and _REGRESSED.get(outcome) in {t.kind for t in tokens}:
         return [Found(change, "fails!", token.start) for change in newer]
-    return [Found(change, outcome, token.start) for change in own]
+    remedies = [change for change in own if change.label in REMEDIES]
+    if outcome == "fails" and remedies:
+        return [Found(change, "same", token.start) for change in remedies]
+    if outcome == "fails" and (trying or _tries([t for t in tokens if t.start < token.start])):
+        outcome = "vain"
+    return [
+        Found(change, "fails!" if outcome == "fails" and change.against else outcome, token.start) for change in own
+    ]
 
 
 def _plain(found: Found) -> Found | None:
@@ -157,113 +264,14 @@ def _plain(found: Found) -> Found | None:
 def _linked(tokens: list[Token], outcome: Token, change: Token, *, first: bool, has: bool) -> bool:
     between = [token for token in tokens if outcome.end <= token.start < change.start]
     stops = [t for t in between if t.kind == "break" and not (t.text in {"and", ",", "、"} and not first)]
-    if stops:
+    if stops or (not first and _begins_anew(tokens, between, change)):
         return False
     return not has or any(token.kind in {"link", "act", "since", "before", "tried"} for token in between)
 
 
-def _outcomes(tokens: list[Token], text: str) -> list[tuple[Token, str]]:
-    result: list[tuple[Token, str]] = []
-    for place, token in enumerate(tokens):
-        outcome = _outcome(tokens, place, text) if token.kind == "out" else ""
-        if outcome == "same" and result and result[-1][1] == "fails" and not token.text.startswith("so "):
-            between = [t for t in tokens[:place] if t.start >= result[-1][0].end]
-            if not between:
-                result[-1] = result[-1][0], "same"
-                continue
-        if outcome:
-            result.append((token, outcome))
-    return result
-
-
-def _outcome(tokens: list[Token], place: int, text: str) -> str:
-    """What the word says where it stands; empty for nothing."""
-    token = tokens[place]
-    outcome = {"weak": "works", "weak-fails": "fails"}.get(token.value, token.value)
-    if outcome != token.value:
-        others = any(other.kind == "out" and other is not token for other in tokens)
-        if not (others or _END.match(text, token.end)):
-            return ""
-    if any(t.value == "neither" for t in tokens[:place]):
-        return "same" if outcome in {"cures", "works"} else ""
-    previous = tokens[place - 1] if place else None
-    if previous is not None and previous.kind == "not" and text[previous.end : token.start].count(" ") <= _FEW:
-        return INVERSE.get(outcome, "")
-    purpose = _PURPOSE.search(text[: token.start]) and not _HAD_TO.search(text[: token.start])
-    return "" if purpose else outcome
-
-
-class _Naming:
-    """Names the changes of a segment; ``unit`` is what a bare number counts."""
-
-    def __init__(self, text: str, tokens: list[Token], unit: str) -> None:
-        self._text, self._tokens, self.unit = text, tokens, unit
-        self._action = ""
-
-    def changes(self) -> list[tuple[Change, Token]]:
-        """The changes, each with its place."""
-        result: list[tuple[Change, Token]] = []
-        for place, token in enumerate(self._tokens):
-            self._act(token)
-            after = self._behind(token, self._tokens[place + 1]) if place + 1 < len(self._tokens) else ""
-            result += [
-                (change, token)
-                for change in self._named(token, after if after and self._action in {"", "on"} else self._action)
-            ]
-        return result
-
-    def _act(self, token: Token) -> None:
-        if token.kind == "act":
-            self._action = token.value
-        elif token.value == "with":
-            self._action = self._action or "on"
-        elif token.kind in {"out", "break"} and token.text not in {"and", ",", "\u3001"}:
-            self._action = ""
-
-    def _behind(self, token: Token, following: Token) -> str:
-        """What is done with a thing, where that stands behind it: ``p2p disabled``."""
-        between = self._text[token.end : following.start].strip()
-        joined = not between or (token.kind == "variable" and between in {"is", "was"}) or HAN.match(following.text)
-        return following.value if following.kind == "act" and joined else ""
-
-    def _named(self, token: Token, action: str) -> list[Change]:
-        if token.kind == "variable":
-            return _variable(token, without=action == "off" or self._text.startswith(_UNSET, token.end))
-        if token.kind == "thing":
-            return _thing(token, action)
-        if token.kind == "number" and self.unit:
-            return [Change(unit=self.unit, number=number)] if (number := _number(token.text)) else []
-        if token.kind not in {"count", "release"}:
-            return []
-        self.unit, number = token.value, _number(token.text)
-        if token.kind == "release" and action in {"up", "down"}:
-            return [Change(DONE[self.unit][action])]
-        return [Change(unit=self.unit, number=number)] if number else []
-
-
-def _variable(token: Token, *, without: bool) -> list[Change]:
-    found = _ASSIGNED.search(token.text)
-    if found is None or _DIAGNOSTIC.match(found[1]):
-        return []
-    value = (found[2] or "").rstrip(".,:;")
-    labels = [f"{found[1]}={value}" if value else found[1]]
-    if found[1] == "CUDA_LAUNCH_BLOCKING":
-        labels.append("synchronous")
-    return [Change(label, without=without) for label in labels]
-
-
-def _thing(token: Token, action: str) -> list[Change]:
-    unit = _KINDS.get(token.value)
-    if unit and action in {"", "on"}:
-        return [Change(unit=unit, name=token.value if unit == "network" else token.text.lower())]
-    table = DONE.get(token.value, {})
-    label = table.get(action or "bare", "" if action == "off" else table.get("bare", ""))
-    return [Change(label)] if label else []
-
-
-def _number(text: str) -> tuple[int, ...]:
-    digits = re.findall(r"\d+", text)
-    if digits:
-        return tuple(int(digit) for digit in digits[:3])
-    words = re.findall(r"[a-z]+|[\u3400-\u9fff]", text.lower())
-    return next(((NUMBERS[word],) for word in words if word in NUMBERS), ())
+def _begins_anew(tokens: list[Token], between: list[Token], change: Token) -> bool:
+    """True if a change behind a comma goes with the outcome behind it: ``fails with A, with B it works``."""
+    following = next((t for t in tokens if t.start > change.start and t.kind in {"break", "out", "ellipsis"}), None)
+    commas = [t.start for t in between if t.text == ","]
+    links = [t.start for t in between if t.kind in {"link", "since", "before"}]
+    return bool(commas and links and links[-1] > commas[-1]) and following is not None and following.kind != "break"
