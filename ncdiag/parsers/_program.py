@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 
@@ -41,7 +42,7 @@ _QUOTES = re.compile(
 )
 """A sentence of a person that quotes what a program printed."""
 _MEANING = re.compile(r"\bwhat\s(?:does|do|is|are)\s(?:\S+\s){0,12}mean|\bthe\smeaning\sof\b|什么意思", re.IGNORECASE)
-_LOOKED_AT = 1000
+_LOOKED_AT, _REMEMBERED = 1000, 2048
 _LAST_ERROR = "Last error:"
 _TAGGED = 120
 """Characters of ``Last error:`` with a tag of the launcher (``worker-1: ``) before it."""
@@ -59,6 +60,13 @@ Form = Callable[[str, _context.Context], "_events.Found | None"]
 
 def form_of_program(text: str, context: _context.Context) -> _events.Found | None:
     """The last line of a Python traceback, an end or an error by its form, a failure by its words."""
+    return _by_form(text, context.level)
+
+
+@functools.lru_cache(_REMEMBERED)
+def _by_form(text: str, level: str | None) -> _events.Found | None:
+    """The same by all of a context that it depends on."""
+    context = _context.Context(level=level)
     if (raised := _events.exception(text)) is not None or NOISE.match(text) or CONTINUED.match(text):
         return raised
     return _slurm.find(text) or _ends.find(text, context) or _failing.find(text, context)
@@ -131,13 +139,17 @@ def of_line(
     """The events of a line without its prefixes; ``told``: it is NCCL's own text."""
     if told:
         return _events.last_error(text.removeprefix(_LAST_ERROR).lstrip())
-    if _asks_meaning(text):
-        return []
-    found = _events.find(text)
-    if found:
+    found = list(_by_catalogue(text))
+    if found or _asks_meaning(text):
         return found
     other = form(text, context)
     return [other] if other is not None else []
+
+
+@functools.lru_cache(_REMEMBERED)
+def _by_catalogue(text: str) -> tuple[_events.Found, ...]:
+    """What the catalogue makes of a line; all ranks print the same ones, and a line is judged before it is read."""
+    return () if _asks_meaning(text) else tuple(_events.find(text))
 
 
 def _asks_meaning(text: str) -> bool:
