@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from processes import until
 
 from ncdiag.facts.model import Address, Interface
 
@@ -50,6 +51,8 @@ class Namespace:
                 batch.append(f"link set {name} up")
         self._ip(self.name, batch)
         self._ip(self.far, far)
+        lit = {name for name, kind, state, _ in interfaces if kind == "veth" and state == "up"}
+        until(lambda: lit <= {found.name for found in self.interfaces() if found.operstate == "up"})
 
     @staticmethod
     def _ip(namespace: str, lines: list[str]) -> None:

@@ -37,7 +37,7 @@ _SAYS_NAME = {
 _NCCL_MINOR, _TORCH_MINOR = 9, 12
 """NCCL is at 2.10 and above; so may PyTorch be, up to this."""
 _SOME = re.compile(r"\b(?:both|pair)\b", re.IGNORECASE)
-_PARTS, _OF = frozenset({"hosts", "gpus"}), re.compile(r"\bof\s(?:the\s|our\s)?$", re.IGNORECASE)
+_PART, _OF = re.compile(r"hosts|gpus"), re.compile(r"\bof\s(?:the\s|our\s)?$", re.IGNORECASE)
 """What only says of whom: both GPUs of node 4."""
 _ACT_BEHIND = 16
 """Letters by which a thing may stand before what is done with it."""
@@ -186,7 +186,7 @@ class Naming:
             self.name = token.text.lower().split()[-1].removeprefix("py") if value == "framework" else self.name
         if value == "outside" and token.text.lower().startswith("on ") and not self._contained:
             return []
-        if value in _PARTS and _OF.search(self._text, 0, token.start):
+        if _PART.fullmatch(value) and _OF.search(self._text, 0, token.start):
             return []
         table = DONE.get(value, {})
         label = table.get(action or "bare", "" if action == "off" else table.get("bare", ""))
