@@ -29,8 +29,7 @@ from ncdiag.messages.template import (
     words,
 )  # fmt: skip
 
-_DIGIT = re.compile(r"\d")
-_ZEROS = str.maketrans("123456789", "000000000")
+_NUMBER = re.compile(r"\d+")
 _ANSWERS = 4096
 """Sets of words of which is kept whether a message can be in them."""
 
@@ -121,19 +120,19 @@ class Matcher:
             known = self._answers[said] = self._has_words_of_one(said)
         return known
 
-    def may_depend_on_digits(self, text: str) -> bool:
-        """True if a message that names a digit may be in a text that differs from this one in digits alone."""
+    def may_depend_on_numbers(self, text: str) -> bool:
+        """True if a message that names a number may be in a text that differs from this one in its numbers alone."""
         said = {_shape(word) for word in words(text.strip()[:LIMIT])}
         held = said | _first_letter_changed(said)
         return any(needed <= held for word in self._numbered.keys() & held for needed in self._numbered[word])
 
     @functools.cached_property
     def _numbered(self) -> dict[str, list[frozenset[str]]]:
-        """The words of the messages in whose literals a digit stands, digits as zeros, by the longest of them."""
+        """The words of the messages in whose literals a number stands, all numbers as zeros, by the longest of them."""
         found: dict[str, list[frozenset[str]]] = {}
         for message in self.messages():
             parts = parse(message.text.strip())
-            if any(isinstance(part, str) and _DIGIT.search(part) for part in parts):
+            if any(isinstance(part, str) and _NUMBER.search(part) for part in parts):
                 needed = frozenset(map(_shape, whole_words(parts)))
                 longest = max(needed, key=lambda word: (not word.isdecimal(), len(word), word))
                 found.setdefault(longest, []).append(needed)
@@ -239,8 +238,8 @@ class Matcher:
 
 
 def _shape(word: str) -> str:
-    """The word with its digits as zeros."""
-    return word.translate(_ZEROS)
+    """The word with a zero for each number in it."""
+    return _NUMBER.sub("0", word)
 
 
 def _first_letter_changed(said: Iterable[str]) -> frozenset[str]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import msgspec
 
@@ -18,8 +18,9 @@ from ncdiag.errors import DefinitionError
 from ncdiag.facts.observe import Parsed
 from ncdiag.spans import Section
 
-if TYPE_CHECKING:
-    from ncdiag.parsers._silent import Silence
+Silence = Literal["chatter", "unread", "bar", "counter", "sentence"]
+"""How a line says nothing. It is known to; it is not understood; it is a known, or another, counter, whose first and
+last states count; it is a sentence, which is a person's unless it comes again and again."""
 
 
 class Parser(msgspec.Struct, frozen=True):
@@ -69,11 +70,11 @@ def silent(line: str, *, notes: bool) -> Silence | None:
     return _silent.silent(line, notes=notes)
 
 
-def digits_may_tell(line: str) -> bool:
-    """May a line of a program's text say something that differs from this one, which does not, in digits alone?"""
+def with_other_numbers(line: str) -> list[str]:
+    """A line of a program's text with other numbers, which it may have where it says something."""
     from ncdiag.parsers import _silent
 
-    return _silent.digits_may_tell(line)
+    return list(dict.fromkeys(_silent.with_other_numbers(line)))
 
 
 def leads(line: str) -> bool:

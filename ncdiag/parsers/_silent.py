@@ -6,19 +6,15 @@ Most of what a job prints is so. What is judged here must agree with what `ncdia
 from __future__ import annotations
 
 import re
-from typing import Literal
+from collections.abc import Iterator
 
-from ncdiag.messages.match import default_matcher
-from ncdiag.parsers import _bare_nccl, _complaints, _context, _events, _program, _progress, told
+from ncdiag.parsers import Silence, _bare_nccl, _complaints, _context, _program, _progress, told
 
-Silence = Literal["chatter", "unread", "bar", "counter", "sentence"]
-"""Known to say nothing; not understood; a known, or another, counter: its first and its last states count; a sentence,
-which is a person's unless it comes again and again."""
-
-_NUMBER = re.compile(r"\d+")
-_SEVENS = str.maketrans("012345689", "777777777")
-_CODES = {1: "1", 2: "12", 3: "700"}
-"""Numbers by their digits that are codes of failures, to CUDA and as statuses of completions."""
+_NUMBER, _ALONE = re.compile(r"\d+"), re.compile(r"(?<![\w.:/-])\d+(?:\.\d+)?(?![\w/-]|\.\w|:\S)")
+_CODES = ("1", "12", "700")
+"""Codes of failures, to CUDA and as statuses of completions."""
+_LONGER = ("1", "12", "65536")
+"""Numbers short and long, for those that nothing stands beside: elsewhere the width tells what a number is."""
 
 
 def silent(line: str, *, notes: bool) -> Silence | None:
@@ -36,20 +32,14 @@ def silent(line: str, *, notes: bool) -> Silence | None:
     return "chatter" if known else "unread"
 
 
-def digits_may_tell(line: str) -> bool:
-    """May a line say something that differs from this one, which does not, in digits alone?
+def with_other_numbers(line: str) -> Iterator[str]:
+    """The line with other numbers behind its times and tags, which a line that says something may have.
 
-    Where failures are counted, zero of them is none; of codes, one is known and the next is not: both are tried.
+    Where failures are counted, zero of them is none; of codes, one is known and the next is not; of long numbers, a
+    shorter one may be told.
     """
-    context, text = _context.split(line)
-    if not _NUMBER.search(text):
-        return False
-    return (
-        default_matcher().may_depend_on_digits(text)
-        or bool(_events.by_form(_NUMBER.sub(_code, text)))
-        or _program.form_of_program(text.translate(_SEVENS), context) is not None
-    )
-
-
-def _code(number: re.Match[str]) -> str:
-    return _CODES.get(len(number[0]), number[0])
+    text = _context.split(line)[1]
+    begin = line.rfind(text) if text else len(line)
+    if _NUMBER.search(text):
+        yield from (line[:begin] + _NUMBER.sub(code, line[begin:]) for code in _CODES)
+        yield from (_ALONE.sub(sample, line) for sample in _LONGER)

@@ -1,16 +1,12 @@
-"""Does a line that is not NCCL's say anything by itself, and would it with other digits?"""
+"""Does a line that is not NCCL's say anything by itself, and would it with other numbers?"""
 
 from __future__ import annotations
 
-from typing import Literal
-
-from ncdiag.parsers import digits_may_tell, discover, silent, told
+from ncdiag.messages.match import default_matcher
+from ncdiag.parsers import Silence, discover, silent, told, with_other_numbers
 from ncdiag.sections import prompt
 from ncdiag.sections.cut import Cutter
 from ncdiag.sections.kinds import kinds_of
-
-Silence = Literal["chatter", "unread", "bar", "counter", "sentence"]
-"""How a line says nothing (`ncdiag.parsers.silent`)."""
 
 
 class Judge:
@@ -30,9 +26,9 @@ class Judge:
             return silent(line, notes=self._notes > 0)
         return "chatter" if alone == "nothing" else None
 
-    def depends_on_digits(self, line: str) -> bool:
-        """May a line say something that differs from this one, which does not, in digits alone?"""
-        if digits_may_tell(line):
-            return True
+    def depends_on_numbers(self, line: str) -> bool:
+        """May a line say something that differs from this one, which does not, in its numbers alone?"""
         starts = (line, *(prefix.removed(line) or "" for prefix in prompt.prefixes(line)))
-        return any(map(self._kinds.may_depend_on_digits, starts))
+        if default_matcher().may_depend_on_numbers(line) or any(map(self._kinds.may_depend_on_numbers, starts)):
+            return True
+        return any(self.answer(other) in {None, "sentence"} for other in with_other_numbers(line))

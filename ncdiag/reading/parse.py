@@ -28,10 +28,8 @@ def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
     ``skipped`` lines of other text were counted only, those ``dropped`` say nothing.
     """
     faults: list[str] = []
-    left_out = dropped.lines if dropped is not None else 0
-    sections = (
-        [msgspec.structs.replace(section, left_out=left_out) for section in sections] if left_out else [*sections]
-    )
+    dropped = dropped or Dropped()
+    sections = [msgspec.structs.replace(section, left_out=dropped.lines) for section in sections]
     parsed, pieces, unread = _parse(sections, faults)
     if scanned.observations:
         numbers = [o.span.line for o in scanned.observations]
@@ -39,11 +37,9 @@ def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
     notes = list(notes)
     if skipped:
         notes.append(f"{skipped} lines of other text were too many to read and were counted only")
-    count = sum(len(p.unread) for p in [*parsed, scanned]) + skipped
-    if dropped is not None:
-        count += dropped.unread
-        unread += dropped.spans(name)
-        parsed += _parse(dropped.sections(name), faults)[0]  # whose unread lines are counted already
+    count = sum(len(p.unread) for p in [*parsed, scanned]) + skipped + dropped.unread
+    unread += dropped.spans(name)
+    parsed += _parse(dropped.sections(name), faults)[0]  # whose unread lines are counted as dropped
     unread += [o.span for o in scanned.observations if o.fields.get("event") == "unknown-warn"]
     shown = sorted(unread, key=lambda span: span.line)[:UNREAD_KEPT]
     found = [o for p in [scanned, *parsed] for o in p.observations] + _told(sections, faults)

@@ -1,7 +1,7 @@
 """What a job prints all day, passed over: a line that says nothing costs next to nothing.
 
 A line is judged once, by itself: does it begin a section, is it a message, a failure, a sentence? Lines that differ in
-digits alone share the answer, unless a digit decides, and are dropped buffer by buffer without being looked at. What
+numbers alone share the answer, unless a number decides, and are dropped buffer by buffer without being looked at. What
 stands in an open section is read whatever it says: what it is, the lines above tell.
 
 Dropped lines are counted, the first of them kept to be shown. Of counters (steps, bars) the first and the last lines
@@ -18,9 +18,9 @@ from typing import TypeVar
 
 import msgspec
 
-from ncdiag.parsers import leads
+from ncdiag.parsers import Silence, leads
 from ncdiag.parsers.nccl_log import Scanner
-from ncdiag.reading.judge import Judge, Silence
+from ncdiag.reading.judge import Judge
 from ncdiag.sections.cut import Cutter
 from ncdiag.spans import Section, Span, span
 
@@ -34,12 +34,16 @@ COUNTERS = 1000
 """Lines with a counter that are read from the beginning of a source, and at least as many from its end."""
 PERSONS = 3
 """Times that a person may write one sentence, be it with other numbers."""
+OFTEN = 4
+"""Times that a line has to come before it is asked what it would say with other numbers, which costs as many looks."""
 BOOK = 1000
 """Sentences from which on a text is nobody's question."""
 PIECE = 1 << 17
 """Bytes that are looked at together: with their lines they fit a processor's cache."""
-_NUMBER = re.compile(rb"(?<![A-Za-z0-9])(?=[a-f]{0,9}\d)[0-9a-f]{6,}(?![A-Za-z0-9])|\d+")
-"""A number, or a name that is one in base 16."""
+_NUMBER = re.compile(rb"(?<![\w.:/-])\d+(?:\.\d+)?(?![\w/-]|\.\w|:\S)")
+"""A number that stands alone: in times, addresses and releases the widths tell what they are."""
+_HASH = re.compile(rb"(?<![A-Za-z0-9])(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{6,}(?![A-Za-z0-9])")
+"""A name that is a number in base 16, and none in base 10: what takes one may refuse the other."""
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _OURS = 0.9
 """Share of NCCL's lines from which on a piece is left to the scanner."""
@@ -102,7 +106,7 @@ class Dropped(msgspec.Struct):
 
 
 class Shapes:
-    """What is known of lines by their shape: the line with its digits as zeros, or with a zero for each number."""
+    """What is known of lines by their shape: the line with its digits as zeros, and one for each number alone."""
 
     def __init__(self) -> None:
         """Know nothing."""
@@ -118,7 +122,9 @@ class Shapes:
         shape = line.translate(_ZEROS)
         if shape in self._telling:
             return None
-        alike = _NUMBER.sub(b"0", line)
+        alike = _NUMBER.sub(b"0", _HASH.sub(b"f0", line)).translate(_ZEROS)
+        if alike in self._telling:
+            return None
         silence = self.silent.get(shape) or self._alike.get(alike)
         if silence is None:
             silence = self._judged(alike, _text(line))
@@ -132,15 +138,16 @@ class Shapes:
         return silence
 
     def _judged(self, alike: bytes, line: str) -> Silence | None:
-        """The answer for a line, kept when one like it was met before. Sentences that come again are a program's."""
+        """The answer for a line, kept when such lines come often. Sentences that come again are a program's."""
         silence = self._judge.answer(line)
         if silence is None:
             return None
         met = self._met.get(alike, 0) + 1
         _put(self._met, alike, met)
-        if met < (PERSONS if silence == "sentence" else 2):
+        if met < (PERSONS if silence == "sentence" else OFTEN):
             return silence
-        if self._judge.depends_on_digits(line):
+        if self._judge.depends_on_numbers(line):
+            _add(self._telling, alike)
             return None
         silence = "unread" if silence == "sentence" else silence
         _put(self._alike, alike, silence)

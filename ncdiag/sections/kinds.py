@@ -50,9 +50,9 @@ class Kinds:
         found = self._anchor.match(line)
         return found.lastgroup if found else None
 
-    def may_depend_on_digits(self, line: str) -> bool:
-        """True if a section may begin with a line that differs from this one in digits alone."""
-        return _digits_open(self._anchors).match(line) is not None
+    def may_depend_on_numbers(self, line: str) -> bool:
+        """True if a section may begin with a line that differs from this one in its numbers alone."""
+        return _numbers_open(self._anchors).match(line) is not None
 
     def is_plain(self, line: str) -> bool:
         """True if the line is known to begin nothing, be it a section, a heading or an echoed command."""
@@ -118,20 +118,20 @@ def _joined(anchors: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
 
 _DIGITS = re.compile(
     r"\\u\w{4}|\\x\w\w|\\.|\{\d*,?\d*\}|\(\?P<\w+>"
-    r"|(?P<set>\[(?!\^)(?:\\.|[^\]\\])*)\]|\[\^(?:\\.|[^\]\\])*\]|(?P<digit>\d)"
+    r"|(?P<set>\[(?!\^)(?:\\.|[^\]\\])*)\]|\[\^(?:\\.|[^\]\\])*\]|(?P<number>\d+)"
 )
 """The pieces of a pattern in which a digit stands, or may not be taken for one."""
 
 
 @functools.cache
-def _digits_open(anchors: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
-    """The anchors that name digits, with any digit in their place."""
-    opened = [(anchor, _DIGITS.sub(_any_digit, anchor)) for _, anchor in anchors]
+def _numbers_open(anchors: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
+    """The anchors that name numbers, with any number in their place."""
+    opened = [(anchor, _DIGITS.sub(_any_number, anchor)) for _, anchor in anchors]
     return re.compile("|".join(there for here, there in opened if here != there) or r"(?!)")
 
 
-def _any_digit(found: re.Match[str]) -> str:
-    if found["digit"]:
-        return r"\d"
+def _any_number(found: re.Match[str]) -> str:
+    if found["number"]:
+        return r"(?:\d+)"
     held = found["set"]
     return rf"{held}\d]" if held and re.search(r"(?<!\\)\d", held.replace("0-9", "")) else found[0]

@@ -18,7 +18,9 @@ from ncdiag.reading.sieve import COUNTERS, SHOWN, Sieve
 from ncdiag.sources.text import Cleaner
 
 _NUMBER = re.compile(r"(?<![A-Za-z_\d])\d+(?![A-Za-z_\d])")
-"""Numbers that stand alone; digits in names (``mlx5_0``, ``A100``) belong to the name."""
+"""Numbers; digits in names (``mlx5_0``, ``A100``) belong to the name."""
+_ALONE = re.compile(r"(?<![\w.:/-])\d+(?![\w./-]|:\S)")
+"""Numbers with nothing around them, such as may have any width."""
 _PLACES = ("fixtures/cases", "fixtures/healthy")
 PROGRESS = {"progress-step", "progress-bar"}
 LOOP = """\
@@ -129,9 +131,13 @@ def test_numbers_alone_never_hide_a_line(project: Path) -> None:
         if judge.answer(line) is not None:
             continue
         asked += 1
-        for digits in ("0", "1", "0123456789"):
-            other = _NUMBER.sub(lambda number: "".join(chance.choice(digits) for _ in number[0]), line)  # noqa: B023
-            if judge.answer(other) is not None and not judge.depends_on_digits(other):
+        for digits, longer in (("0", 0), ("1", 0), ("0123456789", 0), ("0123456789", 1), ("123456789", 3)):
+            pattern = _ALONE if longer else _NUMBER
+            other = pattern.sub(
+                lambda number: "".join(chance.choice(digits) for _ in range(len(number[0]) + longer)),  # noqa: B023
+                line,
+            )
+            if judge.answer(other) is not None and not judge.depends_on_numbers(other):
                 hidden.append((line, other))
                 break
     assert asked > 1000
@@ -143,3 +149,18 @@ def test_a_sentence_is_heard_unless_it_comes_again_and_again() -> None:
     once, often = read(loop(range(30)) + said), read((loop(range(30)) + said) * 9)
     assert [seen.entity for seen in once.observations].count("Complaint") == 1
     assert [seen.entity for seen in often.observations].count("Complaint") < 4
+
+
+@pytest.mark.parametrize(
+    ("silent", "telling"),
+    [
+        ("task 0 ended: Exit Code: 0 of 5", "task 0 ended: Exit Code: 134"),
+        ("cudaGetDeviceCount returned 12345", "cudaGetDeviceCount returned 802"),
+        ("[rank1]: task ab12cd34 failed with status 0", "[rank1]: task 12345678 failed with status 9"),
+    ],
+)
+def test_a_number_of_another_width_is_not_passed_over(silent: str, telling: str) -> None:
+    alone = {seen.fields.get("event") for seen in read(telling + "\n").observations}
+    assert alone
+    found = read("\n".join([*[silent] * 9, telling, ""]))
+    assert alone <= {seen.fields.get("event") for seen in found.observations}
