@@ -106,8 +106,13 @@ def pcie_gbs(device: PciDevice | None) -> float | None:
     """What the link carries in one direction, before the overhead of packets."""
     if device is None or not device.width or not device.speed_gts:
         return None
-    coding = 0.8 if device.speed_gts <= _OLD_SPEED else 128 / 130
-    return device.speed_gts * device.width * coding / 8
+    return lanes_gbs(device.speed_gts, device.width)
+
+
+def lanes_gbs(speed_gts: float, width: int) -> float:
+    """GB/s of so many lanes of PCIe in one direction, each of ``speed_gts`` gigatransfers a second."""
+    coding = 0.8 if speed_gts <= _OLD_SPEED else 128 / 130
+    return speed_gts * width * coding / 8
 
 
 @derived

@@ -6,14 +6,16 @@ import msgspec
 
 from ncdiag.facts.model import Benchmark, Gpu, Hca, Host, Port
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.benchmarks import carried_gbs, fastest, hosts_of
+from ncdiag.facts.vocabulary.benchmarks import carried_gbs, fastest, hosts_of, lanes_gbs
 from ncdiag.facts.vocabulary.gpus import listed
 from ncdiag.facts.vocabulary.rdma import is_roce, ranks_of
 from ncdiag.nccl.vocabulary.filters import hca_list
 from ncdiag.products import product_of
 
-_PCIE_GBS = {3: 15.75, 4: 31.5, 5: 63.0}
-"""GB/s of 16 lanes in one direction, by generation."""
+_SPEEDS = {3: 8.0, 4: 16.0, 5: 32.0}
+"""GT/s of a lane of PCIe, by generation."""
+_LANES = 16
+"""Those of a GPU."""
 
 
 class Way(msgspec.Struct, frozen=True):
@@ -61,8 +63,8 @@ def _way_out_of(host: Host, benchmark: Benchmark, hosts: int, view: View) -> Way
     reached = max(1.0, reached * local / gpus)
     total = sum(carried) * reached / len(ports)
     product = product_of(gpu.model) if gpu is not None else None
-    pcie = _PCIE_GBS.get(product.pcie or 0) if product is not None else None
-    return Way(host, ports, reached, min(total, local * pcie) if pcie else total)
+    speed = _SPEEDS.get(product.pcie or 0) if product is not None else None
+    return Way(host, ports, reached, min(total, local * lanes_gbs(speed, _LANES)) if speed else total)
 
 
 def _gpus_of(host: Host, gpu: Gpu | None) -> int:
