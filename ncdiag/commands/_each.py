@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from contextlib import ExitStack
@@ -19,6 +17,7 @@ from ncdiag.commands._output import write
 from ncdiag.commands._progress import showing
 from ncdiag.errors import FOUND, INTERNAL, INTERRUPTED, NOTHING_UNDERSTOOD
 from ncdiag.machine.inputs import inputs
+from ncdiag.reading.many import processors_at_hand
 from ncdiag.reading.model import Item
 from ncdiag.reading.stop import Stop
 from ncdiag.report import overview
@@ -39,7 +38,7 @@ def judge_each(paths: Sequence[str], options: Options) -> int:
         items = told(inputs(paths), quiet=options.quiet)
         for name, report in _reports(stop.until(items), asked, stop, progress):
             jobs.append((name, _cleaned(report) if options.redact else report))
-    text = render([(name, at_least(report, options.min_severity.value)) for name, report in jobs], _width())
+    text = render([(name, at_least(report, options.min_severity.value)) for name, report in jobs], _width(options))
     write(text, options.output, encoding="utf-8" if options.format == "json" else None)
     codes = {exit_code(report, options.fail_on) for _, report in jobs}
     if stop.happened:
@@ -52,7 +51,8 @@ def _reports(
 ) -> Iterator[tuple[str, Report]]:
     """The report on each item, in any order: files by workers, what can be read only now at once."""
     with ExitStack() as held:
-        pool = held.enter_context(ProcessPoolExecutor(_processors(), initializer=_begin)) if _processors() > 1 else None
+        count = processors_at_hand()
+        pool = held.enter_context(ProcessPoolExecutor(count, initializer=_begin)) if count > 1 else None
         waiting: dict[Future[Report], File] = {}
         read = total = 0
         for item in items:
@@ -90,17 +90,14 @@ def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _processors() -> int:
-    if sys.platform != "linux" or threading.active_count() > 1:
-        return 1
-    return len(os.sched_getaffinity(0))
-
-
 def _cleaned(report: Report) -> Report:
     from ncdiag.redact import report_cleaned
 
     return report_cleaned(report)
 
 
-def _width() -> int:
+def _width(options: Options) -> int | None:
+    """The columns of the terminal; None for a file or a pipe, whose lines are not cut."""
+    if options.output is not None or sys.stdout is None or not sys.stdout.isatty():
+        return None
     return shutil.get_terminal_size().columns

@@ -43,7 +43,7 @@ def read_all(
             texts.append(read_source(Stoppable(item, stop)))
         else:
             looks.append(item)
-    read = tuple(_read(texts, progress, stop, _processors() if processes is None else processes, worthwhile))
+    read = tuple(_read(texts, progress, stop, processors_at_hand() if processes is None else processes, worthwhile))
     alone = len(looks) == 1 and not texts
     return Case(read, tuple(looks), tuple(reading for look in looks for reading in look.readings(alone=alone)))
 
@@ -72,7 +72,7 @@ def _read(
             yield read_source(Stoppable(text, stop), done.add)
 
 
-def _processors() -> int:
+def processors_at_hand() -> int:
     """How many processors may be used by worker processes; 1 when this process cannot be forked safely."""
     if sys.platform != "linux" or threading.active_count() > 1:
         return 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -16,15 +17,15 @@ from ncdiag.report.sanitize import json_escapes, one_line
 Jobs = Sequence[tuple[str, Report]]
 _WORDS = {
     "root-cause": "root cause",
-    "failed-cause-not-here": "failed",
+    "failed-cause-not-here": "cause unknown",
     "complaint-nothing-seen": "complaint",
     "risk-only": "risk",
     "nothing-understood": "not understood",
     "healthy-as-far-as-seen": "no fault seen",
 }
 """Verdicts in a word or two, the worst first."""
-_LEAST, _NAME = 60, 40
-"""Columns of a line at least; characters of a name, of which the end is shown."""
+_LEAST = 60
+"""Columns of a line at least."""
 
 
 def ordered(jobs: Jobs) -> list[tuple[str, Report]]:
@@ -37,16 +38,19 @@ def _badness(report: Report) -> tuple[int, int]:
     return min(severities, default=len(SEVERITIES)), [*_WORDS].index(report.summary.verdict)
 
 
-def as_text(jobs: Jobs, width: int) -> str:
-    """Name, verdict and first finding or suspect of each job in a line of ``width`` columns, then how many of each."""
-    names = [_end(name) for name, _ in ordered(jobs)]
-    room = max(map(len, names), default=0)
+def as_text(jobs: Jobs, width: int | None) -> str:
+    """Name, verdict and first finding or suspect of each job in a line, cut at ``width``, then how many of each."""
+    names, shown = _names([name for name, _ in jobs]), ordered(jobs)
+    room = max(map(len, names.values()), default=0)
     words = max(map(len, _WORDS.values()))
+    end = None if width is None else max(width, _LEAST)
+    if end is not None:
+        room = min(room, end // 2)
     lines = [
-        f"{name:{room}}  {_WORDS[report.summary.verdict]:{words}}  {_first(report)}"[: max(width, _LEAST)].rstrip()
-        for name, (_, report) in zip(names, ordered(jobs), strict=True)
+        f"{_middle_cut(names[name], room):{room}}  {_WORDS[report.summary.verdict]:{words}}  {_first(report)}"
+        for name, report in shown
     ]
-    return "\n".join([*lines, "", _sum(jobs), ""])
+    return "\n".join([*(line[:end].rstrip() for line in lines), "", _sum(jobs), ""])
 
 
 def _first(report: Report) -> str:
@@ -64,18 +68,28 @@ def _sum(jobs: Jobs) -> str:
     return f"{len(jobs)} {'job' if len(jobs) == 1 else 'jobs'}: {', '.join(told)}" if jobs else "no job"
 
 
-def _end(name: str) -> str:
-    name = one_line(name)
-    return name if len(name) <= _NAME else "..." + name[3 - _NAME :]
+def _names(names: Sequence[str]) -> dict[str, str]:
+    """The names as they are shown: without the folders that all are in."""
+    shared = os.path.commonprefix(list(names))  # noqa: RUF071  (cut back to a folder; a path may be one in an archive)
+    folder = shared[: shared.rfind("/") + 1]
+    return {name: one_line(name.removeprefix(folder)) for name in names}
 
 
-def as_json(jobs: Jobs, width: int) -> str:  # noqa: ARG001  (as of the others)
+def _middle_cut(name: str, room: int) -> str:
+    """The name without its middle where it is too long: names differ at either end."""
+    if len(name) <= room:
+        return name
+    half = (room - 3) // 2
+    return f"{name[: room - 3 - half]}...{name[len(name) - half :]}"
+
+
+def as_json(jobs: Jobs, width: int | None) -> str:  # noqa: ARG001  (as of the others)
     """``{"jobs": [{"name": ..., "report": ...}]}``, each report as it is printed for one job."""
     held = {"jobs": [{"name": name, "report": msgspec.to_builtins(report)} for name, report in ordered(jobs)]}
     return json_escapes(json.dumps(held, ensure_ascii=False, indent=1)) + "\n"
 
 
-def as_markdown(jobs: Jobs, width: int) -> str:  # noqa: ARG001
+def as_markdown(jobs: Jobs, width: int | None) -> str:  # noqa: ARG001
     """A table."""
     rows = [
         f"| {_cell(name)} | {_WORDS[report.summary.verdict]} | {_cell(_first(report))} |"
@@ -88,10 +102,10 @@ def _cell(text: str) -> str:
     return one_line(text).replace("|", r"\|").replace("<", "&lt;").replace("`", r"\`")
 
 
-_FORMATS: dict[str, Callable[[Jobs, int], str]] = {"text": as_text, "json": as_json, "markdown": as_markdown}
+_FORMATS: dict[str, Callable[[Jobs, int | None], str]] = {"text": as_text, "json": as_json, "markdown": as_markdown}
 
 
-def renderer(name: str) -> Callable[[Jobs, int], str]:
+def renderer(name: str) -> Callable[[Jobs, int | None], str]:
     """The function for a format; UsageError for one that does not exist."""
     if name not in _FORMATS:
         msg = f"there is no format {name!r} of many jobs; the formats are {', '.join(_FORMATS)}"

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from ncdiag.report.model import Report, Summary, Tool
+from ncdiag.report.overview import as_text
+
 Ncdiag = Callable[..., "subprocess.CompletedProcess[bytes]"]
 FAILED = "RuntimeError: NCCL error in: x.cpp:7, unhandled system error\nnode1:1:1 [0] NCCL WARN Call to connect to 10.0.0.9<4000> failed : Connection refused\n"  # noqa: E501
 HEALTHY = "node{0}:1:1 [0] NCCL INFO comm 0x5d0 rank 0 nranks 1 cudaDev 0 busId 1b000 - Init COMPLETE\n"
@@ -24,13 +27,19 @@ def jobs(tmp_path: Path) -> Path:
 
 
 def test_a_line_a_job_and_the_worst_first(jobs: Path, ncdiag: Ncdiag) -> None:
-    done = ncdiag("parse", "--each", jobs, env={"COLUMNS": "100"})
+    done = ncdiag("parse", "--each", jobs)
     lines = done.stdout.decode().splitlines()
     assert done.returncode == 1, done.stderr
-    assert "bad.log" in lines[0]
-    assert [f"job{number}.log" in lines[number + 1] for number in range(5)] == [True] * 5
-    assert max(map(len, lines)) <= 100
+    assert [line.split()[0] for line in lines[:6]] == ["inner/bad.log", *(f"job{number}.log" for number in range(5))]
     assert lines[-1].startswith("6 jobs: ")
+
+
+def test_on_a_terminal_lines_are_cut_and_names_can_be_told_apart() -> None:
+    report = Report(tool=Tool(name="ncdiag", version="1"), summary=Summary(verdict="healthy-as-far-as-seen"))
+    names = [f"runs/{first}{'x' * 90}{last}.log" for first in "ab" for last in "cd"]
+    lines = as_text([(name, report) for name in names], 80).splitlines()[:4]
+    assert max(map(len, lines)) <= 80
+    assert len({line.split()[0] for line in lines}) == 4
 
 
 def test_each_report_is_what_the_job_alone_gives(jobs: Path, ncdiag: Ncdiag) -> None:
