@@ -88,6 +88,16 @@ class _Entry:
     def shape(self) -> Shape:
         return shape(self.parts)
 
+    def search(self, text: str) -> re.Match[str] | None:
+        """The first place where the message stands in ``text``.
+
+        A ``text`` hole at its beginning holds whatever comes before: where that fails from the first character, it
+        fails from every other, and trying them all would take the square of the text's length.
+        """
+        first = self.parts[0]
+        from_start = isinstance(first, Hole) and first.type == "text"
+        return self.pattern.match(text) if from_start else self.pattern.search(text)
+
     def fields(self, found: re.Match[str]) -> dict[str, Value]:
         return {hole.name: HOLES[hole.type].convert(found[hole.name]) for hole in self.holes}
 
@@ -223,7 +233,7 @@ class Matcher:
                 continue
             if origin is not None and message.origin not in origin:
                 continue
-            found = entry.pattern.match(text) if anchored else entry.pattern.search(text)
+            found = entry.pattern.match(text) if anchored else entry.search(text)
             if found is None or _cut_in_a_word(text, found.start(), found.end()):
                 continue
             same_file = file is not None and message.file is not None and file.endswith(message.file)
