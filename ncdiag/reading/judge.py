@@ -31,4 +31,5 @@ class Judge:
         starts = (line, *(prefix.removed(line) or "" for prefix in prompt.prefixes(line)))
         if default_matcher().may_depend_on_numbers(line) or any(map(self._kinds.may_depend_on_numbers, starts)):
             return True
-        return any(self.answer(other) in {None, "sentence"} for other in with_other_numbers(line))
+        said = {None} if self.answer(line) == "sentence" else {None, "sentence"}
+        return any(self.answer(other) in said for other in with_other_numbers(line))

@@ -114,6 +114,7 @@ class Shapes:
         self._alike: dict[bytes, Silence] = {}
         self._telling: set[bytes] = set()
         self._met: dict[bytes, int] = {}
+        self._answers: dict[bytes, Silence] = {}
         self._sentences = 0
         self._judge = Judge()
 
@@ -127,7 +128,7 @@ class Shapes:
             return None
         silence = self.silent.get(shape) or self._alike.get(alike)
         if silence is None:
-            silence = self._judged(alike, _text(line))
+            silence = self._judged(alike, line)
         if silence is None:
             _add(self._telling, shape)
         elif alike in self._alike:
@@ -137,16 +138,17 @@ class Shapes:
             return None if self._sentences < BOOK else "unread"
         return silence
 
-    def _judged(self, alike: bytes, line: str) -> Silence | None:
+    def _judged(self, alike: bytes, line: bytes) -> Silence | None:
         """The answer for a line, kept when such lines come often. Sentences that come again are a program's."""
-        silence = self._judge.answer(line)
+        silence = self._answers.get(line) or self._judge.answer(_text(line))
         if silence is None:
             return None
+        _put(self._answers, line, silence)
         met = self._met.get(alike, 0) + 1
         _put(self._met, alike, met)
         if met < (PERSONS if silence == "sentence" else OFTEN):
             return silence
-        if self._judge.depends_on_numbers(line):
+        if self._judge.depends_on_numbers(_text(line)):
             _add(self._telling, alike)
             return None
         silence = "unread" if silence == "sentence" else silence
