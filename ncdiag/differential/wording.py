@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ncdiag.engine.phrases import CLASS, GAP, TOKEN, Atom, Phrase, Run, Shared
+from ncdiag.engine.phrases import CLASS, FAR, GAP, TOKEN, Atom, Phrase, Run, Shared
 from ncdiag.spans import Span
 
 _LONGEST = 4000
@@ -145,7 +145,7 @@ def _holds(words: Sequence[str], atoms: Sequence[_Found], far: Sequence[bool]) -
         if not ends or _is_denied(words, begin, atoms[0]):
             continue
         for atom, distant in zip(atoms[1:], far[1:], strict=True):
-            stop = len(words) if distant else GAP + 1
+            stop = FAR if distant else GAP + 1
             ends = {after for end in ends for after in _ends(words, atom, end, end + stop)}
             if not ends:
                 break

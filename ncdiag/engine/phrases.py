@@ -2,7 +2,7 @@
 
 ``efa ~missing|disabled``: two atoms; the second is a class of words (of ``wording.toml``) or a word. An atom is words
 side by side with ``|`` between alternatives; ``deadlock*`` is any word that begins so, and a plain word of letters
-stands for its inflected forms as well. Between two atoms are at most `GAP` words, or any number where ``...`` stands.
+stands for its inflected forms as well. Between two atoms are at most `GAP` words, and `FAR` where ``...`` stands.
 ``!word`` refuses lines that hold it. Signs of punctuation only part words: ``net/ofi`` is ``net`` and ``ofi`` side by
 side.
 """
@@ -18,6 +18,8 @@ from ncdiag.errors import DefinitionError, suggestion
 
 GAP = 6
 """Words between two atoms of a phrase at most."""
+FAR = 30
+"""Words where ``...`` stands: a long sentence. A whole paragraph may be one line, and speaks of many things."""
 TOKEN = re.compile(r"[1-9][0-9]?x(?=[a-z]+[0-9]|[0-9]{4})|[a-z0-9_]+|[^\x00-\x7f]")
 """A word: letters, digits and underscores, one sign of another script, or how many of a model there are (8xH100)."""
 _WORD = re.compile(r"[a-z0-9_]+\*?|[^\x00-\x7f]")
