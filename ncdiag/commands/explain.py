@@ -163,10 +163,13 @@ def _text(answer: Answer) -> str:
 
 def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | None) -> int:
     """The rule's trace over the facts of the files."""
+    from ncdiag import catalogue
     from ncdiag.commands._judge import told
     from ncdiag.diagnose import view_of, wording
     from ncdiag.differential.weigh import Scales
-    from ncdiag.engine.evaluate import judge, trace
+    from ncdiag.engine.causes import conclude
+    from ncdiag.engine.evaluate import trace
+    from ncdiag.engine.floor import judge_all
     from ncdiag.explaining import rule_text, signs
     from ncdiag.fixes.values import Values
     from ncdiag.machine.inputs import inputs
@@ -175,10 +178,13 @@ def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | N
 
     case = read_all(told(inputs(files), quiet=False))
     view = view_of(case.job(), nccl)
-    (verdict,) = judge([rule], view, Values(view))
+    others = (other for other in catalogue.rules() if other.code != rule.code)
+    verdicts = judge_all([*others, rule], view, Values(view))
+    verdict = next(verdict for verdict in verdicts if verdict.rule is rule)
     text = rule_text.judged(verdict, trace(rule, view))
     if rule.suspect is not None:
-        text += signs.summed(Scales(view, wording(case, view), [verdict]).one(rule))
+        found = conclude(verdicts, view).findings
+        text += signs.summed(Scales(view, wording(case, view, found), verdicts).one(rule))
     write(clean(text), output)
     return 0
 

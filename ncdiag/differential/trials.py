@@ -7,16 +7,19 @@ it out where the fix would have hidden the fault. What leaves a part of NCCL out
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
 
-from ncdiag.engine.schema import Fix, Rule, Sign
+from ncdiag.engine.schema import Fix, Rule, Sign, Strength
 
 _PRINTS = re.compile(r"_(?:DEBUG|REPORT|TRACE|DUMP)(?:_|$)")
 """What is in the name of a variable that prints more and changes nothing else (NCCL, PyTorch, Gloo)."""
 
+_MANY = 5
+"""Suspects from which on a fix that all of them offer tells of their class and of none of them."""
 _NO_FAILURE = frozenset({"slow", "not-used", "memory-grows"})
 """Complaints of jobs that run: that they run without a part says nothing of it."""
 
@@ -57,13 +60,28 @@ def variables(fix: Fix) -> Iterator[str]:
     yield from (f"unset {name}" for name in fix.unset if "{" not in name)
 
 
-def signs(rule: Rule, cured: Iterable[str], in_vain: Iterable[str]) -> Iterator[tuple[Sign, str]]:
-    """The signs that trials give, each with the label of its trial."""
+def labels(fix: Fix) -> Iterator[str]:
+    """How runs with the fix are called."""
+    yield from variables(fix)
+    yield from fix.tried
+
+
+def offered(rules: Iterable[Rule]) -> Counter[str]:
+    """How many suspects offer each fix, by the labels of its runs."""
+    suspects = (rule for rule in rules if rule.suspect is not None)
+    return Counter(label for rule in suspects for label in {label for fix in rule.fixes for label in labels(fix)})
+
+
+def signs(
+    rule: Rule, cured: Iterable[str], in_vain: Iterable[str], offers: Mapping[str, int]
+) -> Iterator[tuple[Sign, str]]:
+    """The signs that trials give, each with the label of its trial; ``offers`` are those of all rules."""
     helped, failed = _set(cured), _set(in_vain)
     for fix in rule.fixes:
-        for label in (*variables(fix), *fix.tried):
+        for label in labels(fix):
             if label in helped:
-                yield Sign(text=f"it works with {_words(label)}", strength="strong", group="trial"), label
+                strength: Strength = "strong" if offers.get(label, 0) < _MANY else "moderate"
+                yield Sign(text=f"it works with {_words(label)}", strength=strength, group="trial"), label
             elif label in failed:
                 sign = Sign(text=f"{_words(label)} does not help", strength="strong", against=True, group="trial")
                 yield msgspec.structs.replace(sign, strength="decisive") if fix.workaround else sign, label

@@ -7,6 +7,7 @@ support threads (`make cases` prints how often each was right).
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 
 import msgspec
@@ -23,6 +24,7 @@ from ncdiag.errors import contained
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.runs import seen_trials
 from ncdiag.facts.vocabulary.told import cured_by, not_cured_by, set_in_vain
+from ncdiag.messages.vocabulary.phases import CARRYING, fails_at_meeting
 from ncdiag.messages.vocabulary.seen import seen_complaints
 from ncdiag.spans import Span
 
@@ -33,6 +35,7 @@ _OTHER_TROUBLE = -0.8
 _SAME_TROUBLE = 0.3
 _PREMISE = Sign(text="what it needs is there, as far as the input shows", strength="weak")
 """The sign that a rule gives which could not be judged, though its conditions were true as far as they are known."""
+_TOO_EARLY = Sign(text="it fails while the ranks meet, before NCCL connects GPUs", strength="strong", against=True)
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -85,6 +88,7 @@ class Scales:
         self._cured = {*cured_by(view.job, view), *(key for key, answer in self._answers.items() if answer)}
         self._in_vain = {*not_cured_by(view.job, view), *(key for key, answer in self._answers.items() if not answer)}
         self._tried = _tried(view)
+        self._offers = trials.offered(verdict.rule for verdict in self._outcomes.values())
         self.faults: list[str] = []
 
     def weigh(self, rules: Iterable[Rule]) -> list[Weighed]:
@@ -96,7 +100,8 @@ class Scales:
         """One suspect; a sign that cannot be judged for a fault of ncdiag is unknown."""
         suspect = rule.suspect
         own = (self._judged(rule, number) for number in range(len(rule.signs)))
-        judged = counted([*own, *self._of_verdict(rule), *self._of_trials(rule), *self._of_answer(rule)])
+        found = (self._of_verdict(rule), self._of_phase(rule), self._of_trials(rule), self._of_answer(rule))
+        judged = counted([*own, *itertools.chain.from_iterable(found)])
         prior = PRIORS[suspect.prior] if suspect else 0.0
         trouble = 0.0
         if suspect and suspect.complaints and self._trouble:
@@ -111,9 +116,14 @@ class Scales:
             if name in self._symptoms:
                 yield Judged(Sign(text=f"it would explain {name}", strength="weak", group="explains"), truth=True)
 
+    def _of_phase(self, rule: Rule) -> Iterable[Judged]:
+        """What carries data is connected once the ranks have met: where they do not, it is not to blame."""
+        if rule.area in CARRYING and fails_at_meeting(self._view.job, self._view):
+            yield Judged(_TOO_EARLY, truth=True)
+
     def _of_trials(self, rule: Rule) -> Iterable[Judged]:
         """What was tried of the rule's fixes."""
-        for sign, label in trials.signs(rule, self._cured, self._in_vain):
+        for sign, label in trials.signs(rule, self._cured, self._in_vain, self._offers):
             lines = self._tried.get(label) or self._tried.get(label.partition("=")[0], ())
             yield Judged(sign, truth=True, evidence=lines)
 

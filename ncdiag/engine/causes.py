@@ -73,7 +73,7 @@ class _Order:
 
     def __init__(self, findings: list[Finding], view: View, standing: Standing, rules: Sequence[Rule]) -> None:
         self.findings = findings
-        self.floor = Floor(findings, rules)
+        self.floor = Floor(findings, rules, view)
         self.peers = Peers(view.job)
         self.named = _aliases(finding.rule for finding in findings)
         self.explained = {

@@ -5,12 +5,14 @@ A rule that names symptoms under ``explains`` explains every failure of the cate
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ncdiag.engine.results import Finding
 from ncdiag.engine.schema import Rule
 from ncdiag.facts.model import Event
+from ncdiag.facts.view import View
 from ncdiag.messages import about
+from ncdiag.messages.vocabulary.phases import CARRYING, MEETING, phase_shown
 
 REMOTE = frozenset({"tcp-transfer", "completion", "collective", "process-end", "job-end"})
 """Categories in which the fault of one rank shows on all others."""
@@ -19,9 +21,9 @@ REMOTE = frozenset({"tcp-transfer", "completion", "collective", "process-end", "
 class Floor:
     """The findings of the floor among all, and what explains them."""
 
-    def __init__(self, findings: Sequence[Finding], rules: Iterable[Rule]) -> None:
+    def __init__(self, findings: Sequence[Finding], rules: Iterable[Rule], view: View) -> None:
         """``rules`` are all that were judged, whether they fired or not."""
-        self._findings = findings
+        self._findings, self._view = findings, view
         self._floor = {index: _category(found) for index, found in enumerate(findings) if found.rule.floor}
         self._about: dict[str, frozenset[str]] = {}
         if self._floor:
@@ -40,8 +42,16 @@ class Floor:
         return [
             index for index, category in self._floor.items()
             if (found := self._findings[index]) is not cause
-            and (category in named or live or (found.vague and not cause.vague and self._is_before(cause, found)))
+            and (
+                category in named
+                or ((live or (found.vague and not cause.vague and self._is_before(cause, found)))
+                    and not (cause.rule.area in CARRYING and self._is_met_early(found)))
+            )
         ]  # fmt: skip
+
+    def _is_met_early(self, found: Finding) -> bool:
+        """Did it fail before NCCL connects what carries the data?"""
+        return all(phase_shown(event, self._view) in MEETING for event in _events(found))
 
     def anywhere(self, cause: Finding, found: Finding) -> bool:
         """Does it hold across hosts: the failure says nothing by itself, or shows far from its cause?"""
@@ -53,9 +63,13 @@ class Floor:
         return first is None or later is None or first <= later or not cause.rule.floor
 
 
+def _events(found: Finding) -> Iterator[Event]:
+    """The events of the first instance of a finding."""
+    return (entity for entity in (found.instances[0].values() if found.instances else ()) if isinstance(entity, Event))
+
+
 def _category(found: Finding) -> str:
-    events = (entity for entity in found.instances[0].values() if isinstance(entity, Event)) if found.instances else ()
-    return next((about.entry(event.event).category for event in events), "")
+    return next((about.entry(event.event).category for event in _events(found)), "")
 
 
 def _categories(rule: Rule) -> frozenset[str]:

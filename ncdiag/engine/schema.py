@@ -87,6 +87,10 @@ class Suspect(_Table, frozen=True):
     ask: str = ""
 
 
+Strength = Literal["decisive", "strong", "moderate", "weak"]
+"""How much a sign says."""
+
+
 class Sign(_Table, frozen=True):
     """Something that speaks for a suspect, or ``against`` it.
 
@@ -98,7 +102,7 @@ class Sign(_Table, frozen=True):
     """
 
     text: str
-    strength: Literal["decisive", "strong", "moderate", "weak"] = "moderate"
+    strength: Strength = "moderate"
     says: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     when: tuple[str, ...] = ()

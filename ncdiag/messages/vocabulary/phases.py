@@ -13,7 +13,7 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import PHASES, SET_UP, Communicator, Event, Job, LastOp, Phase, Rank
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.communicators import members
-from ncdiag.facts.vocabulary.outcome import marks
+from ncdiag.facts.vocabulary.outcome import marks, open_failures
 from ncdiag.messages import about
 from ncdiag.messages.vocabulary.reasons import category
 
@@ -21,6 +21,11 @@ _EXCHANGED = "comm-nodes"
 _RETURN = "error-return"
 _SET_UP_CODE = ("init.cc", "transport.cc", "bootstrap.cc")
 """Files whose functions set a communicator up: without one of them in a trace, the transport was at work."""
+
+MEETING: frozenset[Phase] = frozenset({"rendezvous", "bootstrap"})
+"""The phases in which ranks look for each other over TCP: nothing connects GPUs yet."""
+CARRYING = frozenset({"ib", "roce", "gdr", "p2p", "nvlink", "shm"})
+"""Areas of rules on what carries data between GPUs, which NCCL connects once the ranks have met."""
 
 
 @derived
@@ -78,11 +83,25 @@ def phase_met(event: Event, view: View) -> Phase | None:
 
     None where nothing tells how far the job came.
     """
+    return phase_shown(event, view) or phase(view.job, view)
+
+
+@derived
+def phase_shown(event: Event, view: View) -> Phase | None:
+    """The phase that a failure itself shows, by what failed or by the functions that its process returned from."""
     known = about.category(event.event)
     if known is not None and known.phase:
         return known.phase
     traced: Phase | None = traced_phases(view.job, view).get((event.host, event.pid))
-    return traced or phase(view.job, view)
+    return traced
+
+
+@derived
+def fails_at_meeting(job: Job, view: View) -> bool:
+    """Does all that is seen and told to fail do so while the ranks look for each other?"""
+    shown = {phase_shown(event, view) for event in open_failures(job, view)}
+    told = {found.phase for found in job.complaints if found.phase}
+    return bool(shown) and shown | told <= MEETING
 
 
 @derived
@@ -98,16 +117,17 @@ def traced_phases(job: Job, view: View) -> dict[tuple[str | None, int | None], P
             files[event.host, event.pid].add(str(event.fields.get("source_file")).removeprefix("src/"))
     ready = {(rank.host, rank.pid) for rank in job.ranks if came_to(rank, view) not in SET_UP}
     found: dict[tuple[str | None, int | None], Phase] = {}
+    met = exchanged(job, view)
     for process, names in files.items():
-        of = _of_trace(names)
+        of = _of_trace(names, met=process in met)
         if of is not None and (of == "connect" or process not in ready):
             found[process] = of
     return found
 
 
-def _of_trace(files: Collection[str]) -> Phase | None:
+def _of_trace(files: Collection[str], *, met: bool) -> Phase | None:
     if not any(name in files for name in _SET_UP_CODE):
         return None
     if any(name.startswith("transport") or name == "graph/connect.cc" for name in files):
         return "connect"
-    return "bootstrap" if "bootstrap.cc" in files else "init"
+    return "bootstrap" if "bootstrap.cc" in files and not met else "init"  # later exchanges use its code as well
