@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from ncdiag.diagnose import look
+from ncdiag.differential import trials
 from ncdiag.differential.choose import FAR, Suspected, likelihood, named
 from ncdiag.differential.decide import questions
 from ncdiag.differential.weigh import PRIORS, STRENGTHS, Scales, Weighed
@@ -152,3 +153,39 @@ def test_what_is_far_behind_the_first_is_not_shown() -> None:
     scores = (4.5, 4.5 - FAR, 4.4 - FAR)
     shown = list(named([Weighed(rule(), score, 0, 0, ()) for score in scores]))
     assert [each.weighed.score for each in shown] == [scores[0], scores[1]]
+
+
+def test_a_fix_that_many_suspects_offer_tells_of_their_class() -> None:
+    told = "It works with NCCL_P2P_DISABLE=1."
+    many = [rule(f"cause-{number}") for number in range(9)]
+    offers = trials.offered(many)
+    alone = next(iter(trials.signs(rule(), {"NCCL_P2P_DISABLE=1"}, (), trials.offered([rule()]))))
+    shared = next(iter(trials.signs(rule(), {"NCCL_P2P_DISABLE=1"}, (), offers)))
+    assert (alone[0].strength, shared[0].strength) == ("strong", "moderate")
+    assert Scales(*look(told), ()).one(rule()).score == STRENGTHS["strong"]
+
+
+MEETING = """\
+n1:40:51 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>
+n1:40:51 [0] NCCL INFO misc/socket.cc:567 -> 2
+n1:40:51 [0] NCCL INFO bootstrap.cc:270 -> 2
+n1:40:51 [0] NCCL INFO init.cc:1350 -> 2
+"""
+CONNECTING = MEETING.replace("bootstrap.cc:270", "transport.cc:170")
+MET = "n1:40:51 [0] NCCL INFO comm 0x7f rank 0 nRanks 16 nNodes 2 localRanks 8 localRank 0 MNNVL 0\n"
+
+
+@pytest.mark.parametrize(
+    ("area", "text", "counts"),
+    [
+        ("ib", MEETING, -STRENGTHS["strong"]),
+        ("socket", MEETING, 0),
+        ("ib", CONNECTING, 0),
+        ("ib", MET + MEETING, 0),
+        ("ib", "alpha", 0),
+    ],
+)
+def test_what_carries_data_is_not_to_blame_where_the_ranks_do_not_meet(area: str, text: str, counts: float) -> None:
+    own = load_text(RULE.format(name="a-cause", prior="rare").replace('area = "site"', f'area = "{area}"'))
+    found = Scales(*look(f"alpha\n{text}"), ()).one(own)
+    assert round(found.score - found.trouble, 1) == round(STRENGTHS["strong"] + counts, 1)

@@ -92,8 +92,11 @@ def phase_shown(event: Event, view: View) -> Phase | None:
     known = about.category(event.event)
     if known is not None and known.phase:
         return known.phase
-    traced: Phase | None = traced_phases(view.job, view).get((event.host, event.pid))
-    return traced
+    traced: dict[tuple[str | None, int | None], Phase] = traced_phases(view.job, view)
+    own = traced.get((event.host, event.pid))
+    if own is None and event.event == _RETURN and len(set(traced.values())) == 1:
+        return next(iter(traced.values()))  # the end of a trace as the others show it in full
+    return own
 
 
 @derived
