@@ -1,0 +1,92 @@
+"""Commands that a shell, a launcher or a container runtime could not find or run, and what that did to the job."""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.model import Event, Job
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import is_open_failure, place, went_on
+from ncdiag.knowledge.launcher.exceptions import EXCEPTION, is_own_exception
+
+_MISSING = "command-not-found"
+_EXITS = ("worker-failed", "process-exit", "mpi-exit-code")
+_STATUS = frozenset({126, 127})
+"""Exit statuses of a shell for a command that it cannot run, and for one that it cannot find (POSIX)."""
+_TOLD = frozenset({_MISSING, "loader-library-missing", "loader-undefined-symbol", "mpi-library-missing"})
+"""Events that tell the reason of such a status."""
+_STARTING = re.compile(
+    r"""(?x)
+    # launchers and schedulers
+    torchrun | torchx | deepspeed | accelerate | horovodrun | colossalai | composer | fabric | lightning | ray
+  | (?:mpi|orte|prte|js|a|p)run | mpiexec(?:\.\w+)? | orted | prted | hydra_\w+ | pmi_proxy | srun | sbatch | salloc
+  | flux | qsub | bsub | pdsh | clush | parallel-ssh | pssh
+    # what they reach hosts with, and what stands before the program
+  | ssh | sshpass | docker | nvidia-docker | podman | nerdctl | enroot | singularity | apptainer | shifter
+  | numactl | taskset | nsys | ncu | stdbuf | timeout | nohup | setsid | env
+    # what runs the program, and programs of many ranks
+  | python[\d.]* | bash | sh | zsh | julia | \w+\.(?:py|sh) | \w+_perf(?:_mpi)? | nvbandwidth | ib_\w+_bw
+  | vllm | sglang | trtllm-\w+ | tritonserver | text-generation-launcher | llamafactory-cli | swift | xtuner | axolotl
+  | nemo(?:run)?
+    """
+)
+"""Programs that start a job or are one."""
+_BUILDING = re.compile(
+    r"nvcc|hipcc|ninja|cmake|make|gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|git|hostname|ldconfig|which|lscpu"
+)
+"""Programs that Python libraries call while they load, most of them to compile."""
+_NO_FILE = re.compile(r"\[Errno (?:2|13)\] [^:']{1,60}: ['\"]([^'\"]{1,200})['\"]")
+
+
+@derived_of(_MISSING, EXCEPTION, *_EXITS)
+def is_missing_command(event: Event, view: View) -> bool:
+    """Did the job not start, or end, because a command of it was not found or could not be run?
+
+    A tool that a script tries and does without is none: the command starts jobs or is named by a launch line, or the
+    one who was to start it says so.
+    """
+    if event.event in _EXITS:
+        told = {other.event for other in view.job.events}
+        fits = event.fields.get("exit_code") in _STATUS and not told & _TOLD
+        return fits and bool(is_open_failure(event, view))
+    if event.event == EXCEPTION:
+        return bool(is_own_exception(event, view)) and missing_command(event, view) != ""
+    if went_on(event, view) or _came_to_run(event, view):
+        return False
+    name = missing_command(event, view)
+    return event.kind == "cause" or (name != "" and (_starts(name) or _is_launched(name, view.job)))
+
+
+def _starts(command: str) -> bool:
+    return _STARTING.fullmatch(command.rpartition("/")[2]) is not None
+
+
+@derived
+def missing_command(event: Event, view: View) -> str:
+    """The command that was not found or could not be run: ``torchrun``; empty where no line names it."""
+    if event.event == EXCEPTION:
+        found = _NO_FILE.match(str(event.fields.get("error", "")))
+        folder, _, name = found[1].rpartition("/") if found else ("", "", "")
+        is_program = (not folder or folder.endswith("bin")) and (_starts(name) or _BUILDING.fullmatch(name))
+        return name if is_program else ""
+    return str(event.fields.get("missing_command", "")).strip("\"'`\\\u2018\u2019")
+
+
+@derived
+def missing_command_text(event: Event, view: View) -> str:
+    """``torchrun``; ``a command`` where no line names it."""
+    return missing_command(event, view) or "a command"
+
+
+def _is_launched(command: str, job: Job) -> bool:
+    """Does a launch line of the input name the command?"""
+    return any(command in launch.text.split() for launch in job.launches)
+
+
+def _came_to_run(event: Event, view: View) -> bool:
+    """Do ranks of the same host print behind the line, in the same input? They were started some other way, then."""
+    at = place(event)
+    ranks = (rank for rank in view.job.ranks if event.host is None or rank.host == event.host)
+    found = (place(rank) for rank in ranks)
+    return at is not None and any(seen is not None and seen[0] == at[0] and seen[1] > at[1] for seen in found)
