@@ -1,0 +1,141 @@
+"""Modules and libraries that a program could not load: what is missing, and where it comes from."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.model import Event
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import is_open_failure, place
+from ncdiag.knowledge.launcher.exceptions import EXCEPTION, is_own_exception
+
+_LIBRARY, _SYMBOL, _MODULE = "loader-library-missing", "loader-symbol-missing", "python-module-missing"
+_JUDGED = re.compile(r"(?:.*/)?lib(?:nccl|rccl|mpi|open-)[\w.-]*")
+"""Libraries that rules of their own judge."""
+_CLASSES = re.compile(r"(?:builtins\.)?(?:ModuleNotFoundError|ImportError|OSError)")
+_NO_MODULE = re.compile(r"No module named ['\"]?([\w.]{1,120})")
+_NO_NAME = re.compile(
+    r"cannot import name ['\"]?(\w{1,120})['\"]? from (?P<half>partially initialized module )?['\"]?([\w.]{1,120})"
+)
+_NO_SYMBOL = re.compile(r"undefined symbol: ?([^\s,]{1,200})")
+_NO_VERSION = re.compile(r"version [`'\"]([\w.]{1,60})['`\"] not found")
+_ENDING = re.compile(r"sys\.meta_path is None")
+"""What an import says while Python shuts down, behind the failure that ended the program."""
+_PACKAGES = (
+    "The same packages in the Python of every host and container: compare `python -c 'import sys; "
+    "print(sys.executable)'` and `pip list` on a host that works."
+)
+_BUILD = (
+    "Build or install the extension anew for the PyTorch, CUDA and Python that are installed: its wheel "
+    "was made for others."
+)
+_CANN = (
+    "The modules and libraries of CANN are found once its environment is read in the shell that starts "
+    "the program: `source /usr/local/Ascend/ascend-toolkit/set_env.sh`, on every host."
+)
+_DRIVER = (
+    "The library comes with the driver of the GPU: start the container with the GPU runtime (`--gpus "
+    "all`), or install the driver on the host."
+)
+_TOOLKIT = (
+    "The library is part of CUDA or ROCm, or of the pip packages that a framework installs for itself: "
+    "name its folder in LD_LIBRARY_PATH on every host, in the major release that the name ends with."
+)
+_OLD_SYSTEM = (
+    "The program was built on a newer system: use the libstdc++ of its own environment (conda's `lib` "
+    "first in LD_LIBRARY_PATH), or a build for this one."
+)
+_SHADOWED = (
+    "A file of one's own may have the name of the module (`ls *.py` beside the program); else the "
+    "releases of both packages do not fit."
+)
+_FOUND_BY_LOADER = (
+    "Install the package that has the library on every host, and name its folder in LD_LIBRARY_PATH "
+    "there: `ldd <program> | grep 'not found'`."
+)
+_HOME = (
+    (re.compile(r"(?:te|tbe|hccl|acl|topi|auto_tune|lib(?:ascend|hccl|ge_|acl|hcom)\w*)(?:\.|$)"), _CANN),
+    (re.compile(r"lib(?:cuda|nvidia-ml|nvidia-ptxjitcompiler)\.so"), _DRIVER),
+    (re.compile(r"lib(?:cu[a-z]\w*|nv\w+|amdhip64|roc\w+|hip\w+|MIOpen|hsa-runtime64)\.so"), _TOOLKIT),
+)  # fmt: skip
+"""Where modules and libraries come from that no package of the program brings."""
+
+
+class _Fault(NamedTuple):
+    """What could not be loaded, in words, and what mends it."""
+
+    text: str
+    remedy: str
+
+
+@derived_of(EXCEPTION, _LIBRARY, _SYMBOL, _MODULE)
+def is_failed_import(event: Event, view: View) -> bool:
+    """Did a program end because it could not load a module or a library of its own?"""
+    if _fault(event) is None or _came_past(event, view):
+        return False
+    return bool(is_own_exception(event, view) if event.event == EXCEPTION else is_open_failure(event, view))
+
+
+def _came_past(event: Event, view: View) -> bool:
+    """Did the rank print as one of NCCL's afterwards? Where the line names none: did all ranks of the job?"""
+    at = place(event)
+    behind = [rank for rank in view.job.ranks if (seen := place(rank)) and at and seen[0] == at[0] and seen[1] > at[1]]
+    if event.rank is not None:
+        return any(rank.rank == event.rank for rank in behind)
+    return bool(behind) and view.job.nranks is not None and len({rank.rank for rank in behind}) >= view.job.nranks
+
+
+@derived
+def import_fault(event: Event, view: View) -> str:
+    """``the module deepspeed is not there``: what could not be loaded; empty for other events."""
+    found = _fault(event)
+    return found.text if found else ""
+
+
+@derived
+def import_remedy(event: Event, view: View) -> str:
+    """Where that comes from, and what to do; empty for other events."""
+    found = _fault(event)
+    return found.remedy if found else ""
+
+
+def _fault(event: Event) -> _Fault | None:
+    fields = event.fields
+    if event.event == _LIBRARY:
+        name = str(fields.get("library", ""))
+        return (
+            None if _JUDGED.match(name) else _Fault(f"the library {name} is not found", _home(name, _FOUND_BY_LOADER))
+        )
+    if event.event == _SYMBOL:
+        return _Fault(f"a library lacks {str(fields.get('symbol')).rstrip(',')}, which another one needs", _BUILD)
+    if event.event == _MODULE:
+        return _missing(str(fields.get("python_module", "")))
+    said = str(fields.get("error", ""))
+    if event.event != EXCEPTION or not _CLASSES.fullmatch(str(fields.get("exception", ""))) or _ENDING.match(said):
+        return None
+    return _of_exception(said, is_import="OSError" not in str(fields.get("exception")))
+
+
+def _of_exception(said: str, *, is_import: bool) -> _Fault | None:
+    if found := _NO_SYMBOL.search(said):
+        return _Fault(f"a library lacks {found[1]}, which another one needs", _BUILD)
+    if found := _NO_VERSION.search(said):
+        return _Fault(f"a library of the system has no {found[1]}", _OLD_SYSTEM)
+    if not is_import:
+        return None
+    if found := _NO_MODULE.match(said):
+        return _missing(found[1])
+    if found := _NO_NAME.match(said):
+        return _Fault(f"{found[3]} has no {found[1]}", _SHADOWED if found["half"] else _PACKAGES)
+    return _Fault(f"an import failed ({said[:120]})" if said else "an import failed", _PACKAGES)
+
+
+def _missing(module: str) -> _Fault:
+    return _Fault(f"the module {module} is not there", _home(module, _PACKAGES))
+
+
+def _home(name: str, default: str) -> str:
+    name = name.rpartition("/")[2]
+    return next((remedy for pattern, remedy in _HOME if pattern.match(name)), default)
