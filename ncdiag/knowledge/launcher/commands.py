@@ -19,19 +19,21 @@ _TOLD = frozenset({_MISSING, "loader-library-missing", "loader-undefined-symbol"
 _STARTING = re.compile(
     r"""(?x)
     # launchers and schedulers
-    torchrun | torchx | deepspeed | accelerate | horovodrun | colossalai | composer | fabric | lightning | ray
+    torchrun | torchx | deepspeed | accelerate | horovodrun | colossalai | fabric | lightning | ray
   | (?:mpi|orte|prte|js|a|p)run | mpiexec(?:\.\w+)? | orted | prted | hydra_\w+ | pmi_proxy | srun | sbatch | salloc
   | flux | qsub | bsub | pdsh | clush | parallel-ssh | pssh
-    # what they reach hosts with, and what stands before the program
-  | ssh | sshpass | docker | nvidia-docker | podman | nerdctl | enroot | singularity | apptainer | shifter
-  | numactl | taskset | nsys | ncu | stdbuf | timeout | nohup | setsid | env
     # what runs the program, and programs of many ranks
-  | python[\d.]* | bash | sh | zsh | julia | \w+\.(?:py|sh) | \w+_perf(?:_mpi)? | nvbandwidth | ib_\w+_bw
-  | vllm | sglang | trtllm-\w+ | tritonserver | text-generation-launcher | llamafactory-cli | swift | xtuner | axolotl
-  | nemo(?:run)?
+  | python[\d.]* | bash | sh | zsh | julia | \w+\.(?:py|sh) | \w+_perf(?:_mpi)?
+  | vllm | sglang | trtllm-\w+ | tritonserver | text-generation-launcher
+  | llamafactory-cli | xtuner | axolotl | nemo(?:run)?
     """
 )
 """Programs that start a job or are one."""
+_IN_FRONT = re.compile(
+    r"ssh|sshpass|docker|nvidia-docker|podman|nerdctl|enroot|singularity|apptainer|shifter"
+    r"|numactl|taskset|nsys|ncu|stdbuf|timeout|nohup|setsid|sudo"
+)
+"""What stands in front of the program in a script, and what people try by hand as well."""
 _BUILDING = re.compile(
     r"nvcc|hipcc|ninja|cmake|make|gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|git|hostname|ldconfig|which|lscpu"
 )
@@ -55,7 +57,7 @@ def is_missing_command(event: Event, view: View) -> bool:
     if went_on(event, view) or _came_to_run(event, view):
         return False
     name = missing_command(event, view)
-    return event.kind == "cause" or (name != "" and (_starts(name) or _is_launched(name, view.job)))
+    return event.kind == "cause" or (name != "" and _is_of_job(name, event, view))
 
 
 def _starts(command: str) -> bool:
@@ -79,14 +81,25 @@ def missing_command_text(event: Event, view: View) -> str:
     return missing_command(event, view) or "a command"
 
 
+def _is_of_job(command: str, event: Event, view: View) -> bool:
+    """Does the command start the job, or stand in front of it in a script or on a launch line of the input?"""
+    in_script = "script_line" in event.fields and _IN_FRONT.fullmatch(command.rpartition("/")[2]) is not None
+    return _starts(command) or in_script or _is_launched(command, view.job)
+
+
 def _is_launched(command: str, job: Job) -> bool:
     """Does a launch line of the input name the command?"""
     return any(command in launch.text.split() for launch in job.launches)
 
 
 def _came_to_run(event: Event, view: View) -> bool:
-    """Do ranks of the same host print behind the line, in the same input? They were started some other way, then."""
-    at = place(event)
+    """Did all ranks come, or do some of the host print behind the line? They were started some other way, then.
+
+    NCCL begins when the processes have met, so that its first line shows that none was missing.
+    """
+    at, job = place(event), view.job
+    if job.nranks is not None and len({rank.rank for rank in job.ranks}) >= job.nranks:
+        return True
     ranks = (rank for rank in view.job.ranks if event.host is None or rank.host == event.host)
     found = (place(rank) for rank in ranks)
     return at is not None and any(seen is not None and seen[0] == at[0] and seen[1] > at[1] for seen in found)
