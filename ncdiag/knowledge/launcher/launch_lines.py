@@ -8,6 +8,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job, Launch, Setting
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
+from ncdiag.knowledge.launcher.starts import unequal_counts
 from ncdiag.nccl.vocabulary.launches import left_behind, values_left_behind
 
 
@@ -21,7 +22,7 @@ def slots(launch: Launch, view: View) -> int | None:
 
 @derived
 def miscount(job: Job, view: View) -> str | None:
-    """A sentence about more or fewer ranks than slots; empty where they agree, None where nothing tells."""
+    """A sentence about more or fewer ranks than slots or than other hosts expect; empty for none, None if not known."""
     told = next((event for event in job.events if event.event == "mpi-not-enough-slots"), None)
     if told is not None:
         view.note(told)
@@ -32,7 +33,10 @@ def miscount(job: Job, view: View) -> str | None:
         if launch.np != count:
             view.note(launch)
             return f"{launch.program} starts {launch.np} ranks on hosts with {count} slots"
-    return "" if known else None
+    unequal = unequal_counts(job, view)
+    if unequal:
+        return f"The hosts were started for jobs of different sizes: {unequal}"
+    return "" if known or unequal is not None else None
 
 
 _PREFIX, _SIZE = "LIGHT_", "LIGHT_INTRA_SIZE"

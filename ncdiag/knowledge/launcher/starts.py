@@ -1,0 +1,166 @@
+"""One job that was started on each of its hosts by itself: do the launch lines and configurations agree?
+
+torchrun, torch.distributed.launch, accelerate and deepspeed (--no_ssh) are started once on every host, with the number
+of the host and the place where all meet. Several such lines in one input are starts of one job, or tries one after the
+other: they are compared only where they can be of one job, that is where each is of another host.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from ncdiag.facts.derived import derived
+from ncdiag.facts.model import Host, Job, Launch, Setting
+from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.view import View
+
+_PROGRAMS = frozenset({
+    "torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate launch", "accelerate config",
+    "deepspeed",
+})  # fmt: skip
+"""Launchers that are started on each host."""
+_NUMBERS_ITSELF = "c10d"
+"""The rendezvous of torchrun that gives each host its number, whatever the line says."""
+_VARIABLES = {
+    "nnodes": ("PET_NNODES", "NNODES"), "node_rank": ("PET_NODE_RANK", "NODE_RANK"),
+    "master_addr": ("PET_MASTER_ADDR", "MASTER_ADDR"), "master_port": ("PET_MASTER_PORT", "MASTER_PORT"),
+}  # fmt: skip
+"""The environment of a start; torchrun reads PET_ and the name of an option (torch/distributed/argparse_util.py)."""
+_DIGITS = 7
+_COUNTS = {"nnodes": "hosts", "np": "processes"}
+_SEVERAL = 2
+
+
+@derived
+def starts(job: Job, view: View) -> tuple[Launch, ...]:
+    """The launches that start one host of several; the environment of a host of which no line is shown is one, too."""
+    lines = [launch for launch in job.launches if launch.program in _PROGRAMS]
+    lined = {launch.host for launch in lines}
+    told = [_by_environment(host) for host in job.hosts if host.name not in lined and None not in lined]
+    return tuple(launch for launch in [*lines, *told] if (launch.nnodes or 0) >= _SEVERAL)
+
+
+def _by_environment(host: Host) -> Launch:
+    """What torchrun takes from the variables of a host where its options do not say it."""
+    held = {field: setting for field, names in _VARIABLES.items() if (setting := _first_set(host, names))}
+    texts = {field: setting.text or "" for field, setting in held.items()}
+    numbers = {field: int(text) for field, text in texts.items() if text.isdecimal() and len(text) < _DIGITS}
+    provenance = next((setting.provenance for setting in held.values()), host.provenance)
+    return Launch(
+        program="environment", text="", host=host.name, nnodes=numbers.get("nnodes"),
+        node_rank=numbers.get("node_rank"), master_port=numbers.get("master_port"),
+        master_addr=texts.get("master_addr"), provenance=provenance,
+    )  # fmt: skip
+
+
+def _first_set(host: Host, names: Iterable[str]) -> Setting | None:
+    settings = (host.settings.get(name) for name in names)
+    return next((setting for setting in settings if setting is not None and setting.is_set), None)
+
+
+@derived
+def split_rendezvous(job: Job, view: View) -> str | None:
+    """``port 29500 (node0), port 29501 (node1)`` where hosts of one job were sent to different places; empty for one.
+
+    None where fewer than two hosts are told of.
+    """
+    hosts = _hosts(starts(job, view))
+    if len(hosts) < _SEVERAL:
+        return None
+    ports = _groups(hosts, "master_port")
+    if ports:
+        return _said(ports, "port {}", view)
+    addresses = _groups(hosts, "master_addr")
+    return _said(addresses, "{}", view) if addresses and _comparable(map(str, addresses)) else ""
+
+
+@derived
+def unequal_counts(job: Job, view: View) -> str | None:
+    """``2 hosts (node0), 3 hosts (node1)`` where hosts of one job were told other numbers; empty where they agree.
+
+    None where fewer than two hosts are told of.
+    """
+    hosts = _hosts(starts(job, view))
+    if len(hosts) < _SEVERAL:
+        return None
+    for field, name in _COUNTS.items():
+        groups = _groups(hosts, field)
+        if groups:
+            return _said(groups, f"{{}} {name}", view)
+    return ""
+
+
+@derived
+def wrong_host_number(job: Job, view: View) -> str | None:
+    """A sentence about hosts of one job that have the same number, or one that is too high; empty for none.
+
+    None where no launch numbers a host of several.
+    """
+    numbered = [la for la in starts(job, view) if la.node_rank is not None and _NUMBERS_ITSELF not in la.text]
+    if not numbered:
+        return None
+    for launch in numbered:
+        if launch.node_rank is not None and launch.nnodes is not None and launch.node_rank >= launch.nnodes:
+            view.note(launch)
+            return f"A host is started as number {launch.node_rank} of {launch.nnodes}, which are counted from 0"
+    hosts = _hosts(numbered)
+    named = [name for name, held in hosts.items() if held[0].host == name]
+    same = {launch.node_rank for held in hosts.values() for launch in held}
+    if len(named) >= _SEVERAL and len(same) == 1:
+        for name in named:
+            view.note(hosts[name][0])
+        both = "both" if len(named) == _SEVERAL else "all"
+        return f"{' and '.join(named)} are {both} started as host number {same.pop()}"
+    return ""
+
+
+def _hosts(launches: Sequence[Launch]) -> dict[str, list[Launch]]:
+    """The launches by host: by name where each has one and they differ, else by number."""
+    names = {launch.host for launch in launches}
+    by_name = None not in names and len(names) >= _SEVERAL
+    found: dict[str, list[Launch]] = defaultdict(list)
+    for launch in launches:
+        name = launch.host if by_name else None if launch.node_rank is None else f"host number {launch.node_rank}"
+        if name is not None:
+            found[name].append(launch)
+    return dict(sorted(found.items()))
+
+
+def _groups(hosts: Mapping[str, Sequence[Launch]], field: str) -> dict[int | str, dict[str, Launch]]:
+    """By value of the field the hosts that have it, where they differ; none where the values may be of several tries.
+
+    A host with two values was started twice, and a value that all hosts of the job have is that of a whole job.
+    """
+    groups: dict[int | str, dict[str, Launch]] = defaultdict(dict)
+    for name, launches in hosts.items():
+        values = {value: launch for launch in launches if (value := _value(launch, field)) is not None}
+        if len(values) > 1:
+            return {}
+        for value, launch in values.items():
+            groups[value][name] = launch
+    return groups if len(groups) > 1 else {}
+
+
+def _value(launch: Launch, field: str) -> int | str | None:
+    """What the launch says; the first host may name itself as it likes, for it opens the port and looks for nobody."""
+    value: int | str | None = getattr(launch, field)
+    return None if field == "master_addr" and launch.node_rank == 0 and _is_own(str(value)) else value
+
+
+def _is_own(text: str) -> bool:
+    address = ip_address(text)
+    return text == "localhost" or (address is not None and (address.is_loopback or address.is_unspecified))
+
+
+def _comparable(addresses: Iterable[str]) -> bool:
+    """Are all of them numbers, or all names? A name and a number may be the same machine."""
+    return len({ip_address(text) is None for text in addresses}) == 1
+
+
+def _said(groups: Mapping[int | str, Mapping[str, Launch]], form: str, view: View) -> str:
+    parts = []
+    for value, held in groups.items():
+        view.note(next(iter(held.values())))
+        parts.append(f"{form.format(value)} ({', '.join(held)})")
+    return ", ".join(parts)
