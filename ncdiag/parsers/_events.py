@@ -43,6 +43,8 @@ _CERTAIN = 18
 _TELLING = 30
 """Literal characters from which an NCCL message is told from prose even when other text stands behind it."""
 _PASSED_ON = frozenset({"cause", "symptom"})
+_APART = frozenset({"rank-announced"})
+"""Events of which each line is one, for it matters what stands between two that are alike."""
 _PEERS = ("peer", "peer_address", "peer_host", "peer_rank")
 
 
@@ -198,7 +200,8 @@ class Collector:
         if context.process_group:
             fields["process_group"] = context.process_group
         shown = text[:400]
-        key = found.event, found.origin, rank, host, shown, tuple(sorted((k, str(v)) for k, v in fields.items()))
+        told = tuple(sorted((k, str(v)) for k, v in fields.items()))
+        key = found.event, found.origin, rank, host, shown, told, index if found.event in _APART else None
         held = self._events.get(key)
         if held is not None:
             self._events[key] = msgspec.structs.replace(held, fields={**held.fields, "count": held.fields["count"] + 1})

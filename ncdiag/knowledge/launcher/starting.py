@@ -12,6 +12,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
 from ncdiag.facts.vocabulary.launches import is_multi_host as names_several_hosts
+from ncdiag.knowledge.launcher.announced import ANNOUNCED, misnumbered
 from ncdiag.knowledge.launcher.endings import first_crash_order
 from ncdiag.knowledge.launcher.exceptions import EXCEPTION
 from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_invalid_device
@@ -94,10 +95,20 @@ def _is_bare(run: Benchmark) -> bool:
     return run.nthreads is not None and run.nranks is None and not run.rows and not run.unreadable_rows
 
 
-@derived_of(*_MISNUMBERED, "cuda-invalid-device", "cuda-device-invalid", *PRINTED)
+@derived
+def mapping_faults(job: Job, view: View) -> tuple[Event, ...]:
+    """What says, or shows, that numbers which the launcher gives do not fit: of a GPU, of a rank, of a host."""
+    told = (e for e in job.events if e.event in _MAPPED and is_mapping_fault(e, view))
+    return (*told, *misnumbered(job, view))
+
+
+_MAPPED = _MISNUMBERED | {"cuda-invalid-device", "cuda-device-invalid", *PRINTED}
+
+
+@derived_of(*_MAPPED, ANNOUNCED)
 def is_mapping_fault(event: Event, view: View) -> bool:
     """Do numbers that the launcher gives not fit: of a GPU, or of a rank among the others?"""
-    return event.event in _MISNUMBERED or bool(is_invalid_device(event, view))
+    return event.event in _MISNUMBERED or event.event == ANNOUNCED or bool(is_invalid_device(event, view))
 
 
 @derived_of("c10d-name-unresolved")

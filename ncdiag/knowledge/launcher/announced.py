@@ -1,0 +1,72 @@
+"""Ranks that say their number before they meet: which came, how often, and of how many."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from ncdiag.facts.derived import derived
+from ncdiag.facts.fold import fold_ranks
+from ncdiag.facts.model import FAILURES, Event, Job
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import place, went_on
+from ncdiag.knowledge.launcher.starts import starts, wrong_host_number
+
+ANNOUNCED = "rank-announced"
+
+
+@derived
+def misnumbered(job: Job, view: View) -> tuple[Event, ...]:
+    """What is wrong with the numbers of ranks and hosts: an event with a sentence for each fault."""
+    found = []
+    text = wrong_host_number(job, view)
+    if text:
+        first = next(la for la in starts(job, view) if la.node_rank is not None)
+        found.append(Event(event=ANNOUNCED, origin="launcher", kind="cause", text=text, provenance=first.provenance))
+    for size, events in _by_size(job).items():
+        text = _wrong(events, size, view)
+        if text:
+            found.append(
+                Event(event=ANNOUNCED, origin="torch", kind="cause", text=text, provenance=events[0].provenance)
+            )
+    return tuple(found)
+
+
+def _by_size(job: Job) -> dict[int, list[Event]]:
+    """The announcements by the number of ranks; where their line does not tell it, that which another line tells."""
+    sizes = {size for event in job.events if isinstance(size := event.fields.get("world_size"), int)}
+    found: dict[int, list[Event]] = defaultdict(list)
+    for event in job.events:
+        size = event.fields.get("world_size", next(iter(sizes)) if len(sizes) == 1 else None)
+        if event.event == ANNOUNCED and event.rank is not None and isinstance(size, int):
+            found[size].append(event)
+    return found
+
+
+def _wrong(events: Sequence[Event], size: int, view: View) -> str:
+    """``Ranks 0-3 of 8 came twice and 4-7 never``, or that a number is too high; empty where nothing is wrong.
+
+    As many came as the job has ranks, each number as often as the others: hosts were given the same ones. A job that
+    was started again, or an output that is shown twice, has all numbers, or goes on.
+    """
+    came = Counter(event.rank or 0 for event in events)
+    if max(came) >= size:
+        return f"Rank {max(came)} announces itself in a job of {size}, whose ranks are counted from 0"
+    times = set(came.values())
+    if len(times) != 1 or times == {1} or sum(came.values()) != size or _met(events, came, view):
+        return ""
+    often = times.pop()
+    never = fold_ranks(sorted(set(range(size)) - set(came)))
+    word = "twice" if often == 2 else f"{often} times"  # noqa: PLR2004
+    return (
+        f"Ranks {fold_ranks(sorted(came))} of {size} came {word} and {never} never: hosts were given the same numbers"
+    )
+
+
+def _met(events: Sequence[Event], came: Counter[int], view: View) -> bool:
+    """Did the job go on, or come to NCCL with other ranks, or fail and start again between the announcements?"""
+    if any(went_on(event, view) for event in events) or {rank.rank for rank in view.job.ranks} - set(came) - {None}:
+        return True
+    places = sorted(at for event in events if (at := place(event)))
+    ends = (place(event) for event in view.job.events if event.kind in FAILURES)
+    return any(at is not None and places[0] < at < places[-1] and at[0] == places[0][0] for at in ends)
