@@ -1,0 +1,68 @@
+"""Who holds the memory of a GPU that ran out of it, as PyTorch tells.
+
+The sentences are those of c10/cuda/CUDACachingAllocator.cpp from 2.1 on: ``GPU 0 has a total capacity of 79.15 GiB
+of which 26.00 MiB is free. Process 4101 has 474.00 MiB memory in use. ... this process has 60.02 GiB memory in use``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.model import Event
+from ncdiag.facts.view import View
+
+_REPORTED = "cuda-out-of-memory"
+_SIZE = r"(\d{1,15}(?:\.\d{1,3})? [KMG]iB)"
+_CAPACITY = re.compile(rf"total capac\w{{2,4}} of {_SIZE}")
+_PROCESS = re.compile(rf"(?:Process \d{{1,10}}|(this process)) has {_SIZE} memory in use")
+_OWN = re.compile(rf"{_SIZE} is (?:allocated|reserved) by PyTorch")
+_UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_GIB = _UNITS["GiB"]
+_CONTEXT = 3 * _GIB // 2
+"""Bytes that a process may hold which only opened the GPU: a context with the kernels of loaded libraries."""
+_PART = 20
+"""A rank holds at least one in so many bytes of its GPU."""
+
+
+@derived_of(_REPORTED)
+def is_held_by_ranks(event: Event, view: View) -> bool:
+    """Do two other processes hold as much of the GPU that ran out as ranks do, and not just a context of CUDA there?"""
+    least = max(_CONTEXT, _capacity(event) // _PART)
+    return sum(size > least for size in _others(event)) > 1
+
+
+@derived
+def held_by_others(event: Event, view: View) -> str:
+    """``; 7 other processes hold 3.2 of its 79.2 GiB``, of a GPU that ran out of memory; empty for nobody."""
+    others = _others(event) if event.event == _REPORTED else []
+    if not others:
+        return ""
+    who = "another process holds" if len(others) == 1 else f"{len(others)} other processes hold"
+    return f"; {who} {sum(others) / _GIB:.1f} of its {_capacity(event) / _GIB:.1f} GiB"
+
+
+def _capacity(event: Event) -> int:
+    """Bytes of the GPU; 0 where the line does not tell."""
+    found = _CAPACITY.search(event.text)
+    return _bytes(found[1]) if found else 0
+
+
+def _others(event: Event) -> list[int]:
+    """Bytes that each other process holds; what exceeds the GPU stands for a number that the driver did not tell (WSL).
+
+    A container with process numbers of its own does not know itself in the list: it is the one that holds what PyTorch
+    says that it took, or the largest.
+    """
+    told = [(bool(own), _bytes(size)) for own, size in _PROCESS.findall(event.text)]
+    held = [(own, size) for own, size in told if size <= _capacity(event)]
+    others = [size for own, size in held if not own]
+    if others and not any(own for own, _ in told):
+        taken = sum(_bytes(size) for size in _OWN.findall(event.text))
+        others.remove(min((size for size in others if size >= taken > 0), default=max(others)))
+    return others
+
+
+def _bytes(size: str) -> int:
+    number, unit = size.split()
+    return int(float(number) * _UNITS[unit])
