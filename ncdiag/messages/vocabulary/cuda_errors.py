@@ -7,6 +7,7 @@ import re
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
+from ncdiag.messages.vocabulary.phases import traced_files
 from ncdiag.messages.vocabulary.reasons import error_name, reason
 from ncdiag.messages.vocabulary.xids import is_memory_lost, is_memory_xid
 
@@ -137,7 +138,7 @@ def is_peer_failure(event: Event, view: View) -> bool:
     if event.event == "cuda-peer-unsupported":
         return is_said(event)
     if event.event in _PEER_FAILURES or _is(event, view, *_UNMAPPED):
-        return True
+        return not is_cumem_host_failure(event, view)
     here = event.event == "cuda-failure" and (event.file or "").endswith(_PEER_FILE)
     return here and not any(known(event, view) for known in _KNOWN) and reason(event, view) not in _MISUSES
 
@@ -145,13 +146,14 @@ def is_peer_failure(event: Event, view: View) -> bool:
 @derived_of(*PRINTED)
 def is_cuda_memory_failure(event: Event, view: View) -> bool:
     """A CUDA call failed for lack of the GPU's memory."""
-    return _is(event, view, "cudaErrorMemoryAllocation")
+    return _is(event, view, "cudaErrorMemoryAllocation") and not is_cumem_host_failure(event, view)
 
 
 @derived_of("cuda-invalid-device", "cuda-device-invalid", *PRINTED)
 def is_invalid_device(event: Event, view: View) -> bool:
     """A rank asked for a GPU that it does not have."""
-    return event.event not in PRINTED or _is(event, view, "cudaErrorInvalidDevice")
+    told = event.event not in PRINTED or _is(event, view, "cudaErrorInvalidDevice")
+    return told and not is_cumem_host_failure(event, view)
 
 
 @derived_of("cuda-device-busy", *PRINTED)
@@ -192,6 +194,27 @@ def is_shm_registration(event: Event, view: View) -> bool:
     return not is_kernel_fault(event, view) and not is_cuda_memory_failure(event, view)
 
 
+_SHM_TRANSPORT = "transport/shm.cc"
+_ALLOCATOR = "include/alloc.h"
+
+
+@derived_of("cuda-failure")
+def is_cumem_host_failure(event: Event, view: View) -> bool:
+    """Did cuMem fail to make, import or map host memory that ranks share (src/transport/shm.cc from 2.23 on)?
+
+    NCCL tells the number of an error of calls of the driver alone (CUCHECK, src/include/cudawrap.h), and cuMem is all
+    that its transport for shared memory asks of the driver. What is wrong with the GPU as a whole any call reports.
+    """
+    file = event.file or ""
+    if "cuda_code" not in event.fields or not file.endswith((_SHM_TRANSPORT, _ALLOCATOR)):
+        return False
+    if any(whole(event, view) for whole in _WHOLE_GPU):
+        return False
+    return file.endswith(_SHM_TRANSPORT) or _SHM_TRANSPORT in traced_files(view.job, view).get(
+        (event.host, event.pid), ()
+    )
+
+
 @derived_of("gpu-xid", "cuda-memory-error", *PRINTED)
 def is_memory_error(event: Event, view: View) -> bool:
     """A memory error that the GPU confined or repaired, unless another Xid says that its memory failed for good."""
@@ -208,9 +231,12 @@ def is_nvls_failure(event: Event, view: View) -> bool:
     return (event.file or "").endswith("nvls.cc")
 
 
-_KNOWN = (
+_WHOLE_GPU = (
     is_kernel_fault, is_cuda_unavailable, is_old_driver, is_driver_mismatch, lacks_gpu_code, is_peer_limit,
-    is_cuda_memory_failure, is_nvls_failure, is_shm_registration, is_invalid_device, is_gpu_refused,
-    is_fabric_wait, is_memory_error, is_nvlink_error,
+    is_gpu_refused, is_fabric_wait, is_memory_error, is_nvlink_error,
+)  # fmt: skip
+"""Errors that say the same wherever the call stands."""
+_KNOWN = (
+    *_WHOLE_GPU, is_cuda_memory_failure, is_nvls_failure, is_shm_registration, is_invalid_device, is_cumem_host_failure,
 )  # fmt: skip
 """Which a rule each judges, but for `is_peer_failure`."""

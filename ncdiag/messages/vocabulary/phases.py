@@ -114,18 +114,24 @@ def traced_phases(job: Job, view: View) -> dict[tuple[str | None, int | None], P
     A process that had completed its communicators leaves such a trace when it takes them down: nothing is known then,
     but of one that connects later than its set-up ended.
     """
-    files: dict[tuple[str | None, int | None], set[str]] = defaultdict(set)
-    for event in job.events:
-        if event.event == _RETURN:
-            files[event.host, event.pid].add(str(event.fields.get("source_file")).removeprefix("src/"))
     ready = {(rank.host, rank.pid) for rank in job.ranks if came_to(rank, view) not in SET_UP}
     found: dict[tuple[str | None, int | None], Phase] = {}
     met = exchanged(job, view)
-    for process, names in files.items():
+    for process, names in traced_files(job, view).items():
         of = _of_trace(names, met=process in met)
         if of is not None and (of == "connect" or process not in ready):
             found[process] = of
     return found
+
+
+@derived
+def traced_files(job: Job, view: View) -> dict[tuple[str | None, int | None], set[str]]:
+    """The files of NCCL that each process names in its trace of return codes: ``transport/shm.cc``."""
+    files: dict[tuple[str | None, int | None], set[str]] = defaultdict(set)
+    for event in job.events:
+        if event.event == _RETURN:
+            files[event.host, event.pid].add(str(event.fields.get("source_file")).removeprefix("src/"))
+    return files
 
 
 def _of_trace(files: Collection[str], *, met: bool) -> Phase | None:
