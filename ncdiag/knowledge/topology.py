@@ -136,8 +136,11 @@ def _speeds(device: PciDevice) -> str:
 
 
 _RDMA_NAME = re.compile(r"mlx\d|ib|irdma|bnxt_re|efa|rdmap|roce")
-_TOPOLOGY_GAPS = frozenset({"topology-node-not-found", "topology-link-orphan"})
-"""NCCL looks for a device in its topology that is not there; from what the system tells it knows all of them."""
+_TOPOLOGY_GAPS = frozenset({
+    "topology-node-not-found", "topology-link-orphan", "topology-host-unknown", "topology-link-one-way",
+    "topology-no-path",
+})  # fmt: skip
+"""NCCL misses a device or a link in its topology; from what the system tells it knows all of them."""
 
 
 @derived_of("pci-parent-unknown")
@@ -155,6 +158,29 @@ def has_foreign_topology(job: Job, view: View) -> bool:
     for event in hints[:1]:
         view.note(event)
     return bool(hints)
+
+
+_FROM_SYS = frozenset({"pci", "nvlink"})
+"""Elements of the topology of which NCCL reads a part in /sys; of all others it knows everything by itself."""
+
+
+@derived_of("xml-attribute-missing")
+def lacks_word_of_file(event: Event, view: View) -> bool:
+    """Is an attribute missing that only a file can leave out, or that a file left out which is known to be loaded?
+
+    What NCCL finds itself has all attributes (ncclTopoGetXmlFromCpu, ncclTopoGetXmlFromGpu, ncclTopoFillNet; v2.6.4 to
+    v2.30.7), but for the class of a device that /sys hides.
+    """
+    if event.fields.get("element") not in _FROM_SYS:
+        return True
+    host = view.host(event.host)
+    settings = [view.setting(host or view.job, name) for name in ("NCCL_TOPO_FILE", "NCCL_GRAPH_FILE")]
+    given = next((setting for setting in settings if setting is not None and setting.is_set), None)
+    told = [given, *view.events_on(event.host, ["topology-file-loaded"])]
+    read = next((fact for fact in told if fact is not None), None)
+    if read is not None:
+        view.note(read)
+    return read is not None
 
 
 @derived_of("xml-value-unknown")
