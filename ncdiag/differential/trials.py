@@ -36,7 +36,7 @@ _RDMA = Part("RDMA", frozenset({"ib", "roce"}))
 PARTS = {
     "NCCL_IB_DISABLE=1": _RDMA,
     "NCCL_NET=Socket": _RDMA,
-    "one-host": _RDMA,
+    "one-host": Part("the network between hosts", _RDMA.areas | {"socket", "cloud"}),
     "one-gpu": Part("everything between GPUs", _RDMA.areas | {"p2p", "shm", "nvlink"}, for_it=False),
     "no-container": Part("the container", frozenset({"container"})),
     "gloo": Part("NCCL", _RDMA.areas | {"gdr", "nvlink", "p2p", "plugin", "shm"}, for_it=False),

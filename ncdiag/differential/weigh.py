@@ -100,7 +100,10 @@ class Scales:
         """One suspect; a sign that cannot be judged for a fault of ncdiag is unknown."""
         suspect = rule.suspect
         own = (self._judged(rule, number) for number in range(len(rule.signs)))
-        found = (self._of_verdict(rule), self._of_phase(rule), self._of_trials(rule), self._of_answer(rule))
+        found = (
+            self._of_verdict(rule), self._of_guards(rule), self._of_phase(rule), self._of_trials(rule),
+            self._of_answer(rule),
+        )  # fmt: skip
         judged = counted([*own, *itertools.chain.from_iterable(found)])
         prior = PRIORS[suspect.prior] if suspect else 0.0
         trouble = 0.0
@@ -115,6 +118,15 @@ class Scales:
         for name in rule.explains:
             if name in self._symptoms:
                 yield Judged(Sign(text=f"it would explain {name}", strength="weak", group="explains"), truth=True)
+
+    def _of_guards(self, rule: Rule) -> Iterable[Judged]:
+        """What keeps the rule from being a finding, as far as it is asked of the whole job: the job is on one host."""
+        program = program_of(rule)
+        for number in program.levels[0][1] if rule.unless else ():
+            frame = Frame(self._context, {}, [])
+            if program.guards[number](frame) is True:
+                sign = Sign(text=f"it does no harm where {rule.unless[number]}", strength="strong", against=True)
+                yield Judged(sign, truth=True, evidence=tuple(spans((), frame.reads or (), self._view)))
 
     def _of_phase(self, rule: Rule) -> Iterable[Judged]:
         """What carries data is connected once the ranks have met: where they do not, it is not to blame."""

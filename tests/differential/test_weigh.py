@@ -98,6 +98,15 @@ def test_a_trial_with_a_fix_speaks_for_its_cause() -> None:
     assert weighed("alpha", {"NCCL_P2P_DISABLE=1": False}).score < 0
 
 
+def test_what_keeps_a_rule_from_the_whole_job_speaks_against_its_suspect() -> None:
+    guarded = load_text(RULE.format(name="a-cause", prior="rare").replace(
+        'why = "For a reason."', 'why = "For a reason."\nunless = ["job.nhosts == 1"]'))  # fmt: skip
+    comm = "n1:40:51 [0] NCCL INFO comm 0x7f rank 0 nRanks 8 nNodes {} localRanks 8 localRank 0 MNNVL 0\nalpha"
+    scores = [Scales(*look(comm.format(nodes)), ()).one(guarded).score for nodes in (1, 2)]
+    assert scores == [0, STRENGTHS["strong"]]
+    assert Scales(*look("alpha"), ()).one(guarded).score == STRENGTHS["strong"]
+
+
 def test_the_complaint_selects() -> None:
     assert weighed("alpha\nWhy does our training hang? It is stuck forever.").trouble > 0
     assert weighed("alpha\nWhy is our training so slow? It is slower than before.").trouble < 0
@@ -129,6 +138,7 @@ def test_the_next_question_parts_the_suspects() -> None:
         ("roce", "With NCCL_SHM_DISABLE=1 it works.", 0),
         ("roce", "It works on one node, it fails on two nodes.", STRENGTHS["moderate"]),
         ("roce", "It fails even on one node.", -STRENGTHS["strong"]),
+        ("socket", "It fails even on one node.", -STRENGTHS["strong"]),
         ("p2p", "It fails even on one node.", 0),
         ("p2p", "Even with one GPU it fails.", -STRENGTHS["strong"]),
         ("p2p", "With gloo it works.", 0),

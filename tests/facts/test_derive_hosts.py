@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ncdiag.diagnose import look
 from ncdiag.engine.fields import read
 from ncdiag.facts.merge import merge
 from ncdiag.facts.model import Job
@@ -13,6 +14,7 @@ from ncdiag.facts.observe import Observation
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import is_gpu_pair
 from ncdiag.facts.vocabulary.hosts import hca
+from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.knowledge.gdr import peermem_loaded
 from ncdiag.parsers import discover
 from ncdiag.sections.cut import Cutter
@@ -149,6 +151,32 @@ def test_the_hca_of_a_link_comes_from_the_legend() -> None:
 )
 def test_launch_facts(text: str, name: str, value: object) -> None:
     assert of_launch(text, name) == value
+
+
+_INIT = "n1:9:9 [0] NCCL INFO ncclCommInitRank comm 0x55d0 rank 0 nranks 16 cudaDev 0 nvmlDev 0 busId 1b000 commId 0x1f2e - Init START\n"  # noqa: E501
+_TEST = """# nThread 1 nGpus 2 minBytes 8 maxBytes 8 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validate: 1
+#
+# Using devices
+#  Rank  0 Group  0 Pid    101 on         n1 device  0 [0x1b] NVIDIA L4
+#  Rank  1 Group  0 Pid    101 on         {} device  1 [0x1c] NVIDIA L4
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "several"),
+    [
+        (_TEST.format("n1"), False),
+        (_TEST.format("n2"), True),
+        (_TEST.format("n1") + "Over two nodes it hangs.", None),
+        (
+            _TEST.format("n1") + _INIT,
+            None,
+        ),
+    ],
+)
+def test_a_benchmark_tells_where_it_runs(text: str, several: object) -> None:
+    view, _ = look(text)
+    assert is_multi_host(view.job, view) is several
 
 
 def test_variables_of_mpirun_hold_on_all_hosts_and_those_before_it_do_not() -> None:

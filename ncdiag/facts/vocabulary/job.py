@@ -30,24 +30,26 @@ def stalled_at_start(job: Job, view: View) -> bool:
 
 @derived
 def is_multi_host(job: Job, view: View) -> bool | None:
-    """Does the job span several hosts? From nNodes, the hosts seen, launch lines, or a peer address that no host here.
-
-    Has.
-    """
+    """Does the job span several hosts? From nNodes, hosts that were seen, launch lines, foreign peers, tests."""
     if job.nhosts is not None:
         return job.nhosts > 1
     rank_hosts = {r.host for r in job.ranks}
-    if len(rank_hosts) > 1:
-        return True
     launched = [names_several_hosts(launch, view) for launch in job.launches]
-    if any(launched):
+    if len(rank_hosts) > 1 or any(launched) or has_foreign_peer(job, view):
         return True
-    if has_foreign_peer(job, view):
+    if any(name.startswith("NET") for r in job.ranks for name in r.transports or ()):
         return True
-    ready = [r for r in job.ranks if r.transports]
-    if ready and any(name.startswith("NET") for r in ready for name in r.transports or ()):
-        return True
-    return False if False in launched and len(rank_hosts) <= 1 else None
+    return False if False in launched or _tests_one_host(job, view) else None
+
+
+def _tests_one_host(job: Job, view: View) -> bool:
+    """Is a benchmark on one host all that ran, and no trouble of several told? It lists the GPUs of all processes."""
+    sizes = {communicator.nranks for communicator in job.communicators} | {rank.nranks for rank in job.ranks}
+    alone = [run for run in job.benchmarks if run.nhosts == 1 and sizes <= {run.nranks, None}]
+    if not alone or len(alone) < len(job.benchmarks) or any(told.scope == "multi-host" for told in job.complaints):
+        return False
+    view.note(alone[0], "nhosts")
+    return True
 
 
 @derived
