@@ -255,3 +255,27 @@ def unset_widens_p2p(rank: Rank, view: View) -> bool:
         return paths.is_within(default, mine, exact) is False
 
     return versions.agreed(version, p2p.CHANGES, widens) is True
+
+
+_PEERS = 8
+
+
+@derived
+def exceeds_peers(job: Job, view: View) -> bool:
+    """Are there more GPUs at work on a host than CUDA can map to each other over PCIe: more than eight beside one?
+
+    ``cuCtxEnablePeerAccess`` of the CUDA driver API: a device has eight peer connections on systems without NVSwitch,
+    whichever program opened them.
+    """
+    if any(has_nvswitch(host, view) for host in job.hosts):
+        return False
+    for run in job.benchmarks:
+        of_process = (run.nthreads or 1) * (run.gpus_per_process or 0)
+        if max(of_process, (run.nranks or 0) if run.nhosts == 1 else 0) > _PEERS + 1:
+            view.note(run)
+            return True
+    ranks = ([rank for rank in view.ranks_on(host.name) if rank.cuda_dev is not None] for host in job.hosts)
+    crowded = next((own for own in ranks if len({(rank.pid, rank.cuda_dev) for rank in own}) > _PEERS + 1), None)
+    if crowded is not None:
+        view.note(crowded[0])
+    return crowded is not None
