@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Literal
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, Host
+from ncdiag.facts.model import Event, Fact, Host, Job
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import is_gpu_pair
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log
+from ncdiag.nccl import driver_cuda
 from ncdiag.nccl.defects import DEFECTS, FIRST_FOR_GPU, Defect
 from ncdiag.nccl.driver_defects import DRIVER_DEFECTS, DriverDefect
 
@@ -148,3 +150,53 @@ def gpu_before_time(host: Host, view: View) -> str | None:
             view.note(gpu, "model")
             return f"{gpu.model} (first release for it: {first})" if version.less(first) else None
     return ""
+
+
+_MINOR_FREELY = 11
+"""The first CUDA of which any release runs on the driver of any other with the same major number."""
+_Told = tuple[driver_cuda.Release | None, Fact, str]
+"""A release of CUDA, the fact that tells it and its field."""
+
+
+@derived
+def cuda_gap(job: Job, view: View) -> Literal["", "minor", "major"] | None:
+    """Is CUDA, as NCCL, PyTorch or the toolkit have it, newer than the driver: of another major release, or the same?
+
+    From 11 on a driver runs all releases of its major one, but for functions and PTX that it does not know. None where
+    one of the two is not told.
+    """
+    driver = next((told for told in _drivers_cuda(job) if told[0]), None)
+    built = next((told for told in _built_with(job, view) if told[0]), None)
+    if driver is None or built is None or driver[0] is None or built[0] is None:
+        return None
+    for _, fact, field in (driver, built):
+        view.note(fact, field)
+    if built[0] <= driver[0]:
+        return ""
+    return "minor" if built[0][0] == driver[0][0] >= _MINOR_FREELY else "major"
+
+
+def _drivers_cuda(job: Job) -> Iterator[_Told]:
+    """The CUDA of the driver: what it says itself, which counts the compat package in, then what its release has."""
+    for event in job.events:
+        code = event.fields.get("cuda_version")
+        if event.event == "cuda-driver-version" and isinstance(code, int):
+            yield (code // 1000, code % 1000 // 10), event, ""
+    gpus = [gpu for host in job.hosts for gpu in host.gpus]
+    yield from ((driver_cuda.read(gpu.cuda), gpu, "cuda") for gpu in gpus if gpu.cuda)
+    yield from ((driver_cuda.of_driver(host.driver), host, "driver") for host in job.hosts if host.driver)
+    yield from ((driver_cuda.of_driver(gpu.driver), gpu, "driver") for gpu in gpus if gpu.driver)
+    yield from ((driver_cuda.of_driver(c.value), c, "") for c in job.contexts if c.kind == "driver-branch")
+
+
+def _built_with(job: Job, view: View) -> Iterator[_Told]:
+    """The CUDA that the program was built with: NCCL's, PyTorch's, then that of a toolkit, which need not be in use."""
+    for rank in job.ranks:
+        version = view.version(rank)
+        if version is not None and "+cuda" in version.text:
+            yield driver_cuda.read(version.text), rank, "nccl_version"
+    for name in ("cuda", "cuda toolkit"):
+        for host in job.hosts:
+            if host.frameworks and name in host.frameworks:
+                yield driver_cuda.read(host.frameworks[name]), host, "frameworks"
+    yield from ((driver_cuda.read(c.value), c, "") for c in job.contexts if c.kind == "cuda-toolkit")

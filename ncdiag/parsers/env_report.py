@@ -40,6 +40,9 @@ _RELEASE = re.compile(r"v?\d{1,3}\.\d{1,3}(?:\.\d{1,3})?")
 _COUNTED = re.compile(r"(?P<count>\d{1,3})\s?[x\u00d7*]\s?(?P<model>\S.{0,80})$")
 _WSL = re.compile(r"\bWSL(?:[ -]?2)?\b|microsoft-standard")
 _PYTORCH = frozenset({"pytorch", "pytorch version", "torch", "torch version"})
+_BUILT = re.compile(r"\+cu(\d{2})(\d)\b")
+_CUDAS = {"cuda used to build pytorch": "cuda", "cuda toolkit": "cuda toolkit", "cuda toolkit version": "cuda toolkit"}
+"""The CUDA in a framework decides; a toolkit beside it need not be used."""
 _MOST_GPUS = 32
 
 
@@ -65,7 +68,12 @@ def _told(section: Section, index: int, key: str, value: str) -> Iterator[Observ
     elif "driver" in key and (version := _DRIVER.match(value)):
         fields["driver"] = version["version"]
     elif key in _PYTORCH and (release := _RELEASE.match(value)):
-        fields["frameworks"] = {"pytorch": release[0].removeprefix("v")}
+        built = _BUILT.search(value)
+        fields["frameworks"] = {"pytorch": release[0].removeprefix("v")} | (
+            {"cuda": f"{built[1]}.{built[2]}"} if built else {}
+        )
+    elif key in _CUDAS and (release := _RELEASE.match(value)):
+        fields["frameworks"] = {_CUDAS[key]: release[0].removeprefix("v")}
     elif key in {"os", "operating system", "kernel", "python platform"} and _WSL.search(value):
         fields["in_wsl"] = True
     elif key.startswith("gpu"):

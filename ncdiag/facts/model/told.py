@@ -29,8 +29,8 @@ class Context(Fact, frozen=True, kw_only=True):
 
     kind: Literal[
         "mesh", "cni", "operator", "cloud", "instance-type", "vm", "passthrough", "wsl", "gpu-model", "gpu-count",
-        "host-count", "nvlink-bridge", "nvswitch", "driver-branch", "nccl-version", "framework", "framework-version",
-        "launcher", "container", "orchestrator",
+        "host-count", "nvlink-bridge", "nvswitch", "driver-branch", "cuda-toolkit", "nccl-version", "framework",
+        "framework-version", "launcher", "container", "orchestrator",
     ]  # fmt: skip
     value: str
     told: bool = True

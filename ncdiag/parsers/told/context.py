@@ -52,6 +52,7 @@ LEXER = Lexer(
         Word("nvswitch", "nvswitch", r"nvswitch(?:es)?"),
         Word("driver-branch", "driver", r"drivers?\s(?:version\s|branch\s)?v?\d{3}(?:\.\d+){0,2}",
              r"驱动\s?(?:版本\s?)?\d{3}(?:\.\d+){0,2}"),
+        Word("cuda-toolkit", "cuda", r"cuda\stoolkit:?\s(?:version:?\s)?v?\d{1,2}\.\d"),
         Word("nccl-version", "nccl", r"nccl\s(?:version\s)?v?2\.\d{1,2}(?:\.\d{1,2})?"),
         Word("framework", "pytorch", r"(?:py)?torch(?:\sv?\d+\.\d+(?:\.\d+)?)?", "pytorch"),
         *(Word("framework", name, name, name) for name in ("vllm", "deepspeed", "megatron", "jax", "tensorflow",
@@ -135,7 +136,7 @@ def _values(token: Token) -> Iterator[tuple[str, str]]:
         first = re.match(r"\d+|[a-z]+|[\u3400-\u9fff]", text)
         number = _NUMBERS.get(first[0], first[0]) if first else ""
         yield token.kind, f"{number} {'gpus' if token.kind == 'gpu-count' else 'hosts'}"
-    elif token.kind in {"driver-branch", "nccl-version"}:
+    elif token.kind in {"driver-branch", "nccl-version", "cuda-toolkit"}:
         release = _RELEASE.findall(text)[0]
         yield token.kind, f"{token.value} {release.partition('.')[0] if token.value == 'driver' else release}"
     else:
