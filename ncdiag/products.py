@@ -34,6 +34,7 @@ class Product(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     board: int | None = None
     switched: bool = False
     nvlink: bool | None = None
+    peer: bool | None = None
     links: int = 0
     link_gbs: float = 0.0
     nccl_gbs: float | None = None

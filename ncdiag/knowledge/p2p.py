@@ -23,6 +23,7 @@ from ncdiag.messages.vocabulary.cuda_errors import is_said
 from ncdiag.nccl import paths, versions
 from ncdiag.nccl.selection import p2p
 from ncdiag.nccl.vocabulary.levels import P2P_LEVEL
+from ncdiag.products import product_of
 
 
 @derived
@@ -279,3 +280,26 @@ def exceeds_peers(job: Job, view: View) -> bool:
     if crowded is not None:
         view.note(crowded[0])
     return crowded is not None
+
+
+@derived
+def peerless_model(job: Job, view: View) -> str:
+    """``NVIDIA GeForce RTX 4090``: GPUs between which the driver offers no peer access; empty where it is offered.
+
+    By the models of a host, else by what people say; a driver that somebody patched shows it where pairs are listed.
+    """
+    if any(lacks_peer_access(link, view) is False for host in job.hosts for link in host.links):
+        return ""
+    seen = [gpu for host in job.hosts for gpu in host.gpus if gpu.model]
+    for gpu in seen:
+        product = product_of(gpu.model)
+        if product is not None and product.peer is False:
+            view.note(gpu, "model")
+            return gpu.model or ""
+    told = [context for context in job.contexts if context.kind == "gpu-model"] if not seen else []
+    for context in told:
+        product = product_of(context.value.upper())
+        if product is not None and product.peer is False:
+            view.note(context)
+            return context.value.upper()
+    return ""
