@@ -2,7 +2,8 @@
 
 Format: the script of NVIDIA's OFED: columns ``DEV PORT INDEX GID IPv4 VER DEV`` over a rule of dashes, a line an entry,
 at the end ``n_gids_found=N``. The script says ``v1`` both for RoCE v1 and for InfiniBand; entries of an InfiniBand port
-have no net device, which tells them apart. Copies that lost their line breaks are cut before each entry.
+have no net device, which tells them apart. Copies that lost their line breaks are cut before each entry; a person may
+have made a table of Markdown of it.
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ from ncdiag.spans import Section
 
 KIND = "show_gids"
 COMMANDS = ("show_gids",)
-_PLACE = rf"\d{{1,3}}\s+\d{{1,5}}\s+{rdma.GID_PATTERN}\b"
-ANCHOR = rf"DEV\s+PORT\s+INDEX\s+GID\b|[A-Za-z][\w.-]{{0,63}}\s+{_PLACE}|n_gids_found=\d+"
-_HEADER = re.compile(r"\s*DEV\s+PORT\s+INDEX\s+GID\b")
-_RULE = re.compile(r"\s*-{3,}[\s-]+")
+_PLACE = rf"\d{{1,3}}[\s|]+\d{{1,5}}[\s|]+{rdma.GID_PATTERN}\b"
+ANCHOR = rf"(?:\|\s*)?(?:DEV[\s|]+PORT[\s|]+INDEX[\s|]+GID\b|[A-Za-z][\w.-]{{0,63}}[\s|]+{_PLACE})|n_gids_found=\d+"
+_HEADER = re.compile(r"[\s|]*DEV[\s|]+PORT[\s|]+INDEX[\s|]+GID\b")
+_RULE = re.compile(r"[\s|:]*-{3,}[\s|:-]+")
 _ROW = re.compile(
-    r"\s*(?P<dev>[A-Za-z][\w.-]{0,63})\s+(?P<port>\d{1,3})\s+(?P<index>\d{1,5})\s+(?P<gid>" + rdma.GID_PATTERN + r")"
-    r"(?:\s+(?P<ip>\d{1,3}(?:\.\d{1,3}){3}))?(?:\s+[vV](?P<version>[12]))?(?:\s+(?P<netdev>[\w.:-]{1,64}))?\s*$"
+    r"[\s|]*(?P<dev>[A-Za-z][\w.-]{0,63})[\s|]+(?P<port>\d{1,3})[\s|]+(?P<index>\d{1,5})[\s|]+(?P<gid>"
+    + rdma.GID_PATTERN
+    + r")(?:[\s|]+(?P<ip>\d{1,3}(?:\.\d{1,3}){3}))?(?:[\s|]+[vV](?P<version>[12]))?"
+    r"(?:[\s|]+(?P<netdev>[\w.:-]{1,64}))?[\s|]*$"
 )
 _COUNT = re.compile(r"\s*n_gids_found=(\d{1,6})\s*$")
 _DEVICES = r"(?:mlx[45]_|bnxt_re|roce[pP]|ibp|irdma|hns_|hrn\d|rxe|siw|qedr|cxgb)[\w.-]{0,60}"
