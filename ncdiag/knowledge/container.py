@@ -163,9 +163,9 @@ def uses_bridge(launch: Launch, view: View) -> bool:
     return launch.network in {None, "bridge", "default"}
 
 
-@derived_of("verbs-provider-missing")
+@derived_of("verbs-provider-missing", "verbs-abi-mismatch")
 def is_provider_missing(event: Event, view: View) -> bool:
-    """The verbs library found no driver for an adapter.
+    """The verbs library found no driver for an adapter, or one that does not speak the interface of the kernel's.
 
     It says so as well of drivers for hardware that is not there; those count only where they serve the usual adapters.
     """

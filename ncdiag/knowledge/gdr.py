@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from ncdiag.facts.derived import derived
-from ncdiag.facts.model import GdrVerdict, Host, LinkTest, Rank, Setting
+from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.model import Event, GdrVerdict, Host, LinkTest, Rank, Setting
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.hosts import RDMA_CARDS
 from ncdiag.facts.vocabulary.link_tests import measured_bandwidth
 from ncdiag.facts.vocabulary.rdma import ranks_of
+from ncdiag.messages.vocabulary.reasons import error_name
 from ncdiag.nccl import paths, versions
 from ncdiag.nccl.selection import gdr
 from ncdiag.nccl.vocabulary.levels import GDR_LEVEL, P2P_LEVEL
@@ -56,6 +57,15 @@ def peermem_loaded(host: Host, view: View) -> bool | None:
     if host.peermem_registered is False:
         absent.add(PEERMEM_MODULES[1])
     return False if is_closed(host, "modules") or absent.issuperset(PEERMEM_MODULES) else None
+
+
+@derived_of("ib-reg-mr-failed")
+def is_gpu_registration(event: Event, view: View) -> bool:
+    """Was it GPU memory that could not be registered: by the line or the test around it, or as its address is bad?
+
+    The kernel takes no pages of GPU memory for memory of the process; without a module that answers for it, EFAULT.
+    """
+    return event.fields.get("memory") == "gpu" or error_name(event, view) == "EFAULT"
 
 
 @derived

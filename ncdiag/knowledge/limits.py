@@ -99,12 +99,16 @@ def memlock_too_low(host: Host, view: View) -> bool | None:
 
 @derived
 def memlock_suspected(host: Host, view: View) -> bool | None:
-    """Is the limit too low, or not shown while verbs found no memory (or, up to 2.12, failed without a reason)?"""
+    """Is the limit too low, or not shown while verbs found no memory, or failed for host memory without a reason?
+
+    NCCL gives none up to 2.12, perftest never.
+    """
     low = memlock_too_low(host, view)
     if low is not None:
         return low
     for event in view.events_on(host.name, _LOCKING):
-        if event.fields.get("error") is None or reason(event, view) == "no-memory":
+        told, gpu = event.fields.get("error") is not None, event.fields.get("memory") == "gpu"
+        if reason(event, view) == "no-memory" or not (told or gpu):
             view.note(event)
             return True
     return None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Difference, Gid, GidType, GidUse, Host, Interface, Job, Port, Rank
+from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.model import Difference, Event, Gid, GidType, GidUse, Host, Interface, Job, Port, Rank
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.job import differences
@@ -53,6 +53,29 @@ def fails_from_link_local(job: Job, view: View) -> bool:
     if not unreached_over_verbs(job, view):
         return False
     return any(is_link_local(use, view) for rank in job.ranks for use in rank.gids_used)
+
+
+@derived
+def on_device(event: Event, view: View) -> str:
+    """`` of mlx5_2``: the device that the message names; empty where it names none."""
+    hca = event.fields.get("hca")
+    return f" of {hca}" if hca else ""
+
+
+@derived
+def gid_place(event: Event, view: View) -> str:
+    """``The GID entry 5 of mlx5_2 on n1``, for people; what the other side told of itself is the peer's."""
+    index, remote = event.fields.get("gid_index"), event.fields.get("side") == "remote"
+    entry = f"The GID entry {index}" if isinstance(index, int) else "The GID"
+    of = " of the peer" if remote else on_device(event, view)
+    return f"{entry}{of}{f' on {event.host}' if event.host and not remote else ''}"
+
+
+@derived_of("ib-modify-qp-failed", "ib-completion-error")
+def starts_link_local(event: Event, view: View) -> bool:
+    """Did a RoCE queue pair that failed start from a link-local GID, as the head of a test shows?"""
+    fields = event.fields
+    return fields.get("link_layer") == "Ethernet" and str(fields.get("local_gid", "")).lower().startswith("fe80")
 
 
 def _interface_of(port: Port, view: View) -> Interface | None:

@@ -12,13 +12,18 @@ import re
 from ncdiag.nccl.codes import codes
 
 EVENT = "ib-completion-error"
-_SIGNS = ("IBV_WC_", "ompletion", "status", "synd", "retry count")
+_SIGNS = (
+    "IBV_WC_", "ompletion", "status", "synd", "retry count", "access error", "protection error", "operation error",
+    "length error", "request error", "response error", "Flushed Error", "flushed error",
+)  # fmt: skip
 """One of these is in every line that the patterns know: they are tried on few others."""
 _NAME = re.compile(r"(?<![=!]= )\bIBV_WC_[A-Z_]{3,40}\b(?!\s*(?:[=!]=|\)\s*(?:\{|return|continue|break|goto)|:\s*$|;))")
 _NUMBER = re.compile(
     r"\bFailed status (\d{1,2}): wr_id\b|\b[Ff]ailed status [a-zA-Z ]{4,40} \((\d{1,2})\) for wr_id\b"
     r"|\b(?i:wc|work completion|completion(?: queue)?(?: entry| error)?|cqe?)(?: with)?[ ._](?i:error |err )?"
     r"(?i:status)(?: is| code)?[ :=]{1,3}(\d{1,2})\b"
+    r"|\b(?i:wc|completion|ibv_poll_cq|cqe?)[ ._](?i:(?:with )?(?:fail(?:ed|ure)|error))(?:,?(?: with)? (?i:status))?"
+    r"(?:(?<=[sS])[ :=]|:) ?(\d{1,2})\b"
 )
 _SYNDROME = re.compile(r"\(synd(?:rome)? 0x([0-9a-f]{1,2}) vend 0x")
 _SYNDROMES = {

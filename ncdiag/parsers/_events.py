@@ -15,7 +15,7 @@ from ncdiag.messages.load import Message
 from ncdiag.messages.loose import shape
 from ncdiag.messages.match import Match, Matcher, default_matcher
 from ncdiag.messages.template import compile_parts, literal_length, parse
-from ncdiag.parsers import _completions, _context, _cuda
+from ncdiag.parsers import _completions, _context, _cuda, _verbs
 from ncdiag.spans import Section
 
 EVENTS = {
@@ -23,7 +23,7 @@ EVENTS = {
     "torch-last-error": {"error": "str"},
 }
 """Events that are told by the form of a line, and the types of their fields."""
-PROGRAMS = frozenset({"torch", "mpi", "kernel", "cuda", "launcher", "libfabric", "hccl"})
+PROGRAMS = frozenset({"torch", "mpi", "kernel", "cuda", "launcher", "libfabric", "hccl", "rdma"})
 """Origins whose messages are found anywhere in a line."""
 LIBRARIES = frozenset({"nccl", "rccl", "plugin"})
 """Origins whose messages count only behind ``NCCL WARN``, behind ``Last error:``, or when they are the whole text."""
@@ -83,12 +83,20 @@ def find(text: str) -> list[Found]:
 
 
 def by_form(text: str) -> list[Found]:
-    """An error of CUDA, or a failed completion, whatever words stand around it."""
+    """An error of CUDA, a failed completion or a failed step of RDMA, whatever words stand around it."""
     if error := _cuda.failure(text):
         return [Found(_cuda.EVENT, "cuda", "symptom", {"cuda_error": error})]
     if status := _completions.status(text):
         return [Found(_completions.EVENT, "rdma", "symptom", {"status": status})]
+    if failed := _verbs.failure(text):
+        return [Found(failed.event, "rdma", "symptom", failed.fields)]
     return []
+
+
+def in_warning(text: str) -> Found | None:
+    """What a warning of libfabric or of a plugin, which the catalogue does not know as a whole, tells in its midst."""
+    match = default_matcher().find(text, "libfabric")
+    return _found(match) if match is not None else next(iter(by_form(text)), None)
 
 
 def _by_words(matcher: Matcher, text: str) -> list[Found]:
@@ -136,9 +144,9 @@ def _passed_on(matcher: Matcher, match: Match) -> list[Found]:
     if not isinstance(inner, str) or not inner.strip():
         return []
     deeper = matcher.find(inner, PROGRAMS) or matcher.match(inner, LIBRARIES)
-    if deeper is None or deeper.message.kind not in _PASSED_ON or deeper.event == match.event:
-        return []
-    return [_found(deeper)]
+    if deeper is None:
+        return by_form(inner)
+    return [_found(deeper)] if deeper.message.kind in _PASSED_ON and deeper.event != match.event else []
 
 
 def _quoted(matcher: Matcher, text: str) -> list[Found]:

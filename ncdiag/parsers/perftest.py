@@ -7,6 +7,7 @@ when the buffers lie on a GPU), releases 4.5 to 26. ``MB/sec`` of older releases
 
 from __future__ import annotations
 
+import ipaddress
 import itertools
 import re
 from collections.abc import Iterator, Sequence
@@ -14,9 +15,14 @@ from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import basics
+from ncdiag.parsers import _events
 from ncdiag.spans import Section
 
 KIND = "perftest"
+EVENTS: dict[str, dict[str, str]] = {
+    "roce-gid-empty": {"hca": "str", "port": "int", "gid_index": "int", "link_layer": "str", "side": "str"}
+}
+"""Events that are told by the form of a line, and the types of their fields."""
 COMMANDS: tuple[str, ...] = tuple(
     f"ib_{name}" for name in ("write_bw", "read_bw", "send_bw", "atomic_bw", "write_lat", "read_lat", "send_lat")
 )
@@ -58,8 +64,10 @@ _ON_GPU = re.compile(
 )
 _GPU = re.compile(r"\s?(?:Picking device No\. |Picking GPU number |\[pid = \d{1,9}, dev = )(\d{1,4})")
 _SERVER = re.compile(r"\* Waiting for client to connect\.\.\. \*")
+_SIDE = re.compile(r" (local|remote) address: LID ((?:0x)?[0-9a-f]{1,6}) ")
+_GID = re.compile(r"\s?GID: ((?:\d{2,3}:){15}\d{2,3})\s*$")
 _OTHER = re.compile(
-    r"\s*$|-{20,}\s*$|\*{10,}\s*$| (?:local|remote) address: |\s?M?GID: [\d:a-f]| WARNING: |Conflicting CPU freq"
+    r"\s*$|-{20,}\s*$|\*{10,}\s*$|\s?MGID: [\d:a-f]| WARNING: |Conflicting CPU freq"
     r"|Listing all CUDA|CUDA device \d|There are \d|\[pid = |creating \w{2,8} Ctx|destroying|deallocating"
     r"|Finding PCIe BUS| Test with events| MultiCast runs| Client closed| Waiting for client| Please run the"
     r"|\s?(?:Local|Remote) results: "
@@ -68,6 +76,7 @@ _GPU_OPTION = re.compile(r"--use_(?:cuda|rocm|musa|hl|mlu)\w*(?:[= ](?P<number>\
 _MEBIBYTE = 8 * (1 << 20) / 1e9  # Gbit/s
 _NAMES = {"Send": "send", "Write": "write", "Read": "read", "Atomic": "atomic"}
 _LAYERS = {"IB": "InfiniBand", "Ethernet": "Ethernet"}
+_NO_GID, _BYTE = "::", 255
 _FEWEST = 4
 """Columns of a row: size, iterations and two numbers at least."""
 _LATENCIES = {9: ("typical_us", 4), 4: ("average_us", 2)}
@@ -75,12 +84,14 @@ _LATENCIES = {9: ("typical_us", 4), 4: ("average_us", 2)}
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Header, addresses, table, and what the program says around them; further runs in the same output."""
-    return any(p.match(line) for p in (_HEADER, _ROW, _HEAD, _TITLE, _ON_GPU, _OTHER)) or basics.is_elision(line)
+    known = (_HEADER, _ROW, _HEAD, _TITLE, _ON_GPU, _SIDE, _GID, _OTHER)
+    return any(p.match(line) for p in known) or basics.is_elision(line) or bool(_events.by_form(line.strip()))
 
 
 def parse(section: Section) -> Parsed:
-    """A LinkTest for each run."""
+    """A LinkTest for each run with rows; an event for each step that failed, with what the head tells of its queue."""
     runs: list[_Run] = []
+    events: list[Observation] = []
     unread: list[int] = []
     for index, line in enumerate(section.lines):
         begins = _TITLE.match(line) or _ON_GPU.match(line) or _SERVER.match(line)
@@ -88,10 +99,12 @@ def parse(section: Section) -> Parsed:
         if another or (not runs and (begins or _HEADER.match(line) or _HEAD.match(line))):
             runs.append(_Run(section.command))
         told = bool(runs) and runs[-1].take(index, line)
-        if not told and not _OTHER.match(line) and not basics.is_elision(line):
+        failed = list(runs[-1].failures(section, index)) if runs else []
+        events += failed
+        if not (told or failed or _OTHER.match(line) or basics.is_elision(line)):
             unread.append(index)
     found = [observation for run in runs for observation in run.observations(section)]
-    return Parsed(observations=tuple(found), unread=tuple(unread))
+    return Parsed(observations=(*found, *events), unread=tuple(unread))
 
 
 class _Run:
@@ -102,6 +115,7 @@ class _Run:
         self._fields = dict(_of_command(command))
         self._scale: float | None = None
         self._latency = self._levels = self._served = self._again = False
+        self._side, self._has_lid, self._gids = "local", True, dict[str, str | None]()
         self.titled = False
 
     @property
@@ -129,9 +143,28 @@ class _Run:
             self._fields |= {"memory": "gpu"} | ({"gpu": int(number[1])} if number else {})
         elif _HEADER.match(line):
             self._fields |= _of_header(line)
+        elif (side := _SIDE.match(line)) is not None:
+            self._side, self._has_lid = side[1], int(side[2], 16) > 0
+        elif (gid := _GID.match(line)) is not None:
+            self._gids[self._side] = _gid(gid[1])
         else:
             return False
         return True
+
+    def failures(self, section: Section, index: int) -> Iterator[Observation]:
+        """The events of a line: an empty GID where one is needed, a failed step or completion."""
+        line = section.lines[index].strip()
+        fields = {
+            name: self._fields[name] for name in ("hca", "port", "gid_index", "link_layer") if name in self._fields
+        }
+        needed = self._fields.get("link_layer") == "Ethernet" or not self._has_lid
+        if _GID.match(line) and needed and self._gids.get(self._side) == _NO_GID:
+            yield _event(section, index, "roce-gid-empty", fields | {"side": self._side})
+        elif not _GID.match(line):
+            gids = {f"{side}_gid": gid for side, gid in self._gids.items() if gid is not None}
+            memory = {"memory": "gpu"} if self._fields.get("memory") == "gpu" else {}
+            for told in _events.by_form(line):
+                yield _event(section, index, told.event, fields | gids | memory | told.fields)
 
     def _title(self, found: re.Match[str]) -> None:
         """What is printed above the header says nothing of a GPU where the buffers are the host's."""
@@ -174,6 +207,19 @@ class _Run:
         """The run, told by its last row, where it says which program it was and has rows."""
         if self._rows and "program" in self._fields:
             yield observe(section, self._last, "LinkTest", rows=self._rows, **self._fields)
+
+
+def _event(section: Section, index: int, event: str, fields: dict[str, Any]) -> Observation:
+    return observe(
+        section, index, "Event", event=event, origin="rdma", kind="symptom", text=section.lines[index].strip()[:400],
+        order=section.number(index), count=1, fields=fields,
+    )  # fmt: skip
+
+
+def _gid(text: str) -> str | None:
+    """The sixteen numbers of a GID, in decimal, as an address; None where one is no byte."""
+    numbers = [int(part) for part in text.split(":")]
+    return str(ipaddress.IPv6Address(bytes(numbers))) if max(numbers) <= _BYTE else None
 
 
 def _of_header(line: str) -> dict[str, Any]:

@@ -69,8 +69,8 @@ CRASHES = {
 
 @derived
 def who(event: Event, view: View) -> str:
-    """``Rank 3 on n2``, as far as it is known."""
-    name = f"Rank {event.rank}" if event.rank is not None else "A rank"
+    """``Rank 3 on n2``, as far as it is known; ``A program on n2`` where a test or another user of RDMA speaks."""
+    name = f"Rank {event.rank}" if event.rank is not None else "A program" if event.origin == "rdma" else "A rank"
     host = event.host or event.fields.get("on_host")
     return f"{name} on {host}" if host else name
 

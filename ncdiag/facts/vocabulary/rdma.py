@@ -161,7 +161,7 @@ def expects_rdma(job: Job, view: View) -> bool | None:
 @derived
 def failed_over_verbs(job: Job, view: View) -> bool:
     """Did an RDMA connection or transfer of the job fail?"""
-    return any(e.event in {"ib-completion-error", "ib-modify-qp-failed"} for e in job.events)
+    return any(e.event in {"ib-completion-error", "ib-modify-qp-failed", "ib-query-gid-failed"} for e in job.events)
 
 
 @derived

@@ -91,9 +91,13 @@ def lost_port(event: Event, view: View) -> str:
 
 @derived_of("ib-modify-qp-failed")
 def lacks_path(event: Event, view: View) -> bool:
-    """Did a queue pair find no path to its peer (errno 110), or fail for a reason that the line does not tell?"""
+    """Did a queue pair find no path to its peer (errno 110), or fail for a reason that the line does not tell?
+
+    The peer's address is given on the way to RTR; what fails before or behind it does not concern the path.
+    """
     told = event.fields.get("errno") is not None or bool(event.fields.get("error"))
-    return not told or reason(event, view) == "timed-out"
+    towards = event.fields.get("next_state") in {None, "RTR"}
+    return (not told and towards) or reason(event, view) == "timed-out"
 
 
 @derived_of("ib-modify-qp-failed", "ib-completion-error")
