@@ -15,6 +15,7 @@ import msgspec
 
 from ncdiag.facts.scalars import nccl_bus_id
 from ncdiag.messages.match import default_matcher
+from ncdiag.parsers import _events
 from ncdiag.parsers.nccl_log.lines import ORIGINS
 from ncdiag.parsers.nccl_log.prefix import short_path
 
@@ -377,6 +378,9 @@ def _told(text: str, level: str, file: str | None = None) -> tuple[Told | None, 
     if match is not None:
         versions = match.message.versions if match.whole else ""  # cut off, it may be the beginning of another one
         return Told(match.event, match.message.origin, match.message.kind, match.fields), versions
+    found = _events.in_warning(text) if level == "WARN" else None
+    if found is not None:
+        return Told(found.event, found.origin, found.kind, found.fields), ""
     return (None, "") if level == "INFO" else (Told("unknown-warn", "nccl", None), "")
 
 
@@ -386,12 +390,7 @@ def _from_fields(text: str, told: Told | None) -> dict[str, Any]:
     if text.startswith("NET/IB") and told is not None and told.event in {"ib-completion-error", "collective-mismatch"}:
         more["net"] = (STARTED, "IB")
     if told is not None and "local_gid" in told.fields:
-        names = {
-            "hca": "hca",
-            "port": "port",
-            "gid_index": "index",
-            "local_gid": "local_gid",
-            "remote_gid": "remote_gid",
-        }
+        sources = ("hca", "port", "gid_index", "local_gid", "remote_gid")
+        names = {name: name.removeprefix("gid_") for name in sources}
         more["lists"] = {"gids_used": [{new: told.fields[old] for old, new in names.items() if old in told.fields}]}
     return more
