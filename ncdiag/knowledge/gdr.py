@@ -117,6 +117,15 @@ def gdr_disabled_for_nics(host: Host, view: View) -> bool | None:
     return False if verdicts else None
 
 
+@derived
+def refuses_gpu_memory(host: Host, view: View) -> bool:
+    """Could a program on this host not register memory of a GPU with a card?"""
+    found = next((e for e in view.events_on(host.name, ["ib-reg-mr-failed"]) if is_gpu_registration(e, view)), None)
+    if found is not None:
+        view.note(found)
+    return found is not None
+
+
 def _nic_verdicts(rank: Rank) -> Iterable[GdrVerdict]:
     return (g for g in rank.gdr if g.gpu is None)
 

@@ -40,7 +40,8 @@ _STEPS: dict[str, re.Pattern[str]] = {
         r"|(?<!de-)(?<!un-)\b(?:register(?:ing)?|regist(?:ration|ering) of|creat(?:e|ing)|allocat(?:e|ing)"
         r"|reg)\b[^;:]{0,25}?\b(?:mrs?|memory regions?)\b"
         rf"|\bregister(?:ing)?\b[^;:]{{0,20}}?\bmemory\b[^;:]{{0,30}}?\b(?:with|on|to|for)\b[^;:]{{0,12}}?\b{_RDMA}\b"
-        rf"|\b{_RDMA} (?:memory |mem )registration\b|(?<!un)\bregister address 0x[0-9a-f]{{1,16}} \("
+        rf"|\b{_RDMA} (?:memory |mem )registration\b|\bregister address 0x[0-9a-f]{{1,16}} \("
+        r"|\bregister(?:ing)? memory (?:at |addr(?:ess)?[ =:]{1,2})?0x[0-9a-f]{1,16}\b"
     ),
     "ib-create-failed": re.compile(
         r"(?i)\b(?:ibv_create_(?:qp|cq|srq)\w{0,4}|ibv_alloc_pd|mlx5dv_create_(?:qp|cq)\w{0,3}|rdma_create_(?:qp|ep))\b"

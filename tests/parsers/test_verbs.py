@@ -54,6 +54,7 @@ TOLD: dict[str, list[tuple[str, dict[str, Any]]]] = {
             {"memory": "gpu"},
         ),
         ("ibv_reg_dmabuf_mr failed (errno=95: Operation not supported)", {"errno": 95, "memory": "gpu"}),
+        ("Failed to register memory 0x7f32c0000000: Bad address [14]", {"errno": 14}),
         ("Failed to register memory region 0x7f32c0000000: Bad address [14]", {"errno": 14}),
         ("RdmaContext: failed to register memory with rdma device mlx5_2: Cannot allocate memory", {"hca": "mlx5_2"}),
         ("Unable to register MR of 4096 bytes: Cannot allocate memory", {}),
