@@ -18,6 +18,8 @@ from ncdiag.grades import Severity
 from ncdiag.spans import Span
 
 _WELL = frozenset({"finished", "running"})
+_RUNNING = frozenset({"slow", "not-used", "memory-grows"})
+"""Complaints of jobs that run."""
 
 
 class Standing:
@@ -39,7 +41,7 @@ class Standing:
                 # what is printed in passing is got over where nothing failed
                 self._past.add(span)
         self._well = outcome(view.job, view) in _WELL
-        self._complained = bool(view.job.complaints)
+        self._told = {found.what for found in view.job.complaints}
 
     def first(self, found: Finding) -> Finding:
         """The finding as a note where it rests on nothing but what the job got over, or on a host outside of it."""
@@ -61,12 +63,20 @@ class Standing:
         """The cause as a risk where nothing failed that it explains; ``explained`` are the findings that it does."""
         if found.role != "cause" or found.severity == "info" or _spans(found) & self._open:
             return found
-        if not self._well and (found.rule.broken or self._complained):
+        if not self._well and (found.rule.broken or self._is_meant(found)):
             return found
         if any(other.severity != "info" and other.role != "risk" for other in explained):
             return found
         severity: Severity = "warning" if found.severity == "error" else found.severity
         return msgspec.structs.replace(found, severity=severity, role="risk")
+
+    def _is_meant(self, found: Finding) -> bool:
+        """Is there a complaint, and can it be of what the finding makes?
+
+        Of a job that runs, and is slow or leaves something unused, what makes jobs fail is not the cause.
+        """
+        makes = set(found.rule.suspect.complaints) if found.rule.suspect else set()
+        return bool(self._told) and (not makes or not self._told <= _RUNNING or bool(makes & self._told))
 
 
 def _spans(found: Finding) -> set[Span]:
