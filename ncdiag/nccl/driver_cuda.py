@@ -19,18 +19,18 @@ _FIRST_BRANCH: tuple[tuple[int, Release], ...] = (
 )  # fmt: skip
 _NEWEST = 585
 """Branches from here on came with releases that are not in the table."""
-_CUDA = re.compile(r"(?:^|\+|\s)(?:cu(?:da)?\s?)?(\d{1,2})\.?(\d{1,2})(?:\.\d+)?$")
-_BRANCH = re.compile(r"\d{3}\b")
+_CUDA = r"(?:^|\+|\s)(?:cu(?:da)?\s?)?(\d{1,2})\.?(\d{1,2})(?:\.\d+)?$"
+_BRANCH = r"\d{3}\b"
 
 
 def of_driver(release: str) -> Release | None:
     """The CUDA of a driver such as ``460.27.04`` or ``driver 460``; None for one that the table does not hold."""
-    found = _BRANCH.search(release)
+    found = re.search(_BRANCH, release)
     branch = int(found[0]) if found else _NEWEST
     return next((cuda for first, cuda in _FIRST_BRANCH if first <= branch < _NEWEST), None)
 
 
 def read(text: str) -> Release | None:
     """``12.4``, ``2.18.3+cuda12.1``, ``2.4.1+cu124``: the release of CUDA at the end of a text; None without one."""
-    found = _CUDA.search(text)
+    found = re.search(_CUDA, text)
     return (int(found[1]), int(found[2])) if found else None

@@ -15,7 +15,7 @@ from ncdiag.messages.load import Message
 from ncdiag.messages.loose import shape
 from ncdiag.messages.match import Match, Matcher, default_matcher
 from ncdiag.messages.template import compile_parts, literal_length, parse
-from ncdiag.parsers import _completions, _context, _cuda, _verbs
+from ncdiag.parsers import _completions, _context, _cuda
 from ncdiag.spans import Section
 
 EVENTS = {
@@ -88,6 +88,8 @@ def by_form(text: str) -> list[Found]:
         return [Found(_cuda.EVENT, "cuda", "symptom", {"cuda_error": error})]
     if status := _completions.status(text):
         return [Found(_completions.EVENT, "rdma", "symptom", {"status": status})]
+    from ncdiag.parsers import _verbs  # its patterns cost more than those of all others here, and few lines ask
+
     if failed := _verbs.failure(text):
         return [Found(failed.event, "rdma", "symptom", failed.fields)]
     return []

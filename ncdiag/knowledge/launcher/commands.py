@@ -16,8 +16,7 @@ _STATUS = frozenset({126, 127})
 """Exit statuses of a shell for a command that it cannot run, and for one that it cannot find (POSIX)."""
 _TOLD = frozenset({_MISSING, "loader-library-missing", "loader-undefined-symbol", "mpi-library-missing"})
 """Events that tell the reason of such a status."""
-_STARTING = re.compile(
-    r"""(?x)
+_STARTING = r"""(?x)
     # launchers and schedulers
     torchrun | torchx | deepspeed | accelerate | horovodrun | colossalai | fabric | lightning | ray
   | (?:mpi|orte|prte|js|a|p)run | mpiexec(?:\.\w+)? | orted | prted | hydra_\w+ | pmi_proxy | srun | sbatch | salloc
@@ -27,26 +26,23 @@ _STARTING = re.compile(
   | vllm | sglang | trtllm-\w+ | tritonserver | text-generation-launcher
   | llamafactory-cli | xtuner | axolotl | nemo(?:run)?
     """
-)
 """Programs that start a job or are one."""
-_IN_FRONT = re.compile(
+_IN_FRONT = (
     r"ssh|sshpass|docker|nvidia-docker|podman|nerdctl|enroot|singularity|apptainer|shifter"
     r"|numactl|taskset|nsys|ncu|stdbuf|timeout|nohup|setsid|sudo"
 )
 """What stands in front of the program in a script, and what people try by hand as well."""
-_BUILDING = re.compile(
-    r"nvcc|hipcc|ninja|cmake|make|gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|git|hostname|ldconfig|which|lscpu"
-)
+_BUILDING = r"nvcc|hipcc|ninja|cmake|make|gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|git|hostname|ldconfig|which|lscpu"
 """Programs that Python libraries call while they load, most of them to compile."""
-_NO_FILE = re.compile(r"\[Errno (?:2|13)\] [^:']{1,60}: ['\"]([^'\"]{1,200})['\"]")
+_NO_FILE = r"\[Errno (?:2|13)\] [^:']{1,60}: ['\"]([^'\"]{1,200})['\"]"
 
 
 @derived_of(_MISSING, EXCEPTION, *_EXITS)
-def is_missing_command(event: Event, view: View) -> bool:
+def is_missing_command(event: Event, view: View) -> bool | None:
     """Did the job not start, or end, because a command of it was not found or could not be run?
 
     A tool that a script tries and does without is none: the command starts jobs or is named by a launch line, or the
-    one who was to start it says so.
+    one who was to start it says so. None for a program of one's own where no launch line was shown.
     """
     if event.event in _EXITS:
         told = {other.event for other in view.job.events}
@@ -57,20 +53,22 @@ def is_missing_command(event: Event, view: View) -> bool:
     if went_on(event, view) or _came_to_run(event, view):
         return False
     name = missing_command(event, view)
-    return event.kind == "cause" or (name != "" and _is_of_job(name, event, view))
+    if event.kind == "cause" or (name != "" and _is_of_job(name, event, view)):
+        return True
+    return None if "/" in name and not view.job.launches else False
 
 
 def _starts(command: str) -> bool:
-    return _STARTING.fullmatch(command.rpartition("/")[2]) is not None
+    return re.fullmatch(_STARTING, command.rpartition("/")[2]) is not None
 
 
 @derived
 def missing_command(event: Event, view: View) -> str:
     """The command that was not found or could not be run: ``torchrun``; empty where no line names it."""
     if event.event == EXCEPTION:
-        found = _NO_FILE.match(str(event.fields.get("error", "")))
+        found = re.match(_NO_FILE, str(event.fields.get("error", "")))
         folder, _, name = found[1].rpartition("/") if found else ("", "", "")
-        is_program = (not folder or folder.endswith("bin")) and (_starts(name) or _BUILDING.fullmatch(name))
+        is_program = (not folder or folder.endswith("bin")) and (_starts(name) or re.fullmatch(_BUILDING, name))
         return name if is_program else ""
     return str(event.fields.get("missing_command", "")).strip("\"'`\\\u2018\u2019")
 
@@ -83,7 +81,7 @@ def missing_command_text(event: Event, view: View) -> str:
 
 def _is_of_job(command: str, event: Event, view: View) -> bool:
     """Does the command start the job, or stand in front of it in a script or on a launch line of the input?"""
-    in_script = "script_line" in event.fields and _IN_FRONT.fullmatch(command.rpartition("/")[2]) is not None
+    in_script = "script_line" in event.fields and re.fullmatch(_IN_FRONT, command.rpartition("/")[2]) is not None
     return _starts(command) or in_script or _is_launched(command, view.job)
 
 

@@ -12,16 +12,16 @@ from ncdiag.facts.vocabulary.outcome import is_open_failure, place
 from ncdiag.knowledge.launcher.exceptions import EXCEPTION, is_own_exception
 
 _LIBRARY, _SYMBOL, _MODULE = "loader-library-missing", "loader-symbol-missing", "python-module-missing"
-_JUDGED = re.compile(r"(?:.*/)?lib(?:nccl|rccl|mpi|open-)[\w.-]*")
+_JUDGED = r"(?:.*/)?lib(?:nccl|rccl|mpi|open-)[\w.-]*"
 """Libraries that rules of their own judge."""
-_CLASSES = re.compile(r"(?:builtins\.)?(?:ModuleNotFoundError|ImportError|OSError)")
-_NO_MODULE = re.compile(r"No module named ['\"]?([\w.]{1,120})")
-_NO_NAME = re.compile(
+_CLASSES = r"(?:builtins\.)?(?:ModuleNotFoundError|ImportError|OSError)"
+_NO_MODULE = r"No module named ['\"]?([\w.]{1,120})"
+_NO_NAME = (
     r"cannot import name ['\"]?(\w{1,120})['\"]? from (?P<half>partially initialized module )?['\"]?([\w.]{1,120})"
 )
-_NO_SYMBOL = re.compile(r"undefined symbol: ?([^\s,]{1,200})")
-_NO_VERSION = re.compile(r"version [`'\"]([\w.]{1,60})['`\"] not found")
-_ENDING = re.compile(r"sys\.meta_path is None")
+_NO_SYMBOL = r"undefined symbol: ?([^\s,]{1,200})"
+_NO_VERSION = r"version [`'\"]([\w.]{1,60})['`\"] not found"
+_ENDING = r"sys\.meta_path is None"
 """What an import says while Python shuts down, behind the failure that ended the program."""
 _PACKAGES = (
     "The same packages in the Python of every host and container: compare `python -c 'import sys; "
@@ -56,9 +56,9 @@ _FOUND_BY_LOADER = (
     "there: `ldd <program> | grep 'not found'`."
 )
 _HOME = (
-    (re.compile(r"(?:te|tbe|hccl|acl|topi|auto_tune|lib(?:ascend|hccl|ge_|acl|hcom)\w*)(?:\.|$)"), _CANN),
-    (re.compile(r"lib(?:cuda|nvidia-ml|nvidia-ptxjitcompiler)\.so"), _DRIVER),
-    (re.compile(r"lib(?:cu[a-z]\w*|nv\w+|amdhip64|roc\w+|hip\w+|MIOpen|hsa-runtime64)\.so"), _TOOLKIT),
+    (r"(?:te|tbe|hccl|acl|topi|auto_tune|lib(?:ascend|hccl|ge_|acl|hcom)\w*)(?:\.|$)", _CANN),
+    (r"lib(?:cuda|nvidia-ml|nvidia-ptxjitcompiler)\.so", _DRIVER),
+    (r"lib(?:cu[a-z]\w*|nv\w+|amdhip64|roc\w+|hip\w+|MIOpen|hsa-runtime64)\.so", _TOOLKIT),
 )  # fmt: skip
 """Where modules and libraries come from that no package of the program brings."""
 
@@ -106,28 +106,34 @@ def _fault(event: Event) -> _Fault | None:
     if event.event == _LIBRARY:
         name = str(fields.get("library", ""))
         return (
-            None if _JUDGED.match(name) else _Fault(f"the library {name} is not found", _home(name, _FOUND_BY_LOADER))
+            None
+            if re.match(_JUDGED, name)
+            else _Fault(f"the library {name} is not found", _home(name, _FOUND_BY_LOADER))
         )
     if event.event == _SYMBOL:
         return _Fault(f"a library lacks {str(fields.get('symbol')).rstrip(',')}, which another one needs", _BUILD)
     if event.event == _MODULE:
         return _missing(str(fields.get("python_module", "")))
     said = str(fields.get("error", ""))
-    if event.event != EXCEPTION or not _CLASSES.fullmatch(str(fields.get("exception", ""))) or _ENDING.match(said):
+    if (
+        event.event != EXCEPTION
+        or not re.fullmatch(_CLASSES, str(fields.get("exception", "")))
+        or re.match(_ENDING, said)
+    ):
         return None
     return _of_exception(said, is_import="OSError" not in str(fields.get("exception")))
 
 
 def _of_exception(said: str, *, is_import: bool) -> _Fault | None:
-    if found := _NO_SYMBOL.search(said):
+    if found := re.search(_NO_SYMBOL, said):
         return _Fault(f"a library lacks {found[1]}, which another one needs", _BUILD)
-    if found := _NO_VERSION.search(said):
+    if found := re.search(_NO_VERSION, said):
         return _Fault(f"a library of the system has no {found[1]}", _OLD_SYSTEM)
     if not is_import:
         return None
-    if found := _NO_MODULE.match(said):
+    if found := re.match(_NO_MODULE, said):
         return _missing(found[1])
-    if found := _NO_NAME.match(said):
+    if found := re.match(_NO_NAME, said):
         return _Fault(f"{found[3]} has no {found[1]}", _SHADOWED if found["half"] else _PACKAGES)
     return _Fault(f"an import failed ({said[:120]})" if said else "an import failed", _PACKAGES)
 
@@ -138,4 +144,4 @@ def _missing(module: str) -> _Fault:
 
 def _home(name: str, default: str) -> str:
     name = name.rpartition("/")[2]
-    return next((remedy for pattern, remedy in _HOME if pattern.match(name)), default)
+    return next((remedy for pattern, remedy in _HOME if re.match(pattern, name)), default)

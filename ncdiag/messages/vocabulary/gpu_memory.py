@@ -14,9 +14,9 @@ from ncdiag.facts.view import View
 
 _REPORTED = "cuda-out-of-memory"
 _SIZE = r"(\d{1,15}(?:\.\d{1,3})? [KMG]iB)"
-_CAPACITY = re.compile(rf"total capac\w{{2,4}} of {_SIZE}")
-_PROCESS = re.compile(rf"(?:Process \d{{1,10}}|(this process)) has {_SIZE} memory in use")
-_OWN = re.compile(rf"{_SIZE} is (?:allocated|reserved) by PyTorch")
+_CAPACITY = rf"total capac\w{{2,4}} of {_SIZE}"
+_PROCESS = rf"(?:Process \d{{1,10}}|(this process)) has {_SIZE} memory in use"
+_OWN = rf"{_SIZE} is (?:allocated|reserved) by PyTorch"
 _UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _GIB = _UNITS["GiB"]
 _CONTEXT = 3 * _GIB // 2
@@ -44,7 +44,7 @@ def held_by_others(event: Event, view: View) -> str:
 
 def _capacity(event: Event) -> int:
     """Bytes of the GPU; 0 where the line does not tell."""
-    found = _CAPACITY.search(event.text)
+    found = re.search(_CAPACITY, event.text)
     return _bytes(found[1]) if found else 0
 
 
@@ -54,11 +54,11 @@ def _others(event: Event) -> list[int]:
     A container with process numbers of its own does not know itself in the list: it is the one that holds what PyTorch
     says that it took, or the largest.
     """
-    told = [(bool(own), _bytes(size)) for own, size in _PROCESS.findall(event.text)]
+    told = [(bool(own), _bytes(size)) for own, size in re.findall(_PROCESS, event.text)]
     held = [(own, size) for own, size in told if size <= _capacity(event)]
     others = [size for own, size in held if not own]
     if others and not any(own for own, _ in told):
-        taken = sum(_bytes(size) for size in _OWN.findall(event.text))
+        taken = sum(_bytes(size) for size in re.findall(_OWN, event.text))
         others.remove(min((size for size in others if size >= taken > 0), default=max(others)))
     return others
 

@@ -15,7 +15,6 @@ import msgspec
 
 from ncdiag.facts.scalars import nccl_bus_id
 from ncdiag.messages.match import default_matcher
-from ncdiag.parsers import _events
 from ncdiag.parsers.nccl_log.lines import ORIGINS
 from ncdiag.parsers.nccl_log.prefix import short_path
 
@@ -378,9 +377,12 @@ def _told(text: str, level: str, file: str | None = None) -> tuple[Told | None, 
     if match is not None:
         versions = match.message.versions if match.whole else ""  # cut off, it may be the beginning of another one
         return Told(match.event, match.message.origin, match.message.kind, match.fields), versions
-    found = _events.in_warning(text) if level == "WARN" else None
-    if found is not None:
-        return Told(found.event, found.origin, found.kind, found.fields), ""
+    if level == "WARN":
+        from ncdiag.parsers import _events  # it reads what programs print, and few warnings are unknown
+
+        found = _events.in_warning(text)
+        if found is not None:
+            return Told(found.event, found.origin, found.kind, found.fields), ""
     return (None, "") if level == "INFO" else (Told("unknown-warn", "nccl", None), "")
 
 
