@@ -35,6 +35,7 @@ _OTHER_TROUBLE = -0.8
 _SAME_TROUBLE = 0.3
 _PREMISE = Sign(text="what it needs is there, as far as the input shows", strength="weak")
 """The sign that a rule gives which could not be judged, though its conditions were true as far as they are known."""
+_GUARDED = "it does no harm in a job such as this one"
 _TOO_EARLY = Sign(text="it fails while the ranks meet, before NCCL connects GPUs", strength="strong", against=True)
 
 
@@ -125,7 +126,7 @@ class Scales:
         for number in program.levels[0][1] if rule.unless else ():
             frame = Frame(self._context, {}, [])
             if program.guards[number](frame) is True:
-                sign = Sign(text=f"it does no harm where {rule.unless[number]}", strength="strong", against=True)
+                sign = Sign(text=_GUARDED, strength="strong", against=True)
                 yield Judged(sign, truth=True, evidence=tuple(spans((), frame.reads or (), self._view)))
 
     def _of_phase(self, rule: Rule) -> Iterable[Judged]:
