@@ -26,6 +26,8 @@ from ncdiag.spans import Section, Span, span
 
 SHAPES = 1 << 16
 """Shapes of lines that are remembered; a log that has more of them has a new one on nearly every line."""
+ANSWERS = 1 << 12
+"""Lines whose answer is remembered as they are: those that come again come soon."""
 LONGEST = 2000
 """Bytes of a line that may be dropped."""
 SHOWN = 1000
@@ -143,7 +145,7 @@ class Shapes:
         silence = self._answers.get(line) or self._judge.answer(_text(line))
         if silence is None:
             return None
-        _put(self._answers, line, silence)
+        _put(self._answers, line, silence, ANSWERS)
         met = self._met.get(alike, 0) + 1
         _put(self._met, alike, met)
         if met < (PERSONS if silence == "sentence" else OFTEN):
@@ -156,8 +158,8 @@ class Shapes:
         return silence
 
 
-def _put(held: dict[bytes, T], key: bytes, value: T) -> None:
-    if len(held) >= SHAPES:
+def _put(held: dict[bytes, T], key: bytes, value: T, most: int = SHAPES) -> None:
+    if len(held) >= most:
         held.clear()
     held[key] = value
 
