@@ -15,7 +15,9 @@ from pathlib import Path
 import msgspec
 
 from ncdiag import __version__, compiled
+from ncdiag.engine import resemblance
 from ncdiag.engine.phrases import Shared
+from ncdiag.engine.resemblance import Index
 from ncdiag.engine.schema import AREAS, WORDING, Rule
 from ncdiag.engine.scope import Names
 from ncdiag.errors import NcdiagError, UsageError
@@ -48,6 +50,19 @@ def rules(extra_dirs: Iterable[Path] = ()) -> tuple[Rule, ...]:
 def shared() -> Shared:
     """What the signs of all areas share."""
     return compiled.load("wording", [str(rules_dir() / WORDING), *_code()], _shared, Shared)
+
+
+def texts() -> Index:
+    """The words of all that the shipped rules say."""
+    return compiled.load(
+        "texts", itertools.chain(compiled.files(rules_dir(), ".toml"), [resemblance.__file__]), _texts, Index
+    )
+
+
+def _texts() -> Index:
+    from ncdiag.engine.load import texts_of
+
+    return resemblance.index(*texts_of(rules_dir()))
 
 
 def _shared() -> Shared:
@@ -145,6 +160,7 @@ def build(folder: Path) -> None:
     contents = {
         "rules": _read(rules_dir()),
         "wording": _shared(),
+        "texts": _texts(),
         "messages": match.build(quiet=False),
         "all-messages": match.build(quiet=True),
         "events": about.build(),

@@ -13,7 +13,7 @@ from ncdiag.differential.weigh import Scales
 from ncdiag.differential.wording import Wording
 from ncdiag.engine.causes import conclude
 from ncdiag.engine.floor import judge_all
-from ncdiag.engine.results import Finding
+from ncdiag.engine.results import Finding, Verdict
 from ncdiag.engine.schema import Rule
 from ncdiag.errors import UsageError
 from ncdiag.facts.model import Job
@@ -67,7 +67,7 @@ def diagnose(
     suspected: tuple[Suspected, ...] = ()
     # whoever pastes a text has a reason to; a look at a machine has none
     if is_called_for(diagnosis.findings, view) and (case.texts or is_troubled(diagnosis.findings, view)):
-        scales = Scales(view, wording(case, view, diagnosis.findings), verdicts, options.answers)
+        scales = scales_of(case, view, diagnosis.findings, verdicts, options.answers)
         suspected = suspects(rules, diagnosis.findings, scales, view)
         diagnosis = msgspec.structs.replace(diagnosis, faults=(*diagnosis.faults, *scales.faults))
     return build.report(diagnosis, suspected, view, values, _read(case, view.job, options))
@@ -78,6 +78,17 @@ def look(text: str) -> tuple[View, Wording]:
     case = read_all([TextSource.of_bytes("paste", text.encode())])
     view = view_of(case.job())
     return view, wording(case, view)
+
+
+def scales_of(
+    case: Case,
+    view: View,
+    findings: Iterable[Finding],
+    verdicts: Iterable[Verdict],
+    answers: Mapping[str, bool] | None = None,
+) -> Scales:
+    """The scales on which the suspects of a case are weighed."""
+    return Scales(view, wording(case, view, findings), verdicts, answers, catalogue.texts())
 
 
 def wording(case: Case, view: View, findings: Iterable[Finding] = ()) -> Wording:

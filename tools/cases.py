@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from ncdiag import catalogue, diagnose
 from ncdiag.differential import choose
-from ncdiag.differential.weigh import Scales, Weighed
+from ncdiag.differential.weigh import Weighed
 from ncdiag.engine.causes import conclude
 from ncdiag.engine.floor import judge_all
 from ncdiag.fixes.values import Values
@@ -36,20 +36,24 @@ SHARED = Path(os.environ.get("NCDIAG_SHARED") or Path(__file__).resolve().parent
 FIFTHS = 5
 WORDS = ("very likely", "likely", "possible")
 GRID = {
-    "very": (2.6, 3.0, 3.4, 3.8, 4.2, 4.8),
-    "lead": (0.6, 1.0, 1.4),
-    "likely": (1.6, 2.0, 2.4, 2.8),
-    "possible": (0.8, 1.2, 1.6),
+    "very": (3.0, 3.4, 3.8, 4.0, 4.2, 4.8),
+    "lead": (0.8, 1.0, 1.2, 1.4),
+    "likely": (2.4, 2.8, 3.2, 3.6),
+    "possible": (1.2, 1.6, 2.0),
 }
 PROMISED = {"very likely": 0.8, "likely": 0.6, "possible": 0.4}
 
 
 class Guess(NamedTuple):
-    """A suspect by its name and former ones, its score, and whether it says no more than a symptom that was found."""
+    """A suspect by its name and former ones, its score, and what speaks for it.
+
+    ``no_more``: nothing beyond a symptom that was found; ``words``: nothing but the words of the input.
+    """
 
     names: list[str]
     score: float
     no_more: bool
+    words: bool
 
 
 class Answer(NamedTuple):
@@ -60,6 +64,7 @@ class Answer(NamedTuple):
     specific: list[list[str]]
     suspects: list[Guess]
     telling: list[list[str]]
+    named: list[list[str]]
     others: list[list[str]]
     troubled: bool
     loud: int
@@ -87,16 +92,20 @@ def answer(item: tuple[dict[str, Any], Path]) -> Answer:
     names = lambda rule: [rule.name, *rule.formerly[:4]]  # noqa: E731
     weighed: list[Weighed] = []
     if choose.is_called_for(findings, view):
-        scales = Scales(view, diagnose.wording(read, view, findings), verdicts)
+        scales = diagnose.scales_of(read, view, findings, verdicts)
         weighed = scales.weigh(choose.eligible(rules, findings))
     cited = choose.lines_of_symptoms(findings)
     return Answer(
         case=case["id"],
         wanted=frozenset({case["expected"]["finding"], *case["expected"].get("also_ok", [])}),
         specific=[names(found.rule) for found in findings if choose.is_specific(found)],
-        suspects=[Guess(names(each.rule), each.score, choose.says_no_more(each, cited)) for each in weighed[:8]],
+        suspects=[
+            Guess(names(each.rule), each.score, choose.says_no_more(each, cited), each.only_resembles)
+            for each in weighed
+        ],
         telling=[names(found.rule) for found in findings if choose.is_telling(found)]
         + [names(found.rule) for found in findings if found.role == "risk" and found.severity != "info"],
+        named=[names(found.rule) for found in findings if choose.is_named(found)],
         others=[names(found.rule) for found in findings if not choose.is_specific(found)],
         troubled=choose.is_troubled(findings, view),
         loud=sum(found.severity != "info" for found in findings),
@@ -105,26 +114,30 @@ def answer(item: tuple[dict[str, Any], Path]) -> Answer:
     )
 
 
-def words(held: Answer, limits: Limits) -> list[tuple[list[str], str]]:
+def words(held: Answer, limits: Limits) -> list[tuple[Guess, str]]:
     """The suspects that are shown, each with its word."""
-    found: list[tuple[list[str], str]] = []
-    for place, guess in enumerate(held.suspects[: choose.MOST]):
-        behind = held.suspects[place + 1].score if place + 1 < len(held.suspects) else 0.0
-        if guess.score < limits.possible or held.suspects[0].score - guess.score > choose.FAR:
+    found: list[tuple[Guess, str]] = []
+    signed = [guess for guess in held.suspects if guess.score >= limits.possible and not guess.words]
+    suspects = signed or held.suspects
+    for place, guess in enumerate(suspects[: choose.MOST]):
+        behind = suspects[place + 1].score if place + 1 < len(suspects) else 0.0
+        if guess.score < limits.possible or suspects[0].score - guess.score > choose.FAR:
             break
         word = "likely" if guess.score >= limits.likely else "possible"
         if place == 0 and guess.score >= limits.very and guess.score - behind >= limits.lead:
             word = "very likely"
-        found.append((guess.names, word if held.troubled and not guess.no_more else "possible"))
+        found.append((guess, word if held.troubled and not guess.no_more else "possible"))
     return found
 
 
 def judged(held: Answer, limits: Limits) -> Counter[str]:
     """First, in three, silent, wrong claims; of each word how often it was said and right."""
-    suspects = words(held, limits)
+    guesses = words(held, limits)
+    suspects = [(guess.names, word) for guess, word in guesses]
     likely = [names for names, word in suspects if word != "possible"]
-    possible = [names for names, word in suspects if word == "possible"]
-    shown = [*held.specific, *likely, *held.telling, *possible, *held.others]
+    possible = [guess.names for guess, _ in guesses if not guess.words]
+    guessed = [guess.names for guess, _ in guesses if guess.words]
+    shown = [*held.specific, *likely, *held.telling, *possible, *held.named, *guessed, *held.others]
     unique = list({names[0]: names for names in shown}.values())
     right = [bool(held.wanted & set(names)) for names in unique]
     claims = [*held.specific, *(names for names, word in suspects if word == "very likely")]

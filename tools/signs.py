@@ -23,7 +23,6 @@ from pathlib import Path
 
 from ncdiag import catalogue, diagnose
 from ncdiag.differential import choose
-from ncdiag.differential.weigh import Scales
 from ncdiag.engine.causes import conclude
 from ncdiag.engine.floor import judge_all
 from ncdiag.machine.inputs import inputs
@@ -44,7 +43,7 @@ def look(path: str) -> Seen:
     view = diagnose.view_of(case.job())
     verdicts = judge_all(rules, view)
     findings = conclude(verdicts, view).findings
-    scales = Scales(view, diagnose.wording(case, view, findings), verdicts)
+    scales = diagnose.scales_of(case, view, findings, verdicts)
     true = [
         (rule.name, judged.sign.strength, judged.sign.text)
         for rule in rules if rule.suspect for judged in scales.one(rule).signs

@@ -165,8 +165,7 @@ def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | N
     """The rule's trace over the facts of the files."""
     from ncdiag import catalogue
     from ncdiag.commands._judge import told
-    from ncdiag.diagnose import view_of, wording
-    from ncdiag.differential.weigh import Scales
+    from ncdiag.diagnose import scales_of, view_of
     from ncdiag.engine.causes import conclude
     from ncdiag.engine.evaluate import trace
     from ncdiag.engine.floor import judge_all
@@ -184,7 +183,7 @@ def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | N
     text = rule_text.judged(verdict, trace(rule, view))
     if rule.suspect is not None:
         found = conclude(verdicts, view).findings
-        text += signs.summed(Scales(view, wording(case, view, found), verdicts).one(rule))
+        text += signs.summed(scales_of(case, view, found, verdicts).one(rule))
     write(clean(text), output)
     return 0
 

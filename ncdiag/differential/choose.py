@@ -19,10 +19,10 @@ from ncdiag.spans import Span
 Likelihood = Literal["very likely", "likely", "possible"]
 MOST = 3
 """Suspects that a report shows."""
-VERY_LIKELY, LEAD, LIKELY, POSSIBLE = 3.4, 1.0, 2.8, 1.6
+VERY_LIKELY, LEAD, LIKELY, POSSIBLE = 3.8, 1.4, 3.2, 1.6
 """Scores from which the words hold; ``LEAD`` is how far the first must be ahead of the next to be very likely."""
-FAR = 1.4
-"""How far behind the first a suspect may be to be shown: four times less likely is not worth a person's time."""
+FAR = 1.0
+"""How far behind the first a suspect may be to be shown: three times less likely is not worth a person's time."""
 
 
 class Suspected(msgspec.Struct, frozen=True):
@@ -57,19 +57,26 @@ def is_telling(found: Finding) -> bool:
     return found.role == "symptom" and found.severity != "info" and not found.vague and not found.rule.floor
 
 
-def answers(findings: Sequence[Finding], shown: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Names of findings and suspects (name and word) in the order of a report.
+def is_named(found: Finding) -> bool:
+    """Is it found by a rule of its own, be it that it says little of what to mend?"""
+    return found.severity != "info" and not found.rule.floor
 
-    Causes that say what to mend, suspects that are likely, symptoms that say where it fails, risks, suspects
-    that are possible, and what is left.
+
+def answers(findings: Sequence[Finding], suspected: Sequence[Suspected]) -> tuple[str, ...]:
+    """Names of findings and suspects in the order of a report.
+
+    Causes that say what to mend, suspects that are likely, symptoms that say where it fails, risks, suspects that are
+    possible, what else was found, suspects for which only words speak, and what is left.
     """
-    likely = [name for name, word in shown if word != "possible"]
-    possible = [name for name, word in shown if word == "possible"]
+    likely = [each.rule.name for each in suspected if each.likelihood != "possible"]
+    possible = [each.rule.name for each in suspected if not each.weighed.only_resembles]
+    words = [each.rule.name for each in suspected if each.weighed.only_resembles]
     specific = [found.rule.name for found in findings if is_specific(found)]
     telling = [found.rule.name for found in findings if is_telling(found)]
     telling += [found.rule.name for found in findings if found.role == "risk" and found.severity != "info"]
+    named = [found.rule.name for found in findings if is_named(found)]
     others = [found.rule.name for found in findings]
-    return tuple(dict.fromkeys([*specific, *likely, *telling, *possible, *others]))
+    return tuple(dict.fromkeys([*specific, *likely, *telling, *possible, *named, *words, *others]))
 
 
 def suspects(rules: Iterable[Rule], findings: Sequence[Finding], scales: Scales, view: View) -> tuple[Suspected, ...]:
@@ -115,7 +122,12 @@ def _events(found: Finding) -> Iterator[Event]:
 
 
 def says_no_more(weighed: Weighed, cited: frozenset[Span]) -> bool:
-    """Does all that speaks for a suspect stand in lines of which a symptom says what they mean?"""
+    """Is all that speaks for a suspect a symptom's, or but a matter of words?
+
+    A symptom's: what stands in lines of which it says what they mean.
+    """
+    if weighed.only_resembles:
+        return True
     lines = {span for judged in weighed.supporting for span in judged.evidence}
     return bool(lines) and lines <= cited
 
@@ -125,8 +137,11 @@ def named(
 ) -> Iterable[Suspected]:
     """The first ones, each with the word for its score; what is weaker than possible, or far behind, is left out.
 
-    What says no more than a symptom (``cited``: its lines) is possible at most, as is all where nothing went wrong.
+    What only words speak for is shown where no sign speaks for anything. What says no more than a symptom (``cited``:
+    its lines) or than words is possible at most, as is all where nothing went wrong.
     """
+    signed = [each for each in weighed if each.score >= POSSIBLE and not each.only_resembles]
+    weighed = signed or weighed
     for place, each in enumerate(weighed[:MOST]):
         if weighed[0].score - each.score > FAR:
             return

@@ -16,8 +16,9 @@ from ncdiag.differential import trials
 from ncdiag.differential.wording import Wording
 from ncdiag.engine.evaluate import program_of
 from ncdiag.engine.kleene import Truth
+from ncdiag.engine.resemblance import Index, resemblances
 from ncdiag.engine.results import Verdict
-from ncdiag.engine.schema import Rule, Sign
+from ncdiag.engine.schema import Rule, Sign, Strength
 from ncdiag.engine.walk import Context, Frame
 from ncdiag.engine.where import spans
 from ncdiag.errors import contained
@@ -28,13 +29,15 @@ from ncdiag.messages.vocabulary.phases import CARRYING, fails_at_meeting
 from ncdiag.messages.vocabulary.seen import seen_complaints
 from ncdiag.spans import Span
 
-STRENGTHS: Mapping[str, float] = {"decisive": 3.0, "strong": 1.8, "moderate": 0.9, "weak": 0.4}
+STRENGTHS: Mapping[Strength, float] = {"decisive": 3.0, "strong": 1.8, "moderate": 0.9, "weak": 0.4}
+_LEAST: Strength = "weak"
 PRIORS: Mapping[str, float] = {"common": 0.8, "uncommon": 0.4, "rare": 0.0}
 _OTHER_TROUBLE = -0.8
 """What it counts that the job has trouble, and none that the suspect makes."""
 _SAME_TROUBLE = 0.3
 _PREMISE = Sign(text="what it needs is there, as far as the input shows", strength="weak")
 """The sign that a rule gives which could not be judged, though its conditions were true as far as they are known."""
+_WORDS = "words"
 _GUARDED = "it does no harm in a job such as this one"
 _TOO_EARLY = Sign(text="it fails while the ranks meet, before NCCL connects GPUs", strength="strong", against=True)
 
@@ -62,14 +65,24 @@ class Weighed(msgspec.Struct, frozen=True):
         """The signs that count for it, the strongest first."""
         return tuple(sorted((judged for judged in self.signs if judged.counts > 0), key=lambda j: -j.counts))
 
+    @property
+    def only_resembles(self) -> bool:
+        """Does nothing speak for it but the words of the input?"""
+        return all(judged.sign.group == _WORDS for judged in self.supporting)
+
 
 class Scales:
     """Weighs suspects over one input."""
 
     def __init__(
-        self, view: View, wording: Wording, verdicts: Iterable[Verdict], answers: Mapping[str, bool] | None = None
+        self,
+        view: View,
+        wording: Wording,
+        verdicts: Iterable[Verdict],
+        answers: Mapping[str, bool] | None = None,
+        texts: Index | None = None,
     ) -> None:
-        """Take what was seen, the words of the input, what came of the rules, and answers to questions.
+        """Take what was seen, the words of the input, what came of the rules, answers, and the words of the rules.
 
         Trials are told by a person, shown by runs of the input, or answered.
 
@@ -90,6 +103,7 @@ class Scales:
         self._in_vain = {*not_cured_by(view.job, view), *(key for key, answer in self._answers.items() if not answer)}
         self._tried = _tried(view)
         self._offers = trials.offered(verdict.rule for verdict in self._outcomes.values())
+        self._resemblances = resemblances(texts, wording.lines()) if texts is not None else {}
         self.faults: list[str] = []
 
     def weigh(self, rules: Iterable[Rule]) -> list[Weighed]:
@@ -105,7 +119,7 @@ class Scales:
             self._of_verdict(rule), self._of_guards(rule), self._of_phase(rule), self._of_trials(rule),
             self._of_answer(rule),
         )  # fmt: skip
-        judged = counted([*own, *itertools.chain.from_iterable(found)])
+        judged = [*counted([*own, *itertools.chain.from_iterable(found)]), *self._of_words(rule)]
         prior = PRIORS[suspect.prior] if suspect else 0.0
         trouble = 0.0
         if suspect and suspect.complaints and self._trouble:
@@ -133,6 +147,18 @@ class Scales:
         """What carries data is connected once the ranks have met: where they do not, it is not to blame."""
         if rule.area in CARRYING and fails_at_meeting(self._view.job, self._view):
             yield Judged(_TOO_EARLY, truth=True)
+
+    def _of_words(self, rule: Rule) -> Iterable[Judged]:
+        """How much the input speaks of what the rule speaks of. It rests on many lines, and counts by degrees.
+
+        What was answered with no is what these words speak of.
+        """
+        found = self._resemblances.get(rule.code)
+        asked = {rule.suspect.ask if rule.suspect else "", *(key_of(rule, sign) for sign in rule.signs)}
+        if found is not None and not any(self._answers.get(key) is False for key in asked):
+            strength = next((name for name, least in STRENGTHS.items() if found.counts >= least), _LEAST)
+            text = f"the input has rare words of this cause: {', '.join(found.words)}"
+            yield Judged(Sign(text=text, strength=strength, group=_WORDS), truth=True, counts=found.counts)
 
     def _of_trials(self, rule: Rule) -> Iterable[Judged]:
         """What was tried of the rule's fixes."""

@@ -57,6 +57,10 @@ class Wording:
         places = {(span.source, span.line) for span in spans}
         self._left_out |= {n for n, span in enumerate(self._spans) if (span.source, span.line) in places}
 
+    def lines(self) -> Iterator[tuple[str, ...]]:
+        """The words of each line that is looked at."""
+        return (words for number, words in enumerate(self._words) if number not in self._left_out)
+
     def find(self, phrases: Iterable[Phrase], most: int = 3) -> list[Span]:
         """The first lines that hold one of the phrases and do not deny it."""
         first = (itertools.islice(self._matches(phrase), most) for phrase in phrases)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -46,6 +46,25 @@ def load_folder(folder: Path, names: Names | None = None) -> tuple[Rule, ...]:
 def rule_files(folder: Path) -> list[Path]:
     """The rule files of a folder, in a fixed order."""
     return sorted(path for path in folder.glob("*/*.toml") if path.name != WORDS)
+
+
+def texts_of(folder: Path) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """By code, all that the file of a rule says, and the inputs that it is tried on."""
+    texts: dict[str, list[str]] = {}
+    inputs: dict[str, list[str]] = {}
+    for path in rule_files(folder):
+        data = toml.definition(path.read_text(encoding="utf-8"), str(path))
+        inputs[data["code"]] = list(_strings(data.pop("example", [])))
+        texts[data["code"]] = list(_strings(data))
+    return texts, inputs
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _strings(part)
 
 
 def words_of(area: Path) -> dict[str, tuple[str | int, ...]]:

@@ -74,7 +74,7 @@ def report(
         timeline=tuple(map(_moment, timeline(job, view))),
         ruled_out=tuple(_ruled_out(view, diagnosis)) if complaints else (),
         faults=tuple(dict.fromkeys(faults)), suspects=suspects_of(suspected, view, values, faults, read.answered),
-        answers=answers(diagnosis.findings, [(each.rule.name, each.likelihood) for each in suspected]),
+        answers=answers(diagnosis.findings, suspected),
     )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ _TIMES = (
 )
 _HOSTS = ("_HOSTNAME", "hostname", "host", "pod", "podName", "pod_name")
 _PROGRAMS, _PROCESSES = ("SYSLOG_IDENTIFIER", "_COMM", "container", "containerName", "container_name"), ("_PID", "pid")
-_BEGIN = re.compile(rb'(?:\A|\n)\{\s?"(?:[^\n]{0,4000}?")?(?:' + "|".join(_TEXTS).encode() + rb')"\s?:\s?"')
+_BEGIN = re.compile(rb'\n\{\s?"(?:[^\n]{0,4000}?")?(?:' + "|".join(_TEXTS).encode() + rb')"\s?:\s?"')
 _WORD = re.compile(r"[\w.-]{1,64}")
 _DIGITS = re.compile(r"\d{10,19}(?:\.\d{1,9})?")
 _REPEATED = re.compile(rb" \[repeated (\d{1,9})x across cluster\][^\n]{0,400}")
@@ -55,7 +55,7 @@ def unpacked(buffer: bytes) -> bytes:
     One that names its host and program becomes a line of syslog. As many lines as before; what is no record of a line,
     with a time or a stream, stays as it is.
     """
-    if b"{" not in buffer or _BEGIN.search(buffer) is None:
+    if b"{" not in buffer or _BEGIN.search(b"\n" + buffer) is None:  # a pattern that begins with a text is found fast
         return buffer
     return b"\n".join([_line(line) if line.startswith(b"{") else line for line in buffer.split(b"\n")])
 

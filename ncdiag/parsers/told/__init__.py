@@ -50,22 +50,9 @@ def read(sections: Iterable[Section]) -> list[Observation]:
     lines.sort(key=lambda place: place[0].number(place[1]))
     found: list[tuple[Found, int]] = []
     others: list[Observation] = []
-    reader, expected, prose, notes, letters = Reader(), Expected(), 0, 0, 0
-    for first, line, offsets in joined([_written(section, index) for section, index in lines]):
+    reader = Reader()
+    for first, line, offsets, is_sentence in _chosen([_written(section, index) for section, index in lines]):
         section, index = lines[first]
-        if len(line) > _LONGEST:
-            continue
-        if expected.holds(line):
-            continue
-        is_sentence = is_prose(line)
-        if is_sentence:
-            prose, letters = prose + len(offsets), letters + len(line)
-        elif notes < NOTES and _is_note(line):
-            notes += 1
-        else:
-            continue
-        if prose > _WRITTEN or letters > _WRITTEN * _LETTERS:
-            return []
         spoken = section.kind == "text" and (is_sentence or not _PRINTED.search(_ASSIGNED.sub("", line)))
         is_item = _ITEM.match(line) is not None
         for at, sentence in sentences(line):
@@ -73,6 +60,29 @@ def read(sections: Iterable[Section]) -> list[Observation]:
             found += [(trial, first + bisect.bisect(offsets, at + trial.at) - 1) for trial in trials]
             others += _others(sentence, section, index, trials) if spoken else []
     return [*(_observed(trial, *lines[trial.index]) for trial in settled(found)), *others]
+
+
+def _chosen(lines: Sequence[str]) -> list[tuple[int, str, list[int], bool]]:
+    """The lines that a person may have written, as `joined` gives them, and whether each is a sentence.
+
+    None of a book: it is told from its length before anything of it is read.
+    """
+    chosen: list[tuple[int, str, list[int], bool]] = []
+    expected, prose, notes, letters = Expected(), 0, 0, 0
+    for first, line, offsets in joined(lines):
+        if len(line) > _LONGEST or expected.holds(line):
+            continue
+        is_sentence = is_prose(line)
+        if is_sentence:
+            prose, letters = prose + len(offsets), letters + len(line)
+            if prose > _WRITTEN or letters > _WRITTEN * _LETTERS:
+                return []
+        elif notes < NOTES and _is_note(line):
+            notes += 1
+        else:
+            continue
+        chosen.append((first, line, offsets, is_sentence))
+    return chosen
 
 
 def _written(section: Section, index: int) -> str:
