@@ -1,8 +1,9 @@
-"""Where processes stand, by their stacks: in a collective, in NCCL's set-up, at the rendezvous, or somewhere else.
+"""Where processes stand, by their stacks: in a collective, in NCCL's set-up, waiting for a lock, or somewhere else.
 
 The innermost function that tells decides. Functions of Python are known by their file as well, for users give theirs
 the same names (torch/distributed/distributed_c10d.py and rendezvous.py, 1.9 to 2.9); those of NCCL by their names
-(src/init.cc, src/bootstrap.cc, src/transport.cc, v2.4.6 to v2.30.7).
+(src/init.cc, src/bootstrap.cc, src/transport.cc, v2.4.6 to v2.30.7). Who holds a lock has left the functions that
+wait for it (torch/utils/file_baton.py, 1.0 to 2.9; filelock 3 and the copies of it; portalocker 2; flock(2)).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import StackDump, StackFrame
 from ncdiag.facts.view import View
 
-Place = Literal["rendezvous", "set-up", "collective", "gpu", "data", "checkpoint"]
+Place = Literal["rendezvous", "set-up", "collective", "gpu", "data", "checkpoint", "lock"]
 _SET_UP = re.compile(
     r"(?:\w+::)*(?:ncclCommInit\w*|ncclCommSplit\w*|bootstrap(?:Init|Recv|Send|AllGather|Barrier|Net\w*)\w*"
     r"|initTransportsRank|p2pSetup|ncclTransport\w*(?:Setup|Connect)\w*|ncclSocketAccept|ncclProxyConnect)\b"
@@ -27,6 +28,8 @@ _CALLED = re.compile(
 _NATIVE_CALL = re.compile(
     r"(?:\w+::)*nccl(?:AllReduce|AllGather|ReduceScatter|Broadcast|Bcast|Reduce|Send|Recv|AlltoAll)\b"
 )
+_LOCK_FILE = re.compile(r"(?:^|/)(?:_?filelock(?:\.py$|/)|file_baton\.py$|portalocker/|fasteners/process_lock\.py$)")
+_LOCK = re.compile(r"(?:_+GI_+|_+)?(?:flock|lockf)(?:64)?(?:@.*)?")
 _FILES: tuple[tuple[Place, str], ...] = (
     ("rendezvous", "torch/distributed/rendezvous.py"), ("rendezvous", "torch/distributed/elastic/rendezvous/"),
     ("data", "torch/utils/data/"), ("checkpoint", "torch/serialization.py"),
@@ -37,6 +40,7 @@ _STORE = frozenset({"_store_based_barrier", "init_process_group"})
 _WORDS: dict[Place, str] = {
     "rendezvous": "at the rendezvous", "set-up": "in the set-up of a communicator", "collective": "in a collective",
     "gpu": "waiting for its GPU", "data": "loading data", "checkpoint": "in a checkpoint",
+    "lock": "at the lock of a file",
 }  # fmt: skip
 
 
@@ -46,6 +50,8 @@ def _place(frame: StackFrame) -> Place | None:
         return "set-up"
     if _NATIVE_CALL.match(frame.function):
         return "collective"
+    if _LOCK_FILE.search(file) or _LOCK.fullmatch(frame.function):
+        return "lock"
     if _GPU.match(frame.function) or (function == "synchronize" and file.endswith("torch/cuda/__init__.py")):
         return "gpu"
     if file.endswith(_C10D):
@@ -71,6 +77,18 @@ def place_text(dump: StackDump) -> str:
         return f"{_WORDS[found[0]]} ({found[1].function})"
     own = own_frame(dump)
     return f"in {own.function} ({own.file}:{own.line})" if own else "where its stack does not tell"
+
+
+def waits_for_lock_in(dump: StackDump) -> str:
+    """``_jit_compile (torch/utils/cpp_extension.py)``: the function that asked for the lock, where the stack has it."""
+    main = [thread for thread in dump.threads if thread.is_main]
+    for thread in main or dump.threads:
+        places = [_place(frame) for frame in thread.frames]
+        if "lock" in places:
+            outside = thread.frames[places.index("lock") :]
+            asked = next((frame for frame in outside if _place(frame) != "lock"), outside[-1])
+            return f"{asked.function} ({asked.file})" if asked.file else asked.function
+    return "an unknown function"
 
 
 @derived

@@ -94,7 +94,7 @@ def stack_waits(job: Job) -> Iterator[Difference]:
         told = found[id(dump)]
         if told is not None and told[0] == "collective":
             calls[told[1].function.rpartition(".")[2]].append(dump)
-        elif own_frame(dump) if told is None else told[0] in {"data", "checkpoint"}:
+        elif own_frame(dump) if told is None else told[0] in {"data", "checkpoint", "lock"}:
             elsewhere.append(dump)
     name, waiting = max(calls.items(), key=lambda call: len(call[1]), default=("", []))
     if len(waiting) > max(len(elsewhere), 1):

@@ -30,8 +30,8 @@ _WELL = frozenset({"finished", "running"})
 _ENDS = frozenset({"process-end", "job-end", "exception"})
 _LINES = 3
 """Lines that a complaint shows."""
-_STANDS: dict[str, Phase] = {"rendezvous": "rendezvous", "set-up": "init"}
-"""Places of a stack at which every process waits for the others."""
+_STANDS: dict[str, Phase | None] = {"rendezvous": "rendezvous", "set-up": "init", "lock": None}
+"""Places of a stack at which a process waits for others, and how far the job came."""
 
 
 class _Trouble(NamedTuple):
