@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, Fact, Host, Job
+from ncdiag.facts.model import Event, Fact, Host, Job, Rank
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import is_gpu_pair
@@ -200,3 +200,29 @@ def _built_with(job: Job, view: View) -> Iterator[_Told]:
             if host.frameworks and name in host.frameworks:
                 yield driver_cuda.read(host.frameworks[name]), host, "frameworks"
     yield from ((driver_cuda.read(c.value), c, "") for c in job.contexts if c.kind == "cuda-toolkit")
+
+
+@derived
+def nccl_build(event: Event, view: View) -> str:
+    """`` (NCCL 2.18.3+cuda11.0)``: the build that says it, as far as the job tells; empty where it does not."""
+    versions = ((rank, view.version(rank)) for rank in view.job.ranks if event.rank in {None, rank.rank})
+    for rank, version in versions:
+        if version is not None and "+cuda" in version.text:
+            view.note(rank, "nccl_version")
+            return f" (NCCL {version.text})"
+    return ""
+
+
+@derived
+def nccl_cuda_behind(job: Job, view: View) -> str | None:
+    """``10.2 and 12.1``: the CUDA of NCCL and that of the program, where the program's is of a later major release.
+
+    Empty where it is not; None where one of them is not told.
+    """
+    told = list(_built_with(job, view))
+    nccl = next((release for release, fact, _ in told if isinstance(fact, Rank) and release), None)
+    program = next((found for found in told if isinstance(found[1], Host) and found[0]), None)
+    if nccl is None or program is None or program[0] is None:
+        return None
+    view.note(program[1], program[2])
+    return f"{nccl[0]}.{nccl[1]} and {program[0][0]}.{program[0][1]}" if nccl[0] < program[0][0] else ""
