@@ -155,7 +155,7 @@ class Difference(Fact, frozen=True, kw_only=True):
     ``what``: ``setting`` (``name`` is the variable), ``nccl_version``, ``net``, ``library``, and of hosts
     ``cuda_driver``, ``driver``, ``net_plugin``, ``hca_list``, ``gdr``, ``gid_kind``, ``local_transport``,
     ``interface_mtu`` (``name`` is the IP network), ``port_mtu`` (the ports), ``rocev2_index``; ``wait``: a collective
-    in which ranks waited.
+    in which ranks waited; ``call``: the collectives in which stacks stand.
     """
 
     what: str

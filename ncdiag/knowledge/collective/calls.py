@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -109,6 +110,35 @@ def stack_waits(job: Job) -> Iterator[Difference]:
             if "" in d.provenance
         }
         yield Difference(what="wait", name=name, groups=groups, provenance=spans)
+
+
+_BETWEEN_TWO = re.compile(r"i?(?:send|recv)|batch_isend_irecv|send_object_list|recv_object_list")
+"""Calls in which ranks differ by their nature."""
+
+
+def stack_splits(job: Job) -> Iterator[Difference]:
+    """Processes whose stacks stand in different collectives: the group that most are in, and those in another one."""
+    calls: dict[str, list[StackDump]] = defaultdict(list)
+    for dump in job.stack_dumps:
+        told = telling_frame(dump)
+        if told is not None and told[0] == "collective":
+            calls[told[1].function.rpartition(".")[2]].append(dump)
+    if len(calls) > 1 and not any(_BETWEEN_TWO.match(name) for name in calls):
+        groups = {
+            f"{name}{_called_in(dumps[0], [d for o in calls for d in calls[o] if o != name])}": _listed(dumps)
+            for name, dumps in sorted(calls.items(), key=lambda call: (len(call[1]), call[0]))
+        }
+        first = [dumps[0] for dumps in calls.values()]
+        spans = {str(n): d.provenance[""] for n, d in enumerate(first) if "" in d.provenance}
+        yield Difference(what="call", name="stacks", groups=groups, provenance=spans)
+
+
+def _called_in(dump: StackDump, others: Sequence[StackDump]) -> str:
+    """`` by evaluate (train.py:31)``: the outermost function of the main thread that no other process is in."""
+    elsewhere = {frame for other in others for thread in other.threads[:1] for frame in thread.frames}
+    own = (frame for thread in dump.threads[:1] for frame in reversed(thread.frames) if frame not in elsewhere)
+    found = next((frame for frame in own if frame.line is not None), None)
+    return f" by {found.function} ({found.file}:{found.line})" if found else ""
 
 
 def _listed(dumps: Sequence[StackDump]) -> str:

@@ -10,7 +10,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, Event, FlightRecord, Job, Timeout
 from ncdiag.facts.view import View
-from ncdiag.knowledge.collective.calls import call_mismatches, call_waits, stack_waits
+from ncdiag.knowledge.collective.calls import call_mismatches, call_waits, stack_splits, stack_waits
 from ncdiag.spans import Span
 
 
@@ -169,6 +169,34 @@ def waits(job: Job, view: View) -> tuple[Difference, ...]:
     """The collectives in which ranks waited: ``waiting`` and, where somebody stayed away, ``late`` with who."""
     found = (*_told_waits(job), *_timeout_waits(job), *_record_waits(job), *stack_waits(job))
     return found if any("late" in wait.groups for wait in found) else (*found, *call_waits(job))
+
+
+@derived
+def collective_splits(job: Job, view: View) -> tuple[Difference, ...]:
+    """Processes that stand in different collectives, by their stacks: who is in which, and where it was called."""
+    return tuple(stack_splits(job))
+
+
+@derived
+def split_text(difference: Difference, view: View) -> str:
+    """``process 501 in broadcast by setup (log.py:20), 2 processes in all_reduce``."""
+    for span in difference.provenance:
+        view.note(difference, span)
+    return ", ".join(f"{who} in {call}" for call, who in difference.groups.items())
+
+
+@derived
+def first_rank_stays_away(job: Job, view: View) -> bool | None:
+    """Did rank 1 and others give up a collective, and rank 0 not? None where too few ranks tell.
+
+    The first rank is the one that prepares, saves or loads for the others.
+    """
+    waiting = [t for t in job.timeouts if t.given_up and t.rank is not None]
+    ranks = {t.rank for t in waiting}
+    if len(ranks) < 2 or ranks.isdisjoint({0, 1}):  # noqa: PLR2004  (one rank alone tells nothing of others)
+        return None
+    view.note(waiting[0])
+    return 0 not in ranks
 
 
 @derived
