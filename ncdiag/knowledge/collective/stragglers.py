@@ -200,6 +200,23 @@ def first_rank_stays_away(job: Job, view: View) -> bool | None:
 
 
 @derived
+def gave_up_one_apart(job: Job, view: View) -> bool | None:
+    """Did ranks of one group give up different operations whose numbers are one apart? None where nobody gave up.
+
+    Who waits one further got past a collective in which another still waits: it called one more, or one less.
+    """
+    places = _by_collective(job.timeouts)
+    if not places:
+        return None
+    for (group, sequence), waiting in places.items():
+        further = places.get((group, sequence + 1), [])
+        if further and {t.operation for t in waiting}.isdisjoint({t.operation for t in further}):
+            view.note(waiting[0])
+            return True
+    return False
+
+
+@derived
 def unheard_ranks(job: Job, view: View) -> tuple[int, ...]:
     """Few ranks between those that gave up of which no line of the input is; none where a whole pattern is missing.
 
