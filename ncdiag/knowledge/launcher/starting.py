@@ -111,12 +111,6 @@ def is_mapping_fault(event: Event, view: View) -> bool:
     return event.event in _MISNUMBERED or event.event == ANNOUNCED or bool(is_invalid_device(event, view))
 
 
-@derived_of("c10d-name-unresolved")
-def is_rendezvous_unresolved(event: Event, view: View) -> bool:
-    """PyTorch's store could not find the address of its master (other look-ups of a program do not count)."""
-    return "peer_host" in event.fields
-
-
 @derived_of("gloo-no-address", "gloo-connect-failed")
 def is_gloo_misled(event: Event, view: View) -> bool | None:
     """Did Gloo announce or look for an address that its peers do not share?

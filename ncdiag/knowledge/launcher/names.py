@@ -1,0 +1,169 @@
+"""Names of hosts: those that nobody can look up, those that are read as numbers, those that MPI cuts."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from ipaddress import IPv4Address
+
+from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.model import FAILURES, Event, Job, Launch
+from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS, POD
+from ncdiag.facts.vocabulary.told import told_context
+
+_RENDEZVOUS, _NAME, _OWN = "c10d-name-unresolved", "name-unresolved", "own-name-unresolved"
+_POD_NAME = re.compile(r"(?i).*\.(?:svc|pod)(?:\..*)?|[a-z0-9-]+-(?:master|worker|chief|launcher)-\d+(?:\..+)?")
+"""Names in the DNS of a cluster, and those that Kubernetes' operators give to the replicas of a job."""
+_KUBERNETES = "kubernetes"
+_PRIVATE = re.compile(r"(?i).*\.(?:local|localdomain|lan|internal|intranet|private|home|corp|cluster|lab|hpc|svc|test)")
+"""Domains that no public name ends with."""
+
+
+def _own_zone(address: object) -> bool:
+    """Is it an address of 0.0.0.0/8 that has a host: no packet goes there, and a short number is read as one?"""
+    found = ip_address(str(address or ""))
+    return isinstance(found, IPv4Address) and 0 < int(found) < 1 << 24
+
+
+def number_as_address(name: str) -> str:
+    """``0.0.0.104`` for ``104``: what inet_aton makes of a name of digits alone; empty for other names.
+
+    A leading zero makes it octal (glibc resolv/inet_addr.c), so that ``08`` is none.
+    """
+    octal = name.startswith("0") and len(name) > 1
+    if not re.fullmatch(r"0[0-7]{1,11}" if octal else r"[0-9]{1,10}", name):
+        return ""
+    number = int(name, 8 if octal else 10)
+    return str(IPv4Address(number)) if 0 < number < 1 << 32 else ""
+
+
+def _launched_names(job: Job) -> Iterator[tuple[str, Launch]]:
+    """The names of hosts on launch lines, in files of hosts and as the master."""
+    for launch in job.launches:
+        for name in [*(host.name for host in launch.hosts), launch.master_addr or ""]:
+            yield name, launch
+
+
+@derived
+def numeric_names(job: Job, view: View) -> tuple[Event, ...]:
+    """What shows that a host's name of digits was read as an address: a failure, the address of the master."""
+    found = [event for event in job.events if event.kind in FAILURES and any(map(_own_zone, _addresses(event)))]
+    for launch in job.launches:
+        address = number_as_address(launch.master_addr or "")
+        if address:
+            text = f"{launch.master_addr}, the name of the master, is read as the address {address}"
+            found.append(Event(event=_NAME, origin="launcher", kind="cause", text=text, provenance=launch.provenance))
+    return tuple(found)
+
+
+@derived
+def has_numeric_host(job: Job, view: View) -> bool:
+    """Has a host of the job, or of a launch line, a name of digits alone?"""
+    names = [*(name for name, _ in _launched_names(job)), *(host.name for host in job.hosts)]
+    return any(map(number_as_address, names))
+
+
+def _addresses(event: Event) -> Iterator[str]:
+    for name in ("peer_host", "local_address", "address"):
+        yield str(event.fields.get(name, "")).partition("<")[0]
+    yield (event.peer or "").partition("<")[0]
+    if event.event in {"ssh-unreachable", "c10d-connect-timeout"}:
+        yield number_as_address(str(event.fields.get("peer_host", "")))
+
+
+@derived
+def numeric_text(event: Event, view: View) -> str:
+    """``The address 0.0.0.104 is what the name 104 is read as``, or the sentence of a launch line."""
+    address = next((found for found in _addresses(event) if _own_zone(found)), "")
+    return f"{address} is no host's address, but a host's name of digits, read as a number" if address else event.text
+
+
+@derived_of(_RENDEZVOUS, _NAME, _OWN)
+def is_unresolved_host(event: Event, view: View) -> bool | None:
+    """Has the name of a host of the job no address? None for a name of which nobody knows whether it is one.
+
+    A name of the public DNS that no launch line has belongs to a download.
+    """
+    name = str(event.fields.get("peer_host", "")).rstrip(".")
+    if event.event == _OWN or "." not in name:
+        return event.event == _OWN or name != ""
+    if event.event == _RENDEZVOUS or _PRIVATE.fullmatch(name) or _POD_NAME.fullmatch(name):
+        return True
+    known = {told for told, _ in _launched_names(view.job)} | {host.name for host in view.job.hosts}
+    return True if name in known or name.partition(".")[0] in known else None
+
+
+@derived_of(_RENDEZVOUS, _NAME, _OWN)
+def is_cluster_name(event: Event, view: View) -> bool:
+    """Is the name one that Kubernetes gives, by its form or by what is told or shown of the job?"""
+    if _POD_NAME.fullmatch(str(event.fields.get("peer_host", ""))):
+        return True
+    return _KUBERNETES in told_context(view.job, view) or any(launch.program == POD for launch in view.job.launches)
+
+
+@derived
+def unresolved_text(event: Event, view: View) -> str:
+    """``The name n2``; ``A host's own name`` where a host asked for itself."""
+    name = event.fields.get("peer_host")
+    return f"The name {name}" if name else "A host's own name"
+
+
+_KEEPS = ("orte_keep_fqdn_hostnames", "prte_keep_fqdn_hostnames", "keep_fqdn_hostnames")
+_OFF = frozenset({"0", "f", "false", "no", "off", "disabled"})
+_SSH, _HOSTFILE = "ssh-unreachable", "hostfile"
+
+
+def _keeps_names(job: Job) -> bool:
+    """Is Open MPI told to keep what stands behind the first dot of a name?"""
+    for launch in job.launches:
+        given = {**launch.mca, **launch.env, **launch.prefix_env}
+        for name, value in given.items():
+            if name.endswith(_KEEPS) and value.lower() not in _OFF:
+                return True
+    return any(setting.name.endswith(_KEEPS) and (setting.text or "").lower() not in _OFF for setting in job.settings)
+
+
+@derived
+def cut_names(job: Job, view: View) -> str | None:
+    """What Open MPI lost when it cut the names of hosts behind the first dot; empty for nothing, None if not known.
+
+    ``node.rack1 and node.rack2 become one host, node``. Addresses are left whole (orte/util/hostfile/hostfile.c,
+    prte: src/util/hostfile/hostfile.c).
+    """
+    dotted = [(name, launch) for name, launch in _launched_names(job) if _is_mpis(launch, job) and _is_dotted(name)]
+    if not dotted:
+        return "" if any(_is_mpis(launch, job) and launch.hosts for launch in job.launches) else None
+    if _keeps_names(job):
+        return ""
+    by_label: dict[str, dict[str, Launch]] = defaultdict(dict)
+    for name, launch in dotted:
+        by_label[name.partition(".")[0]][name] = launch
+    for label, names in by_label.items():
+        if len(names) > 1:
+            first, second, *_ = names
+            view.note(names[first])
+            return f"{first} and {second} become one host, {label}"
+    missed = {str(e.fields.get("peer_host")): e for e in job.events if e.event in {_SSH, _NAME} and _unresolved(e)}
+    for label, names in by_label.items():
+        if label in missed:
+            view.note(missed[label])
+            return f"{next(iter(names))} becomes {label}, a name without an address"
+    return ""
+
+
+def _unresolved(event: Event) -> bool:
+    return event.event == _NAME or "resolve" in event.text
+
+
+def _is_mpis(launch: Launch, job: Job) -> bool:
+    """Is it a line of Open MPI's launcher, or a file of hosts beside one?"""
+    if launch.program == _HOSTFILE:
+        return any(other.program.endswith(MPI_PROGRAMS) for other in job.launches)
+    return launch.program.endswith(MPI_PROGRAMS)
+
+
+def _is_dotted(name: str) -> bool:
+    return "." in name and ip_address(name) is None
