@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Launch
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.launches import CONTAINER_PROGRAMS, POD
+from ncdiag.facts.vocabulary.launches import CONTAINER_PROGRAMS, POD, is_container
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware
 from ncdiag.messages.vocabulary.exhaustion import is_out_of_space
 from ncdiag.products import efa_machines, products
@@ -171,3 +173,9 @@ def is_provider_missing(event: Event, view: View) -> bool:
     """
     driver = event.fields.get("driver_file")
     return driver is None or any(name in str(driver) for name in ("mlx5", "mlx4", "efa", "bnxt_re", "irdma"))
+
+
+@derived
+def publishes_ports(launch: Launch, view: View) -> bool:
+    """Does the line map single ports of a container to its host?"""
+    return is_container(launch, view) and re.search(r"\s(?:-p|--publish)[= ]?[\d.:]{1,40}:\d", launch.text) is not None
