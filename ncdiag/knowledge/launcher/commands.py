@@ -8,6 +8,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure, place, went_on
+from ncdiag.knowledge.launcher.arguments import is_stray_option
 from ncdiag.knowledge.launcher.exceptions import EXCEPTION, is_own_exception
 
 _MISSING = "command-not-found"
@@ -50,7 +51,7 @@ def is_missing_command(event: Event, view: View) -> bool | None:
         return fits and bool(is_open_failure(event, view))
     if event.event == EXCEPTION:
         return bool(is_own_exception(event, view)) and missing_command(event, view) != ""
-    if went_on(event, view) or _came_to_run(event, view):
+    if went_on(event, view) or _came_to_run(event, view) or is_stray_option(event, view):
         return False
     name = missing_command(event, view)
     if event.kind == "cause" or (name != "" and _is_of_job(name, event, view)):

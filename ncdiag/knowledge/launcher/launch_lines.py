@@ -8,6 +8,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job, Launch, Setting
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
+from ncdiag.knowledge.launcher.counts import told_miscount
 from ncdiag.knowledge.launcher.starts import unequal_counts
 from ncdiag.nccl.vocabulary.launches import left_behind, values_left_behind
 
@@ -36,6 +37,10 @@ def miscount(job: Job, view: View) -> str | None:
     unequal = unequal_counts(job, view)
     if unequal:
         return f"The hosts were started for jobs of different sizes: {unequal}"
+    refused = next((event for event in job.events if told_miscount(event, view)), None)
+    if refused is not None:
+        view.note(refused)
+        return f"A program is made for another number of ranks than it was started with: {told_miscount(refused, view)}"
     return "" if known or unequal is not None else None
 
 

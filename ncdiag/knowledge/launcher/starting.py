@@ -14,7 +14,6 @@ from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
 from ncdiag.facts.vocabulary.launches import is_multi_host as names_several_hosts
 from ncdiag.knowledge.launcher.announced import ANNOUNCED, misnumbered
 from ncdiag.knowledge.launcher.endings import first_crash_order
-from ncdiag.knowledge.launcher.exceptions import EXCEPTION
 from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_invalid_device
 from ncdiag.messages.vocabulary.reasons import reason
 
@@ -141,25 +140,6 @@ def is_unmet_rendezvous(event: Event, view: View) -> bool:
 def is_store_loss(event: Event, view: View) -> bool:
     """Did a process lose the store of the job once it had reached it?"""
     return event.event != _LOST or bool(view.job.ranks)
-
-
-_PLACE = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"})
-"""Variables by which a launcher tells a process its place."""
-
-
-@derived_of("torch-env-missing", EXCEPTION)
-def is_unlaunched(event: Event, view: View) -> bool:
-    """Does a program miss the variables of a launcher?"""
-    return event.event == "torch-env-missing" or unset_name(event, view) in _PLACE
-
-
-@derived
-def unset_name(event: Event, view: View) -> str:
-    """The variable that a program asked for and that is not set: ``LOCAL_RANK``; ``its rank`` where no line tells."""
-    fields = event.fields
-    if event.event == EXCEPTION:
-        return str(fields.get("error", "")).strip("'\" ") if fields.get("exception") == "KeyError" else ""
-    return str(fields.get("unset_variable") or f"its {fields.get('missing_parameter') or 'rank'}")
 
 
 @derived

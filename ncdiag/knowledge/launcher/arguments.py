@@ -1,0 +1,75 @@
+"""Arguments that programs refuse, and variables of launchers that are not there."""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.model import Event
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import is_open_failure
+from ncdiag.knowledge.launcher.exceptions import EXCEPTION, is_own_exception
+
+_UNSET, _NO_VALUE = "torch-env-missing", "argument-without-value"
+_REFUSED = ("argument-unrecognized", "argument-missing")
+_PLACE = (
+    r"RANK|LOCAL_RANK|NODE_RANK|GROUP_RANK|MACHINE_RANK|WORLD_SIZE|LOCAL_WORLD_SIZE|MASTER_ADDR|MASTER_PORT|NNODES"
+    r"|NPROC_PER_NODE|GPUS_PER_NODE|NUM_NODES|COORDINATOR_ADDRESS|TF_CONFIG"
+    # Slurm, Open MPI, PMI, Intel MPI, MVAPICH, PALS, LSF, Flux, PBS, Azure Batch, SageMaker, elastic launchers
+    r"|(?:SLURMD?|OMPI|PMIX?|I_MPI|MPI|MV2|PALS|LSB|JSM|FLUX|PBS|AZ_BATCH(?:AI)?|SM|PET|TORCHELASTIC|HOROVOD)_[A-Z_]+"
+)
+"""Variables by which launchers and schedulers tell a process its place."""
+_PLACE_ARGUMENT = re.compile(
+    r"(?i)-?-?(?:local|node|machine|global|group)?[-_]?rank\b|world[-_]size|n?nodes\b|num[-_](?:nodes|machines|processes|gpus)"
+    r"|n?proc[-_]per[-_]node|(?:master|main[-_]process)[-_](?:addr|ip|port)|rdzv[-_]\w+|dist[-_](?:url|init[-_]addr)|--?np?\b"
+)
+"""Arguments by which they tell it."""
+_LOCAL_RANK = re.compile(r"(?<![\w-])-{0,2}local[-_]rank\b")
+_OF_ARGUMENTS = re.compile(r"(?i)argument|option|flag|pars|not used|No such file")
+
+
+@derived_of(_UNSET, EXCEPTION, _NO_VALUE)
+def is_unlaunched(event: Event, view: View) -> bool:
+    """Does a program miss the variables of a launcher, or the value of an argument that is taken from one?"""
+    if event.event == EXCEPTION:
+        return re.fullmatch(_PLACE, unset_name(event, view)) is not None
+    if event.event == _NO_VALUE:
+        return _PLACE_ARGUMENT.search(str(event.fields.get("arguments", ""))) is not None
+    return True
+
+
+@derived
+def unset_name(event: Event, view: View) -> str:
+    """The variable that a program asked for and that is not set: ``LOCAL_RANK``; ``its rank`` where no line tells."""
+    fields = event.fields
+    if event.event == EXCEPTION:
+        return str(fields.get("error", "")).strip("'\" ") if fields.get("exception") == "KeyError" else ""
+    if event.event == _NO_VALUE:
+        return str(fields.get("arguments", "")).strip("'\" ")
+    return str(fields.get("unset_variable") or f"its {fields.get('missing_parameter') or 'rank'}")
+
+
+@derived_of(EXCEPTION, *_REFUSED)
+def is_local_rank_argument(event: Event, view: View) -> bool:
+    """Did a program end over the argument of the local rank: one that it does not know, or wants and does not get?
+
+    A program that takes the first argument for a file looks for one of that name.
+    """
+    if event.event != EXCEPTION:
+        return _LOCAL_RANK.search(str(event.fields.get("arguments", ""))) is not None
+    said = str(event.fields.get("error", ""))
+    told = "--local" in said and _LOCAL_RANK.search(said) is not None and _OF_ARGUMENTS.search(said) is not None
+    return told and bool(is_open_failure(event, view) or is_own_exception(event, view))
+
+
+@derived_of("command-not-found")
+def is_stray_option(event: Event, view: View) -> bool:
+    """Did a shell take an option for a command: the line before it ended too early?"""
+    return stray_option(event, view) != ""
+
+
+@derived
+def stray_option(event: Event, view: View) -> str:
+    """``--model``: the option that was run as a command; empty for other commands."""
+    found = re.fullmatch(r"['\"`]?(--?[A-Za-z][\w-]{0,60})(?:[= ].*)?", str(event.fields.get("missing_command", "")))
+    return found[1] if found else ""
