@@ -1,0 +1,38 @@
+"""torchrun's c10d rendezvous: which host opens the store is found out by each host for itself."""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.facts.derived import derived
+from ncdiag.facts.model import Launch
+from ncdiag.facts.view import View
+
+_C10D = re.compile(r"--rdzv[-_]backend[= ]['\"]?c10d\b")
+_TOLD_HOST = re.compile(r"--rdzv[-_]conf[= ]['\"]?[\w=,]{0,200}\bis_host=")
+_ANY = frozenset({"0.0.0.0", "::", "[::]"})  # noqa: S104  (read, not bound)
+_SERVICE = re.compile(r"(?i)(?![a-z0-9-]+-\d+\.)[a-z0-9.-]+\.svc(?:\..*)?")
+"""The name of a service; in front of a headless one stands a pod, whose name ends in a number."""
+_UNMET = frozenset({"torch-rdzv-store-lost", "c10d-connect-timeout", "c10d-connect-failed"})
+
+
+@derived
+def has_foreign_endpoint(launch: Launch, view: View) -> bool:
+    """Is the endpoint of a c10d rendezvous one that no host can take for its own, and no host is told to?
+
+    The name of a service counts where the store is not reached: a headless one with a single pod has its address.
+    """
+    if not _C10D.search(launch.text) or _TOLD_HOST.search(launch.text):
+        return False
+    host = rdzv_host(launch, view)
+    if host in _ANY:
+        return True
+    failed = next((event for event in view.job.events if event.event in _UNMET), None)
+    view.note(failed)
+    return failed is not None and _SERVICE.fullmatch(host) is not None
+
+
+@derived
+def rdzv_host(launch: Launch, view: View) -> str:
+    """The host of the endpoint; empty where the line names none."""
+    return launch.master_addr or ""
