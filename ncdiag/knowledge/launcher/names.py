@@ -61,9 +61,8 @@ def numeric_names(job: Job, view: View) -> tuple[Event, ...]:
 
 @derived
 def has_numeric_host(job: Job, view: View) -> bool:
-    """Has a host of the job, or of a launch line, a name of digits alone?"""
-    names = [*(name for name, _ in _launched_names(job)), *(host.name for host in job.hosts)]
-    return any(map(number_as_address, names))
+    """Has a host of a launch line a name of digits alone?"""
+    return any(number_as_address(name) for name, _ in _launched_names(job))
 
 
 def _addresses(event: Event) -> Iterator[str]:
