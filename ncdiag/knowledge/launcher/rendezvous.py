@@ -28,8 +28,10 @@ def has_foreign_endpoint(launch: Launch, view: View) -> bool:
     if host in _ANY:
         return True
     failed = next((event for event in view.job.events if event.event in _UNMET), None)
+    if failed is None:
+        return False
     view.note(failed)
-    return failed is not None and _SERVICE.fullmatch(host) is not None
+    return _SERVICE.fullmatch(host) is not None
 
 
 @derived
