@@ -56,7 +56,8 @@ class Host(Fact, frozen=True, kw_only=True):
     asked about, ``idle_states`` those in which the processors sleep. ``libfabric_providers`` says by name whether
     libfabric offers them. ``lid_counters`` are the counters of ports that are known by LID and number alone (``17/1``).
     ``nvml_error`` is why nvidia-smi could not begin. ``frameworks`` are the releases of PyTorch and its like by name
-    (``pytorch``).
+    (``pytorch``). ``ucx_transports`` are all transports that UCX has there, ``ucx_configured`` the options it was
+    built with.
     """
 
     KEY = ()
@@ -120,6 +121,8 @@ class Host(Fact, frozen=True, kw_only=True):
     rdma_core_version: str | None = None
     ofed_version: str | None = None
     verbs_providers: tuple[str, ...] | None = None
+    ucx_transports: tuple[str, ...] | None = None
+    ucx_configured: str | None = None
     imex_channels: tuple[str, ...] | None = None
     imex_nodes: int | None = None
     imex_domain: str | None = None
