@@ -46,17 +46,26 @@ guide).
 def peermem_loaded(host: Host, view: View) -> bool | None:
     """Is a peer memory module loaded? False only when the module list was seen whole or both are known absent.
 
-    Of the older one it is enough that nothing is registered with the RDMA core.
+    Of the older one it is enough that nothing is registered with the RDMA core. Programs that need one look as well.
     """
     for module in host.modules:
         if module.name in PEERMEM_MODULES:
             view.note(module)
             return True
+    missed = _missed_peermem(host, view)
+    if missed is not None:
+        view.note(missed)
+        return False
     absent = set(host.absent_modules or ())
     view.note(host, "absent_modules" if absent else "complete:lsmod")
     if host.peermem_registered is False:
         absent.add(PEERMEM_MODULES[1])
     return False if is_closed(host, "modules") or absent.issuperset(PEERMEM_MODULES) else None
+
+
+def _missed_peermem(host: Host, view: View) -> Event | None:
+    """A program that looked for the modules in /sys and says that they are missing."""
+    return next(iter(view.events_on(host.name, ["gpudirect-missing"])), None)
 
 
 @derived_of("ib-reg-mr-failed")
@@ -120,7 +129,8 @@ def gdr_disabled_for_nics(host: Host, view: View) -> bool | None:
 @derived
 def refuses_gpu_memory(host: Host, view: View) -> bool:
     """Could a program on this host not register memory of a GPU with a card?"""
-    found = next((e for e in view.events_on(host.name, ["ib-reg-mr-failed"]) if is_gpu_registration(e, view)), None)
+    refused = (e for e in view.events_on(host.name, ["ib-reg-mr-failed"]) if is_gpu_registration(e, view))
+    found = next(refused, None) or _missed_peermem(host, view)
     if found is not None:
         view.note(found)
     return found is not None

@@ -18,6 +18,7 @@ from ncdiag.parsers._prose import is_said, is_talk
 EVENTS: dict[str, dict[str, str]] = {
     "rdma-no-device": {"hca": "str", "errno": "int", "error": "str"},
     "rdma-cm-failed": {"hca": "str", "errno": "int", "error": "str", "cm_event": "str"},
+    "rdma-address-handle-failed": {"hca": "str", "errno": "int", "error": "str"},
     "ib-reg-mr-failed": {"memory": "str"},
 }
 """Events that are told by the form of a line, and fields that no message has."""
@@ -40,8 +41,12 @@ _STEPS: dict[str, re.Pattern[str]] = {
         r"|(?<!de-)(?<!un-)\b(?:register(?:ing)?|regist(?:ration|ering) of|creat(?:e|ing)|allocat(?:e|ing)"
         r"|reg)\b[^;:]{0,25}?\b(?:mrs?|memory regions?)\b"
         rf"|\bregister(?:ing)?\b[^;:]{{0,20}}?\bmemory\b[^;:]{{0,30}}?\b(?:with|on|to|for)\b[^;:]{{0,12}}?\b{_RDMA}\b"
-        rf"|\b{_RDMA} (?:memory |mem )registration\b|\bregister address 0x[0-9a-f]{{1,16}} \("
+        rf"|\b{_RDMA} (?:memory |mem )registration\b|\bmem(?:ory)? registration(?= failed\b)"
+        r"|\bregister address 0x[0-9a-f]{1,16} \("
         r"|\bregister(?:ing)? memory (?:at |addr(?:ess)?[ =:]{1,2})?0x[0-9a-f]{1,16}\b"
+    ),
+    "rdma-address-handle-failed": re.compile(
+        r"(?i)\b(?:ibv|rdma)_create_ah\b|\bcreat(?:e|ing)\b[^;:]{0,12}?\b(?:ah|address[ -]handles?)\b"
     ),
     "ib-create-failed": re.compile(
         r"(?i)\b(?:ibv_create_(?:qp|cq|srq)\w{0,4}|ibv_alloc_pd|mlx5dv_create_(?:qp|cq)\w{0,3}|rdma_create_(?:qp|ep))\b"
@@ -93,11 +98,13 @@ _HARMLESS = re.compile(
     r"|\b(?:f?printf|perror|throw|LOG|raise|return|assert|strerror)\s?\(|<<|^\s*(?:if\b|//|#|\*)"
 )
 """The program goes on without, or nothing is made here."""
+_ARGUMENTS = re.compile(r"^\([^()]{0,300}\)")
 _OF_UNIX = re.compile(r"(?i)\b(?:users?|groups?|uid|chown|posix)\b")
 """In such a line, a GID is that of a group of users."""
 _SIGNS = (
     "gid", "GID", "qp", "QP", "ueue", "mr", "MR", "emory", "ibv_", "rdma_", "RDMA", "nic", "NIC", "HCA", "hca", "IB ",
     "ib ", "IB_", "CQ", "cq", "nfini", "verbs", "2rt", "2init", "fi_", "DCT", "egister", "efa", "EFA",
+    "egistration", "ate ah", "ate AH", "ting ah", "ting AH", "ddress handle", "ddress-handle",
 )  # fmt: skip
 """One of these is in every line that the patterns know: they are tried on few others."""
 _STATE = re.compile(r"(?i)(?:\b|2|_)(?P<state>init|rtr|rts|r2r|r2s)(?=\b|[.,:;)\]]|$)|ready to (?P<way>receive|send)")
@@ -147,7 +154,7 @@ def _step(text: str) -> tuple[str | None, re.Match[str] | None]:
 def _has_failed(text: str, found: re.Match[str]) -> bool:
     """Does the sentence around the step say that it failed, or give an error right behind the call?"""
     before = re.split(r"[;!]|\. ", text[: found.start()])[-1][-_NEAR:]
-    behind = re.split(r"[;!]|\. ", text[found.end() :])[0][:_NEAR]
+    behind = re.split(r"[;!]|\. ", _ARGUMENTS.sub("", text[found.end() :]))[0][:_NEAR]
     if any(_FAILED.search(part) for part in (before, found[0], behind)):
         return True
     said = re.match(r"(?:\([^()]{0,200}\))?: (.{3,80})$", text[found.end() :])
