@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, Gpu, Job
+from ncdiag.facts.model import Event, Gpu, Host, Job
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import gpu_of
-from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_nvlink_error
+from ncdiag.messages.vocabulary.cuda_errors import PRINTED, cuda_class, is_cuda_unavailable, is_nvlink_error
 from ncdiag.messages.vocabulary.xids import (
     SXID,
     XID,
@@ -21,6 +22,37 @@ from ncdiag.nccl.xids import Remedy
 
 _GSP_XIDS = frozenset({119, 120})
 """After which the driver prints its last calls as well (kernel_gsp.c, kgspLogRpcDebugInfo)."""
+
+_UVM = "nvidia_uvm"
+
+
+@derived
+def lacks_uvm(host: Host, view: View) -> bool | None:
+    """Is the GPU driver loaded without its module for unified memory, or is that module's device file missing?"""
+    told = next(iter(view.events_on(host.name, ["nvidia-uvm-missing"])), None)
+    if told is not None:
+        view.note(told)
+        return True
+    if host.nvidia_uvm_file is not None:
+        view.note(host, "nvidia_uvm_file")
+        return not host.nvidia_uvm_file
+    if any(module.name == _UVM for module in host.modules):
+        return False
+    driver = next((module for module in host.modules if module.name == "nvidia"), None)
+    if driver is None or not (is_closed(host, "modules") or _UVM in (host.absent_modules or ())):
+        return None
+    view.note(driver)
+    return True
+
+
+@derived
+def cuda_never_starts(host: Host, view: View) -> bool:
+    """Does CUDA find no GPU on a host, or fail without a name, as it does where it cannot open its devices?"""
+    mine = (e for e in view.job.events if e.host is None or view.host(e.host) is host)
+    found = next((e for e in mine if is_cuda_unavailable(e, view) or cuda_class(e, view) == "unnamed"), None)
+    if found is not None:
+        view.note(found)
+    return found is not None
 
 
 @derived

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Literal
 
@@ -75,6 +76,26 @@ def is_gpu_registration(event: Event, view: View) -> bool:
     The kernel takes no pages of GPU memory for memory of the process; without a module that answers for it, EFAULT.
     """
     return event.fields.get("memory") == "gpu" or error_name(event, view) == "EFAULT"
+
+
+_ALLOCATOR_SETTINGS = frozenset({"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF"})
+_EXPANDABLE = re.compile(r"\bexpandable_segments:\s*(?i:true)\b")
+
+
+@derived_of("ib-reg-mr-failed")
+def is_expandable_segment(event: Event, view: View) -> bool | None:
+    """Is it memory of PyTorch's expandable segments that the card refused (EFAULT, EINVAL)? None where nothing tells.
+
+    They are mapped by CUDA's management of virtual memory, not allocated by cudaMalloc.
+    """
+    if error_name(event, view) not in {"EFAULT", "EINVAL", "EIO", "EOPNOTSUPP", None}:
+        return False
+    allocator = [s for s in view.job.settings if s.name in _ALLOCATOR_SETTINGS and s.text is not None]
+    for setting in allocator:
+        view.note(setting)
+        if _EXPANDABLE.search(setting.text or ""):
+            return True
+    return False if allocator else None
 
 
 @derived

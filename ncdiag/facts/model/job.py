@@ -57,7 +57,7 @@ class Host(Fact, frozen=True, kw_only=True):
     libfabric offers them. ``lid_counters`` are the counters of ports that are known by LID and number alone (``17/1``).
     ``nvml_error`` is why nvidia-smi could not begin. ``frameworks`` are the releases of PyTorch and its like by name
     (``pytorch``). ``ucx_transports`` are all transports that UCX has there, ``ucx_configured`` the options it was
-    built with.
+    built with. ``nvidia_uvm_file``: is /dev/nvidia-uvm there?
     """
 
     KEY = ()
@@ -87,6 +87,7 @@ class Host(Fact, frozen=True, kw_only=True):
     conf_settings: dict[str, Setting] = {}
     peermem_registered: bool | None = None
     infiniband_devices: tuple[str, ...] | None = None
+    nvidia_uvm_file: bool | None = None
     gid_count: int | None = None
     gpus_attached: int | None = None
     gpus_queried: str | None = None

@@ -1,0 +1,56 @@
+"""``ls /dev/nvidia*``: the device files of NVIDIA's driver; CUDA needs nvidiactl, one for each GPU, and nvidia-uvm.
+
+Source of the names: NVIDIA/nvidia-modprobe modprobe-utils/nvidia-modprobe-utils.h. With ``-l`` one line a file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ncdiag.facts.observe import Observation, Parsed
+from ncdiag.formats.basics import is_elision
+from ncdiag.spans import Section, span
+
+KIND = "nvidia_dev"
+COMMANDS: tuple[str, ...] = tuple(
+    f"{tool} /dev/nvidia{end}"
+    for tool in ("ls", "ls -l", "ls -la", "ls -al", "ls -lah", "ls -lh", "ll")
+    for end in ("*", "-uvm", "-uvm*")
+)
+_NAME = r"/dev/nvidia(?:\d{1,2}|ctl|-uvm(?:-tools)?|-modeset|-nvlink|-nvswitch(?:ctl|\d{1,2})|-vgpuctl|-caps\S{0,40})"
+ANCHOR = (
+    rf"[cd][rwx-]{{9}}\S?[ \t].{{0,80}}[ \t]{_NAME}[ \t]*$|{_NAME}(?:[ \t]+{_NAME}){{0,40}}[ \t]*$"
+    r"|ls: cannot access '?/dev/nvidia"
+)
+
+_FILE = re.compile(_NAME)
+_ABSENT = re.compile(r"ls: cannot access '?/dev/(nvidia(?:-uvm)?)\*?'?: No such file or directory")
+_NOISE = re.compile(r"total \d+\s*$|/dev/nvidia-caps:?\s*$|.{0,100}\bnvidia-cap\d{1,3}\b.{0,20}$")
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """More names, with or without the columns of ``ls -l``."""
+    return bool(_FILE.search(line) or _ABSENT.match(line) or _NOISE.match(line)) or is_elision(line)
+
+
+def parse(section: Section) -> Parsed:
+    """``nvidia_uvm_file``: is /dev/nvidia-uvm there? Nothing where a list of others may leave it out."""
+    names: list[str] = []
+    missing: list[str] = []
+    elided = False
+    for line in section.lines:
+        absent = _ABSENT.match(line)
+        if absent:
+            missing.append(absent[1])
+        elided = elided or is_elision(line)
+        names += [] if absent else [name.removeprefix("/dev/") for name in _FILE.findall(line)]
+    where = section.span(0) if section.lines else span(section.source, section.first_line, section.command or "")
+    if "nvidia-uvm" in names or "nvidia-uvm" in missing:
+        present = "nvidia-uvm" in names
+    elif section.command and section.command.endswith("/dev/nvidia*") and "nvidiactl" in names and not elided:
+        present = False
+    else:
+        return Parsed()
+    fields = {"nvidia_uvm_file": present}
+    return Parsed(observations=(Observation(entity="Host", host=section.host, span=where, fields=fields),))
