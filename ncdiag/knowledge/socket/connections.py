@@ -63,3 +63,26 @@ def _lets_in(host: Host, interface: str | None, event: Event, view: View) -> boo
     theirs = {a.ip for i in (other.interfaces if other is not None else ()) for a in i.addresses or ()}
     from_here = theirs or {str(peer_ip(event, view))}
     return interface in allowed or any(in_network(ip, network) for ip in from_here for network in allowed)
+
+
+_PLAIN_PACKET = 1472
+"""Bytes of data that a packet of an ordinary Ethernet holds beside the headers of IPv4 and ICMP."""
+
+
+@derived_of("ping-tried")
+def is_too_large_for_path(event: Event, view: View) -> bool | None:
+    """Are packets of this size lost that the path carries when they are small, or does a router say so?
+
+    None where no smaller packet was sent to that address: it may not be reachable at all.
+    """
+    size, address = event.fields.get("size"), event.fields.get("address")
+    if not isinstance(size, int) or size <= _PLAIN_PACKET or event.fields.get("received"):
+        return False
+    if event.fields.get("path_mtu") is not None:
+        return True
+    for other in view.events_on(event.host, ["ping-tried"]):
+        smaller = other.fields.get("size")
+        if other.fields.get("address") == address and isinstance(smaller, int) and smaller < size:
+            view.note(other)
+            return bool(other.fields.get("received"))
+    return None

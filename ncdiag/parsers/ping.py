@@ -1,0 +1,65 @@
+"""``ping``: whether packets of a size reach an address, and what a router says of those that do not fit.
+
+Sources of the format: iputils ping/ping_common.c, ping/ping.c (``PING n2 (10.0.0.2) 8972(9000) bytes of data.``,
+``5 packets transmitted, 0 received, 100% packet loss``, ``Frag needed and DF set (mtu = 1500)``); BusyBox
+networking/ping.c.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ncdiag.facts.observe import Parsed, observe
+from ncdiag.spans import Section
+
+KIND = "ping"
+EVENTS = {"ping-tried": {"address": "str", "size": "int", "sent": "int", "received": "int", "path_mtu": "int"}}
+"""``size`` in bytes of data, 28 fewer than the packet has; ``path_mtu`` where a router on the way told it."""
+COMMANDS: tuple[str, ...] = ("ping", "ping6")
+ANCHOR = r"PING \S{1,255} ?\([0-9a-fA-F.:%\w]{2,60}\)[^\n]{0,80}?\d{1,5}(?:\(\d{1,5}\))? (?:data )?bytes"
+
+_SIZE = r"(?P<size>\d{1,5})(?:\(\d{1,5}\))? (?:data )?bytes"
+_HEAD = re.compile(rf"PING \S{{1,255}} ?\((?P<address>[0-9a-fA-F.:%\w]{{2,60}})\).{{0,80}}?(?<!\d){_SIZE}")
+_COUNT = re.compile(r"(?P<sent>\d{1,6}) packets transmitted, (?P<received>\d{1,6}) (?:packets )?received")
+_TOO_BIG = re.compile(
+    r"From \S{1,255}.{0,60}(?:Frag needed and DF set|Packet too big)[ :(]{1,3}mtu ?= ?(?P<mtu>\d{2,5})"
+)
+_MORE = re.compile(
+    r"\d{1,5} bytes from |From \S|--- .{1,255} ping statistics ---|rtt |round-trip |ping: |no answer yet"
+    r"|\d{1,6} packets|Request timeout|pipe \d|\s*$"
+)
+_MOST = 400
+
+
+def continues(lines: Sequence[str], line: str) -> bool:
+    """Answers, complaints and the summary, behind which only the times follow."""
+    if any(_COUNT.match(known) for known in lines[-3:]):
+        return line.startswith(("rtt ", "round-trip ", "pipe "))
+    return len(lines) < _MOST and _MORE.match(line) is not None
+
+
+def parse(section: Section) -> Parsed:
+    """One event for a run with head and summary."""
+    fields: dict[str, Any] = {}
+    at: int | None = None
+    for index, line in enumerate(section.lines):
+        head, count, big = _HEAD.match(line), _COUNT.match(line), _TOO_BIG.match(line)
+        if head:
+            fields = {"address": head["address"], "size": int(head["size"])}
+            at = index
+        elif count:
+            fields |= {"sent": int(count["sent"]), "received": int(count["received"])}
+            at = index
+        elif big:
+            fields["path_mtu"] = int(big["mtu"])
+            at = index
+    if at is None or "size" not in fields or not fields.keys() & {"sent", "path_mtu"}:
+        return Parsed()
+    text = section.lines[at][:200]
+    told = observe(
+        section, at, "Event", event="ping-tried", origin="app", kind="fact", text=text, count=1,
+        order=section.number(at), fields=fields,
+    )  # fmt: skip
+    return Parsed(observations=(told,))
