@@ -58,3 +58,12 @@ def uses_infiniband(job: Job, view: View) -> bool | None:
     if listed:
         return "IB" in listed
     return "InfiniBand" in ports if ports else None
+
+
+@derived
+def lacks_nvshmem_transport(job: Job, view: View) -> bool:
+    """Did a transport of NVSHMEM not start, or find no device that it can use?"""
+    found = next((e for e in job.events if e.event in {"nvshmem-transport-failed", "rdma-no-device"}), None)
+    if found is not None:
+        view.note(found)
+    return found is not None
