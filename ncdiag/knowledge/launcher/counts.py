@@ -1,4 +1,7 @@
-"""Programs that refuse to run with the number of ranks that they were started with."""
+"""Programs that refuse to run with the number of ranks that they were started with.
+
+Gloo's words: pytorch/gloo gloo/context.cc (GLOO_ENFORCE_LT(rank, size)).
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,8 @@ _SAYS = re.compile(
     # 'Expected world size 8 but got 4', 'world size 4, expected 8'
   | \bexpect\w*\s.{{0,40}}? {_RANKS} .{{0,60}} \b(?:got|found|but|is)\b
   | {_RANKS} .{{0,40}} \b(?:expected|but\sgot)\b
-    # a rank that there is not
+    # a rank that there is not; Gloo: '[enforce fail at gloo/context.cc:21] rank < size. 2 vs 2'
+  | \brank\s?<\s?(?:size|{_RANKS})
   | \binvalid\srank\b .{{0,80}} (?:{_RANKS}|interval|range)
   | \brank\b .{{0,40}} (?:>=|(?:must|should)\sbe\s(?:less|smaller)|out\sof\srange) .{{0,40}} (?:{_RANKS}|\d)
     """
