@@ -64,7 +64,7 @@ class Answer(NamedTuple):
     specific: list[list[str]]
     suspects: list[Guess]
     telling: list[list[str]]
-    named: list[list[str]]
+    named: bool
     others: list[list[str]]
     troubled: bool
     loud: int
@@ -105,7 +105,7 @@ def answer(item: tuple[dict[str, Any], Path]) -> Answer:
         ],
         telling=[names(found.rule) for found in findings if choose.is_telling(found)]
         + [names(found.rule) for found in findings if found.role == "risk" and found.severity != "info"],
-        named=[names(found.rule) for found in findings if choose.is_named(found)],
+        named=any(map(choose.is_named, findings)),
         others=[names(found.rule) for found in findings if not choose.is_specific(found)],
         troubled=choose.is_troubled(findings, view),
         loud=sum(found.severity != "info" for found in findings),
@@ -117,8 +117,9 @@ def answer(item: tuple[dict[str, Any], Path]) -> Answer:
 def words(held: Answer, limits: Limits) -> list[tuple[Guess, str]]:
     """The suspects that are shown, each with its word."""
     found: list[tuple[Guess, str]] = []
-    signed = [guess for guess in held.suspects if guess.score >= limits.possible and not guess.words]
-    suspects = signed or held.suspects
+    signed = [guess for guess in held.suspects if not guess.words]
+    says_more = held.named or any(guess.score >= limits.possible for guess in signed)
+    suspects = signed if says_more else held.suspects
     for place, guess in enumerate(suspects[: choose.MOST]):
         behind = suspects[place + 1].score if place + 1 < len(suspects) else 0.0
         if guess.score < limits.possible or suspects[0].score - guess.score > choose.FAR:
@@ -137,7 +138,7 @@ def judged(held: Answer, limits: Limits) -> Counter[str]:
     likely = [names for names, word in suspects if word != "possible"]
     possible = [guess.names for guess, _ in guesses if not guess.words]
     guessed = [guess.names for guess, _ in guesses if guess.words]
-    shown = [*held.specific, *likely, *held.telling, *possible, *held.named, *guessed, *held.others]
+    shown = [*held.specific, *likely, *held.telling, *possible, *held.others, *guessed]
     unique = list({names[0]: names for names in shown}.values())
     right = [bool(held.wanted & set(names)) for names in unique]
     claims = [*held.specific, *(names for names, word in suspects if word == "very likely")]

@@ -66,7 +66,7 @@ def answers(findings: Sequence[Finding], suspected: Sequence[Suspected]) -> tupl
     """Names of findings and suspects in the order of a report.
 
     Causes that say what to mend, suspects that are likely, symptoms that say where it fails, risks, suspects that are
-    possible, what else was found, suspects for which only words speak, and what is left.
+    possible, what is left, and suspects for which only words speak.
     """
     likely = [each.rule.name for each in suspected if each.likelihood != "possible"]
     possible = [each.rule.name for each in suspected if not each.weighed.only_resembles]
@@ -74,15 +74,21 @@ def answers(findings: Sequence[Finding], suspected: Sequence[Suspected]) -> tupl
     specific = [found.rule.name for found in findings if is_specific(found)]
     telling = [found.rule.name for found in findings if is_telling(found)]
     telling += [found.rule.name for found in findings if found.role == "risk" and found.severity != "info"]
-    named = [found.rule.name for found in findings if is_named(found)]
     others = [found.rule.name for found in findings]
-    return tuple(dict.fromkeys([*specific, *likely, *telling, *possible, *named, *words, *others]))
+    return tuple(dict.fromkeys([*specific, *likely, *telling, *possible, *others, *words]))
 
 
 def suspects(rules: Iterable[Rule], findings: Sequence[Finding], scales: Scales, view: View) -> tuple[Suspected, ...]:
     """The suspects to show."""
-    cited = lines_of_symptoms(findings)
-    return tuple(named(scales.weigh(eligible(rules, findings)), cited, troubled=is_troubled(findings, view)))
+    weighed = worth_naming(scales.weigh(eligible(rules, findings)), findings)
+    return tuple(named(weighed, lines_of_symptoms(findings), troubled=is_troubled(findings, view)))
+
+
+def worth_naming(weighed: Sequence[Weighed], findings: Iterable[Finding]) -> Sequence[Weighed]:
+    """The suspects that signs speak for; those of which the input has the words where no rule and no sign says more."""
+    signed = [each for each in weighed if not each.only_resembles]
+    says_more = any(each.score >= POSSIBLE for each in signed) or any(map(is_named, findings))
+    return signed if says_more else weighed
 
 
 def is_called_for(findings: Sequence[Finding], view: View) -> bool:
@@ -137,11 +143,9 @@ def named(
 ) -> Iterable[Suspected]:
     """The first ones, each with the word for its score; what is weaker than possible, or far behind, is left out.
 
-    What only words speak for is shown where no sign speaks for anything. What says no more than a symptom (``cited``:
-    its lines) or than words is possible at most, as is all where nothing went wrong.
+    What says no more than a symptom (``cited``: its lines) or than words is possible at most, as is all where nothing
+    went wrong.
     """
-    signed = [each for each in weighed if each.score >= POSSIBLE and not each.only_resembles]
-    weighed = signed or weighed
     for place, each in enumerate(weighed[:MOST]):
         if weighed[0].score - each.score > FAR:
             return

@@ -13,9 +13,7 @@ from ncdiag.spans import Section
 
 KIND = "kubectl_pods"
 EVENTS = {"pod-listed": {"pod_name": "str", "pod_status": "str", "restarts": "int"}}
-COMMANDS: tuple[str, ...] = tuple(
-    f"{program} get {what}" for program in ("kubectl", "k", "oc") for what in ("pods", "pod", "po")
-)
+COMMANDS: tuple[str, ...] = ()  # kubectl get pods prints manifests as well (-o yaml); the head of the table is enough
 ANCHOR = r"(?:NAMESPACE[ ]{2,80})?NAME[ ]{2,80}READY[ ]{2,20}STATUS[ ]{2,40}RESTARTS[ ]{2,40}AGE\b"
 
 _HEAD = re.compile(ANCHOR)

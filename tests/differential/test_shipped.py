@@ -26,10 +26,11 @@ def reported(text: str) -> Report:
 
 
 def test_a_suspect_is_reported_with_its_signs_and_fixes() -> None:
-    text = "train.py: error: unrecognized arguments: --local-rank=1\nI start with python -m torch.distributed.launch\n"
+    refused = "RuntimeError: The server socket has failed to listen on any local network address.\n"
+    text = f"{refused}It is the second run today.\n"
     report = reported(text)
     suspect = report.suspects[0]
-    assert (suspect.name, suspect.likelihood) == ("launcher-local-rank-argument", "very likely")
+    assert (suspect.name, suspect.likelihood) == ("launcher-port-in-use", "very likely")
     assert [(item.line, item.text) for item in suspect.supporting[0].evidence] == [(1, text.splitlines()[0])]
     assert suspect.fixes
     assert report.answers[0] == suspect.name
