@@ -67,8 +67,8 @@ class Weighed(msgspec.Struct, frozen=True):
 
     @property
     def only_resembles(self) -> bool:
-        """Does nothing speak for it but the words of the input?"""
-        return all(judged.sign.group == _WORDS for judged in self.supporting)
+        """Does nothing speak for it but the words of the input, weak signs aside?"""
+        return all(judged.sign.group == _WORDS or judged.sign.strength == "weak" for judged in self.supporting)
 
 
 class Scales:

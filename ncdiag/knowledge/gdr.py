@@ -79,7 +79,7 @@ def is_gpu_registration(event: Event, view: View) -> bool:
 
 
 _ALLOCATOR_SETTINGS = frozenset({"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF"})
-_EXPANDABLE = re.compile(r"\bexpandable_segments:\s*(?i:true)\b")
+_EXPANDABLE = r"\bexpandable_segments:\s*(?i:true)\b"
 
 
 @derived_of("ib-reg-mr-failed")
@@ -93,7 +93,7 @@ def is_expandable_segment(event: Event, view: View) -> bool | None:
     allocator = [s for s in view.job.settings if s.name in _ALLOCATOR_SETTINGS and s.text is not None]
     for setting in allocator:
         view.note(setting)
-        if _EXPANDABLE.search(setting.text or ""):
+        if re.search(_EXPANDABLE, setting.text or ""):
             return True
     return False if allocator else None
 

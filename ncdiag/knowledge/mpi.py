@@ -12,8 +12,8 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware
 
-_ONE_CORE = re.compile(r"(?<![\w-])--?bind-to(?:[ =]|-)(?:core|hwthread)\b")
-_SEVERAL = re.compile(r"\bPE=\d|--?cpus-per-(?:proc|rank)\b", re.IGNORECASE)
+_ONE_CORE = r"(?<![\w-])--?bind-to(?:[ =]|-)(?:core|hwthread)\b"
+_SEVERAL = r"(?i)\bPE=\d|--?cpus-per-(?:proc|rank)\b"
 
 
 @derived
@@ -21,13 +21,13 @@ def binds_to_one_core(launch: Launch, view: View) -> bool:
     """Does the line tie each process to a single core or hardware thread?"""
     if not launch.program.endswith(MPI_PROGRAMS):
         return False
-    return _ONE_CORE.search(launch.text) is not None and _SEVERAL.search(launch.text) is None
+    return re.search(_ONE_CORE, launch.text) is not None and re.search(_SEVERAL, launch.text) is None
 
 
-_FAMILIES: dict[str, re.Pattern[str]] = {
-    "rdma": re.compile(r"(?:rc|ud|dc|gga)(?:_\w+)?$|ib$|srd$"),
-    "gpu": re.compile(r"(?:cuda|rocm|ze|gaudi)(?:_\w+)?$|gdr_copy$"),
-    "host": re.compile(r"(?:sm|shm|mm|posix|sysv|xpmem|cma|knem|self|tcp|all)$|ugni"),
+_FAMILIES: dict[str, str] = {
+    "rdma": r"(?:rc|ud|dc|gga)(?:_\w+)?$|ib$|srd$",
+    "gpu": r"(?:cuda|rocm|ze|gaudi)(?:_\w+)?$|gdr_copy$",
+    "host": r"(?:sm|shm|mm|posix|sysv|xpmem|cma|knem|self|tcp|all)$|ugni",
 }
 """The transports of UCX and the aliases of several: openucx/ucx src/ucp/core/ucp_context.c (ucp_tl_aliases)."""
 Family = Literal["rdma", "gpu", "host", "none"]
@@ -35,7 +35,7 @@ Family = Literal["rdma", "gpu", "host", "none"]
 
 def _family(name: str) -> str:
     """What a transport is for; ``none`` for a name that UCX gives to no transport."""
-    return next((family for family, names in _FAMILIES.items() if names.match(name)), "none")
+    return next((family for family, names in _FAMILIES.items() if re.match(names, name)), "none")
 
 
 def _families(names: Collection[str]) -> set[str]:
@@ -66,14 +66,17 @@ def ucx_lacks(event: Event, view: View) -> Family:
 
 @derived
 def ucx_left_out(host: Host, view: View) -> Literal["rdma", "gpu", "nothing"] | None:
-    """What the UCX of a host has no transport for although the host has such devices."""
+    """What the UCX of a host has no transport for although the host has such devices; None where none were seen."""
     there = _families(host.ucx_transports or ())
     if host.ucx_transports is None:
         return None
     view.note(host, "ucx_transports")
-    if "rdma" not in there and has_rdma_hardware(host, view):
+    has_rdma = "rdma" in there or has_rdma_hardware(host, view)
+    if "rdma" not in there and has_rdma:
         return "rdma"
-    return "gpu" if "gpu" not in there and host.gpus else "nothing"
+    if "gpu" not in there and host.gpus:
+        return "gpu"
+    return "nothing" if has_rdma is not None and "gpu" in there else None
 
 
 @derived

@@ -68,9 +68,10 @@ def test_it_ends() -> None:
 
 
 def test_an_answer_excludes_a_suspect() -> None:
-    paste = TextSource.of_bytes("paste", b"train.py: error: unrecognized arguments: --local-rank=1\n")
+    refused = b"RuntimeError: The server socket has failed to listen on any local network address.\n"
+    paste = TextSource.of_bytes("paste", refused)
     before = diagnose([paste])
-    key = "NCD991:the script refuses the argument of the local rank"
+    key = "NCD841:the address or port is in use"
     after = diagnose([paste], Options(answers={key: False}))
-    assert [suspect.code for suspect in before.suspects] == ["NCD991"]
+    assert [suspect.code for suspect in before.suspects] == ["NCD841"]
     assert [suspect.code for suspect in after.suspects] == []

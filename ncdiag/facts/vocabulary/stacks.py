@@ -28,8 +28,8 @@ _CALLED = re.compile(
 _NATIVE_CALL = re.compile(
     r"(?:\w+::)*nccl(?:AllReduce|AllGather|ReduceScatter|Broadcast|Bcast|Reduce|Send|Recv|AlltoAll)\b"
 )
-_LOCK_FILE = re.compile(r"(?:^|/)(?:_?filelock(?:\.py$|/)|file_baton\.py$|portalocker/|fasteners/process_lock\.py$)")
-_LOCK = re.compile(r"(?:_+GI_+|_+)?(?:flock|lockf)(?:64)?(?:@.*)?")
+_LOCK_FILE = r"(?:^|/)(?:_?filelock(?:\.py$|/)|file_baton\.py$|portalocker/|fasteners/process_lock\.py$)"
+_LOCK = r"(?:_+GI_+|_+)?(?:flock|lockf)(?:64)?(?:@.*)?"
 _FILES: tuple[tuple[Place, str], ...] = (
     ("rendezvous", "torch/distributed/rendezvous.py"), ("rendezvous", "torch/distributed/elastic/rendezvous/"),
     ("data", "torch/utils/data/"), ("checkpoint", "torch/serialization.py"),
@@ -50,7 +50,7 @@ def _place(frame: StackFrame) -> Place | None:
         return "set-up"
     if _NATIVE_CALL.match(frame.function):
         return "collective"
-    if _LOCK_FILE.search(file) or _LOCK.fullmatch(frame.function):
+    if re.search(_LOCK_FILE, file) or re.fullmatch(_LOCK, frame.function):
         return "lock"
     if _GPU.match(frame.function) or (function == "synchronize" and file.endswith("torch/cuda/__init__.py")):
         return "gpu"

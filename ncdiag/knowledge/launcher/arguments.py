@@ -19,13 +19,13 @@ _PLACE = (
     r"|(?:SLURMD?|OMPI|PMIX?|I_MPI|MPI|MV2|PALS|LSB|JSM|FLUX|PBS|AZ_BATCH(?:AI)?|SM|PET|TORCHELASTIC|HOROVOD)_[A-Z_]+"
 )
 """Variables by which launchers and schedulers tell a process its place."""
-_PLACE_ARGUMENT = re.compile(
+_PLACE_ARGUMENT = (
     r"(?i)-?-?(?:local|node|machine|global|group)?[-_]?rank\b|world[-_]size|n?nodes\b|num[-_](?:nodes|machines|processes|gpus)"
     r"|n?proc[-_]per[-_]node|(?:master|main[-_]process)[-_](?:addr|ip|port)|rdzv[-_]\w+|dist[-_](?:url|init[-_]addr)|--?np?\b"
 )
 """Arguments by which they tell it."""
-_LOCAL_RANK = re.compile(r"(?<![\w-])-{0,2}local[-_]rank\b")
-_OF_ARGUMENTS = re.compile(r"(?i)argument|option|flag|pars|not used|No such file")
+_LOCAL_RANK = r"(?<![\w-])-{0,2}local[-_]rank\b"
+_OF_ARGUMENTS = r"(?i)argument|option|flag|pars|not used|No such file"
 
 
 @derived_of(_UNSET, EXCEPTION, _NO_VALUE)
@@ -34,7 +34,7 @@ def is_unlaunched(event: Event, view: View) -> bool:
     if event.event == EXCEPTION:
         return re.fullmatch(_PLACE, unset_name(event, view)) is not None
     if event.event == _NO_VALUE:
-        return _PLACE_ARGUMENT.search(str(event.fields.get("arguments", ""))) is not None
+        return re.search(_PLACE_ARGUMENT, str(event.fields.get("arguments", ""))) is not None
     return True
 
 
@@ -56,9 +56,9 @@ def is_local_rank_argument(event: Event, view: View) -> bool:
     A program that takes the first argument for a file looks for one of that name.
     """
     if event.event != EXCEPTION:
-        return _LOCAL_RANK.search(str(event.fields.get("arguments", ""))) is not None
+        return re.search(_LOCAL_RANK, str(event.fields.get("arguments", ""))) is not None
     said = str(event.fields.get("error", ""))
-    told = "--local" in said and _LOCAL_RANK.search(said) is not None and _OF_ARGUMENTS.search(said) is not None
+    told = "--local" in said and re.search(_LOCAL_RANK, said) is not None and re.search(_OF_ARGUMENTS, said) is not None
     return told and bool(is_open_failure(event, view) or is_own_exception(event, view))
 
 

@@ -20,8 +20,7 @@ _UNEQUAL = (
     r"|\b(?:must|should|has\sto|needs\sto)\s(?:be\s)?(?:equal|match|divisible|a\smultiple|the\ssame)"
     r"|\bdiffers?\sfrom)"
 )
-_SAYS = re.compile(
-    rf"""(?ix)
+_SAYS = rf"""(?ix)
     # 'world size (4) is not equal to tensor parallel size (2)', 'mpiSize == tp * pp'
     {_RANKS} .{{0,80}}? {_UNEQUAL}
   | {_UNEQUAL} .{{0,80}}? {_RANKS}
@@ -33,7 +32,6 @@ _SAYS = re.compile(
   | \binvalid\srank\b .{{0,80}} (?:{_RANKS}|interval|range)
   | \brank\b .{{0,40}} (?:>=|(?:must|should)\sbe\s(?:less|smaller)|out\sof\srange) .{{0,40}} (?:{_RANKS}|\d)
     """
-)
 """A comparison of the number of ranks with what the program, its engine or its checkpoint is made for."""
 _LIMIT = 400
 _WORDS = "failure-words"
@@ -44,7 +42,7 @@ _TELLING = frozenset({"python-exception", "program-error", _WORDS})
 def told_miscount(event: Event, view: View) -> str:
     """The words in which a program says that it is made for another number of ranks; empty for other events."""
     said = str(event.fields.get("error") or event.text)[:_LIMIT]
-    if event.event not in _TELLING or not _SAYS.search(said):
+    if event.event not in _TELLING or not re.search(_SAYS, said):
         return ""
     is_open = not went_on(event, view) if event.event == _WORDS else is_open_failure(event, view)
     return said.strip() if is_open else ""

@@ -15,10 +15,10 @@ from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS, POD
 from ncdiag.facts.vocabulary.told import told_context
 
 _RENDEZVOUS, _NAME, _OWN = "c10d-name-unresolved", "name-unresolved", "own-name-unresolved"
-_POD_NAME = re.compile(r"(?i).*\.(?:svc|pod)(?:\..*)?|[a-z0-9-]+-(?:master|worker|chief|launcher)-\d+(?:\..+)?")
+_POD_NAME = r"(?i).*\.(?:svc|pod)(?:\..*)?|[a-z0-9-]+-(?:master|worker|chief|launcher)-\d+(?:\..+)?"
 """Names in the DNS of a cluster, and those that Kubernetes' operators give to the replicas of a job."""
 _KUBERNETES = "kubernetes"
-_PRIVATE = re.compile(r"(?i).*\.(?:local|localdomain|lan|internal|intranet|private|home|corp|cluster|lab|hpc|svc|test)")
+_PRIVATE = r"(?i).*\.(?:local|localdomain|lan|internal|intranet|private|home|corp|cluster|lab|hpc|svc|test)"
 """Domains that no public name ends with."""
 
 
@@ -89,7 +89,7 @@ def is_unresolved_host(event: Event, view: View) -> bool | None:
     name = str(event.fields.get("peer_host", "")).rstrip(".")
     if event.event == _OWN or "." not in name:
         return event.event == _OWN or name != ""
-    if event.event == _RENDEZVOUS or _PRIVATE.fullmatch(name) or _POD_NAME.fullmatch(name):
+    if event.event == _RENDEZVOUS or re.fullmatch(_PRIVATE, name) or re.fullmatch(_POD_NAME, name):
         return True
     known = {told for told, _ in _launched_names(view.job)} | {host.name for host in view.job.hosts}
     return True if name in known or name.partition(".")[0] in known else None
@@ -98,7 +98,7 @@ def is_unresolved_host(event: Event, view: View) -> bool | None:
 @derived_of(_RENDEZVOUS, _NAME, _OWN)
 def is_cluster_name(event: Event, view: View) -> bool:
     """Is the name one that Kubernetes gives, by its form or by what is told or shown of the job?"""
-    if _POD_NAME.fullmatch(str(event.fields.get("peer_host", ""))):
+    if re.fullmatch(_POD_NAME, str(event.fields.get("peer_host", ""))):
         return True
     return _KUBERNETES in told_context(view.job, view) or any(launch.program == POD for launch in view.job.launches)
 

@@ -8,10 +8,10 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Launch
 from ncdiag.facts.view import View
 
-_C10D = re.compile(r"--rdzv[-_]backend[= ]['\"]?c10d\b")
-_TOLD_HOST = re.compile(r"--rdzv[-_]conf[= ]['\"]?[\w=,]{0,200}\bis_host=")
+_C10D = r"--rdzv[-_]backend[= ]['\"]?c10d\b"
+_TOLD_HOST = r"--rdzv[-_]conf[= ]['\"]?[\w=,]{0,200}\bis_host="
 _ANY = frozenset({"0.0.0.0", "::", "[::]"})  # noqa: S104  (read, not bound)
-_SERVICE = re.compile(r"(?i)(?![a-z0-9-]+-\d+\.)[a-z0-9.-]+\.svc(?:\..*)?")
+_SERVICE = r"(?i)(?![a-z0-9-]+-\d+\.)[a-z0-9.-]+\.svc(?:\..*)?"
 """The name of a service; in front of a headless one stands a pod, whose name ends in a number."""
 _UNMET = frozenset({"torch-rdzv-store-lost", "c10d-connect-timeout", "c10d-connect-failed"})
 
@@ -22,7 +22,7 @@ def has_foreign_endpoint(launch: Launch, view: View) -> bool:
 
     The name of a service counts where the store is not reached: a headless one with a single pod has its address.
     """
-    if not _C10D.search(launch.text) or _TOLD_HOST.search(launch.text):
+    if not re.search(_C10D, launch.text) or re.search(_TOLD_HOST, launch.text):
         return False
     host = rdzv_host(launch, view)
     if host in _ANY:
@@ -31,7 +31,7 @@ def has_foreign_endpoint(launch: Launch, view: View) -> bool:
     if failed is None:
         return False
     view.note(failed)
-    return _SERVICE.fullmatch(host) is not None
+    return re.fullmatch(_SERVICE, host) is not None
 
 
 @derived

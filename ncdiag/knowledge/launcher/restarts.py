@@ -9,7 +9,7 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
 
-_REPLICA = re.compile(r"(?P<job>[\w.-]+?)(?:-(?:master|worker|chief|node|head|ps))?(?:-\d+)+(?:-[a-z0-9]{5})?")
+_REPLICA = r"(?P<job>[\w.-]+?)(?:-(?:master|worker|chief|node|head|ps))?(?:-\d+)+(?:-[a-z0-9]{5})?"
 """A replica of a job: ``train-worker-0`` of an operator, ``train-node-0-1-x7k2p`` of a JobSet, ``train-0``.
 
 The launcher of an MPIJob is none: it is started again until all workers answer.
@@ -22,7 +22,7 @@ def lone_restart(job: Job, view: View) -> str | None:
     groups: dict[str, dict[str, Event]] = defaultdict(dict)
     for event in job.events:
         name = str(event.fields.get("pod_name", ""))
-        replica = _REPLICA.fullmatch(name) if event.event == "pod-listed" else None
+        replica = re.fullmatch(_REPLICA, name) if event.event == "pod-listed" else None
         if replica:
             groups[replica["job"]][name] = event
     if not groups:
