@@ -154,11 +154,15 @@ class Scales:
         What was answered with no is what these words speak of.
         """
         found = self._resemblances.get(rule.code)
-        asked = {rule.suspect.ask if rule.suspect else "", *(key_of(rule, sign) for sign in rule.signs)}
-        if found is not None and not any(self._answers.get(key) is False for key in asked):
-            strength = next((name for name, least in STRENGTHS.items() if found.counts >= least), _LEAST)
-            text = f"the input has rare words of this cause: {', '.join(found.words)}"
-            yield Judged(Sign(text=text, strength=strength, group=_WORDS), truth=True, counts=found.counts)
+        if found is None or self._is_denied(rule):
+            return
+        strength = next((name for name, least in STRENGTHS.items() if found.counts >= least), _LEAST)
+        text = f"the input has rare words of this cause: {', '.join(found.words)}"
+        yield Judged(Sign(text=text, strength=strength, group=_WORDS), truth=True, counts=found.counts)
+
+    def _is_denied(self, rule: Rule) -> bool:
+        asked = [rule.suspect.ask if rule.suspect else "", *(key_of(rule, sign) for sign in rule.signs)]
+        return any(self._answers.get(key) is False for key in asked)
 
     def _of_trials(self, rule: Rule) -> Iterable[Judged]:
         """What was tried of the rule's fixes."""

@@ -67,9 +67,9 @@ def ucx_lacks(event: Event, view: View) -> Family:
 @derived
 def ucx_left_out(host: Host, view: View) -> Literal["rdma", "gpu", "nothing"] | None:
     """What the UCX of a host has no transport for although the host has such devices; None where none were seen."""
-    there = _families(host.ucx_transports or ())
     if host.ucx_transports is None:
         return None
+    there = _families(host.ucx_transports)
     view.note(host, "ucx_transports")
     has_rdma = "rdma" in there or has_rdma_hardware(host, view)
     if "rdma" not in there and has_rdma:

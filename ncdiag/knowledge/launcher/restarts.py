@@ -8,6 +8,7 @@ from collections import defaultdict
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.failures import has_failed
 
 _REPLICA = r"(?P<job>[\w.-]+?)(?:-(?:master|worker|chief|node|head|ps))?(?:-\d+)+(?:-[a-z0-9]{5})?"
 """A replica of a job: ``train-worker-0`` of an operator, ``train-node-0-1-x7k2p`` of a JobSet, ``train-0``.
@@ -18,7 +19,10 @@ The launcher of an MPIJob is none: it is started again until all workers answer.
 
 @derived
 def lone_restart(job: Job, view: View) -> str | None:
-    """``train-worker-0 was restarted, and 2 other pods of its job were not``; empty for none, None without a list."""
+    """``train-worker-0 was restarted, 2 other pods of the job not``; empty for none.
+
+    None without a list of pods, and where nothing failed and nobody complains: a job may have got over a restart.
+    """
     groups: dict[str, dict[str, Event]] = defaultdict(dict)
     for event in job.events:
         name = str(event.fields.get("pod_name", ""))
@@ -29,6 +33,8 @@ def lone_restart(job: Job, view: View) -> str | None:
         return None
     for pods in groups.values():
         again = [event for event in pods.values() if event.fields.get("restarts")]
+        if again and len(again) < len(pods) and not (has_failed(job, view) or job.complaints):
+            return None
         if again and len(again) < len(pods):
             for event in again:
                 view.note(event)

@@ -86,3 +86,9 @@ def is_too_large_for_path(event: Event, view: View) -> bool | None:
             view.note(other)
             return bool(other.fields.get("received"))
     return None
+
+
+@derived
+def is_shown_on_one_host(job: Job, view: View) -> bool:
+    """Is it shown that the job runs on one host? Never unknown, for fixes that harm a job of several hosts."""
+    return is_multi_host(job, view) is False

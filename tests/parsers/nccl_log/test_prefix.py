@@ -65,3 +65,10 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
 @pytest.mark.parametrize(("text", "parts"), FORMS.values(), ids=FORMS)
 def test_prefix(text: str, parts: dict[str, object]) -> None:
     assert parse_prefix(text) == Prefix(**parts)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["n1", "a.b-c_d", "COMPLETEn1", "reSTARTn1", "kernel.cc", "n" * 255])
+def test_what_stands_alone_is_read_as_behind_a_tag(name: str) -> None:
+    alone, tagged = (parse_prefix(f"{tag}{name}:42:43 [7] ") for tag in ("", "rank-3: "))
+    assert (alone.pid, alone.tid, alone.dev) == (42, 43, 7)
+    assert (alone.host, alone.pid, alone.tid, alone.dev) == (tagged.host, tagged.pid, tagged.tid, tagged.dev)
