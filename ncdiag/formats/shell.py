@@ -19,6 +19,9 @@ __all__ = [
 _TYPOGRAPHY = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "—": "--", "–": "-", "\u00a0": " "})  # noqa: RUF001
 
 
+_QUOTING, _UNQUOTED = "\"'\\", re.compile(r"[;|&]+|[^;|& \t\r\n]+")
+
+
 def is_variable(name: str) -> bool:
     """True if a variable is kept: one of NCCL, a framework or a launcher, or a misspelt one of these, and no secret."""
     return is_kept(name) or (bool(names.suggest(name)) and not is_secret(name))
@@ -34,6 +37,8 @@ def without_secrets(section: Section) -> Section:
 def words(text: str) -> list[str]:
     """Words of a command line, quotes removed (unbalanced ones dropped); ``;``, ``|`` and ``&`` stand alone."""
     text = re.sub(r"\\(?:\s|$)", " ", text[:LINE_LIMIT].translate(_TYPOGRAPHY))
+    if not any(map(text.__contains__, _QUOTING)):
+        return _UNQUOTED.findall(text)
     lexer = shlex.shlex(text, posix=True, punctuation_chars=";|&")
     lexer.whitespace_split = True
     lexer.commenters = ""

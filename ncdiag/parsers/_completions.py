@@ -10,12 +10,23 @@ import functools
 import re
 
 from ncdiag.nccl.codes import codes
+from ncdiag.parsers._signs import Signs
 
 EVENT = "ib-completion-error"
-_SIGNS = (
-    "IBV_WC_", "ompletion", "status", "synd", "retry count", "access error", "protection error", "operation error",
-    "length error", "request error", "response error", "Flushed Error", "flushed error",
-)  # fmt: skip
+_SIGNS = Signs(
+    "ibv_wc_",
+    "ompletion",
+    "status",
+    "synd",
+    "retry count",
+    "access error",
+    "protection error",
+    "operation error",
+    "length error",
+    "request error",
+    "response error",
+    "flushed error",
+)
 """One of these is in every line that the patterns know: they are tried on few others."""
 _NAME = re.compile(r"(?<![=!]= )\bIBV_WC_[A-Z_]{3,40}\b(?!\s*(?:[=!]=|\)\s*(?:\{|return|continue|break|goto)|:\s*$|;))")
 _NUMBER = re.compile(
@@ -37,7 +48,7 @@ _COMMON = frozenset({16, 19, 21})
 
 def status(text: str) -> int | None:
     """The status of the failed completion of which a line tells; None where it tells of none."""
-    if not any(sign in text for sign in _SIGNS):
+    if not _SIGNS.stand_in(text):
         return None
     named = _NAME.search(text)
     if named is not None:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 
 from ncdiag.nccl import reasons
+from ncdiag.parsers._signs import Signs
 
 EVENT = "program-cuda-failure"
-_SIGNS = ("cuda", "CUDA", "Cuda", "hipError", "HIP ", "GPUassert", "gpuAssert")
+_SIGNS = Signs("cuda", "hiperror", "hip ", "gpuassert")
 """One of these is in every line that the patterns know: they are tried on few others."""
 _NAME = re.compile(
     r"\b(?:(?:cuda|hip)Error[A-Z]\w{2,60}|CUDA_ERROR_[A-Z_]{3,60})\b(?!\s*(?:[=!]=|\)\s*(?:\{|return)|:\s*$|;))"
@@ -34,7 +35,7 @@ NO_FAILURES = frozenset({
 
 def failure(text: str) -> str | None:
     """The name of the error of CUDA (``cudaErrorNoDevice``) of which a line tells; None where it tells of none."""
-    if not any(sign in text for sign in _SIGNS):
+    if not _SIGNS.stand_in(text):
         return None
     known = reasons.errors().names
     for found in _NAME.finditer(text):

@@ -11,12 +11,13 @@ from ncdiag.nccl.reasons import number_of_signal
 from ncdiag.parsers._context import Context
 from ncdiag.parsers._events import Found
 from ncdiag.parsers._prose import is_prose, is_talk, is_voiced
+from ncdiag.parsers._signs import Signs
 
 EVENTS = {"process-exit": {"exit_code": "int", "signal": "int"}, "program-error": {}}
 """Events that are told by the form of a line, and the types of their fields."""
 
 _LOOKED_AT = 600
-_SIGNS = ("exit", "Exit", "EXIT", "signal", "Signal", "SIG", "returned", "return code", "dumped", "status=")
+_SIGNS = Signs("exit", "sig", "returned", "return code", "dumped", "status=")
 _EXIT = re.compile(
     r"\b(?:exit(?:ed|s|ing)?(?:[ _](?:with|by|on))?(?:[ _](?:non-?zero|an?|error|exit)){0,2}[ _]?(?:status|code|value)"
     r"|exit(?:ed|s)\s(?:with|by)(?:\san?)?(?:\snon-?zero)?"
@@ -59,7 +60,7 @@ _LEVELS = frozenset("EFC")
 def find(text: str, context: Context) -> Found | None:
     """The event of a line (without its prefixes) that tells of an end or an error by its form; None for others."""
     text = text[:_LOOKED_AT]
-    found = _end(text) if any(sign in text for sign in _SIGNS) else None
+    found = _end(text) if _SIGNS.stand_in(text) else None
     if found is not None:
         return None if is_prose(text) and is_talk(text) else found
     if not (context.level in _LEVELS or _ERROR.match(text) or _is_levelled(text)) or _HARMLESS.match(text):

@@ -11,6 +11,7 @@ import re
 from ncdiag.parsers._context import Context
 from ncdiag.parsers._events import Found
 from ncdiag.parsers._prose import is_prose, is_said, is_talk, is_voiced
+from ncdiag.parsers._signs import Signs
 
 EVENTS: dict[str, dict[str, str]] = {"failure-words": {}}
 """Events that are told by the words of a line, and the types of their fields."""
@@ -19,7 +20,7 @@ _LOOKED_AT = 600
 _MILD_LEVELS = frozenset("DIW")
 """First letters of the levels debug, info and warning: their program goes on."""
 _MILD = re.compile(r"\W{0,3}(?:INFO|DEBUG|TRACE|NOTICE|WARN(?:ING)?|VERBOSE)\b")
-_SIGNS = (
+_SIGNS = Signs(
     "fail", "unable", "could not", "couldn't", "can not", "can't", "cannot", "did not", "didn't", "does not",
     "doesn't", "would not", "wouldn't", "not re", "not permitted", "not running", "unre", "unhealthy", "refused",
     "rejected", "denied", " reset", "lost", "closed", "abort", "crash", "evict", "oomkilled", "killed", "died",
@@ -103,8 +104,7 @@ _BETWEEN = re.compile(r"[,;|\s]{1,8}")
 def find(text: str, context: Context) -> Found | None:
     """The event of a line (without its prefixes) that speaks of a failure; None for others and for a person's words."""
     text = text[:_LOOKED_AT]
-    small = text.lower()
-    if context.level in _MILD_LEVELS or _MILD.match(text) or not any(sign in small for sign in _SIGNS):
+    if context.level in _MILD_LEVELS or _MILD.match(text) or not _SIGNS.stand_in(text):
         return None
     if _KUBERNETES.match(text):
         return Found("failure-words", "app", "fact", {})

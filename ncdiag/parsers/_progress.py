@@ -92,7 +92,7 @@ def counts(text: str) -> bool:
 
 
 def _may_count(text: str) -> bool:
-    counted = any(sign in text for sign in _SIGNS) and _DIGIT.search(text) is not None
+    counted = any(map(text.__contains__, _SIGNS)) and _DIGIT.search(text) is not None
     return counted or ("/" in text and _OF.search(text) is not None)
 
 
@@ -102,7 +102,7 @@ def _counters(text: str) -> Iterator[tuple[str, float]]:
     if bar is not None and int(bar["total"]):
         yield "bar", int(bar["done"])
         return
-    if any(sign in text for sign in _SIGNS):
+    if any(map(text.__contains__, _SIGNS)):
         for found in _STEP.finditer(text):
             yield found["counter"].strip(" _").lower(), float(found["counted"])
     if "/" in text and (of := _OF.search(text)) is not None:

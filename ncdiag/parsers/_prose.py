@@ -6,12 +6,15 @@ small size between the others, or letters of another script.
 
 from __future__ import annotations
 
+import functools
 import re
 
 from ncdiag.parsers import _languages
 from ncdiag.parsers._languages import SCRIPT
 
 _LONGEST = 2000
+_REMEMBERED = 512
+"""Lines whose answer is kept: several ask of one line, one after the other."""
 _WORD = re.compile(r"[(\"']{0,2}[^\W\d_](?:[^\W\d_]|['\u2019-])*[.,;:!?)\"']{0,3}")
 _SIGNS_NEEDED = 4
 _PROGRAM = re.compile(
@@ -99,6 +102,7 @@ def is_curt(text: str) -> bool:
     return len(words) == len(tokens) > _SMALL_NEEDED and any(word in _SMALL or word in _PERSON for word in words)
 
 
+@functools.lru_cache(_REMEMBERED)
 def is_prose(text: str) -> bool:
     """True if the line, without its prefixes, reads like a sentence of a person."""
     text = text.strip()[:_LONGEST]

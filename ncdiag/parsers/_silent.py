@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ncdiag.parsers import Silence, _bare_nccl, _complaints, _context, _program, _progress, told
+from ncdiag.parsers import Silence, _bare_nccl, _complaints, _context, _program, _progress, _signs, told
 
 _NUMBER, _ALONE = re.compile(r"\d+"), re.compile(r"(?<![\w.:/-])\d+(?:\.\d+)?(?![\w/-]|\.\w|:\S)")
 _CODES = ("1", "12", "700")
 """Codes of failures, to CUDA and as statuses of completions."""
-_LONGER = ("1", "12", "65536")
+_WIDTHS = ("1", "65536")
 """Numbers short and long, for those that nothing stands beside: elsewhere the width tells what a number is."""
 
 
@@ -40,6 +40,9 @@ def with_other_numbers(line: str) -> Iterator[str]:
     """
     text = _context.split(line)[1]
     begin = line.rfind(text) if text else len(line)
-    if _NUMBER.search(text):
+    if not _NUMBER.search(text):
+        return
+    if _signs.are_in(text):
         yield from (line[:begin] + _NUMBER.sub(code, line[begin:]) for code in _CODES)
-        yield from (_ALONE.sub(sample, line) for sample in _LONGER)
+    if _ALONE.search(line):
+        yield from (_ALONE.sub(sample, line) for sample in _WIDTHS)

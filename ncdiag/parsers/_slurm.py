@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from ncdiag.parsers._events import Found
+from ncdiag.parsers._signs import Signs
 
 _STATES = (
     "NODE_FAIL", "BOOT_FAIL", "OUT_OF_MEMORY", "TIMEOUT", "DEADLINE", "PREEMPTED", "CANCELLED", "FAILED", "COMPLETED",
@@ -28,12 +29,12 @@ _EVENTS = {
 }  # fmt: skip
 """The event of a state, and why the job was ended."""
 _FAILED = "FAILED"
-_SIGNS = (*_EVENTS, _FAILED)
+_SIGNS = Signs(*map(str.lower, _EVENTS), _FAILED.lower())
 
 
 def find(text: str) -> Found | None:
     """How a job or a step ended, by its state; None where a line tells none, or that all is well."""
-    if not any(sign in text for sign in _SIGNS):
+    if not _SIGNS.stand_in(text):
         return None
     found = _FIELD.search(text) or _ROW.match(text)
     if found is None:

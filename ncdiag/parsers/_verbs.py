@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from ncdiag.nccl import reasons
 from ncdiag.nccl.codes import codes
 from ncdiag.parsers._prose import is_said, is_talk
+from ncdiag.parsers._signs import Signs
 
 EVENTS: dict[str, dict[str, str]] = {
     "rdma-no-device": {"hca": "str", "errno": "int", "error": "str"},
@@ -101,12 +102,39 @@ _HARMLESS = re.compile(
 _ARGUMENTS = re.compile(r"^\([^()]{0,300}\)")
 _OF_UNIX = re.compile(r"(?i)\b(?:users?|groups?|uid|chown|posix)\b")
 """In such a line, a GID is that of a group of users."""
-_SIGNS = (
-    "gid", "GID", "qp", "QP", "ueue", "mr", "MR", "emory", "ibv_", "rdma_", "RDMA", "nic", "NIC", "HCA", "hca", "IB ",
-    "ib ", "IB_", "CQ", "cq", "nfini", "verbs", "2rt", "2init", "fi_", "DCT", "egister", "efa", "EFA",
-    "egistration", "ate ah", "ate AH", "ting ah", "ting AH", "ddress handle", "ddress-handle",
-)  # fmt: skip
+_SIGNS = Signs(
+    "gid",
+    "qp",
+    "ueue",
+    "mr",
+    "emory",
+    "ibv_",
+    "rdma",
+    "nic",
+    "hca",
+    "ib ",
+    "ib_",
+    "cq",
+    "nfini",
+    "verbs",
+    "0rt",
+    "0init",
+    "fi_",
+    "dct",
+    "egister",
+    "efa",
+    "egistration",
+    "ate ah",
+    "ting ah",
+    "ddress handle",
+    "ddress-handle",
+)
 """One of these is in every line that the patterns know: they are tried on few others."""
+_CLAIMS = Signs(
+    "fail", "unable", "could", "can", "err", "did", "refused", "return", "no ", "empty", "invalid", "zero", "null",
+    "rdma_", "ibv_", "mlx0dv_", "fi_", "_qp", "open_device", "query_gid", "rst0", "reset0", "init0", "rtr0",
+)  # fmt: skip
+"""And one of these, in small letters: a word of failure, or a call, behind which an error may stand without one."""
 _STATE = re.compile(r"(?i)(?:\b|2|_)(?P<state>init|rtr|rts|r2r|r2s)(?=\b|[.,:;)\]]|$)|ready to (?P<way>receive|send)")
 _STATES = {"r2r": "RTR", "r2s": "RTS", "receive": "RTR", "send": "RTS"}
 _HCA = re.compile(
@@ -129,7 +157,7 @@ class Failure(NamedTuple):
 
 def failure(text: str) -> Failure | None:
     """The failed step of which a line tells; None where it tells of none, or says that the program goes on."""
-    if not any(sign in text for sign in _SIGNS):
+    if not (_SIGNS.stand_in(text) and _CLAIMS.stand_in(text)):
         return None
     text = text[:_LOOKED_AT]
     event, found = _step(text)

@@ -26,10 +26,10 @@ class Judge:
             return silent(line, notes=self._notes > 0)
         return "chatter" if alone == "nothing" else None
 
-    def depends_on_numbers(self, line: str) -> bool:
-        """May a line say something that differs from this one, which does not, in its numbers alone?"""
+    def depends_on_numbers(self, line: str, silence: Silence) -> bool:
+        """May a line say something that differs from this one, which says nothing so, in its numbers alone?"""
         starts = (line, *(prefix.removed(line) or "" for prefix in prompt.prefixes(line)))
         if default_matcher().may_depend_on_numbers(line) or any(map(self._kinds.may_depend_on_numbers, starts)):
             return True
-        said = {None} if self.answer(line) == "sentence" else {None, "sentence"}
+        said = {None} if silence == "sentence" else {None, "sentence"}
         return any(self.answer(other) in said for other in with_other_numbers(line))

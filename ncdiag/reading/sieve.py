@@ -42,9 +42,14 @@ BOOK = 1000
 """Sentences from which on a text is nobody's question."""
 PIECE = 1 << 17
 """Bytes that are looked at together: with their lines they fit a processor's cache."""
-_NUMBER = re.compile(rb"(?<![\w.:/-])\d+(?:\.\d+)?(?![\w/-]|\.\w|:\S)")
-"""A number that stands alone: in times, addresses and releases the widths tell what they are."""
-_HASH = re.compile(rb"(?<![A-Za-z0-9])(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{6,}(?![A-Za-z0-9])")
+_NUMBER = re.compile(rb"\d(?<![\w.:/-].)\d*(?:\.\d+)?(?![\w/-]|\.\w|:\S)")
+"""A number that stands alone: in times, addresses and releases the widths tell what they are.
+
+What stands before is asked of behind the first digit: `re` passes quickly over what a pattern cannot begin with.
+"""
+_HASH = re.compile(
+    rb"[0-9a-f](?<![A-Za-z0-9].)(?=[0-9a-f]{5})(?:(?<=\d)\d*[a-f]|(?<=[a-f])[a-f]*\d)[0-9a-f]*(?![A-Za-z0-9])"
+)
 """A name that is a number in base 16, and none in base 10: what takes one may refuse the other."""
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _OURS = 0.9
@@ -150,7 +155,7 @@ class Shapes:
         _put(self._met, alike, met)
         if met < (PERSONS if silence == "sentence" else OFTEN):
             return silence
-        if self._judge.depends_on_numbers(_text(line)):
+        if self._judge.depends_on_numbers(_text(line), silence):
             _add(self._telling, alike)
             return None
         silence = "unread" if silence == "sentence" else silence
