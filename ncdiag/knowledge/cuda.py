@@ -7,7 +7,7 @@ from ncdiag.facts.model import Event, Gpu, Host, Job
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import gpu_of
-from ncdiag.messages.vocabulary.cuda_errors import PRINTED, cuda_class, is_cuda_unavailable, is_nvlink_error
+from ncdiag.messages.vocabulary.cuda_errors import PRINTED, UNAVAILABLE, cuda_class, is_cuda_unavailable, is_nvlink_error
 from ncdiag.messages.vocabulary.xids import (
     SXID,
     XID,
@@ -48,7 +48,7 @@ def lacks_uvm(host: Host, view: View) -> bool | None:
 @derived
 def cuda_never_starts(host: Host, view: View) -> bool:
     """Does CUDA find no GPU on a host, or fail without a name, as it does where it cannot open its devices?"""
-    mine = (e for e in view.job.events if e.host is None or view.host(e.host) is host)
+    mine = view.events_on(host.name, UNAVAILABLE)
     found = next((e for e in mine if is_cuda_unavailable(e, view) or cuda_class(e, view) == "unnamed"), None)
     if found is not None:
         view.note(found)

@@ -91,7 +91,11 @@ def is_kernel_fault(event: Event, view: View) -> bool:
     return event.event in {"cuda-illegal-access", "cuda-launch-failure"} or _is(event, view, *_BAD_KERNEL)
 
 
-@derived_of("nvml-init-failed", *_NO_GPU, *PRINTED)
+UNAVAILABLE = ("nvml-init-failed", *_NO_GPU, *PRINTED)
+"""Events by which CUDA or NVML may tell that it does not start."""
+
+
+@derived_of(*UNAVAILABLE)
 def is_cuda_unavailable(event: Event, view: View) -> bool:
     """Does CUDA or NVML not start at all, for another reason than two driver versions?"""
     if event.event == "nvml-init-failed":
