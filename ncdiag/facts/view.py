@@ -19,6 +19,10 @@ Resolve = Callable[[str, str | None, VersionRange | None], dict[str, Any]]
 """(name, text or None when unset, NCCL version) -> the fields number, effective, default and valid of a Setting."""
 
 
+_NEVER = object()
+"""Stands for what was never computed; None is unknown."""
+
+
 class View:
     """A job with its derived fields, each computed at most once, and hosts by name."""
 
@@ -31,8 +35,11 @@ class View:
         self.cited: Collection[Span] = frozenset()
         self._resolve = resolve
         self.hosts = {host.name: host for host in job.hosts}
-        self._cache: dict[tuple[int, str], tuple[Any, Any]] = {}
-        self._evidence: dict[tuple[int, str], tuple[Span, ...]] = {}
+        self._computed: dict[str, dict[int, Any]] = defaultdict(dict)
+        self._asked: dict[int, Any] = {}
+        self._evidence: dict[str, dict[int, tuple[Span, ...]]] = defaultdict(dict)
+        self._versions: dict[str | None, VersionRange | None] = {}
+        self._of_no_host: dict[bool, dict[str, Setting]] = {}
         self._noting: list[dict[Span, None]] = []
         self._ranks: dict[str, list[Rank]] | None = None
         self._events: dict[str, dict[str | None, list[Event]]] | None = None
@@ -52,26 +59,28 @@ class View:
 
         Empty for stored fields and before it was computed.
         """
-        return self._evidence.get((id(entity), name), ())
+        return self._evidence[name].get(id(entity), ())
 
     def computed(self, entity: Any, derived: Derived) -> Any:  # noqa: ANN401
         """What a derived function says of ``entity``; None means unknown. It is called at most once for each."""
-        key = id(entity), derived.name
-        held = self._cache.get(key)
-        if held is None:
+        key, name = id(entity), derived.name
+        computed = self._computed[name]
+        value = computed.get(key, _NEVER)
+        if value is _NEVER:
             if derived.events is not None and entity.event not in derived.events:
                 return False
             self._noting.append({})
             try:
-                held = entity, derived.function(entity, self)  # the entity is kept so that its id stays its own
+                value = derived.function(entity, self)
             finally:
                 noted = self._noting.pop()
-            self._cache[key] = held
+            computed[key] = value
+            self._asked[key] = entity  # kept, so that its id stays its own
             if noted:
-                self._evidence[key] = tuple(noted)
-        if self._noting and (evidence := self._evidence.get(key)):
+                self._evidence[name][key] = tuple(noted)
+        if self._noting and (evidence := self._evidence[name].get(key)):
             self._noting[-1].update(dict.fromkeys(evidence))
-        return held[1]
+        return value
 
     def host(self, name: str | None) -> Host | None:
         """The host of that name, None when it is unknown."""
@@ -85,14 +94,14 @@ class View:
         host = self.host(getattr(entity, "host", None)) or (entity if isinstance(entity, Host) else None)
         if host is not None and host.nccl_version is not None:
             return host.nccl_version
-        key = id(host), ".version"
-        if key not in self._cache:
-            if host is not None:
-                own = _span_of(r.nccl_version for r in self.ranks_on(host.name)) or self.version()
+        name = host.name if host is not None else None
+        if name not in self._versions:
+            if name is not None:
+                own = _span_of(r.nccl_version for r in self.ranks_on(name)) or self.version()
             else:
                 own = _span_of([*(r.nccl_version for r in self.job.ranks), *(h.nccl_version for h in self.job.hosts)])
-            self._cache[key] = host, own
-        return self._cache[key][1]  # type: ignore[no-any-return]
+            self._versions[name] = own
+        return self._versions[name]
 
     def ranks_on(self, host: str) -> Sequence[Rank]:
         """The ranks on the host of that name, by number."""
@@ -148,16 +157,16 @@ class View:
 
         For the job as a whole (no ``host``) those of its ranks and hosts as well.
         """
-        key = int(host is None), ".settings"  # the same for all hosts
-        if key not in self._cache:
+        key = host is None  # the same for all hosts
+        if key not in self._of_no_host:
             found: dict[str, Setting] = {}
             for setting in self.job.settings:
                 if setting.host is None or host is None:
                     held = found.get(setting.name)
                     if held is None or (held.host is None) < (setting.host is None):
                         found[setting.name] = setting
-            self._cache[key] = None, found
-        return self._cache[key][1]  # type: ignore[no-any-return]
+            self._of_no_host[key] = found
+        return self._of_no_host[key]
 
 
 def _span_of(versions: Iterable[VersionRange | None]) -> VersionRange | None:

@@ -7,7 +7,13 @@ from ncdiag.facts.model import Event, Gpu, Host, Job
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import gpu_of
-from ncdiag.messages.vocabulary.cuda_errors import PRINTED, UNAVAILABLE, cuda_class, is_cuda_unavailable, is_nvlink_error
+from ncdiag.messages.vocabulary.cuda_errors import (
+    PRINTED,
+    UNAVAILABLE,
+    cuda_class,
+    is_cuda_unavailable,
+    is_nvlink_error,
+)
 from ncdiag.messages.vocabulary.xids import (
     SXID,
     XID,
