@@ -10,6 +10,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import CONTAINER_PROGRAMS, POD, is_container
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware
 from ncdiag.messages.vocabulary.exhaustion import is_out_of_space
+from ncdiag.messages.vocabulary.reasons import is_used_up
 from ncdiag.products import efa_machines, products
 
 _LOCKING = frozenset({"IPC_LOCK", "CAP_IPC_LOCK", "ALL"})
@@ -64,15 +65,16 @@ def reaches_host_devices(launch: Launch, view: View) -> bool | None:
     return bool(launch.privileged) and launch.network == "host" if launch.program == POD else None
 
 
-OPEN_FAILURES = {"ib-open-device-failed", "verbs-open-failed"}
+OPEN_FAILURES = ("ib-open-device-failed", "verbs-open-failed")
 """Events in which a listed RDMA device could not be opened."""
 
 
 @derived
 def verbs_closed(host: Host, view: View) -> bool | None:
     """Can no program open the RDMA devices that the host has: did an open fail, or are there no uverbs files?"""
-    for event in view.events_on(host.name, OPEN_FAILURES):
-        view.note(event)
+    failed = _closed(host, view)
+    if failed is not None:
+        view.note(failed)
         return True
     if host.infiniband_devices is None:
         return None
@@ -85,8 +87,13 @@ def verbs_closed(host: Host, view: View) -> bool | None:
 @derived
 def verbs_failure(host: Host, view: View) -> str:
     """The line of a program that could not open an RDMA device; empty for none."""
-    failed = next(iter(view.events_on(host.name, OPEN_FAILURES)), None)
+    failed = _closed(host, view)
     return failed.text if failed else ""
+
+
+def _closed(host: Host, view: View) -> Event | None:
+    """A device that could not be opened, and not because the card or the process has no room for another user."""
+    return next((e for e in view.events_on(host.name, OPEN_FAILURES) if not is_used_up(e, view)), None)
 
 
 _SHM_EVENTS = frozenset({"shm-extend-failed", "shm-segment-failed", "container-shm-small", "shared-memory-full"})

@@ -9,7 +9,7 @@ from ncdiag.facts.vocabulary.failures import SHELL_STATUS
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log, sysctl
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware, ranks_of
 from ncdiag.messages.vocabulary.exhaustion import is_out_of_files
-from ncdiag.messages.vocabulary.reasons import reason
+from ncdiag.messages.vocabulary.reasons import is_used_up, reason
 
 _MANY_RANKS, _MANY_MORE = 64, 512
 _FEW_FILES, _SOME_FILES = 1024, 65536
@@ -71,6 +71,12 @@ MEMLOCK_ENOUGH = 64 << 20
 _LOCKING = ("ib-create-failed", "ib-reg-mr-failed")
 _MANY_QUEUES = 100_000
 """Queue pairs of one device; ConnectX cards have 131,072 or 262,144 as their driver is set up (log_max_qp)."""
+
+
+@derived_of("ib-create-failed", "mlx5-resources-used-up", "ib-open-device-failed", "verbs-open-failed")
+def lacks_rdma_resources(event: Event, view: View) -> bool:
+    """Did a card give no queue, or not even a context to the process, as nothing was left?"""
+    return event.event in {"ib-create-failed", "mlx5-resources-used-up"} or is_used_up(event, view)
 
 
 @derived

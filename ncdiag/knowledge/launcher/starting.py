@@ -12,6 +12,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
 from ncdiag.facts.vocabulary.launches import is_multi_host as names_several_hosts
+from ncdiag.facts.vocabulary.outcome import went_on
 from ncdiag.knowledge.launcher.announced import ANNOUNCED, misnumbered
 from ncdiag.knowledge.launcher.endings import first_crash_order
 from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_invalid_device
@@ -124,15 +125,18 @@ def is_gloo_misled(event: Event, view: View) -> bool | None:
 
 _LOST = "torch-rdzv-store-lost"
 _STARTED = ("c10d-connect-timeout", "torch-store-timeout")
+_UNANSWERED = "rendezvous-unanswered"
 _UNREACHED_ERRNO = frozenset({110, 111, 113})
 """Timed out, refused, no route. PyTorch tries IPv6 first, which fails with others and harms nobody."""
 
 
-@derived_of("c10d-connect-failed", "torch-rdzv-store-lost", *_STARTED)
+@derived_of("c10d-connect-failed", _UNANSWERED, "torch-rdzv-store-lost", *_STARTED)
 def is_unmet_rendezvous(event: Event, view: View) -> bool:
     """Did processes not find each other before NCCL began? A refused try counts where no rank of NCCL is seen."""
     if event.event in _STARTED:
         return True
+    if event.event == _UNANSWERED:
+        return not (view.job.ranks or went_on(event, view))
     return (event.event == _LOST or event.fields.get("errno") in _UNREACHED_ERRNO) and not view.job.ranks
 
 
