@@ -55,7 +55,7 @@ def shared() -> Shared:
 def texts() -> Index:
     """The words of all that the shipped rules say."""
     return compiled.load(
-        "texts", itertools.chain(compiled.files(rules_dir(), ".toml"), [resemblance.__file__]), _texts, Index
+        "texts", itertools.chain(compiled.files(rules_dir(), ".toml"), _code()), _texts, Index
     )
 
 

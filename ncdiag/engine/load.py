@@ -49,12 +49,17 @@ def rule_files(folder: Path) -> list[Path]:
 
 
 def texts_of(folder: Path) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """By code, all that the file of a rule says, and the inputs that it is tried on."""
+    """By code, all that the file of a rule says, and the inputs that it is tried on.
+
+    Of a sign that facts show, the example is such an input: it has the words of a format, not those of the cause.
+    """
     texts: dict[str, list[str]] = {}
     inputs: dict[str, list[str]] = {}
     for path in rule_files(folder):
         data = toml.definition(path.read_text(encoding="utf-8"), str(path))
-        inputs[data["code"]] = list(_strings(data.pop("example", [])))
+        shown = [sign for sign in data.get("sign", ()) if not sign.get("says")]
+        formats = [sign.pop(name) for sign in shown for name in ("example", "unlike") if name in sign]
+        inputs[data["code"]] = list(_strings([data.pop("example", []), formats]))
         texts[data["code"]] = list(_strings(data))
     return texts, inputs
 
