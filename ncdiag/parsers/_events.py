@@ -23,7 +23,7 @@ EVENTS = {
     "torch-last-error": {"error": "str"},
 }
 """Events that are told by the form of a line, and the types of their fields."""
-PROGRAMS = frozenset({"torch", "mpi", "kernel", "cuda", "launcher", "libfabric", "hccl", "rdma"})
+PROGRAMS = frozenset({"torch", "mpi", "kernel", "cuda", "launcher", "libfabric", "hccl", "rdma", "rpc"})
 """Origins whose messages are found anywhere in a line."""
 LIBRARIES = frozenset({"nccl", "rccl", "plugin"})
 """Origins whose messages count only behind ``NCCL WARN``, behind ``Last error:``, or when they are the whole text."""

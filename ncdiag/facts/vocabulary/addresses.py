@@ -81,14 +81,16 @@ def ofi_failed(job: Job, view: View) -> bool:
 
 @derived
 def peer_ip(event: Event, view: View) -> str | None:
-    """The address in ``peer`` (``10.0.0.2<4567>``, ``fe80::1%eth0<0>``), without port and zone.
+    """The address in ``peer`` (``10.0.0.2<4567>``, ``fe80::1%eth0<0>``, ``[fe80::1]:4567``), without port and zone.
 
     None for a host name.
     """
     if not event.peer:
         return None
     text = event.peer.split("<", 1)[0]
-    if text.count(":") == 1:
+    if text.startswith("["):
+        text = text[1:].split("]", 1)[0]
+    elif text.count(":") == 1:
         text = text.split(":", 1)[0]
     text = text.split("%", 1)[0]
     return text if ip_address(text) else None

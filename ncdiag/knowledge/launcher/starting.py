@@ -38,7 +38,14 @@ def is_port_taken(event: Event, view: View) -> bool:
 _HOSTFILE = "hostfile"
 """The program of a launch of which only the file of hosts was shown."""
 _TEST = re.compile(r"\b[a-z_]{4,40}_perf\b")
-_UNREACHED = ("no error", "Connect timeout", "Connection refused", "No route to host", "Connection timed out")
+_UNREACHED = (
+    "no error",
+    "Cannot connect to self",
+    "Connect timeout",
+    "Connection refused",
+    "No route to host",
+    "Connection timed out",
+)
 _MISNUMBERED = frozenset({"bootstrap-rank-twice", "bootstrap-rank-count", "rank-invalid", "buffer-on-other-gpu"})
 
 
@@ -111,12 +118,14 @@ def is_mapping_fault(event: Event, view: View) -> bool:
     return event.event in _MISNUMBERED or event.event == ANNOUNCED or bool(is_invalid_device(event, view))
 
 
-@derived_of("gloo-no-address", "gloo-connect-failed")
+@derived_of("gloo-no-address", "gloo-connect-failed", "gloo-family-mismatch")
 def is_gloo_misled(event: Event, view: View) -> bool | None:
     """Did Gloo announce or look for an address that its peers do not share?
 
     Its fall-back to loopback harms only a job on several hosts, and a refused connection after a crash is an echo.
     """
+    if event.event == "gloo-family-mismatch":
+        return True
     if event.event == "gloo-no-address":
         several = is_multi_host(view.job, view)
         return True if "wanted_interface" in event.fields else several

@@ -1,0 +1,83 @@
+"""Connections that a program other than NCCL could not make: who speaks, and where the peer's address leads."""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.facts.derived import derived
+from ncdiag.facts.model import Event
+from ncdiag.facts.scalars import in_network, ip_address
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.addresses import peer_ip
+from ncdiag.facts.vocabulary.interfaces import is_virtual
+from ncdiag.facts.vocabulary.job import is_multi_host
+
+SPEAKERS: dict[str, str] = {
+    "mpi-tcp-connect-failed": "Open MPI",
+    "ucx-connect-failed": "UCX",
+    "gloo-connect-failed": "Gloo",
+    "grpc-connect-failed": "gRPC",
+    "tensorpipe-connect-failed": "TensorPipe",
+    "mooncake-connect-failed": "Mooncake",
+    "pslite-node": "ps-lite",
+}
+"""The program by the event in which it names the address of a peer; each has variables of its own for its interface."""
+_LOCAL_SERVICES = frozenset({"grpc-connect-failed"})
+"""Of these, connections to loopback are as a rule meant for a service of the same host."""
+_SAME_EVERYWHERE = (
+    (re.compile(r"172\.(?:1[7-9]|2\d|3[01])\.0\.1$"), "Docker's bridge"),
+    (re.compile(r"192\.168\.122\.1$"), "libvirt's bridge"),
+    (re.compile(r"10\.88\.0\.1$"), "Podman's bridge"),
+    (re.compile(r"192\.168\.56\.1$"), "VirtualBox's host-only network"),
+)
+"""What bridges get on every host unless it is configured: moby/moby daemon/libnetwork/ipamutils, libvirt's network
+``default``, containers/common (default_subnet), the manual of VirtualBox, 6.7."""
+_DOCKER = "172.17.0.0/16"
+
+
+@derived
+def speaker(event: Event, view: View) -> str:
+    """``UCX``: the program that names an address of a peer, where it is none of NCCL; empty for other lines."""
+    return SPEAKERS.get(event.event, "")
+
+
+@derived
+def aimed_ip(event: Event, view: View) -> str | None:
+    """The address that a program aims at, or tells its peers to aim at; None where the line has none."""
+    own = event.fields.get("node_address")
+    return own if isinstance(own, str) and ip_address(own) else peer_ip(event, view)
+
+
+@derived
+def leads_nowhere(event: Event, view: View) -> str | None:
+    """``the address of Docker's bridge, which every host has``: why no other host is reached at the address aimed at.
+
+    Empty for an address that may be a host's, and in a job of one host. None where the line has no address, or for
+    loopback where it is not known whether there are several hosts.
+    """
+    ip = aimed_ip(event, view)
+    address = ip_address(ip or "")
+    several = is_multi_host(view.job, view)
+    if ip is None or address is None:
+        return None
+    if several is False or (address.is_loopback and event.event in _LOCAL_SERVICES):
+        return ""
+    if address.is_loopback:
+        return "a loopback address, at which each host reaches itself" if several else None
+    if address.is_link_local:
+        return "a link-local address, which leads no farther than one cable and may be the same on every host"
+    for pattern, name in _SAME_EVERYWHERE:
+        if pattern.match(ip):
+            return f"the address of {name}, which every host may have"
+    return _by_interface(ip, view)
+
+
+def _by_interface(ip: str, view: View) -> str:
+    """The same by the interface that has the address, where it was shown."""
+    for host in view.job.hosts:
+        for interface in host.interfaces:
+            if any(a.ip == ip for a in interface.addresses or ()):
+                view.note(interface)
+                inside = is_virtual(interface, view)
+                return f"the address of {interface.name} on {host.name}, which leads to no other host" if inside else ""
+    return "an address of Docker's own network, which no other host reaches" if in_network(ip, _DOCKER) else ""
