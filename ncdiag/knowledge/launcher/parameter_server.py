@@ -1,0 +1,31 @@
+"""The addresses at which the processes of a parameter server (ps-lite: MXNet, BytePS) want to be reached."""
+
+from __future__ import annotations
+
+from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.model import Event
+from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.view import View
+from ncdiag.messages.vocabulary.connections import aimed_ip, leads_nowhere
+
+
+def _unlisted(event: Event, view: View) -> str:
+    """``none of the addresses in the list of hosts``, where the list has addresses; empty where it has this one."""
+    ip = aimed_ip(event, view)
+    listed = next((la for la in view.job.launches if any(ip_address(h.name) for h in la.hosts)), None)
+    if ip is None or listed is None or ip in {host.name for host in listed.hosts}:
+        return ""
+    view.note(listed)
+    return "none of the addresses in the list of hosts"
+
+
+@derived_of("pslite-node")
+def is_misled_node(event: Event, view: View) -> bool:
+    """Does a process give its peers an address that leads nowhere, or another one than the list of hosts has for it?"""
+    return bool(leads_nowhere(event, view) or _unlisted(event, view))
+
+
+@derived
+def node_fault(event: Event, view: View) -> str:
+    """What is wrong with the address of a process of ps-lite."""
+    return leads_nowhere(event, view) or _unlisted(event, view)
