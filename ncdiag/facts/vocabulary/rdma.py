@@ -161,7 +161,10 @@ def expects_rdma(job: Job, view: View) -> bool | None:
 @derived
 def failed_over_verbs(job: Job, view: View) -> bool:
     """Did an RDMA connection or transfer of the job fail?"""
-    return any(e.event in {"ib-completion-error", "ib-modify-qp-failed", "ib-query-gid-failed"} for e in job.events)
+    return any(e.event in _OVER_VERBS for e in job.events)
+
+
+_OVER_VERBS = frozenset({"ib-completion-error", "ib-modify-qp-failed", "ib-query-gid-failed", "ucx-endpoint-timeout"})
 
 
 @derived
