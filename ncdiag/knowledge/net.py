@@ -1,16 +1,14 @@
-"""Networks that differ between the ranks of a job, bonds with a dead member, and peers that do not answer."""
+"""Networks that differ between the ranks of a job, and bonds with a dead member."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 
-from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Difference, Event, Interface, Job, Rank
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.comparisons import who
 from ncdiag.facts.vocabulary.interfaces import is_dead
-from ncdiag.messages.vocabulary.connections import SPEAKERS, leads_nowhere
-from ncdiag.messages.vocabulary.reasons import reason
 
 _SOCKET_TYPES = {3: "Socket", 4: "IB"}
 """Kinds of sockets that NCCL's handshake names (ncclSocketType, src/include/socket.h)."""
@@ -82,12 +80,3 @@ def member_count(interface: Interface, view: View) -> int:
     """How many members the bond was seen with."""
     host = view.host(interface.host)
     return sum(i.master == interface.name for i in host.interfaces) if host is not None else 0
-
-
-_NO_ANSWER = frozenset({"timed-out", "unreachable"})
-
-
-@derived_of(*SPEAKERS)
-def is_unanswered(event: Event, view: View) -> bool:
-    """Did nobody answer at an address that may be a host's?"""
-    return reason(event, view) in _NO_ANSWER and not leads_nowhere(event, view)

@@ -15,6 +15,7 @@ from ncdiag.facts.vocabulary.launches import is_multi_host as names_several_host
 from ncdiag.facts.vocabulary.outcome import went_on
 from ncdiag.knowledge.launcher.announced import ANNOUNCED, misnumbered
 from ncdiag.knowledge.launcher.endings import first_crash_order
+from ncdiag.messages.vocabulary.connections import leads_nowhere
 from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_invalid_device
 from ncdiag.messages.vocabulary.reasons import reason
 
@@ -118,17 +119,19 @@ def is_mapping_fault(event: Event, view: View) -> bool:
     return event.event in _MISNUMBERED or event.event == ANNOUNCED or bool(is_invalid_device(event, view))
 
 
-@derived_of("gloo-no-address", "gloo-connect-failed", "gloo-family-mismatch")
+@derived_of("gloo-no-address", "gloo-connect-failed", "gloo-family-mismatch", "horovod-no-common-interface")
 def is_gloo_misled(event: Event, view: View) -> bool | None:
     """Did Gloo announce or look for an address that its peers do not share?
 
-    Its fall-back to loopback harms only a job on several hosts, and a refused connection after a crash is an echo.
+    Its fall-back to loopback harms only a job on several hosts, and a host that refuses after a crash is an echo.
     """
-    if event.event == "gloo-family-mismatch":
+    if event.event in {"gloo-family-mismatch", "horovod-no-common-interface"}:
         return True
     if event.event == "gloo-no-address":
         several = is_multi_host(view.job, view)
         return True if "wanted_interface" in event.fields else several
+    if leads_nowhere(event, view):
+        return True
     return any(word in event.text for word in _UNREACHED) and first_crash_order(view.job, view) is None
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
-from ncdiag.facts.derived import derived
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.scalars import in_network, ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.addresses import peer_ip
 from ncdiag.facts.vocabulary.interfaces import is_virtual
 from ncdiag.facts.vocabulary.job import is_multi_host
+from ncdiag.messages.vocabulary.reasons import reason
 
 SPEAKERS: dict[str, str] = {
     "mpi-tcp-connect-failed": "Open MPI",
@@ -19,6 +20,8 @@ SPEAKERS: dict[str, str] = {
     "grpc-connect-failed": "gRPC",
     "tensorpipe-connect-failed": "TensorPipe",
     "mooncake-connect-failed": "Mooncake",
+    "dask-connect-failed": "Dask",
+    "ray-connect-failed": "Ray",
     "pslite-node": "ps-lite",
 }
 """The program by the event in which it names the address of a peer; each has variables of its own for its interface."""
@@ -81,3 +84,13 @@ def _by_interface(ip: str, view: View) -> str:
                 inside = is_virtual(interface, view)
                 return f"the address of {interface.name} on {host.name}, which leads to no other host" if inside else ""
     return "an address of Docker's own network, which no other host reaches" if in_network(ip, _DOCKER) else ""
+
+
+_NO_ANSWER = frozenset({"timed-out", "unreachable"})
+
+
+@derived_of(*SPEAKERS)
+def is_unanswered(event: Event, view: View) -> bool:
+    """Did nobody answer at an address that may be a host's? Dask says so by the event, and gives no error."""
+    silent = event.event == "dask-connect-failed" or reason(event, view) in _NO_ANSWER
+    return silent and not leads_nowhere(event, view)
