@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from typing import Literal
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, GdrVerdict, Host, LinkTest, Rank, Setting
+from ncdiag.facts.model import Event, GdrVerdict, Host, Job, LinkTest, Rank, Setting
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.hosts import RDMA_CARDS
 from ncdiag.facts.vocabulary.link_tests import measured_bandwidth
 from ncdiag.facts.vocabulary.rdma import ranks_of
+from ncdiag.facts.vocabulary.told_rates import ratio, told
 from ncdiag.messages.vocabulary.reasons import error_name
 from ncdiag.nccl import paths, versions
 from ncdiag.nccl.selection import gdr
@@ -278,3 +279,9 @@ def is_numeric_level(setting: Setting, view: View) -> bool:
 def level_word(setting: Setting, view: View) -> str | None:
     """The word for such a digit in this release; None when the releases that are possible do not agree."""
     return paths.parse_level(setting.text or "", view.version(setting))
+
+
+@derived
+def told_fraction_from_gpu(job: Job, view: View) -> float | None:
+    """What an RDMA test is said to reach from the memory of a GPU, of what it reaches from host memory."""
+    return ratio(told(job, view, {"gpu-test"}), told(job, view, {"rdma-test"}))

@@ -107,14 +107,16 @@ def memlock_too_low(host: Host, view: View) -> bool | None:
 def memlock_suspected(host: Host, view: View) -> bool | None:
     """Is the limit too low, or not shown while verbs found no memory, or failed for host memory without a reason?
 
-    NCCL gives none up to 2.12, perftest never.
+    NCCL gives none up to 2.12, perftest never. Beside a failure with a reason, one without is its echo in a wrapper.
     """
     low = memlock_too_low(host, view)
     if low is not None:
         return low
-    for event in view.events_on(host.name, _LOCKING):
-        told, gpu = event.fields.get("error") is not None, event.fields.get("memory") == "gpu"
-        if reason(event, view) == "no-memory" or not (told or gpu):
+    failed = list(view.events_on(host.name, _LOCKING))
+    explained = any(event.fields.get("error") is not None for event in failed)
+    for event in failed:
+        gpu = event.fields.get("memory") == "gpu"
+        if reason(event, view) == "no-memory" or not (explained or gpu):
             view.note(event)
             return True
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Benchmark, CollectiveSum, Gpu, Hca, Host, Port, Scaling, TopoLink
+from ncdiag.facts.model import Benchmark, CollectiveSum, Gpu, Hca, Host, Job, Port, Scaling, TopoLink
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import (
     MEDIUM,
@@ -17,6 +17,7 @@ from ncdiag.facts.vocabulary.benchmarks import (
 from ncdiag.facts.vocabulary.gpus import MESH_SIZE, SIBLINGS, gpu_pairs, link_gbs
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.rdma import slow_devices
+from ncdiag.facts.vocabulary.told_rates import ratio, told
 from ncdiag.nccl.vocabulary.accepted import held_to, product_in
 from ncdiag.nccl.vocabulary.limits import tree_gbs
 from ncdiag.nccl.vocabulary.ways import way_out
@@ -259,3 +260,25 @@ def uses_part_of_mesh(benchmark: Benchmark, view: View) -> bool | None:
     if limit is None:
         return False if told else None
     return None if reached is None else bool(limit / 2 <= reached <= limit)
+
+
+_ETHERNET = 1.1
+"""Gbit/s of an Ethernet of one gigabit at most."""
+_FILLED = 0.6
+"""Gbit/s from which a gigabit Ethernet is full; less may have other reasons."""
+
+
+@derived
+def told_fraction_of_test(job: Job, view: View) -> float | None:
+    """What NCCL is said to reach of what a test of one link without it reached."""
+    return ratio(told(job, view, {"nccl"}), told(job, view, {"rdma-test", "tcp"}))
+
+
+@derived
+def told_gigabit(job: Job, view: View) -> bool | None:
+    """Are the hosts said to be joined by Ethernet of 1 Gbit/s, or is a rate told that fills one?"""
+    links = told(job, view, {"link"})
+    if links is not None:
+        return links <= _ETHERNET
+    reached = told(job, view, {"nccl", "job", "tcp", "tcp-stream"})
+    return None if reached is None else _FILLED <= reached <= _ETHERNET

@@ -49,8 +49,11 @@ _PLAIN = re.compile(
 )
 """Nor do they write so of what does not work."""
 _NOT = r"(?:not|n't|never|cannot|unable\sto|fails?\sto|failed\sto|refuses?\sto)\s(?:\w+\s){0,2}"
-_HANGS = r"""
-    hang(?:s|ing|ed)? | hung | stuck | freez(?:e|es|ing) | froze | frozen | stall(?:s|ed|ing)? | deadlock\w*
+_PER_SECOND = r"(?:about\s|around\s|roughly\s|~\s?)?\d[\d.,]*\s?[GM](?:i?B(?:/s|ps)|[Bb]its?/s|[Bb]it|b/s|bps)"
+"""A rate, with its unit."""
+_HANGS = rf"""
+    hang(?:s|ing|ed)? | hung | stuck(?!\s(?:at|around|below|on)\s(?:{_PER_SECOND}))
+  | freez(?:e|es|ing) | froze | frozen | stall(?:s|ed|ing)? | deadlock\w*
   | blocks?\sforever | waits?\sforever | forever | no\sprogress | unresponsive | time[sd]?\s?-?out
   | stop(?:s|ped)\s(?:responding|moving|progressing|(?:at|after|in)\s(?:\w+\s)?(?:steps?|iterations?|epochs?|\d))
   | lock(?:s|ed)\sup | timing\sout | timeouts? | sits\s(?:there
@@ -69,21 +72,25 @@ _WRONG = r"""
   |inconsistent|incorrect)
   | (?:loss(?:es)?|gradients?|results?|weights|values|outputs?)\s(?:\w+\s){0,2}(?:differs?|different|mismatch\w*)
 """
-_SLOW = r"""
+_SLOW = rf"""
     slow(?:er|ly|down|s)?
+  | (?:only|just|merely|barely|never\sexceeds?|no\smore\sthan|not\smore\sthan|at\smost|instead\sof
+    |(?:stuck|capped|limited|tops\sout|peaks|maxes\sout)\s(?:at|to|around|below)) \s(?:{_PER_SECOND})
+  | (?:{_PER_SECOND})\s(?:\w+\s){{0,2}}(?:instead\sof|where|out\sof)\s(?:about\s|around\s|~)?\d[\d.]*
+  | no\s(?:real\s|noticeable\s)?speed-?\s?up | no\sfaster | (?:does|do)(?:n't|\snot)\s(?:\w+\s)?scale
   | (?:half|third|quarter|tenth|fraction|\d+\s?%)\sof\s(?:the\s)?(?:what|speed|bandwidth|throughput|expected
   |performance)
   | crawl(?:s|ed|ing)? | (?:poor|low)\s(?:performance|bandwidth|scaling|throughput|busbw)
-  | (?:bandwidth|throughput|performance|speed|busbw|scaling)\s(?:\w+\s){0,4}
+  | (?:bandwidth|throughput|performance|speed|busbw|scaling)\s(?:\w+\s){{0,4}}
     (?:low|lower|below|drops?|dropped|bad|poor|worse|half|degrad\w*|less)
-  | takes?\s(?:\w+\s){0,3}(?:longer|(?:\d+\s?)?(?:minutes|mins?|hours|hrs?)|ages)
-  | only\s(?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing|at)\s(?:\w+\s){0,2}\d[\d.,]*\s?\w*
-  | (?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing)\s(?:\w+\s){0,2}only\s(?:\w+\s)?\d[\d.,]*\s?[GMT]i?(?:B|b)\w*
+  | takes?\s(?:\w+\s){{0,3}}(?:longer|(?:\d+\s?)?(?:minutes|mins?|hours|hrs?)|ages)
+  | only\s(?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing|at)\s(?:\w+\s){{0,2}}\d[\d.,]*\s?\w*
+  | (?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing)\s(?:\w+\s){{0,2}}only\s(?:\w+\s)?\d[\d.,]*\s?[GMT]i?(?:B|b)\w*
   | only\s(?:about\s)?(?:an?\s)?(?:half|third|quarter|tenth|fraction|\d+\s?%)\s(?:of|as)
   | (?:i'd|would|should|we|i)\s(?:have\s)?expect\w*\s(?:about\s|around\s|~)?\d[\d.]*
-  | takes?\s(?:\w+\s){0,3}(?:as\slong|longer)
-  | los(?:e|es|ing|t)\s(?:\w+\s){0,2}(?:\d+\s?%|half)
-  | expect\w*\s(?:\w+\s){0,3}\d[\d.]*\s?[GMT]i?(?:B/s|bps|b/s|Bps)
+  | takes?\s(?:\w+\s){{0,3}}(?:as\slong|longer)
+  | los(?:e|es|ing|t)\s(?:\w+\s){{0,2}}(?:\d+\s?%|half)
+  | expect\w*\s(?:\w+\s){{0,3}}\d[\d.]*\s?[GMT]i?(?:B/s|bps|b/s|Bps)
 """
 _UNUSED = rf"""
     only\s(?:one|1)\sof\s(?:\w+\s){{0,4}}(?:nics?|hcas?|ports?|interfaces?|rails?|adapters?|cards?)

@@ -12,6 +12,7 @@ from typing import Any
 
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats import basics
+from ncdiag.parsers import _program
 from ncdiag.spans import Section
 
 KIND = "iperf3"
@@ -57,13 +58,14 @@ def parse(section: Section) -> Parsed:
         elif summary and found:
             found[-1].setdefault("rates", []).append(summary)
             last[-1] = index
-        elif not _OTHER.match(line) and not basics.is_elision(line):
+        elif line.startswith("iperf3: ") or (not _OTHER.match(line) and not basics.is_elision(line)):
             unread.append(index)
     observed = (
         observe(section, index, "LinkTest", program="iperf3", memory="host", **_of(run))
         for index, run in zip(last, found, strict=True) if "rates" in run
     )  # fmt: skip
-    return Parsed(observations=tuple(observed), unread=tuple(unread))
+    rest = _program.leftovers(section, unread)
+    return Parsed(observations=(*observed, *rest.observations), unread=rest.unread)
 
 
 def _of(run: dict[str, Any]) -> dict[str, Any]:

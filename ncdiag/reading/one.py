@@ -24,7 +24,7 @@ from ncdiag.spans import span
 
 _UNTOLD = frozenset({"unknown-warn", "program-error", "program-cuda-failure", "failure-words", "kernel-fault"})
 """Events of a line of which nobody knows what it says: a layer around it may look like them."""
-_TOLD = frozenset({"Complaint", "Trial", "Context", "Want"})
+_TOLD = frozenset({"Complaint", "Trial", "Context", "Want", "ToldRate"})
 """What people say, in any clothes."""
 _PLACE = frozenset({"text", "order", "time", "count", "line_tag", "unreadable_rows"})
 """Fields that tell of a line, or of how it was read, rather than of what it says."""

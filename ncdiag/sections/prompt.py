@@ -55,6 +55,11 @@ _DECORATED = re.compile(
     r"[\s#*`>=:~-]*(?:output of|command)?[\s:`*]*(?P<command>[A-Za-z][\w./-]*(?: [\w./=|-]+){0,6}?)[\s`*:=~-]*$",
     re.IGNORECASE,
 )
+_SAYS = re.compile(
+    r"(?<=\s)(?:is|was|are|only|just|gets?|got|reach\w*|gives?|gave|shows?|says|prints|works?|fails?|hangs?|runs?|between)\b",
+    re.IGNORECASE,
+)
+"""What a sentence says of a command."""
 _OUTPUT_ON = re.compile(
     r"[\s#*`>-]*(?:output of\s)?`?(?P<command>[A-Za-z][\w./-]*(?: [\w./=|-]+){0,6}?)`?(?:\soutput)?\s(?:on|from)\s"
     rf"(?:(?:the\s)?(?:host|node|machine|server)\s)?`?(?P<host>(?=\S*[\d-]){_HOSTNAME})`?[\s:*`]*$",
@@ -199,7 +204,7 @@ def title(line: str) -> str | None:
     -m:``).
     """
     found = _DECORATED.match(line) if len(line) < 120 else None  # noqa: PLR2004
-    return found["command"].strip() if found else None
+    return found["command"].strip() if found and not _SAYS.search(line) else None
 
 
 def output_on(line: str) -> tuple[str, str] | None:

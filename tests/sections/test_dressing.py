@@ -51,7 +51,8 @@ def told(text: str) -> list[str]:
         json.dumps([o.entity, list(o.key), o.host, {k: v for k, v in o.fields.items() if k not in WHERE}],
                    sort_keys=True, default=str)
         for o in read_source(source).observations
-        if o.entity not in {"Complaint", "Trial", "Context", "Want"}  # a program that prints a sentence says nothing
+        # a program that prints a sentence says nothing
+        if o.entity not in {"Complaint", "Trial", "Context", "Want", "ToldRate"}
         and o.fields.get("event") != "failure-words"  # which do not count behind a level such as INFO
     )  # fmt: skip
 

@@ -57,7 +57,7 @@ from ncdiag.facts.model.records import (
 )
 from ncdiag.facts.model.stacks import StackDump, StackFrame, StackThread
 from ncdiag.facts.model.system import IdleState, KernelModule, Library, Limit, Mount, ProcessCpus, Service
-from ncdiag.facts.model.told import Context, Trial, Want
+from ncdiag.facts.model.told import Context, ToldRate, Trial, Want
 from ncdiag.facts.model.topology import (
     GraphChannel,
     GraphDump,
@@ -173,6 +173,7 @@ __all__ = [
     "Step",
     "Throughput",
     "Timeout",
+    "ToldRate",
     "TopoCpu",
     "TopoGpu",
     "TopoLink",

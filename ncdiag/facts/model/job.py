@@ -26,7 +26,7 @@ from ncdiag.facts.model.records import (
 )
 from ncdiag.facts.model.stacks import StackDump
 from ncdiag.facts.model.system import IdleState, KernelModule, Library, Limit, Mount, ProcessCpus, Service
-from ncdiag.facts.model.told import Context, Trial, Want
+from ncdiag.facts.model.told import Context, ToldRate, Trial, Want
 from ncdiag.facts.model.topology import GraphDump, TopoSystem
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.spans import Span
@@ -257,6 +257,7 @@ class Job(Fact, frozen=True, kw_only=True):
     trials: Open[Trial] = ()
     contexts: Open[Context] = ()
     wishes: Open[Want] = ()
+    told_rates: Open[ToldRate] = ()
     cluster_nodes: Open[ClusterNode] = ()
     cloud_instances: Open[CloudInstance] = ()
     security_groups: Open[SecurityGroup] = ()

@@ -43,3 +43,18 @@ class Want(Fact, frozen=True, kw_only=True):
     what: str
     told: bool = True
     text: str = ""
+
+
+class ToldRate(Fact, frozen=True, kw_only=True):
+    """A rate between hosts that a person tells: ``gbps`` in Gbit/s, of each of ``count`` links.
+
+    ``of``: what a ``link`` is said to carry, what was ``expected``, or what was reached by ``nccl``, by an RDMA test
+    from host memory (``rdma-test``) or from that of a GPU (``gpu-test``), by TCP with one stream (``tcp-stream``) or
+    with several (``tcp``), and ``job`` where nobody says by what.
+    """
+
+    of: Literal["link", "expected", "nccl", "rdma-test", "gpu-test", "tcp", "tcp-stream", "job"]
+    gbps: float
+    count: int = 1
+    told: bool = True
+    text: str = ""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Host, Interface, Rank
+from ncdiag.facts.model import Host, Interface, Job, Rank
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import leads_out
+from ncdiag.facts.vocabulary.told_rates import ratio, told
 
 FAST_GBPS = 25.0
 """Slower RDMA ports are on-board Ethernet that happens to speak RDMA; no fabric for training."""
@@ -151,3 +152,9 @@ def socket_tuning_excess(host: Host, view: View) -> bool | None:
     if threads.number > _MAX_THREADS:
         return True
     return each is not None and each.number is not None and threads.number * each.number > _MAX_SOCKETS
+
+
+@derived
+def told_fraction_of_streams(job: Job, view: View) -> float | None:
+    """What one stream of TCP is said to carry, of what several carry."""
+    return ratio(told(job, view, {"tcp-stream"}), told(job, view, {"tcp"}))

@@ -15,6 +15,7 @@ from ncdiag.parsers.told import context, wants
 from ncdiag.parsers.told.changes import RELEASED
 from ncdiag.parsers.told.contrast import Trial, settled
 from ncdiag.parsers.told.paragraphs import Expected, is_heading, joined, may_end, sentences
+from ncdiag.parsers.told.rates import Rate, RateReader
 from ncdiag.parsers.told.trials import Found, Reader
 from ncdiag.spans import Section
 
@@ -45,16 +46,17 @@ _RELEASES = frozenset({"nccl-version", "driver-branch", "framework-version"})
 
 
 def read(sections: Iterable[Section]) -> list[Observation]:
-    """The trials, contexts and wishes that the lines of these sections tell."""
+    """The trials, contexts, wishes and rates that the lines of these sections tell."""
     lines = [(s, i) for s in sections if s.kind in _KINDS for i in range(len(s.lines))]
     lines.sort(key=lambda place: place[0].number(place[1]))
     found: list[tuple[Found, int]] = []
     others: list[Observation] = []
-    reader = Reader()
+    reader, rates = Reader(), RateReader()
     for first, line, offsets, is_sentence in _chosen([_written(section, index) for section, index in lines]):
         section, index = lines[first]
         spoken = section.kind == "text" and (is_sentence or not _PRINTED.search(_ASSIGNED.sub("", line)))
         is_item = _ITEM.match(line) is not None
+        others += _rates(rates.read(line, first), section, index)
         for at, sentence in sentences(line):
             trials = reader.read(sentence, is_item=is_item)
             found += [(trial, first + bisect.bisect(offsets, at + trial.at) - 1) for trial in trials]
@@ -101,7 +103,9 @@ def may_tell(line: str, *, notes: bool) -> bool:
     said = [sentence for _, sentence in sentences(line)]
     if any(map(Reader().read, said)):
         return True
-    return not _PRINTED.search(line) and any(any(context.read(s)) or any(wants.read(s)) for s in said)
+    return not _PRINTED.search(line) and any(
+        any(context.read(s)) or any(wants.read(s)) or any(RateReader().read(s)) for s in said
+    )
 
 
 def _is_note(line: str) -> bool:
@@ -124,6 +128,11 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
         ),
         *(observe(section, index, "Want", what=what, text=text) for what in wants.read(sentence)),
     ]
+
+
+def _rates(found: Iterable[Rate], section: Section, index: int) -> list[Observation]:
+    text = section.lines[index][:_KEPT]
+    return [observe(section, index, "ToldRate", of=r.of, gbps=r.gbps, count=r.links, text=text) for r in found]
 
 
 def _observed(trial: Trial, section: Section, index: int) -> Observation:
