@@ -54,9 +54,7 @@ def shared() -> Shared:
 
 def texts() -> Index:
     """The words of all that the shipped rules say."""
-    return compiled.load(
-        "texts", itertools.chain(compiled.files(rules_dir(), ".toml"), _code()), _texts, Index
-    )
+    return compiled.load("texts", itertools.chain(compiled.files(rules_dir(), ".toml"), _code()), _texts, Index)
 
 
 def _texts() -> Index:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
 
 import msgspec
 
@@ -36,8 +35,6 @@ PRIORS: Mapping[str, float] = {"common": 0.8, "uncommon": 0.4, "rare": 0.0}
 _OTHER_TROUBLE = -0.8
 """What it counts that the job has trouble, and none that the suspect makes."""
 _SAME_TROUBLE = 0.3
-_FAILING = frozenset({"fails", "crashes", "cannot-start", "fails-at-init"})
-"""Troubles that people do not tell apart: what fails dies, or does not start. A cause of one may be that of another."""
 _PREMISE = Sign(text="what it needs is there, as far as the input shows", strength="weak")
 """The sign that a rule gives which could not be judged, though its conditions were true as far as they are known."""
 _WORDS = "words"
@@ -126,7 +123,7 @@ class Scales:
         prior = PRIORS[suspect.prior] if suspect else 0.0
         trouble = 0.0
         if suspect and suspect.complaints and self._trouble:
-            trouble = _of_trouble(self._trouble, set(suspect.complaints))
+            trouble = _SAME_TROUBLE if self._trouble & set(suspect.complaints) else _OTHER_TROUBLE
         return Weighed(rule, prior + trouble + sum(each.counts for each in judged), prior, trouble, tuple(judged))
 
     def _of_verdict(self, rule: Rule) -> Iterable[Judged]:
@@ -221,13 +218,6 @@ def _tried(view: View) -> dict[str, tuple[Span, ...]]:
         found.setdefault(change, lines)
         found.setdefault(change.partition("=")[0], lines)
     return found
-
-
-def _of_trouble(found: AbstractSet[str], made: AbstractSet[str]) -> float:
-    """What it counts that this trouble is found, and that trouble is what the suspect makes."""
-    if found & made:
-        return _SAME_TROUBLE
-    return 0.0 if found & _FAILING and made & _FAILING else _OTHER_TROUBLE
 
 
 def key_of(rule: Rule, sign: Sign) -> str:
