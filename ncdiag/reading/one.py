@@ -12,7 +12,7 @@ from ncdiag.facts.observe import Observation
 from ncdiag.parsers import discover
 from ncdiag.parsers.nccl_log import Scanner
 from ncdiag.reading.model import Reading
-from ncdiag.reading.parse import collection_paused, put_together
+from ncdiag.reading.parse import collection_paused, programs_in, put_together
 from ncdiag.reading.sieve import Sieve
 from ncdiag.sections.cut import Cutter
 from ncdiag.sections.line import Line
@@ -116,7 +116,9 @@ def _read_lines(source: Text, lines: Sequence[Line], count: int = 0) -> Reading:
     skipped = sum(cutter.skipped_lines for cutter in cutters.values())
     reading = put_together(source.name, scanned, sections, skipped, count, source.notes)
     written = (span(source.name, line.number, line.text) for line in lines if line.text and not line.text.isspace())
-    return msgspec.structs.replace(reading, written=tuple(written))
+    programs = programs_in(source.name, [(lines[index].number, lines[index].text) for index in order])
+    observations, faults = (*reading.observations, *programs[0]), (*reading.faults, *programs[1])
+    return msgspec.structs.replace(reading, written=tuple(written), observations=observations, faults=faults)
 
 
 def _named(observations: Iterable[Observation]) -> tuple[set[str], dict[str, str]]:

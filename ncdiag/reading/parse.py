@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from ncdiag.errors import contained
 from ncdiag.facts.observe import Observation, Parsed, not_declared
-from ncdiag.parsers import discover, leftovers, told
+from ncdiag.parsers import discover, leftovers, script, told
 from ncdiag.reading.model import Piece, Reading
 from ncdiag.reading.sieve import Dropped
 from ncdiag.spans import Section, Span
@@ -54,6 +54,14 @@ def _told(sections: Iterable[Section], faults: list[str]) -> list[Observation]:
     except Exception as error:  # noqa: BLE001  (the grammar must raise nothing: this did)
         faults.append(contained(error, "what people say could not be read"))
         return []
+
+
+def programs_in(name: str, lines: Sequence[tuple[int, str]]) -> tuple[list[Observation], list[str]]:
+    """What is wrong with the Python programs in a paste, by its numbered lines, and notes on faults of the reader."""
+    try:
+        return script.read(name, lines), []
+    except Exception as error:  # noqa: BLE001  (the reader must raise nothing: this did)
+        return [], [contained(error, "the programs in the paste could not be read")]
 
 
 @contextlib.contextmanager

@@ -55,6 +55,7 @@ from ncdiag.facts.model.records import (
     Throughput,
     Timeout,
 )
+from ncdiag.facts.model.scripts import ScriptFault
 from ncdiag.facts.model.stacks import StackDump, StackFrame, StackThread
 from ncdiag.facts.model.system import IdleState, KernelModule, Library, Limit, Mount, ProcessCpus, Service
 from ncdiag.facts.model.told import Context, ToldRate, Trial, Want
@@ -163,6 +164,7 @@ __all__ = [
     "RouteAnswer",
     "RuledOut",
     "Scaling",
+    "ScriptFault",
     "SecurityGroup",
     "SeenComplaint",
     "Service",

@@ -10,7 +10,7 @@ from ncdiag.facts.model.base import Fact, HostName, InterfaceKind
 from ncdiag.facts.model.cluster import CloudInstance, ClusterNode, SecurityGroup
 from ncdiag.facts.model.fabric import Fabric
 from ncdiag.facts.model.hardware import Gpu, Npu, PciDevice, TopoLink
-from ncdiag.facts.model.marks import BY_NAME, GREATEST, UNION, Open, closed_by
+from ncdiag.facts.model.marks import BY_NAME, GREATEST, READ, UNION, Open, closed_by
 from ncdiag.facts.model.monitoring import HealthCheck, OperationProfile, RasReport
 from ncdiag.facts.model.network import Hca, Interface, Route, RouteAnswer
 from ncdiag.facts.model.processes import CollectiveSum, Communicator, Event, Parameter, Rank, Setting
@@ -24,6 +24,7 @@ from ncdiag.facts.model.records import (
     Throughput,
     Timeout,
 )
+from ncdiag.facts.model.scripts import ScriptFault
 from ncdiag.facts.model.stacks import StackDump
 from ncdiag.facts.model.system import IdleState, KernelModule, Library, Limit, Mount, ProcessCpus, Service
 from ncdiag.facts.model.told import Context, ToldRate, Trial, Want
@@ -253,6 +254,7 @@ class Job(Fact, frozen=True, kw_only=True):
     throughputs: Open[Throughput] = ()
     link_tests: Open[LinkTest] = ()
     stack_dumps: Open[StackDump] = ()
+    script_faults: Annotated[tuple[ScriptFault, ...], READ] = ()
     complaints: Open[Complaint] = ()
     trials: Open[Trial] = ()
     contexts: Open[Context] = ()

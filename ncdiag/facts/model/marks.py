@@ -85,6 +85,9 @@ def closed_if_seen(*kinds: str) -> Closing:
     return Closing(lambda owner, field: bool(getattr(owner, field)), frozenset(kinds))
 
 
+READ = Closing(lambda _owner, _field: True)
+"""A collection of what is read off the input and is nowhere else: what is not in it is not there."""
+
 Open = Annotated[tuple[T, ...], Closing(lambda owner, field: field in owner.complete)]
 """A collection of the job, closed where ``Job.complete`` has its name."""
 

@@ -1,0 +1,198 @@
+"""Stretches of Python in a paste, as far as they parse: cut, dedented, with prompts, with prose between them.
+
+Each statement with what is indented below it is parsed by itself, so that one that is broken costs no other. Within
+one, a line at which the parser stops is left out, and what a cut leaves open is closed.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+import warnings
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+_LINES, _GROUP, _LINE, _DEEP = 4000, 600, 2000, 40
+"""Lines of a paste, lines of a statement, characters of a line and brackets in brackets that are read."""
+_REPAIRS, _ROOM = 24, 1 << 19
+"""Lines of a statement that are left out at most, and characters that are parsed in all."""
+_STATEMENT = re.compile(
+    r"\s*(?:(?:import|from|def|class|if|for|while|with|try|async|return|raise|assert|del|global)\b|@\w"
+    r"|[A-Za-z_][\w.]{0,120}(?:\[[^\]\n]{0,120}\])?\s{0,8}(?:=|\(|[+*/|&-]=|,\s?[A-Za-z_]\w{0,60}\s?=|:\s?\w+\s?=))"
+)
+_GOES_ON = re.compile(r"\s*(?:(?:else|finally)\s{0,4}:|(?:elif|except)\b|[)\]}])")
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_PROMPT = re.compile(r"\s*(?:>>> ?|In \[\d{1,4}\]: )")
+_MORE = re.compile(r"\s*\.{3}(?::? |$)")
+_FRAME = re.compile(r'.{0,200}File "[^"\n]{1,400}", line \d+')
+_PIECE = re.compile(r"\"\"\"|'''|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|#[^\n]*|[()\[\]{}]")
+_CLOSERS = {"(": ")", "[": "]", "{": "}"}
+_HEADER = re.compile(r"expected an indented block after .{1,80} on line (\d+)")
+
+
+class Script(msgspec.Struct, frozen=True):
+    """Statements that stand in one stretch of a paste; the line numbers of their nodes are those of the source."""
+
+    body: list[ast.stmt]
+
+
+def scripts(lines: Sequence[tuple[int, str]]) -> list[Script]:
+    """The stretches of Python in these lines, each between fences or the ends of the paste."""
+    found = []
+    room = [_ROOM]
+    for stretch in _stretches(lines[:_LINES]):
+        body = list(_statements(_typed(stretch), room))
+        if body:
+            found.append(Script(body))
+    return found
+
+
+def _stretches(lines: Sequence[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+    """The lines between fences, without those of a traceback, whose code is not the program's text."""
+    held: list[tuple[int, str]] = []
+    framed = False
+    for number, line in lines:
+        if _FENCE.match(line):
+            yield held
+            held = []
+        elif not (framed or _FRAME.match(line)):
+            held.append((number, line[:_LINE].expandtabs(8)))
+        framed = _FRAME.match(line) is not None
+    yield held
+
+
+def _typed(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """What was typed at Python's prompts, where there are any; the lines as they are elsewhere.
+
+    ``>>>`` may have been taken for a quotation, so that only the prompt of the next lines is left.
+    """
+    if not any(_PROMPT.match(line) for _, line in lines):
+        return [(number, line[found.end() :] if (found := _MORE.match(line)) else line) for number, line in lines]
+    typed, within = [], False
+    for number, line in lines:
+        prompt = _PROMPT.match(line) or (_MORE.match(line) if within else None)
+        within = prompt is not None
+        typed.append((number, line[prompt.end() :] if prompt else ""))
+    return typed
+
+
+def _statements(lines: Sequence[tuple[int, str]], room: list[int]) -> Iterator[ast.stmt]:
+    at = 0
+    while at < len(lines) and room[0] > 0:
+        if not _STATEMENT.match(lines[at][1]):
+            at += 1
+            continue
+        end = _end(lines, at)
+        room[0] -= sum(len(line) for _, line in lines[at:end])
+        body = _parsed([line for _, line in lines[at:end]], room)
+        for statement in body or ():
+            _renumber(statement, [number for number, _ in lines[at:end]])
+            yield statement
+        at = end if body else at + 1
+
+
+def _end(lines: Sequence[tuple[int, str]], start: int) -> int:
+    """Where the statement ends that begins here, with its body, and with those that belong to it (``else``)."""
+    indent = _indent(lines[start][1])
+    depth, quote = _open(lines[start][1], 0, "")
+    decorated = lines[start][1].lstrip().startswith("@")
+    end = start + 1
+    for index in range(start + 1, min(len(lines), start + _GROUP)):
+        line = lines[index][1]
+        if not line.strip():
+            continue
+        inside = depth > 0 or bool(quote)
+        if not (inside or decorated or _indent(line) > indent or (_indent(line) == indent and _GOES_ON.match(line))):
+            break
+        decorated = decorated and line.lstrip().startswith("@")
+        depth, quote = _open(line, depth, quote)
+        end = index + 1
+    return end
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _open(line: str, depth: int, quote: str) -> tuple[int, str]:
+    """How many brackets, and which long string, are open behind the line."""
+    for piece in _PIECE.findall(line):
+        if quote:
+            quote = "" if piece == quote else quote
+        elif piece in {'"""', "'''"}:
+            quote = piece
+        elif piece in _CLOSERS:
+            depth += 1
+        elif piece in ")]}":
+            depth = max(depth - 1, 0)
+    return depth, quote
+
+
+def _parsed(lines: list[str], room: list[int]) -> list[ast.stmt] | None:
+    """The statements in these lines, without what does not parse; None where nothing does."""
+    held = textwrap.dedent("\n".join(lines)).split("\n")
+    closed = False
+    for _ in range(_REPAIRS):
+        text = "\n".join(held)
+        room[0] -= len(text)
+        if room[0] < 0 or _depth(text) > _DEEP:
+            return None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of escapes in strings, which are none of ours
+                return ast.parse(text).body
+        except SyntaxError as error:
+            missing = "" if closed else _missing(text)
+            if missing and (error.msg.endswith("was never closed") or "EOF" in error.msg):
+                held, closed = [*held, missing], True
+            elif not _mended(held, error):
+                return None
+        except (ValueError, RecursionError, MemoryError):
+            return None
+    return None
+
+
+def _mended(lines: list[str], error: SyntaxError) -> bool:
+    """Leave out the line at which the parser stopped; False where there is none."""
+    header = _HEADER.match(error.msg)
+    if header:
+        lines[int(header[1]) - 1] += " pass"
+        return not lines[int(header[1]) - 1].endswith("pass pass")
+    at = min(error.lineno or 1, len(lines)) - 1
+    while at > 0 and not lines[at].strip():
+        at -= 1
+    line = lines[at]
+    if isinstance(error, IndentationError) or line.strip() == "pass":
+        lines[at] = ""
+    else:
+        lines[at] = " " * _indent(line) + "pass"
+    return bool(line.strip()) and any(map(str.strip, lines))
+
+
+def _missing(text: str) -> str:
+    """The brackets that close what is open at the end."""
+    held: list[str] = []
+    for piece in _PIECE.findall(text):
+        if piece in _CLOSERS:
+            held.append(_CLOSERS[piece])
+        elif held and piece == held[-1]:
+            held.pop()
+    return "".join(reversed(held))
+
+
+def _depth(text: str) -> int:
+    """How deep brackets stand in brackets at most."""
+    depth = deepest = 0
+    for piece in _PIECE.findall(text):
+        depth += (piece in _CLOSERS) - (piece in ")]}" and depth > 0)
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _renumber(statement: ast.stmt, numbers: Sequence[int]) -> None:
+    for node in ast.walk(statement):
+        line = getattr(node, "lineno", None)
+        if line is not None:
+            node.lineno = numbers[min(line, len(numbers)) - 1]  # type: ignore[attr-defined]

@@ -1,0 +1,98 @@
+"""How a program numbers, starts and forks its processes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from ncdiag.parsers.script.blocks import Script
+from ncdiag.parsers.script.names import Names, constant, keyword, last
+
+_STARTS = frozenset({"Process", "Pool", "ProcessPoolExecutor"})
+_ENGINES = frozenset({"LLM", "AsyncLLM", "Engine"})
+_SIZES = ("tensor_parallel_size", "tp_size", "pipeline_parallel_size", "data_parallel_size")
+_TOUCHES = re.compile(
+    r"torch\.cuda\.(?:get_device_\w+|current_device|mem_get_info|init|set_device|empty_cache|synchronize|memory_\w+"
+    r"|is_bf16_supported|current_stream|Stream)"
+)
+_OTHER_METHOD = frozenset({"set_start_method", "get_context"})
+
+
+def constants(call: ast.Call) -> tuple[object, object]:
+    """The rank and the number of ranks that ``init_process_group`` is given as constants."""
+    return constant(keyword(call, "rank")), constant(keyword(call, "world_size"))
+
+
+def local_as_rank(call: ast.Call, names: Names) -> bool:
+    """Is the number of the process on its host given as its rank?"""
+    rank = keyword(call, "rank")
+    if isinstance(rank, ast.Name) and len(found := names.values.get(rank.id, [])) == 1:
+        rank = found[0]
+    if isinstance(rank, ast.Call) and rank.args:
+        rank = rank.args[0]
+    told = constant(rank.slice) if isinstance(rank, ast.Subscript) else last(rank) if rank is not None else ""
+    return str(told).lower() == "local_rank"
+
+
+def spawned(names: Names) -> Iterator[tuple[ast.Call, int]]:
+    """The calls that start several processes, each with their number; 0 where it is not told."""
+    for call in names.calls:
+        if last(call.func) in {"spawn", "start_processes"} and (call.args or keyword(call, "fn")):
+            count = constant(keyword(call, "nprocs") or (call.args[2] if len(call.args) > 2 else None))  # noqa: PLR2004
+            yield call, count if isinstance(count, int) else 0
+
+
+def unguarded(script: Script, names: Names) -> ast.Call | None:
+    """Workers that are spawned, or an engine that may spawn them, while the program is imported."""
+    if any(isinstance(node, ast.Name) and node.id == "__name__" for part in script.body for node in ast.walk(part)):
+        return None
+    imported = any(isinstance(part, (ast.Import, ast.ImportFrom)) for part in script.body)
+    for call in _at_once(script.body) if imported else ():
+        if any(call is each for each, _ in spawned(names)) or (last(call.func) in _ENGINES and _has_workers(call)):
+            return call
+    return None
+
+
+def _has_workers(call: ast.Call) -> bool:
+    sizes = (constant(keyword(call, name)) for name in _SIZES)
+    return any(isinstance(size, int) and size > 1 for size in sizes)
+
+
+def forked(script: Script, names: Names) -> ast.Call | None:
+    """A call that starts CUDA before processes are forked in the same statements."""
+    calls = names.calls
+    if any(last(call.func) in _OTHER_METHOD for call in calls) or any(
+        name.endswith("MULTIPROC_METHOD") for name, _ in names.variables
+    ):
+        return None
+    touched: ast.Call | None = None
+    for call in _at_once(script.body):
+        name = names.of(call.func)
+        if touched is None and (_TOUCHES.fullmatch(name) or _moves(call)):
+            touched = call
+        elif touched is not None and _forks(name, call):
+            return touched
+    return None
+
+
+def _forks(name: str, call: ast.Call) -> bool:
+    """Does it start workers by fork, which is what Linux does unless told otherwise?"""
+    is_start = last(call.func) in _STARTS and (name in _STARTS or "multiprocessing" in name or "concurrent" in name)
+    return is_start or (last(call.func) in _ENGINES and _has_workers(call))
+
+
+def _moves(call: ast.Call) -> bool:
+    if last(call.func) == "cuda":
+        return isinstance(call.func, ast.Attribute)
+    target = call.args[0] if last(call.func) == "to" and call.args else keyword(call, "device")
+    return isinstance(target, ast.Constant) and str(target.value).startswith("cuda")
+
+
+def _at_once(body: Sequence[ast.stmt]) -> Iterator[ast.Call]:
+    """The calls of the main program in their order, without those in its functions, under its guard as well."""
+    for statement in body:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        found = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+        yield from sorted(found, key=lambda call: (call.lineno, call.col_offset))
