@@ -22,12 +22,12 @@ _ALWAYS = frozenset({
     "reduce_scatter", "reduce_scatter_tensor", "reducescatter", "_reduce_scatter_base", "all_to_all",
     "all_to_all_single", "alltoall", "gather_object", "scatter_object_list", "gather_for_metrics",
     "pad_across_processes", "new_group", "new_subgroups", "new_subgroups_by_enumeration", "split_group",
-    "init_device_mesh", "init_process_group", "sync_global_devices", "process_allgather", "broadcast_one_to_all",
+    "init_device_mesh", "sync_global_devices", "process_allgather", "broadcast_one_to_all",
     "DistributedDataParallel", "FullyShardedDataParallel", "fully_shard", "BroadcastGlobalVariablesCallback",
     "BroadcastGlobalVariablesHook", "MetricAverageCallback", "Barrier", "Allreduce", "Bcast", "Allgather",
 })  # fmt: skip
 """Names that mean nothing else."""
-_OF_LIBRARY = frozenset({"broadcast", "broadcast_", "reduce", "gather", "scatter", "synchronize", "bcast", "join"})
+_OF_LIBRARY = frozenset({"broadcast", "broadcast_", "reduce", "gather", "scatter", "bcast"})
 _LIBRARY = re.compile(
     r"torch\.distributed|(?:.*\.)?(?:horovod|hvd)(?:\.\w+)?|paddle\.distributed(?:\.\w+)*|accelerate\.utils(?:\.\w+)*"
     r"|(?:.*\.)?(?:accelerator|fabric|strategy|deepspeed\.comm|dist|idist|COMM_WORLD)|ignite\.distributed|mmengine\.dist"
@@ -37,6 +37,7 @@ _OF_TRAINER = frozenset({"evaluate", "predict", "test", "validate", "fit", "trai
 _OF_SHARDED = frozenset(
     {"state_dict", "get_state_dict", "save_checkpoint", "save_16bit_model", "save_state", "save_model"}
 )
+_HOLDS_MODEL = re.compile(r"(?i)model|engine|module|net|policy|actor|critic|accelerator|trainer|fsdp|ddp")
 _NOT_OURS = frozenset({"Barrier", "Bcast"})
 _OTHER_GROUP = re.compile(r"(?i)(?:.*_)?(?:group|pg|mesh|comm|subgroup)\d*")
 _WHOLE_GROUP = re.compile(r"(?i)(?:.*\.)?(?:world|default_pg|group\.world)")
@@ -158,10 +159,14 @@ class Finder:
             if what:
                 found.setdefault(what, node)
             function = self._names.functions.get(last(node.func))
-            if function is not None and depth < _DEPTH and not what:
+            if function is not None and depth < _DEPTH and not what and self._is_own(node):
                 for inner in self._made(function.body, depth + 1):
                     found.setdefault(inner, node)
         return found
+
+    def _is_own(self, call: ast.Call) -> bool:
+        """Is it a call of a function of the program, and not of some object that has one of that name?"""
+        return self._names.of(call.func).rpartition(".")[0] in {"", "self", "cls"}
 
     def collective(self, call: ast.Call) -> str:
         """What has to match on all ranks; empty for a call that needs no other rank, or those of a group alone."""
@@ -170,7 +175,7 @@ class Finder:
         if name in _GROUPS:
             alone = constant(keyword(call, "use_local_synchronization")) is True
             return "" if alone else f"{name} {''.join(map(ast.dump, call.args))[:_TEXT]}"
-        if name in self._names.functions and owner in {"", "self"}:
+        if name in self._names.functions and self._is_own(call):
             return ""
         if name in _NOT_OURS and not _LIBRARY.fullmatch(self._owner(call)):
             return ""
@@ -187,8 +192,10 @@ class Finder:
 
     def _hidden(self, call: ast.Call, owner: str, name: str) -> str:
         """Calls that hold collectives: of a trainer, of a sharded model, of a logger that reduces."""
-        if (owner.endswith("trainer") and name in _OF_TRAINER) or (self._sharded and name in _OF_SHARDED):
-            return "" if "optim" in owner.lower() else name
+        if owner.endswith("trainer") and name in _OF_TRAINER:
+            return name
+        if self._sharded and name in _OF_SHARDED and _HOLDS_MODEL.search(owner):
+            return name
         if name in {"log", "log_dict"} and constant(keyword(call, "sync_dist")) is True:
             return name
         return ""
