@@ -111,6 +111,12 @@ HOSTILE = {
     "wrong statements": "def f(:\n    x = = 1\n" * 1900,
     "surrogates": "x = '\udcff'",
     "calls of calls": "\n".join(f"def f{n}():\n    f{n + 1}()\n    f{n + 1}()" for n in range(1000)),
+    "devices of themselves": "device = torch.device('cuda', device)\n" * 50 + "x.to(device)",
+    "names of names": "\n".join(f"a{n} = a{n + 1}\na{n} = a{n + 1} if b else a{n + 2}" for n in range(1000))
+    + "\nx.to(a0)",
+    "returns": "def f(rank):\n" + "    if rank != 0:\n        return\n" * 1900,
+    "calls of everything": "\n".join(f"def f{n}():\n" + "".join(f"    f{m}()\n" for m in range(40)) for n in range(40)),
+    "denials": "if " + "not " * 400 + "rank:\n    dist.barrier()",
     "numbers": "x = " + "9" * 1900,
     "escapes": "x = '" + "\\" * 1900,
     "matches": "match rank:\n" + "    case 0:\n        dist.barrier()\n" * 1000,

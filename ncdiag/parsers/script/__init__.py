@@ -15,7 +15,7 @@ from ncdiag.parsers.script import starts
 from ncdiag.parsers.script.blocks import Script, scripts
 from ncdiag.parsers.script.collectives import Finder
 from ncdiag.parsers.script.devices import Devices
-from ncdiag.parsers.script.names import Names, last
+from ncdiag.parsers.script.names import Names
 from ncdiag.parsers.script.steps import skipped
 from ncdiag.spans import span
 
@@ -34,6 +34,7 @@ _ONE_EACH = re.compile(r"n_?proc[-_]per[-_]node[ =]+1\b|CUDA_VISIBLE_DEVICES=\S|
 _SEVERAL = re.compile(
     r"n_?proc[-_]per[-_]node[ =]+(?:[2-9]|\d\d|gpu|auto)|MASTER_ADDR\W{1,12}(?:localhost|127\.)|tcp://(?:localhost|127\.)"
 )
+_STARTED = re.compile(r"--n_?proc[-_]per[-_]node[ =]{1,4}(\d{1,4})\b")
 _HOSTS = re.compile(r"--?n?nodes?[ =]+(?:[2-9]|\d\d)|node[-_]rank[ =]+[1-9]")
 _TEXT = 400
 
@@ -43,26 +44,30 @@ def read(source: str, lines: Sequence[tuple[int, str]]) -> list[Observation]:
     text = "\n".join(line for _, line in lines)
     if not _GATE.search(text):
         return []
-    found = scripts(lines)
     held = dict(lines)
-    faults = _Faults(text, found)
-    return [_observed(source, kind, call, names, held, one_host=faults.one_host) for kind, call, names in faults.all()]
+    try:
+        faults = _Faults(text, scripts(lines))
+        return [_observed(source, *fault, held, one_host=faults.one_host) for fault in faults.all()]
+    except RecursionError:  # an expression within expressions, which nobody writes
+        return []
+
+
+Fault = tuple[str, ast.expr, Names]
+"""Its kind, the call, and the names of the script that it stands in."""
 
 
 def _observed(  # noqa: PLR0913  (what a fault is made of)
-    source: str, kind: str, call: ast.Call, names: Names, lines: dict[int, str], *, one_host: bool
+    source: str, kind: str, call: ast.expr, names: Names, lines: dict[int, str], *, one_host: bool
 ) -> Observation:
     line = lines.get(call.lineno, "")
+    called = line.strip() if isinstance(call, ast.Constant) else names.written(getattr(call, "func", call))
     fields = {
         "kind": kind,
-        "call": names.written(call.func)[:_TEXT],
+        "call": called[:_TEXT],
         "one_host": one_host,
         "text": line.strip()[:_TEXT],
     }
     return Observation(entity="ScriptFault", span=span(source, call.lineno, line), fields=fields)
-
-
-Fault = tuple[str, ast.Call, Names]
 
 
 class _Faults:
@@ -112,17 +117,19 @@ class _Faults:
         return next(names for names in self._names if any(call is each for each in names.calls))
 
     def _of_numbers(self) -> Iterator[Fault]:
-        begun = [(c, names) for names in self._names for c in names.calls if last(c.func) == "init_process_group"]
-        ranks = {rank for call, _ in begun if isinstance(rank := starts.constants(call)[0], int)}
-        for call, names in begun:
-            rank, size = starts.constants(call)
-            if isinstance(rank, int) and (len(ranks) == 1) and size != 1 and not isinstance(size, bool):
-                yield "fixed-rank", call, names
-            counts = {count for _, count in self._started if count}
-            if isinstance(size, int) and (size == 0 or (len(counts) == 1 and size not in counts)):
-                yield "world-size", call, names
-            if _HOSTS.search(self._text) and starts.local_as_rank(call, names):
-                yield "local-rank-as-rank", call, names
+        said = [(each, names) for names in self._names for each in starts.numbers(names)]
+        ranks = {each.rank for each, _ in said} - {None}
+        started = {count for _, count in self._started if count}
+        several = _HOSTS.search(self._text) is not None
+        if not (started or several):
+            started = {int(found[1]) for found in _STARTED.finditer(self._text)}
+        for each, names in said:
+            if each.rank is not None and len(ranks) == 1 and each.size not in {0, 1}:
+                yield "fixed-rank", each.node, names
+            if each.size == 0 or (each.size is not None and len(started) == 1 and each.size not in started):
+                yield "world-size", each.node, names
+            if several and isinstance(each.node, ast.Call) and starts.local_as_rank(each.node, names):
+                yield "local-rank-as-rank", each.node, names
 
     def _of_starts(self) -> Iterator[Fault]:
         for script, names in self._scripts:

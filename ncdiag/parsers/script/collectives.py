@@ -34,6 +34,8 @@ _LIBRARY = re.compile(
     r"|(?:.*\.)?utils\.comm"
 )
 _OF_TRAINER = frozenset({"evaluate", "predict", "test", "validate", "fit", "train", "save_checkpoint"})
+_OF_TRAINER_TOLD = "trainer.log_dir"
+"""What Lightning's trainer asks the first rank for, by a broadcast."""
 _OF_SHARDED = frozenset(
     {"state_dict", "get_state_dict", "save_checkpoint", "save_16bit_model", "save_state", "save_model"}
 )
@@ -46,14 +48,15 @@ _WRAPS = frozenset({"DistributedDataParallel", "FullyShardedDataParallel", "full
 _FIRST_ONLY = re.compile(
     r"(?i)(?:.*\.)?(?:rank_?zero_only|master_only|main_process_only|on_(?:local_)?main_process|(?:run_)?on_rank_?zero)"
 )
+_JOINS = frozenset({"horovod.join", "horovod.torch.join", "horovod.tensorflow.join"})
 _FAMILY = {"monitored_barrier": "barrier", "wait_for_everyone": "barrier"}
 _GROUPS = frozenset({"new_group", "new_subgroups", "new_subgroups_by_enumeration"})
-_DEPTH = 4
 _INVERSE: dict[Side, Side] = {"first": "others", "others": "first", "some": "some"}
-_TEXT = 2000
+_TEXT, _REST = 2000, 200
+"""Characters of arguments that are compared, and statements behind a condition that are looked at."""
 Way = tuple[Side, ast.expr, Sequence[ast.stmt]]
 """For which ranks a branch is, the condition that it follows, and its statements."""
-Made = dict[str, ast.Call]
+Made = dict[str, ast.expr]
 """The calls that are made on a way through the program: what has to match on all ranks, and where it stands."""
 
 
@@ -63,7 +66,7 @@ class Lonely(msgspec.Struct, frozen=True):
     what: str
     side: Side
     test: str
-    call: ast.Call
+    call: ast.expr
 
 
 class Finder:
@@ -72,6 +75,7 @@ class Finder:
     def __init__(self, names: Names, *, sharded: bool) -> None:
         """Note which variables hold wrapped models."""
         self._names, self._sharded = names, sharded
+        self._functions: dict[str, Made] = {}
         self._wrapped = {
             name for name, values in names.values.items()
             if any(isinstance(v, ast.Call) and self._is_wrapper(v) for v in values)
@@ -86,7 +90,9 @@ class Finder:
         return self._names.of(call.func).rpartition(".")[2] in _WRAPS
 
     def lonely(self, body: Sequence[ast.stmt]) -> list[Lonely]:
-        """The calls that no other branch answers."""
+        """The calls that no other branch answers; none where the program lets ranks leave earlier (``join``)."""
+        if any(last(call.func) == "Join" or self._names.of(call.func) in _JOINS for call in self._names.calls):
+            return []
         found = list(self._list(body))
         return [
             each
@@ -103,7 +109,7 @@ class Finder:
     def _list(self, body: Sequence[ast.stmt]) -> Iterator[Lonely]:
         for index, statement in enumerate(body):
             if isinstance(statement, ast.If) and (ways := self._ways(statement)):
-                yield from self._branches(ways, body[index + 1 :])
+                yield from self._branches(ways, body[index + 1 : index + _REST])
                 for _, _, way in ways:
                     yield from self._list(way)
                 continue
@@ -149,20 +155,28 @@ class Finder:
                 side, test, _ = ways[held]
                 yield Lonely(what, side, ast.dump(test)[:_TEXT], made[held][what])
 
-    def _made(self, body: Sequence[ast.stmt], depth: int = 0) -> Made:
+    def _made(self, body: Sequence[ast.stmt]) -> Made:
         """The calls in these statements and in the program's functions that they call."""
         found: Made = {}
         for node in _walk(body):
+            if isinstance(node, ast.Attribute) and self._names.of(node).endswith(_OF_TRAINER_TOLD):
+                found.setdefault(node.attr, node)
             if not isinstance(node, ast.Call):
                 continue
             what = self.collective(node)
             if what:
                 found.setdefault(what, node)
-            function = self._names.functions.get(last(node.func))
-            if function is not None and depth < _DEPTH and not what and self._is_own(node):
-                for inner in self._made(function.body, depth + 1):
+            elif last(node.func) in self._names.functions and self._is_own(node):
+                for inner in self._within(last(node.func)):
                     found.setdefault(inner, node)
         return found
+
+    def _within(self, name: str) -> Made:
+        """The calls that a function of the program makes; those of one that calls itself are its own."""
+        if name not in self._functions:
+            self._functions[name] = {}
+            self._functions[name] = self._made(self._names.functions[name].body)
+        return self._functions[name]
 
     def _is_own(self, call: ast.Call) -> bool:
         """Is it a call of a function of the program, and not of some object that has one of that name?"""

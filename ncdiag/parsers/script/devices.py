@@ -21,16 +21,19 @@ _CUDA = re.compile(r"(?:cuda|gpu|npu)(?P<number>:\d{1,3})?")
 _DEVICE = frozenset({"torch.device", "device", "torch.cuda.device", "cupy.cuda.Device", "paddle.CUDAPlace"})
 _SETS = frozenset({"set_device", "set_default_device"})
 _CHOOSES = frozenset({
-    "Accelerator", "initialize", "init_distributed", "Trainer", "Fabric", "prepare_model", "LLM", "Engine",
-    "init_dist", "setup_distributed", "init_distributed_mode", "dist_init", "init_distributed_device",
-    "HfArgumentParser", "TrainingArguments", "SFTTrainer",
+    "Accelerator", "initialize", "prepare_model", "Trainer", "SFTTrainer", "Fabric", "LLM", "Engine",
+    "HfArgumentParser", "TrainingArguments",
 })  # fmt: skip
+_MAY_CHOOSE = re.compile(
+    r"(?i)(?:(?:\w*_)?(?:init|set_?up|prepare|initiali[sz]e|configure|get|select|pick)_?\w*"
+    r"(?:dist|device|parallel|process|env|ddp|gpu|torch)\w*|dist_init|launch)"
+)
 """Calls that choose a device for the process, or may do so in code that is not shown."""
 _OF_OBJECTS = frozenset({"all_gather_object", "broadcast_object_list", "gather_object", "scatter_object_list"})
 _MEETS = frozenset({"barrier", "all_reduce", "broadcast", "all_gather", *_OF_OBJECTS})
 _ORDER: tuple[Choice, ...] = ("own", "fixed", "current", "none")
 """Of several values that a name may have, the first of these counts."""
-_DEPTH = 4
+_DEPTH, _VALUES, _NAME = 3, 8, 80
 _ASKED = re.compile(r"(?i)nccl")
 
 
@@ -49,9 +52,8 @@ class Devices:
         """Look at every call of every script."""
         self._scripts = scripts
         self.uses = [use for names in scripts for call in names.calls for use in self._of(call, names)]
-        self.chosen = any(use.choice == "own" for use in self.uses) or any(
-            last(call.func) in _CHOOSES for names in scripts for call in names.calls
-        )
+        self.chosen = any(use.choice == "own" for use in self.uses)
+        self.chosen |= any(_may_choose(call, names) for names in scripts for call in names.calls)
         self.chosen |= any(map(_hides, scripts))
 
     @property
@@ -114,10 +116,8 @@ class Devices:
             if argument is not None:
                 yield Use(call, self._choice(argument, names, number=True))
 
-    def _device(self, call: ast.Call, names: Names) -> Choice:
-        if len(call.args) > 1:
-            return self._choice(call.args[1], names, number=True)
-        return self._choice(call.args[0], names, number=True)
+    def _device(self, call: ast.Call, names: Names, depth: int = 0) -> Choice:
+        return self._choice(call.args[1 if len(call.args) > 1 else 0], names, number=True, depth=depth)
 
     def _choice(self, node: ast.expr, names: Names, *, number: bool = False, depth: int = 0) -> Choice:
         """How an expression names a GPU; ``number``: a bare number is one."""
@@ -126,12 +126,12 @@ class Devices:
         if isinstance(node, ast.Constant):
             return _constant(node, number=number)
         if isinstance(node, ast.Call) and names.of(node.func) in _DEVICE and node.args:
-            return self._device(node, names)
+            return self._device(node, names, depth)
         held: Sequence[ast.expr] = ()
         if isinstance(node, ast.IfExp):
             held = node.body, node.orelse
         elif isinstance(node, (ast.Name, ast.Attribute)) and depth < _DEPTH:
-            held = names.values.get(last(node), ())
+            held = names.values.get(last(node), ())[:_VALUES]
         if names.of(node).startswith("torch."):
             return "none"  # a type
         found = {self._choice(each, names, number=number, depth=depth + 1) for each in held}
@@ -145,6 +145,15 @@ def _constant(node: ast.Constant, *, number: bool) -> Choice:
         return "none"
     found = _CUDA.fullmatch(node.value)
     return "none" if found is None else "fixed" if found["number"] else "current"
+
+
+def _may_choose(call: ast.Call, names: Names) -> bool:
+    """Does it choose a device, or may it do so in a function that is not shown?"""
+    name = last(call.func)[:_NAME]
+    if name in _CHOOSES:
+        return True
+    hidden = name not in names.functions and not names.of(call.func).startswith(("torch.", "os.", "horovod"))
+    return hidden and name != "init_process_group" and _MAY_CHOOSE.fullmatch(name) is not None
 
 
 def _hides(names: Names) -> bool:

@@ -126,7 +126,7 @@ class Names:
         if not self.is_rank(left) and self.is_rank(right) and isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
             left, right = right, left
         if not self.is_rank(left):
-            return None
+            return "some" if isinstance(left, ast.BinOp) and self.depends_on_rank(left) else None
         operator = test.ops[0]
         if isinstance(operator, (ast.In, ast.NotIn)):
             side = _among(right)

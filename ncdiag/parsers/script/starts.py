@@ -6,6 +6,8 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from ncdiag.parsers.script.blocks import Script
 from ncdiag.parsers.script.names import Names, constant, keyword, last
 
@@ -19,9 +21,29 @@ _TOUCHES = re.compile(
 _OTHER_METHOD = frozenset({"set_start_method", "get_context"})
 
 
-def constants(call: ast.Call) -> tuple[object, object]:
-    """The rank and the number of ranks that ``init_process_group`` is given as constants."""
-    return constant(keyword(call, "rank")), constant(keyword(call, "world_size"))
+class Numbers(msgspec.Struct, frozen=True):
+    """Where a program says its rank and how many there are, and those that are constants."""
+
+    node: ast.expr
+    rank: int | None
+    size: int | None
+
+
+def numbers(names: Names) -> Iterator[Numbers]:
+    """What the calls that begin a job are given, and what the program puts into the environment."""
+    for call in names.calls:
+        if last(call.func) in {"init_process_group", "init_distributed"}:
+            yield Numbers(call, _number(keyword(call, "rank")), _number(keyword(call, "world_size")))
+        elif last(call.func) == "initialize" and keyword(call, "num_processes") is not None:
+            yield Numbers(call, _number(keyword(call, "process_id")), _number(keyword(call, "num_processes")))
+    told = dict(names.variables)
+    if "WORLD_SIZE" in told:
+        yield Numbers(told["WORLD_SIZE"], _number(told.get("RANK")), _number(told["WORLD_SIZE"]))
+
+
+def _number(node: ast.expr | None) -> int | None:
+    value = constant(node)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def local_as_rank(call: ast.Call, names: Names) -> bool:
