@@ -9,23 +9,29 @@ from ncdiag.facts.view import View
 from ncdiag.messages.vocabulary.connections import aimed_ip, leads_nowhere
 
 
-def _unlisted(event: Event, view: View) -> str:
-    """``none of the addresses in the list of hosts``, where the list has addresses; empty where it has this one."""
+def _unlisted(event: Event, view: View) -> str | None:
+    """``none of the addresses in the list of hosts``; empty where it has this one, None where no list has addresses."""
     ip = aimed_ip(event, view)
     listed = next((la for la in view.job.launches if any(ip_address(h.name) for h in la.hosts)), None)
-    if ip is None or listed is None or ip in {host.name for host in listed.hosts}:
+    if ip is None or listed is None:
+        return None
+    if ip in {host.name for host in listed.hosts}:
         return ""
     view.note(listed)
     return "none of the addresses in the list of hosts"
 
 
 @derived_of("pslite-node")
-def is_misled_node(event: Event, view: View) -> bool:
-    """Does a process give its peers an address that leads nowhere, or another one than the list of hosts has for it?"""
-    return bool(leads_nowhere(event, view) or _unlisted(event, view))
+def is_misled_node(event: Event, view: View) -> bool | None:
+    """Does a process give its peers an address that leads nowhere, or another one than the list of hosts has for it?
+
+    None where neither a list of hosts nor the interface with the address was shown.
+    """
+    found = leads_nowhere(event, view), _unlisted(event, view)
+    return True if any(found) else None if found == (None, None) else False
 
 
 @derived
 def node_fault(event: Event, view: View) -> str:
     """What is wrong with the address of a process of ps-lite."""
-    return leads_nowhere(event, view) or _unlisted(event, view)
+    return leads_nowhere(event, view) or _unlisted(event, view) or ""

@@ -55,8 +55,8 @@ def aimed_ip(event: Event, view: View) -> str | None:
 def leads_nowhere(event: Event, view: View) -> str | None:
     """``the address of Docker's bridge, which every host has``: why no other host is reached at the address aimed at.
 
-    Empty for an address that may be a host's, and in a job of one host. None where the line has no address, or for
-    loopback where it is not known whether there are several hosts.
+    Empty for an address that may be a host's, and in a job of one host. None where the line has no address, where the
+    interface that has it was not shown, or for loopback where it is not known whether there are several hosts.
     """
     ip = aimed_ip(event, view)
     address = ip_address(ip or "")
@@ -75,15 +75,15 @@ def leads_nowhere(event: Event, view: View) -> str | None:
     return _by_interface(ip, view)
 
 
-def _by_interface(ip: str, view: View) -> str:
-    """The same by the interface that has the address, where it was shown."""
+def _by_interface(ip: str, view: View) -> str | None:
+    """The same by the interface that has the address; None where it was not shown."""
     for host in view.job.hosts:
         for interface in host.interfaces:
             if any(a.ip == ip for a in interface.addresses or ()):
                 view.note(interface)
                 inside = is_virtual(interface, view)
                 return f"the address of {interface.name} on {host.name}, which leads to no other host" if inside else ""
-    return "an address of Docker's own network, which no other host reaches" if in_network(ip, _DOCKER) else ""
+    return "an address of Docker's own network, which no other host reaches" if in_network(ip, _DOCKER) else None
 
 
 _NO_ANSWER = frozenset({"timed-out", "unreachable"})
