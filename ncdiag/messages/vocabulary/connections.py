@@ -28,10 +28,10 @@ SPEAKERS: dict[str, str] = {
 _LOCAL_SERVICES = frozenset({"grpc-connect-failed"})
 """Of these, connections to loopback are as a rule meant for a service of the same host."""
 _SAME_EVERYWHERE = (
-    (re.compile(r"172\.(?:1[7-9]|2\d|3[01])\.0\.1$"), "Docker's bridge"),
-    (re.compile(r"192\.168\.122\.1$"), "libvirt's bridge"),
-    (re.compile(r"10\.88\.0\.1$"), "Podman's bridge"),
-    (re.compile(r"192\.168\.56\.1$"), "VirtualBox's host-only network"),
+    (r"172\.(?:1[7-9]|2\d|3[01])\.0\.1$", "Docker's bridge"),
+    (r"192\.168\.122\.1$", "libvirt's bridge"),
+    (r"10\.88\.0\.1$", "Podman's bridge"),
+    (r"192\.168\.56\.1$", "VirtualBox's host-only network"),
 )
 """What bridges get on every host unless it is configured: moby/moby daemon/libnetwork/ipamutils, libvirt's network
 ``default``, containers/common (default_subnet), the manual of VirtualBox, 6.7."""
@@ -70,7 +70,7 @@ def leads_nowhere(event: Event, view: View) -> str | None:
     if address.is_link_local:
         return "a link-local address, which leads no farther than one cable and may be the same on every host"
     for pattern, name in _SAME_EVERYWHERE:
-        if pattern.match(ip):
+        if re.match(pattern, ip):
             return f"the address of {name}, which every host may have"
     return _by_interface(ip, view)
 

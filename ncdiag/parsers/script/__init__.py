@@ -6,134 +6,22 @@ taken for right; names of modules stand for themselves.
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ncdiag.facts.observe import Observation
-from ncdiag.parsers.script import starts
-from ncdiag.parsers.script.blocks import Script, scripts
-from ncdiag.parsers.script.collectives import Finder
-from ncdiag.parsers.script.devices import Devices
-from ncdiag.parsers.script.names import Names
-from ncdiag.parsers.script.steps import skipped
-from ncdiag.spans import span
 
-_GATE = re.compile(
+_GATE = (
     r"^[^\n\w]{0,12}(?:import|from)[ \t]{1,4}(?:torch|horovod|deepspeed|accelerate|paddle|jax|mpi4py|lightning|vllm"
     r"|sglang|pytorch_lightning|transformers|tensorflow)\b"
-    r"|init_process_group|\b(?:dist|hvd|accelerator|torch\.distributed)\.\w+\(|rank_zero_only|new_group|\bset_device\(",
-    re.MULTILINE,
+    r"|init_process_group|\b(?:dist|hvd|accelerator|torch\.distributed)\.\w+\(|rank_zero_only|new_group|\bset_device\("
 )
-_SHARDED = re.compile(
-    r"\bfsdp\d?\b|FullyShardedDataParallel|fully_shard|zero[-_ ]?3|stage[\"']?\s?[:=]?\s?3|deepspeed",
-    re.IGNORECASE,
-)
-_OUT_OF_SHARDS = re.compile(r"summon_full_params|zero\.GatheredParameters")
-_ONE_EACH = re.compile(r"n_?proc[-_]per[-_]node[ =]+1\b|CUDA_VISIBLE_DEVICES=\S|--gpus-per-task|--gpu-bind")
-_SEVERAL = re.compile(
-    r"n_?proc[-_]per[-_]node[ =]+(?:[2-9]|\d\d|gpu|auto)|MASTER_ADDR\W{1,12}(?:localhost|127\.)|tcp://(?:localhost|127\.)"
-)
-_STARTED = re.compile(r"--n_?proc[-_]per[-_]node[ =]{1,4}(\d{1,4})\b")
-_HOSTS = re.compile(r"--?n?nodes?[ =]+(?:[2-9]|\d\d)|node[-_]rank[ =]+[1-9]")
-_TEXT = 400
 
 
 def read(source: str, lines: Sequence[tuple[int, str]]) -> list[Observation]:
     """What is wrong with the programs in a paste, by its numbered lines; nothing where it has none."""
-    text = "\n".join(line for _, line in lines)
-    if not _GATE.search(text):
+    if not (lines and re.search(_GATE, "\n".join(line for _, line in lines), re.MULTILINE)):
         return []
-    held = dict(lines)
-    try:
-        faults = _Faults(text, scripts(lines))
-        return [_observed(source, *fault, held, one_host=faults.one_host) for fault in faults.all()]
-    except RecursionError:  # an expression within expressions, which nobody writes
-        return []
+    from ncdiag.parsers.script import faults  # with its patterns, which a paste without a program does not need
 
-
-Fault = tuple[str, ast.expr, Names]
-"""Its kind, the call, and the names of the script that it stands in."""
-
-
-def _observed(  # noqa: PLR0913  (what a fault is made of)
-    source: str, kind: str, call: ast.expr, names: Names, lines: dict[int, str], *, one_host: bool
-) -> Observation:
-    line = lines.get(call.lineno, "")
-    called = line.strip() if isinstance(call, ast.Constant) else names.written(getattr(call, "func", call))
-    fields = {
-        "kind": kind,
-        "call": called[:_TEXT],
-        "one_host": one_host,
-        "text": line.strip()[:_TEXT],
-    }
-    return Observation(entity="ScriptFault", span=span(source, call.lineno, line), fields=fields)
-
-
-class _Faults:
-    """The faults of the programs of one paste; what the paste says beside them tells how they were started."""
-
-    def __init__(self, text: str, found: Sequence[Script]) -> None:
-        self._text = text
-        self._scripts = [(script, Names(script)) for script in found]
-        self._names = [names for _, names in self._scripts]
-        self._devices = Devices(self._names)
-        self._started = [each for names in self._names for each in starts.spawned(names)]
-        self.one_host = bool(self._started) or _SEVERAL.search(text) is not None
-
-    def all(self) -> Iterator[Fault]:
-        """Each kind of fault once, at its first place."""
-        seen = set()
-        for fault in (*self._of_calls(), *self._of_devices(), *self._of_numbers(), *self._of_starts()):
-            if fault[0] not in seen:
-                seen.add(fault[0])
-                yield fault
-
-    def _of_calls(self) -> Iterator[Fault]:
-        sharded = _SHARDED.search(self._text) is not None and _OUT_OF_SHARDS.search(self._text) is None
-        for script, names in self._scripts:
-            finder = Finder(names, sharded=sharded)
-            for lonely in finder.lonely(script.body):
-                yield (
-                    "new-group" if lonely.what.startswith(("new_group ", "new_sub")) else "some-ranks",
-                    lonely.call,
-                    names,
-                )
-            for call in finder.lonely_passes(script.body):
-                yield "some-ranks-pass", call, names
-            for call in skipped(script.body, names) if finder.wraps else ():
-                yield "skipped-step", call, names
-
-    def _of_devices(self) -> Iterator[Fault]:
-        if not self._devices.over_nccl or _ONE_EACH.search(self._text):
-            return
-        shared, early = self._devices.shared(), self._devices.early()
-        if shared is not None:
-            yield "one-gpu", shared, self._owner(shared)
-        elif early is not None:
-            yield "gpu0-context", early, self._owner(early)
-
-    def _owner(self, call: ast.Call) -> Names:
-        return next(names for names in self._names if any(call is each for each in names.calls))
-
-    def _of_numbers(self) -> Iterator[Fault]:
-        said = [(each, names) for names in self._names for each in starts.numbers(names)]
-        ranks = {each.rank for each, _ in said} - {None}
-        started = {count for _, count in self._started if count}
-        several = _HOSTS.search(self._text) is not None
-        if not (started or several):
-            started = {int(found[1]) for found in _STARTED.finditer(self._text)}
-        for each, names in said:
-            if each.rank is not None and len(ranks) == 1 and each.size not in {0, 1}:
-                yield "fixed-rank", each.node, names
-            if each.size == 0 or (each.size is not None and len(started) == 1 and each.size not in started):
-                yield "world-size", each.node, names
-            if several and isinstance(each.node, ast.Call) and starts.local_as_rank(each.node, names):
-                yield "local-rank-as-rank", each.node, names
-
-    def _of_starts(self) -> Iterator[Fault]:
-        for script, names in self._scripts:
-            if call := starts.unguarded(script, names):
-                yield "unguarded-spawn", call, names
-            if call := starts.forked(script, names):
-                yield "cuda-before-fork", call, names
+    return faults.read(source, lines)

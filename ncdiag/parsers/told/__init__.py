@@ -8,6 +8,7 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers._prose import is_prose
@@ -15,9 +16,11 @@ from ncdiag.parsers.told import context, wants
 from ncdiag.parsers.told.changes import RELEASED
 from ncdiag.parsers.told.contrast import Trial, settled
 from ncdiag.parsers.told.paragraphs import Expected, is_heading, joined, may_end, sentences
-from ncdiag.parsers.told.rates import Rate, RateReader
 from ncdiag.parsers.told.trials import Found, Reader
 from ncdiag.spans import Section
+
+if TYPE_CHECKING:
+    from ncdiag.parsers.told.rates import Rate
 
 _KINDS = frozenset({"text", "launch", "env"})
 """Sections in which a person may have written a line."""
@@ -51,8 +54,13 @@ def read(sections: Iterable[Section]) -> list[Observation]:
     lines.sort(key=lambda place: place[0].number(place[1]))
     found: list[tuple[Found, int]] = []
     others: list[Observation] = []
+    chosen = _chosen([_written(section, index) for section, index in lines])
+    if not chosen:
+        return []
+    from ncdiag.parsers.told.rates import RateReader  # with its patterns, which no log of programs alone needs
+
     reader, rates = Reader(), RateReader()
-    for first, line, offsets, is_sentence in _chosen([_written(section, index) for section, index in lines]):
+    for first, line, offsets, is_sentence in chosen:
         section, index = lines[first]
         spoken = section.kind == "text" and (is_sentence or not _PRINTED.search(_ASSIGNED.sub("", line)))
         is_item = _ITEM.match(line) is not None
@@ -103,9 +111,11 @@ def may_tell(line: str, *, notes: bool) -> bool:
     said = [sentence for _, sentence in sentences(line)]
     if any(map(Reader().read, said)):
         return True
-    return not _PRINTED.search(line) and any(
-        any(context.read(s)) or any(wants.read(s)) or any(RateReader().read(s)) for s in said
-    )
+    if _PRINTED.search(line):
+        return False
+    from ncdiag.parsers.told.rates import RateReader
+
+    return any(any(context.read(s)) or any(wants.read(s)) or any(RateReader().read(s)) for s in said)
 
 
 def _is_note(line: str) -> bool:
