@@ -9,8 +9,7 @@ from ncdiag.facts.model import Event, Host, Job, Launch
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import CONTAINER_PROGRAMS, POD, is_container
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware
-from ncdiag.messages.vocabulary.exhaustion import is_out_of_space
-from ncdiag.messages.vocabulary.reasons import is_used_up
+from ncdiag.messages.vocabulary.exhaustion import OPEN_FAILURES, is_out_of_space, is_used_up
 from ncdiag.products import efa_machines, products
 
 _LOCKING = frozenset({"IPC_LOCK", "CAP_IPC_LOCK", "ALL"})
@@ -63,10 +62,6 @@ def asks_efa_only(launch: Launch, view: View) -> bool | None:
 def reaches_host_devices(launch: Launch, view: View) -> bool | None:
     """Whether a pod sees the RDMA devices of its host without asking for them: privileged, in the host's network."""
     return bool(launch.privileged) and launch.network == "host" if launch.program == POD else None
-
-
-OPEN_FAILURES = ("ib-open-device-failed", "verbs-open-failed")
-"""Events in which a listed RDMA device could not be opened."""
 
 
 @derived

@@ -8,8 +8,8 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.failures import SHELL_STATUS
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log, sysctl
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware, ranks_of
-from ncdiag.messages.vocabulary.exhaustion import is_out_of_files
-from ncdiag.messages.vocabulary.reasons import is_used_up, reason
+from ncdiag.messages.vocabulary.exhaustion import OPEN_FAILURES, is_out_of_files, is_used_up
+from ncdiag.messages.vocabulary.reasons import reason
 
 _MANY_RANKS, _MANY_MORE = 64, 512
 _FEW_FILES, _SOME_FILES = 1024, 65536
@@ -73,10 +73,16 @@ _MANY_QUEUES = 100_000
 """Queue pairs of one device; ConnectX cards have 131,072 or 262,144 as their driver is set up (log_max_qp)."""
 
 
-@derived_of("ib-create-failed", "mlx5-resources-used-up", "ib-open-device-failed", "verbs-open-failed")
+_MAKES = ("ALLOC_", "CREATE_")
+"""How commands of mlx5 cards begin that take something for a program (include/linux/mlx5/mlx5_ifc.h)."""
+
+
+@derived_of("ib-create-failed", "mlx5-resources-used-up", *OPEN_FAILURES)
 def lacks_rdma_resources(event: Event, view: View) -> bool:
     """Did a card give no queue, or not even a context to the process, as nothing was left?"""
-    return event.event in {"ib-create-failed", "mlx5-resources-used-up"} or is_used_up(event, view)
+    if event.event == "mlx5-resources-used-up":
+        return str(event.fields.get("command", "")).startswith(_MAKES)
+    return event.event == "ib-create-failed" or is_used_up(event, view)
 
 
 @derived

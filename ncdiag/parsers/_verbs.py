@@ -132,9 +132,9 @@ _SIGNS = Signs(
 """One of these is in every line that the patterns know: they are tried on few others."""
 _CLAIMS = Signs(
     "fail", "unable", "could", "can", "err", "did", "refused", "return", "no ", "empty", "invalid", "zero", "null",
-    "rdma_", "ibv_", "mlx0dv_", "fi_", "_qp", "open_device", "query_gid", "rst0", "reset0", "init0", "rtr0",
+    "rdma_", "ibv_", "mlx0dv_", "fi_", "_qp", "open_device", "query_gid",
 )  # fmt: skip
-"""And one of these, in small letters: a word of failure, or a call, behind which an error may stand without one."""
+"""And one of these: a word of failure, or a call, behind which an error may stand without one."""
 _STATE = re.compile(r"(?i)(?:\b|2|_)(?P<state>init|rtr|rts|r2r|r2s)(?=\b|[.,:;)\]]|$)|ready to (?P<way>receive|send)")
 _STATES = {"r2r": "RTR", "r2s": "RTS", "receive": "RTR", "send": "RTS"}
 _HCA = re.compile(

@@ -33,7 +33,10 @@ _BEFORE, _AFTER = 3600.0, 600.0
 _LOGIN = ("login", "head", "frontend", "submit", "bastion", "jump", "mgmt", "admin", "gateway")
 _MILD = re.compile(r"\s*(?:corrected|correctable|non-?fatal|info)\b", re.IGNORECASE)
 """What the hardware says of a fault that it got over itself."""
-_RECOVERIES = {"interface-link-down": "interface-link-up", "carrier-lost": "carrier-gained"}
+_RECOVERIES = {
+    "interface-link-down": "interface-link-up", "carrier-lost": "carrier-gained",
+    "rendezvous-unanswered": "rendezvous-answered",
+}  # fmt: skip
 Place = tuple[str, int]
 """A source and a line of it."""
 
@@ -116,7 +119,7 @@ def _came_up(event: Event, at: Place, view: View) -> bool:
 
 
 def _recovered(event: Event, view: View) -> bool:
-    """Did the link that was lost come back?"""
+    """Did the link that was lost come back, or the peer that was missed?"""
     up = _RECOVERIES.get(event.event)
     device = event.fields.get("interface")
     return up is not None and any(

@@ -15,6 +15,7 @@ from ncdiag.facts.vocabulary.gpus import SIBLINGS
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log
 from ncdiag.facts.vocabulary.link_tests import hosts_of_test, measured_bandwidth
 from ncdiag.facts.vocabulary.rdma import active_ports, failed_over_verbs, is_active, raised_counters
+from ncdiag.knowledge.ib.completions import is_never_acknowledged
 from ncdiag.messages.vocabulary.reasons import reason
 
 _LOSS = (
@@ -70,9 +71,6 @@ def is_slower_than_siblings(port: Port, view: View) -> bool | None:
     return all(port.rate_gbps <= (rate or 0) for rate in rates)
 
 
-_RETRIES_EXCEEDED = 12
-
-
 @derived_of("ib-async-event", "hca-link", "interface-link-down", "carrier-lost")
 def is_link_loss(event: Event, view: View) -> bool:
     """Did the port of a network card lose its link, as the kernel, networkd or NCCL's asynchronous events tell it?"""
@@ -107,7 +105,7 @@ def crosses_subnets(event: Event, view: View) -> bool | None:
     None when the prefix of that network was not shown.
     """
     refused = event.event == "ib-modify-qp-failed" and reason(event, view) in {"unreachable", "timed-out"}
-    if not refused and not (event.event == "ib-completion-error" and event.fields.get("status") == _RETRIES_EXCEEDED):
+    if not (refused or is_never_acknowledged(event, view)):
         return False
     local, remote = (_ipv4(event.fields.get(name)) for name in ("local_gid", "remote_gid"))
     if local is None or remote is None:

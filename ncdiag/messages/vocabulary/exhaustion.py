@@ -1,4 +1,4 @@
-"""Failures for want of room or of file descriptors."""
+"""Failures for want of room, of file descriptors or of what a card has."""
 
 from __future__ import annotations
 
@@ -10,6 +10,17 @@ from ncdiag.messages.vocabulary.reasons import reason
 
 _WORDED = "failure-words"
 """What speaks of a failure in its words alone is a fact until nothing else tells of one (`ncdiag.parsers._failing`)."""
+
+
+OPEN_FAILURES = ("ib-open-device-failed", "verbs-open-failed")
+"""Events in which a listed RDMA device could not be opened."""
+_USED_UP = frozenset({"no-memory", "no-space", "too-many-files", "limit-reached"})
+
+
+@derived
+def is_used_up(event: Event, view: View) -> bool:
+    """Did it fail because nothing is left of what it needs: memory, room, file descriptors, another resource?"""
+    return reason(event, view) in _USED_UP
 
 
 @derived

@@ -34,15 +34,6 @@ def error_name(event: Event, view: View) -> str | None:
     return _reason(event, view).name
 
 
-_USED_UP = frozenset({"no-memory", "no-space", "too-many-files", "limit-reached"})
-
-
-@derived
-def is_used_up(event: Event, view: View) -> bool:
-    """Did it fail because nothing is left of what it needs: memory, room, file descriptors, another resource?"""
-    return reason(event, view) in _USED_UP
-
-
 @derived
 def reason_found(event: Event, view: View) -> tuple[str | None, str | None]:
     """Group and name together, worked out once."""

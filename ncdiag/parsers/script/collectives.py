@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from ncdiag.parsers.script.names import Names, Side, constant, keyword, last
+from ncdiag.parsers.script.names import INVERSE, Names, Side, constant, keyword, last
 
 _ALWAYS = frozenset({
     "barrier", "monitored_barrier", "wait_for_everyone", "all_reduce", "all_reduce_coalesced", "allreduce",
@@ -51,7 +51,6 @@ _FIRST_ONLY = re.compile(
 _JOINS = frozenset({"horovod.join", "horovod.torch.join", "horovod.tensorflow.join"})
 _FAMILY = {"monitored_barrier": "barrier", "wait_for_everyone": "barrier"}
 _GROUPS = frozenset({"new_group", "new_subgroups", "new_subgroups_by_enumeration"})
-_INVERSE: dict[Side, Side] = {"first": "others", "others": "first", "some": "some"}
 _TEXT, _REST = 2000, 200
 """Characters of arguments that are compared, and statements behind a condition that are looked at."""
 Way = tuple[Side, ast.expr, Sequence[ast.stmt]]
@@ -140,7 +139,7 @@ class Finder:
                 break
             node = node.orelse[0]
         if node.orelse or len(ways) == 1:
-            ways.append((_INVERSE[ways[0][0]], statement.test, node.orelse))
+            ways.append((INVERSE[ways[0][0]], statement.test, node.orelse))
         return ways
 
     def _branches(self, ways: Sequence[Way], rest: Sequence[ast.stmt]) -> Iterator[Lonely]:

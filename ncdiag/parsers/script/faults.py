@@ -11,7 +11,7 @@ from ncdiag.parsers.script import starts
 from ncdiag.parsers.script.blocks import Script, scripts
 from ncdiag.parsers.script.collectives import Finder
 from ncdiag.parsers.script.devices import Devices
-from ncdiag.parsers.script.names import Names
+from ncdiag.parsers.script.names import Names, written
 from ncdiag.parsers.script.steps import skipped
 from ncdiag.spans import span
 
@@ -47,7 +47,7 @@ def _observed(  # noqa: PLR0913  (what a fault is made of)
     source: str, kind: str, call: ast.expr, names: Names, lines: dict[int, str], *, one_host: bool
 ) -> Observation:
     line = lines.get(call.lineno, "")
-    called = line.strip() if isinstance(call, ast.Constant) else names.written(getattr(call, "func", call))
+    called = line.strip() if isinstance(call, ast.Constant) else written(getattr(call, "func", call))
     fields = {
         "kind": kind,
         "call": called[:_TEXT],

@@ -32,7 +32,7 @@ _FIRST = re.compile(
     r"|_?is_(?:global_|local_)?(?:rank_?)?(?:zero|0)|is_(?:world|local)_process_zero|is_first_(?:rank|process|worker)"
 )
 _FIRST_CALL = re.compile(r"(?i)is_.*")
-_INVERSE: dict[Side, Side] = {"first": "others", "others": "first", "some": "some"}
+INVERSE: dict[Side, Side] = {"first": "others", "others": "first", "some": "some"}
 _ENVIRONMENT = frozenset({"os.environ.get", "os.getenv", "environ.get", "getenv", "os.environ", "environ"})
 
 
@@ -61,24 +61,8 @@ class Names:
 
     def of(self, node: ast.expr) -> str:
         """The dotted name of an expression with its module's full name; ``()`` stands for what a call returns."""
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        if isinstance(node, ast.Name):
-            parts.append(self.aliases.get(node.id, node.id))
-        else:
-            parts.append("()")
-        return ".".join(reversed(parts))
-
-    def written(self, node: ast.expr) -> str:
-        """The dotted name of an expression as it stands there."""
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        parts.append(node.id if isinstance(node, ast.Name) else "()")
-        return ".".join(reversed(parts))
+        first, dot, rest = written(node).partition(".")
+        return f"{self.aliases.get(first, first)}{dot}{rest}"
 
     def is_rank(self, node: ast.expr) -> bool:
         """Is it the number of the process?"""
@@ -104,7 +88,7 @@ class Names:
         """For which ranks a condition holds; None where it does not tell ranks of one job apart."""
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             inner = self.side(test.operand)
-            return _INVERSE[inner] if inner else None
+            return INVERSE[inner] if inner else None
         if isinstance(test, ast.BoolOp):
             sides = [side for each in test.values if (side := self.side(each))]
             return "some" if len(sides) > 1 and isinstance(test.op, ast.Or) else sides[0] if sides else None
@@ -130,7 +114,7 @@ class Names:
         operator = test.ops[0]
         if isinstance(operator, (ast.In, ast.NotIn)):
             side = _among(right)
-            return _INVERSE[side] if isinstance(operator, ast.NotIn) else side
+            return INVERSE[side] if isinstance(operator, ast.NotIn) else side
         return _beside(operator, right)
 
     def _started(self) -> Iterator[str]:
@@ -142,6 +126,16 @@ class Names:
     def _parameters(self, node: ast.expr) -> list[str]:
         function = self.functions.get(last(node))
         return [each.arg for each in function.args.args] if function else []
+
+
+def written(node: ast.expr) -> str:
+    """The dotted name of an expression as it stands there; ``()`` stands for what a call returns."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    parts.append(node.id if isinstance(node, ast.Name) else "()")
+    return ".".join(reversed(parts))
 
 
 def last(node: ast.expr) -> str:

@@ -33,8 +33,9 @@ def _agrees(loop: ast.For) -> bool:
 
 
 def _leaves(node: ast.AST, back: ast.Call, names: Names) -> bool:
-    if isinstance(node, ast.ExceptHandler):
-        return bool(node.body) and isinstance(node.body[-1], (ast.Continue, ast.Pass))
+    if isinstance(node, ast.Try):
+        tried = any(each is back for part in node.body for each in ast.walk(part))
+        return tried and any(isinstance(handler.body[-1], (ast.Continue, ast.Pass)) for handler in node.handlers)
     if not (isinstance(node, ast.If) and node.lineno < back.lineno and isinstance(node.body[-1], ast.Continue)):
         return False
     asked = [each for each in ast.walk(node.test) if isinstance(each, ast.Call)]
