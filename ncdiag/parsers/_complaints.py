@@ -22,7 +22,7 @@ from ncdiag.spans import Section
 
 _LOOKED_AT, _KEPT = 1000, 400
 _TICKET = 300
-"""Lines of program text that somebody pastes by hand."""
+"""Lines of output that somebody pastes by hand."""
 _STATED = frozenset({"not-used"})
 """What may be said without a complaint: that something is off."""
 _MEANT = re.compile(
@@ -227,8 +227,17 @@ class Complaints:
             return self._found
         if lines + self._section.left_out <= _FEW * self._sentences:
             return [found for found in self._found if found.fields["what"] not in _STATED or _is_meant(found)]
-        short = len(self._section.lines) + self._section.left_out <= _TICKET
-        return [found for found in self._found if short and (found.fields["what"] in _SURE or _is_plain(found))]
+        plain = [found for found in self._found if found.fields["what"] in _SURE or _is_plain(found)]
+        return plain if plain and self._is_ticket() else []
+
+    def _is_ticket(self) -> bool:
+        """Is it short but for the code in it? Programs of any length are pasted by hand."""
+        beside = len(self._section.lines) + self._section.left_out - _TICKET
+        if beside <= 0:
+            return True
+        from ncdiag.parsers.script.blocks import is_code  # with its patterns, which only a long text needs
+
+        return sum(map(is_code, self._section.lines)) >= beside
 
 
 class _Open(msgspec.Struct, frozen=True):

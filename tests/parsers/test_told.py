@@ -160,6 +160,16 @@ def test_the_remark_behind_a_setting_may_take_it_back(remark: str, is_set: bool)
     assert ("NCCL_IB_DISABLE" in {*names, *(setting.name for setting in job.settings)}) is is_set
 
 
+@pytest.mark.parametrize(
+    ("line", "complains"),
+    [("step = dist.all_reduce(x[{}])\n", True), ("    return {}\n", True), ("epoch 3 step {} loss 0.3\n", False)],
+)
+def test_a_ticket_holds_programs_of_any_length_and_output_of_some(line: str, *, complains: bool) -> None:
+    rest = "".join(line.format(number) for number in range(400))
+    job = facts_of({"text": [f"It hangs with 2 GPUs.\n\n{rest}"]})
+    assert bool(job.complaints) is complains
+
+
 def prose(size: int) -> list[Section]:
     line = "With NCCL_P2P_DISABLE=1 on two nodes it works but it still hangs without, and so on ({})."
     return [Section(kind="text", source="x", first_line=1, lines=tuple(line.format(i) for i in range(size)))]

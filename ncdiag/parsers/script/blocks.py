@@ -32,6 +32,11 @@ _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _HEADER = re.compile(r"expected an indented block after .{1,80} on line (\d+)")
 
 
+def is_code(line: str) -> bool:
+    """May the line belong to a program? It begins as a statement does, or is indented."""
+    return line[:2].isspace() or _STATEMENT.match(line[:_LINE]) is not None
+
+
 class Script(msgspec.Struct, frozen=True):
     """Statements that stand in one stretch of a paste; the line numbers of their nodes are those of the source."""
 
