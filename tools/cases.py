@@ -164,14 +164,16 @@ def fitted(answers: Sequence[Answer]) -> Limits:
         if not limits.very > limits.likely > limits.possible:
             continue
         total = sum((judged(held, limits) for held in answers), Counter[str]())
-        broken = sum(
-            max(0.0, PROMISED[word] - total[f"right {word}"] / total[f"said {word}"])
-            for word in WORDS if total[f"said {word}"]
-        )  # fmt: skip
+        broken = sum(max(0.0, PROMISED[word] - _share(total, word)) for word in WORDS)
         worth = (total["first"] + 0.5 * total["three"] + 0.1 * total["said very likely"]) / len(answers) - 2 * broken
         if worth > best[0]:
             best = worth, limits
     return best[1]
+
+
+def _share(total: Counter[str], word: str) -> float:
+    """How often a word was right by Laplace's rule of succession, so that it does not hold for few threads by luck."""
+    return (total[f"right {word}"] + 1) / (total[f"said {word}"] + 2)
 
 
 def fifth(case: str) -> int:

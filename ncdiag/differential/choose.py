@@ -19,7 +19,7 @@ from ncdiag.spans import Span
 Likelihood = Literal["very likely", "likely", "possible"]
 MOST = 3
 """Suspects that a report shows."""
-VERY_LIKELY, LEAD, LIKELY, POSSIBLE = 3.8, 1.4, 3.2, 1.6
+VERY_LIKELY, LEAD, LIKELY, POSSIBLE = 4.0, 1.4, 3.4, 1.5
 """Scores from which the words hold; ``LEAD`` is how far the first must be ahead of the next to be very likely."""
 FAR = 1.0
 """How far behind the first a suspect may be to be shown: three times less likely is not worth a person's time."""
