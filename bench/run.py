@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import venv
 from collections.abc import Callable
 from pathlib import Path
@@ -109,7 +110,7 @@ class Bench:
             print("no real outputs were read (--real FOLDER names a folder of them)")
             return
         with self.log.open("wb") as joined:
-            for path in sorted(path for path in self.given.real.rglob("*.txt") if path.is_file()):
+            for path in sorted(path for path in self.given.real.rglob("*") if path.is_file()):
                 joined.write(path.read_bytes())
         self._long("real outputs of jobs, joined")
 
@@ -143,6 +144,16 @@ class Bench:
                 found.append(peak([*NCDIAG, "parse", str(self.log)]))
             row(f"ncdiag parse, {what}", *(f"{memory:.0f}" for memory in found), f"{found[1] / found[0]:.2f}")
 
+    def large(self) -> None:
+        """A job's output of many gigabytes, which nobody wants to read twice: memory and time of one run."""
+        write_output(self.log, "output", self.given.gigabytes * 1e3)
+        size = self.log.stat().st_size
+        started = time.perf_counter()
+        memory = peak([*NCDIAG, "parse", str(self.log)])
+        seconds = time.perf_counter() - started
+        row(f"{size / 1e9:.1f} GB, {OUTPUTS['output']}", "s", "MB/s", "peak MiB")
+        row("ncdiag parse", f"{seconds:.0f}", rate(size, seconds), f"{memory:.0f}")
+
     def peer(self) -> None:
         """Another program on the same log."""
         if self.given.peers is None:
@@ -155,17 +166,24 @@ class Bench:
             if subprocess.run(install, check=False).returncode:
                 print(f"{PEER} was not run beside: it could not be installed")
                 return
-        write_info_log(self.log, self.given.megabytes / PEER_SHARE, **LOGS["80% Channel lines"])
+        share = self.given.megabytes / PEER_SHARE
+        write_info_log(self.log, share, **LOGS["80% Channel lines"])
+        self._beside(program, "80% Channel lines")
+        print()
+        write_output(self.log, "output", share)
+        self._beside(program, OUTPUTS["output"])
+
+    def _beside(self, program: Path, what: str) -> None:
         size = self.log.stat().st_size
         own, other = side_by_side([[*NCDIAG, "parse", str(self.log)], [str(program), "-s", str(self.log)]], 1)
-        row(f"{size / 1e6:.0f} MB, 80% Channel lines", "s", "MB/s", "ratio")
+        row(f"{size / 1e6:.0f} MB, {what}", "s", "MB/s", "ratio")
         row(f"{PEER} (reference)", f"{other:.2f}", rate(size, other), "1.00")
         row("ncdiag parse", f"{own:.2f}", rate(size, own), f"{own / other:.3f}")
 
 
 TABLES: dict[str, Callable[[Bench], None]] = {
     "start": Bench.start, "short": Bench.short, "long": Bench.long, "output": Bench.output, "memory": Bench.memory,
-    "peer": Bench.peer,
+    "large": Bench.large, "peer": Bench.peer,
 }  # fmt: skip
 
 
@@ -173,6 +191,7 @@ def main() -> None:
     """Print the tables."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--megabytes", type=int, default=800, help="size of the long logs")
+    options.add_argument("--gigabytes", type=int, default=2, help="size of the largest output")
     options.add_argument("--rounds", type=int, default=11, help="runs of each short command")
     options.add_argument("--long-rounds", type=int, default=5, help="runs of each command on a long log")
     options.add_argument("--only", choices=TABLES, action="append", help="this table; may be given again")
