@@ -1,6 +1,6 @@
 """A job of very many ranks: how long it takes to merge what they printed, to judge it and to report it.
 
-The log is generated (`tests/generate/large.py`), read, and then each later stage is timed by itself. Run it alone with
+The log is generated (`tests/generate/large.py`); then each stage is timed by itself. Run it alone with
 ``python bench/scale.py --ranks 100000``.
 """
 
@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 import resource
 import sys
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 from typing import TypeVar
@@ -19,10 +20,9 @@ from ncdiag.diagnose import view_of
 from ncdiag.engine.causes import conclude
 from ncdiag.engine.evaluate import judge
 from ncdiag.fixes.values import Values
-from ncdiag.reading.job import job_of
-from ncdiag.reading.one import read_source
+from ncdiag.machine.inputs import inputs
+from ncdiag.reading.many import read_all
 from ncdiag.report import build, renderer
-from ncdiag.sources.model import Text
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from generate import large
@@ -32,44 +32,24 @@ GPUS = 8
 T = TypeVar("T")
 
 
-class Generated(Text):
-    """A text whose log is written while it is read, so that it never lies in memory."""
-
-    name = "job.log"
-
-    def __init__(self, lines: Iterator[str]) -> None:
-        """``lines`` without their line ends."""
-        self.notes: list[str] = []
-        self.size = 0
-        self._lines = lines
-
-    def buffers(self) -> Iterator[bytes]:
-        """The log in pieces of about a megabyte."""
-        held: list[str] = []
-        size = 0
-        for line in self._lines:
-            held.append(line[: 64 << 10])
-            size += len(line)
-            if size > 1 << 20:
-                yield self._piece(held)
-                held, size = [], 0
-        yield self._piece(held)
-
-    def _piece(self, held: list[str]) -> bytes:
-        piece = "".join(line + "\n" for line in held).encode()
-        self.size += len(piece)
-        return piece
+def write(job: large.Large, path: Path) -> None:
+    """The log of all ranks, in one file."""
+    with path.open("w", encoding="ascii") as log:
+        log.writelines(f"{line}\n" for line in large.lines(job))
 
 
 def run(ranks: int) -> str:
     """Print the time of each stage; the report of the job, as a person sees it."""
     job = large.large("2.27.7", "roce", ranks // GPUS, GPUS, faults=large.FAULTS)
-    source = Generated(large.lines(job))
     print(f"{'a job of ' + str(ranks) + ' ranks, ' + str(len(large.FAULTS)) + ' faults planted':60}{'s':>10}")
-    reading = _timed("generated and read", lambda: read_source(source))
-    print(f"{'  observations':60}{len(reading.observations):>10}")
-    begin = perf_counter()
-    facts = _timed("merged, settings resolved", lambda: job_of([reading]))
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "job.log"
+        write(job, log)
+        print(f"{'  bytes of its log':60}{log.stat().st_size:>10}")
+        begin = perf_counter()
+        case = _timed("read", lambda: read_all(inputs([str(log)])))
+    print(f"{'  observations':60}{len(case.readings[0].observations):>10}")
+    facts = _timed("merged, settings resolved", case.job)
     view = view_of(facts)
     values, rules = Values(view), catalogue.rules(())
     verdicts = _timed("judged", lambda: judge(rules, view, values))
@@ -77,9 +57,10 @@ def run(ranks: int) -> str:
     read = build.Read((), frozenset({"nccl_log"}))
     report = _timed("fixes computed and proved", lambda: build.report(diagnosis, (), view, values, read))
     text = _timed("written", lambda: renderer("text")(report, width=100, colour=False))
-    print(f"{'merged, judged and reported':60}{perf_counter() - begin:>10.1f}")
+    print(f"{'read, merged, judged and reported':60}{perf_counter() - begin:>10.1f}")
     print(f"{'  lines of the report':60}{text.count(chr(10)):>10}")
-    print(f"{'  peak memory, MiB':60}{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10:>10}")
+    for what, whose in (("peak memory", resource.RUSAGE_SELF), ("of the largest reader", resource.RUSAGE_CHILDREN)):
+        print(f"{f'  {what}, MiB':60}{resource.getrusage(whose).ru_maxrss >> 10:>10}")
     return text
 
 
