@@ -18,25 +18,26 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 PARTS = {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in MODULES}
 MAX_LINES = 400
 
-FACTS = {"bare", "spans", "errors", "grades", "compiled", "toml", "products", "facts"}
+FACTS = {"bare", "spans", "patterns", "errors", "grades", "compiled", "toml", "products", "facts"}
 KNOWLEDGE = FACTS | {"nccl", "messages"}
 READING = KNOWLEDGE | {"formats", "parsers", "sections", "sources", "reading"}
 ALLOWED = {
     "bare": set(),
     "spans": set(),
+    "patterns": set(),
     "errors": set(),
     "grades": set(),
     "compiled": set(),
     "toml": {"errors"},
     "products": {"compiled", "toml"},
     "config": {"errors", "toml"},
-    "facts": {"spans", "errors", "products"},
+    "facts": {"spans", "patterns", "errors", "products"},
     "nccl": FACTS,
     "messages": FACTS | {"nccl"},
     "knowledge": KNOWLEDGE,
     "formats": KNOWLEDGE,
     "parsers": KNOWLEDGE | {"formats"},
-    "sections": {"spans", "errors", "parsers"},
+    "sections": {"spans", "patterns", "errors", "parsers"},
     "sources": FACTS | {"parsers"},
     "reading": KNOWLEDGE | {"parsers", "sections", "sources"},
     "machine": READING,

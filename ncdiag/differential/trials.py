@@ -6,7 +6,6 @@ it out where the fix would have hidden the fault. What leaves a part of NCCL out
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -14,8 +13,9 @@ from typing import NamedTuple
 import msgspec
 
 from ncdiag.engine.schema import Fix, Rule, Sign, Strength
+from ncdiag.patterns import lazy_regex
 
-_PRINTS = re.compile(r"_(?:DEBUG|REPORT|TRACE|DUMP)(?:_|$)")
+_PRINTS = lazy_regex(r"_(?:DEBUG|REPORT|TRACE|DUMP)(?:_|$)")
 """What is in the name of a variable that prints more and changes nothing else (NCCL, PyTorch, Gloo)."""
 
 _MANY = 5

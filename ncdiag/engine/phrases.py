@@ -9,20 +9,20 @@ side.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
 from ncdiag.errors import DefinitionError, suggestion
+from ncdiag.patterns import lazy_regex
 
 GAP = 6
 """Words between two atoms of a phrase at most."""
 FAR = 30
 """Words where ``...`` stands: a long sentence. A whole paragraph may be one line, and speaks of many things."""
-TOKEN = re.compile(r"[1-9][0-9]?x(?=[a-z]+[0-9]|[0-9]{4})|[a-z0-9_]+|[^\x00-\x7f]")
+TOKEN = lazy_regex(r"[1-9][0-9]?x(?=[a-z]+[0-9]|[0-9]{4})|[a-z0-9_]+|[^\x00-\x7f]")
 """A word: letters, digits and underscores, one sign of another script, or how many of a model there are (8xH100)."""
-_WORD = re.compile(r"[a-z0-9_]+\*?|[^\x00-\x7f]")
+_WORD = lazy_regex(r"[a-z0-9_]+\*?|[^\x00-\x7f]")
 CLASS = "~"
 """What the name of a class begins with, in a phrase and as its run."""
 _NOT, _ANY = "!", "..."

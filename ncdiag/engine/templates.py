@@ -17,8 +17,9 @@ from ncdiag.engine.scope import Scope
 from ncdiag.engine.tree import Path, Slot, Step, Template, Tree
 from ncdiag.errors import DefinitionError, suggestion
 from ncdiag.facts.fold import fold_hosts, fold_ranks
+from ncdiag.patterns import lazy_regex
 
-_PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[^{}]+|[{}]")
+_PIECE = lazy_regex(r"\{\{|\}\}|\{([^{}]*)\}|[^{}]+|[{}]")
 
 Values = Callable[[str, Mapping[str, Any]], Any]
 """Computes ``best.NAME`` for the bound names: something whose ``str`` is the value, or None when it cannot."""

@@ -10,7 +10,9 @@ import re
 
 import msgspec
 
-_VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
+from ncdiag.patterns import lazy_regex
+
+_VERSION = lazy_regex(r"(\d+)\.(\d+)(?:\.(\d+))?")
 
 
 class Version(msgspec.Struct, frozen=True, order=True):
@@ -85,7 +87,7 @@ class VersionRange(msgspec.Struct, frozen=True):
         return f"at most {self.high}" if self.low == OLDEST else f"{self.low} to {self.high}"
 
 
-_CONSTRAINT = re.compile(r"\s*(>=|<=|==|!=|<|>)\s*(\d+\.\d+(?:\.\d+)?)\s*$")
+_CONSTRAINT = lazy_regex(r"\s*(>=|<=|==|!=|<|>)\s*(\d+\.\d+(?:\.\d+)?)\s*$")
 
 
 class Constraint(msgspec.Struct, frozen=True):
@@ -134,7 +136,7 @@ def _compare(version: VersionRange, op: str, bound: Version) -> bool | None:
     return inside if op == "<=" else None if inside is None else not inside
 
 
-_BUS_ID = re.compile(r"^(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})(?:\.([0-7]))?$")
+_BUS_ID = lazy_regex(r"^(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})(?:\.([0-7]))?$")
 
 
 def bus_id(text: str) -> str | None:
@@ -172,7 +174,7 @@ def in_network(ip: str, network: str) -> bool | None:
     return None if address is None else address.version == net.version and address in net
 
 
-_RDMA_RESOURCE = re.compile(
+_RDMA_RESOURCE = lazy_regex(
     r"rdma/|[\w.-]+/(?:\w*(?:hca|rdma|roce|sriov|mlnx|ib_|efa)\w*)|vpc\.amazonaws\.com/efa$", re.IGNORECASE
 )
 

@@ -7,7 +7,6 @@ something of a host at hand was not seen, or the simulation does not cover the v
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -15,13 +14,14 @@ from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.view import View
 from ncdiag.fixes.proofs import devices, gdr, gids, local, rails, sockets
 from ncdiag.fixes.proofs.outcome import Change, HostProof, Proof, State
+from ncdiag.patterns import lazy_regex
 
 _WORST: tuple[State, ...] = ("refuted", "not-simulated", "proved")
 _SHOWN, _ASKS_SHOWN = 6, 4
 _HOST = "\0"
 """Stands for the name of a host while sentences are compared."""
-_WORD = re.compile(r"\w[\w.-]*\w|\w")
-_ADDRESS = re.compile(r" \((?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]+(?:%[\w.-]+)?)\)")
+_WORD = lazy_regex(r"\w[\w.-]*\w|\w")
+_ADDRESS = lazy_regex(r" \((?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]+(?:%[\w.-]+)?)\)")
 
 _SIMULATIONS: tuple[tuple[frozenset[str], Callable[[View, Change], tuple[HostProof, ...]]], ...] = (
     (sockets.VARIABLES, sockets.prove),

@@ -6,10 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-_LINE = re.compile(r"\s*(?:[\[\]{}\",]|-?\d|true|false|null)")
+from ncdiag.patterns import lazy_regex
+
+_LINE = lazy_regex(r"\s*(?:[\[\]{}\",]|-?\d|true|false|null)")
 _SIZE_LIMIT = 8 << 20
-_CLOSED = re.compile(r"\}\s*$")
-_GOES_ON = re.compile(r"[\]},]")
+_CLOSED = lazy_regex(r"\}\s*$")
+_GOES_ON = lazy_regex(r"[\]},]")
 
 
 def closed(last: str, line: str) -> bool:
@@ -78,7 +80,7 @@ def text(value: Any) -> str | None:  # noqa: ANN401
     return value if isinstance(value, str) else None
 
 
-_STRING = re.compile(r"'((?:[^'\\\n]|\\.)*)'|\"(?:[^\"\\\n]|\\.)*\"|\b(?:None|True|False)\b")
+_STRING = lazy_regex(r"'((?:[^'\\\n]|\\.)*)'|\"(?:[^\"\\\n]|\\.)*\"|\b(?:None|True|False)\b")
 _WORDS = {"None": "null", "True": "true", "False": "false"}
 
 

@@ -12,15 +12,16 @@ from ncdiag.formats.launchers import CONTAINERS, Launcher
 from ncdiag.formats.shell import unquoted
 from ncdiag.formats.shell import words as split
 from ncdiag.formats.units import size_bytes
+from ncdiag.patterns import lazy_regex
 
-_APPLICATION = re.compile(r".*/|python|bash$|sh$|.*\.(?:py|sh)$|.*_perf$")
-_HOST = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]{0,120})(?:[:@](?P<slots>\d{1,4}))?$")
-_BRACKET = re.compile(r"(?P<stem>[\w.-]{0,60})\[(?P<ranges>[\d,-]{1,200})\](?P<end>[\w.-]{0,60})$")
-_PPR = re.compile(r"ppr:(\d{1,4}):node")
-_PIECE = re.compile(r"(?:[^,'\"]|'[^']*'|\"[^\"]*\")+")
+_APPLICATION = lazy_regex(r".*/|python|bash$|sh$|.*\.(?:py|sh)$|.*_perf$")
+_HOST = lazy_regex(r"(?P<name>[A-Za-z0-9][\w.-]{0,120})(?:[:@](?P<slots>\d{1,4}))?$")
+_BRACKET = lazy_regex(r"(?P<stem>[\w.-]{0,60})\[(?P<ranges>[\d,-]{1,200})\](?P<end>[\w.-]{0,60})$")
+_PPR = lazy_regex(r"ppr:(\d{1,4}):node")
+_PIECE = lazy_regex(r"(?:[^,'\"]|'[^']*'|\"[^\"]*\")+")
 _HOSTS_LIMIT = 4096
-_JOINED = re.compile(r"-(?P<option>[a-zA-Z])(?P<value>\d{1,6})$")  # srun -N2
-_NUMBER = re.compile(r"\d{1,9}$")
+_JOINED = lazy_regex(r"-(?P<option>[a-zA-Z])(?P<value>\d{1,6})$")  # srun -N2
+_NUMBER = lazy_regex(r"\d{1,9}$")
 _KEEPING = frozenset({"mpirun", "mpiexec", "orterun", "prterun", *CONTAINERS})
 _SPREADING = frozenset(
     {"mpirun", "mpiexec", "mpiexec.hydra", "mpiexec.mpich", "orterun", "prterun", "horovodrun", "srun", "deepspeed"}

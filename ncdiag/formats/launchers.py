@@ -7,10 +7,11 @@ Docker ``docker run`` reference. Dashes are not told apart: pastes turn ``--mca`
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import msgspec
+
+from ncdiag.patterns import lazy_regex
 
 
 class Launcher(msgspec.Struct, frozen=True):
@@ -139,8 +140,8 @@ _BY_NAME = {
 }  # fmt: skip
 CONTAINERS = frozenset({"docker run", "podman run", "nvidia-docker run", "nerdctl run"})
 _TWO_WORDS = frozenset({"docker", "podman", "nvidia-docker", "nerdctl", "accelerate"})
-_PYTHON = re.compile(r"python[\d.]*$")
-_TEST = re.compile(rf"{NCCL_TESTS}$")
+_PYTHON = lazy_regex(r"python[\d.]*$")
+_TEST = lazy_regex(rf"{NCCL_TESTS}$")
 
 
 def find(words: list[str], start: int) -> tuple[str, Launcher, int] | None:

@@ -11,21 +11,23 @@ from collections.abc import Sequence
 
 import msgspec
 
+from ncdiag.patterns import lazy_regex
+
 ROW_LIMIT = 512
 _PIECES = 6
 """Lines at most that one row may take on a narrow terminal."""
-_ESCAPE = re.compile(r"\x1b?\[\d{0,2}(?:;\d{1,2})?m")
-_LABEL = re.compile(r"[A-Za-z][\w.:-]{0,40}$")
-_HEAD = re.compile(r"\s*GPU\d+(?:\s|$)")
+_ESCAPE = lazy_regex(r"\x1b?\[\d{0,2}(?:;\d{1,2})?m")
+_LABEL = lazy_regex(r"[A-Za-z][\w.:-]{0,40}$")
+_HEAD = lazy_regex(r"\s*GPU\d+(?:\s|$)")
 _DEVICE = r"(?:GPU|NIC|mlx[45]_(?:bond_)?)\d{1,2}"
 _STATE = r"(?:NV(?:1[0-8]|[1-9])(?!-)|PIX|PXB|PHB|NODE|SYS|SOC|OK|CNS|GNS|TNS|NS|DR|X)"
 """Distances and P2P letters. No GPU has more than 18 links, and ``NV12-35`` is ``NV1`` before the CPUs ``2-35``."""
 GLUED_HEAD = r"[ \t]{0,40}GPU0(?:GPU|NIC|mlx[45]_)"
-_GLUE = re.compile(rf"(?:{_DEVICE}|{_STATE})(?:{_DEVICE}|{_STATE})")
-_CELLS = re.compile(
+_GLUE = lazy_regex(rf"(?:{_DEVICE}|{_STATE})(?:{_DEVICE}|{_STATE})")
+_CELLS = lazy_regex(
     rf"\s*(?:(?P<label>{_DEVICE})(?P<cells>(?:\s*{_STATE}){{2,512}})|(?P<head>(?:{_DEVICE}\s*){{2,512}}(?=CPU|$)))"
 )
-_EXTRA = re.compile(r"\S*\d[\d,-]*$|N/A$|(?:CPU|NUMA|GPU|Affinity|ID)$")
+_EXTRA = lazy_regex(r"\S*\d[\d,-]*$|N/A$|(?:CPU|NUMA|GPU|Affinity|ID)$")
 
 
 class Row(msgspec.Struct):

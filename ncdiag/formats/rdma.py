@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ncdiag.formats import basics, decoded
+from ncdiag.patterns import lazy_regex
 
 UNNAMED = "?"
 """Name of a device whose header line is not in the text: a paste that begins in the middle of a block."""
@@ -29,9 +30,9 @@ _PHYSICAL = {
     "armed": "PortConfigurationTraining",
 }  # fmt: skip
 _LAYERS = {"infiniband": "InfiniBand", "ib": "InfiniBand", "ethernet": "Ethernet"}
-_GUID = re.compile(r"(?:0x)?([0-9a-f]{4}):?([0-9a-f]{4}):?([0-9a-f]{4}):?([0-9a-f]{4})$", re.IGNORECASE)
-_MAPPED = re.compile(r"(?:0{4}:){5}ffff:([0-9a-f]{2})([0-9a-f]{2}):([0-9a-f]{2})([0-9a-f]{2})$", re.IGNORECASE)
-_PKEY = re.compile(r"0x[0-9a-f]{4}$", re.IGNORECASE)
+_GUID = lazy_regex(r"(?:0x)?([0-9a-f]{4}):?([0-9a-f]{4}):?([0-9a-f]{4}):?([0-9a-f]{4})$", re.IGNORECASE)
+_MAPPED = lazy_regex(r"(?:0{4}:){5}ffff:([0-9a-f]{2})([0-9a-f]{2}):([0-9a-f]{2})([0-9a-f]{2})$", re.IGNORECASE)
+_PKEY = lazy_regex(r"0x[0-9a-f]{4}$", re.IGNORECASE)
 _NO_PKEY, _PKEYS = "0x0000", 128
 GID_PATTERN = r"(?:[0-9a-fA-FxX*]{4}:){7}[0-9a-fA-FxX*]{4}"
 """A GID written in full; parts that somebody masked with ``x`` or ``*`` are let through."""

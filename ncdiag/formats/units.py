@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_SIZE = re.compile(r"(\d{1,18})(?:[.,](\d{1,6}))?\s?([KMGTPE]?)(?:i?B)?$", re.IGNORECASE)
+from ncdiag.patterns import lazy_regex
+
+_SIZE = lazy_regex(r"(\d{1,18})(?:[.,](\d{1,6}))?\s?([KMGTPE]?)(?:i?B)?$", re.IGNORECASE)
 
 
 def size_bytes(text: str, unit: int = 1, step: int = 1024) -> int | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Rank
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.rdma import ranks_of
+from ncdiag.patterns import lazy_regex
 
-_MISSING = re.compile(r"(?:^|[ /])([\w.+-]{1,200}\.so[\w.]{0,40}): cannot open shared object file")
+_MISSING = lazy_regex(r"(?:^|[ /])([\w.+-]{1,200}\.so[\w.]{0,40}): cannot open shared object file")
 _PLUGIN_FAILURES = {
     "ofi-no-provider", "ofi-init-failed", "ofi-option-failed",
     "plugin-load-failed", "plugin-not-found", "plugin-init-failed",
@@ -58,7 +57,7 @@ def ib_is_off(job: Job, view: View) -> bool | None:
     return bool(setting.is_set and setting.number)
 
 
-_IBEXT = re.compile(r"IBext(?:_v\d{1,3})?")
+_IBEXT = lazy_regex(r"IBext(?:_v\d{1,3})?")
 
 
 @derived

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ncdiag.facts.derived import derived, derived_of
@@ -12,6 +11,7 @@ from ncdiag.facts.vocabulary.benchmarks import pcie_gbs
 from ncdiag.facts.vocabulary.failures import CODES, OWN_FAILURES
 from ncdiag.facts.vocabulary.gpus import gpu_of
 from ncdiag.facts.vocabulary.hosts import RDMA_CARDS
+from ncdiag.patterns import lazy_regex
 
 _CPUS = 1 << 13
 _SHOWN = 3
@@ -135,7 +135,7 @@ def _speeds(device: PciDevice) -> str:
     return f", {device.speed_gts:g} of {device.speed_gts_max:g} GT/s" if _is_slow_card(device) else ""
 
 
-_RDMA_NAME = re.compile(r"mlx\d|ib|irdma|bnxt_re|efa|rdmap|roce")
+_RDMA_NAME = lazy_regex(r"mlx\d|ib|irdma|bnxt_re|efa|rdmap|roce")
 _TOPOLOGY_GAPS = frozenset({
     "topology-node-not-found", "topology-link-orphan", "topology-host-unknown", "topology-link-one-way",
     "topology-no-path",

@@ -28,8 +28,9 @@ from ncdiag.messages.template import (
     whole_words,
     words,
 )  # fmt: skip
+from ncdiag.patterns import lazy_regex
 
-_NUMBER = re.compile(r"\d+")
+_NUMBER = lazy_regex(r"\d+")
 _ANSWERS = 4096
 """Sets of words of which is kept whether a message can be in them."""
 

@@ -10,6 +10,7 @@ import re
 import msgspec
 
 from ncdiag.facts.scalars import Version
+from ncdiag.patterns import lazy_regex
 
 
 class Defect(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,10 +29,10 @@ class Defect(msgspec.Struct, frozen=True, kw_only=True):
     source: str
 
 
-BLACKWELL_120 = re.compile(r"\bRTX (?:50[5-9]0|PRO [2-6]\d00)\b")
+BLACKWELL_120 = lazy_regex(r"\bRTX (?:50[5-9]0|PRO [2-6]\d00)\b")
 """GPUs of compute capability 12.0 (developer.nvidia.com/cuda-gpus)."""
-HOPPER = re.compile(r"\bH(?:100|200|800|20)\b|\bGH200\b")
-BLACKWELL_100 = re.compile(r"\bG?B(?:100|200|300)\b")
+HOPPER = lazy_regex(r"\bH(?:100|200|800|20)\b|\bGH200\b")
+BLACKWELL_100 = lazy_regex(r"\bG?B(?:100|200|300)\b")
 
 DEFECTS = (
     Defect(

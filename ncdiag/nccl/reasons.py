@@ -6,26 +6,26 @@ Tables: ``reasons.toml`` (the groups), ``strerror.toml`` (errno), ``cuda.toml`` 
 from __future__ import annotations
 
 import functools
-import re
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from ncdiag import compiled
+from ncdiag.patterns import lazy_regex
 
 _FOLDER = Path(__file__).parent
 _TABLES = tuple(_FOLDER / name for name in ("reasons.toml", "strerror.toml", "cuda.toml"))
 _LIMIT = 600
 """Characters of a text in which an error is looked for."""
-_WORD = re.compile(r"\w+")
+_WORD = lazy_regex(r"\w+")
 _SHORTEST = 8
 """Letters of an error's text that is believed inside other text: ``Killed`` or ``I/O`` stand in any prose."""
-_NUMBER = re.compile(
+_NUMBER = lazy_regex(
     r"\b(?:errno|os error|strerror)\b[ :=(]{0,4}(?P<errno>\d{1,3})\b|\[Errno (?P<python>\d{1,3})\]"
     r"|\bC(?:uda|UDA|UDA_)? ?(?:failure|error|ERROR)[ :(]{1,3}(?P<cuda>\d{1,3})\b"
 )
-_NAME = re.compile(
+_NAME = lazy_regex(
     r"\b(?:E[A-Z]{3,16}|(?:cuda|hip)Error[A-Za-z]{3,40}|C[UD][A-Z]{0,4}_(?:ERROR|STATUS)_[A-Z_]{3,40})\b"
 )
 

@@ -6,7 +6,6 @@ Only lines whose beginning no person writes, such as ``NET/Socket : Using [0]eth
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -16,9 +15,10 @@ from ncdiag.facts.observe import Observation
 from ncdiag.parsers import _program
 from ncdiag.parsers.nccl_log import Scanner
 from ncdiag.parsers.nccl_log.transports import parse_link
+from ncdiag.patterns import lazy_regex
 from ncdiag.spans import Section
 
-_BARE = re.compile(
+_BARE = lazy_regex(
     r"(?:\S{1,80}:\d+:\d+ )?(?:\[\d{1,3}\] )?(?:(?P<level>INFO|WARN) )?(?P<text>"
     r"Bootstrap ?: Using |NET/(?:IB|Socket) ?: (?:Using |GPU Direct RDMA |No device found|Made virtual device)"
     r"|NET/OFI (?:Using|Selected|No eligible|Initializing)|Using (?:internal )?[Nn]etwork \S"
@@ -26,8 +26,8 @@ _BARE = re.compile(
     r"|(?:Channel|Ring) \d[\d/]* : \d+(?:\[\w+\])? -> \d|\d+\[\w+\] -> \d+\[\w+\] "
     r"|Initialized NET plugin |comm 0x[0-9a-f]+ rank \d)"
 )
-_PAIR = re.compile(r"\d+\[\w+\] -> ")
-_LINK = re.compile(r"(?:(?:Channel|Ring) \d[\d/]* : )?(\d.*)")
+_PAIR = lazy_regex(r"\d+\[\w+\] -> ")
+_LINK = lazy_regex(r"(?:(?:Channel|Ring) \d[\d/]* : )?(\d.*)")
 
 
 def take(section: Section) -> tuple[tuple[Observation, ...], frozenset[int]]:

@@ -18,6 +18,7 @@ from ncdiag.parsers._prose import is_curt, is_prose, is_said, is_voiced
 from ncdiag.parsers.told import troubles
 from ncdiag.parsers.told.moods import segments
 from ncdiag.parsers.told.paragraphs import Expected, runs_on, sentences
+from ncdiag.patterns import lazy_regex
 from ncdiag.spans import Section
 
 _LOOKED_AT, _KEPT = 1000, 400
@@ -25,23 +26,23 @@ _TICKET = 300
 """Lines of output that somebody pastes by hand."""
 _STATED = frozenset({"not-used"})
 """What may be said without a complaint: that something is off."""
-_MEANT = re.compile(
+_MEANT = lazy_regex(
     r"\b(?:although|even\sthough|falls?\sback|(?:is|are)\snot\s(?:being\s)?used|only\sone\sof|ignores)\b|没有?用[上到]|走的?是",
     re.IGNORECASE,
 )
 """What shows that it should be otherwise."""
-_ASSIGNED = re.compile(r"^\s*[A-Z][A-Z0-9_]{3,40}=\S+\s")
+_ASSIGNED = lazy_regex(r"^\s*[A-Z][A-Z0-9_]{3,40}=\S+\s")
 _FEW = 2
 """Lines for each sentence up to which a section is what a person wrote, whether or not they speak of themselves."""
 _WRITTEN = 300
 """Sentences that a person writes in a ticket; what holds more of them is a program's, or a book."""
 _SURE = frozenset({"hangs", "slow", "wrong-results", "memory-grows"})
 """Troubles that programs do not write sentences about."""
-_CURT = re.compile(
+_CURT = lazy_regex(
     r"\b(?:hangs?|hanging|hung|stuck|freezes|frozen|slow|slower|does(?:n't|\snot)\swork|not\sworking)\b", re.IGNORECASE
 )
 """What few words complain of."""
-_PLAIN = re.compile(
+_PLAIN = lazy_regex(
     r"\b(?:do|does|did|is|are)(?:\snot|n't)\s(?:\w+\s){0,2}work(?:ing)?\b|\beach\sother\b"
     r"|\bwork(?:s|ed|ing)?\s(?:\w+\s){0,3}(?:on|with|in)\s(?:\w+\s)?single\b"
     r"|\bsingle[- ]\w+\s(?:\w+\s)?(?:works|is\sfine)\b",
@@ -132,10 +133,10 @@ _WORDS = {
 }
 
 
-_STATUS = re.compile(r"[:=]\s?(?:FAIL(?:ED)?|ERROR)\b")
+_STATUS = lazy_regex(r"[:=]\s?(?:FAIL(?:ED)?|ERROR)\b")
 """What a tool says of itself, where somebody reports it."""
 _STATES = frozenset({"wrong-results", "slow", "memory-grows"})
-_IS_NOT = re.compile(
+_IS_NOT = lazy_regex(
     r"\b(?:loss|gradients?|results?|weights|values|outputs?|bandwidth|throughput|performance|speed|memory)\s(?:\w+\s)?"
     r"(?:(?:is|are|was|were|does|do)(?:n't|\snot)|never)\b",
     re.IGNORECASE,
@@ -147,7 +148,7 @@ _IS_NOT = re.compile(
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """The complaints that are looked for."""
     return tuple(
-        (what, re.compile(rf"\b(?:{pattern})(?!\w)", re.IGNORECASE | re.VERBOSE)) for what, pattern in _WORDS.items()
+        (what, lazy_regex(rf"\b(?:{pattern})(?!\w)", re.IGNORECASE | re.VERBOSE)) for what, pattern in _WORDS.items()
     )
 
 

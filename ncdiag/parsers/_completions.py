@@ -11,6 +11,7 @@ import re
 
 from ncdiag.nccl.codes import codes
 from ncdiag.parsers._signs import Signs
+from ncdiag.patterns import lazy_regex
 
 EVENT = "ib-completion-error"
 _SIGNS = Signs(
@@ -28,15 +29,15 @@ _SIGNS = Signs(
     "flushed error",
 )
 """One of these is in every line that the patterns know: they are tried on few others."""
-_NAME = re.compile(r"(?<![=!]= )\bIBV_WC_[A-Z_]{3,40}\b(?!\s*(?:[=!]=|\)\s*(?:\{|return|continue|break|goto)|:\s*$|;))")
-_NUMBER = re.compile(
+_NAME = lazy_regex(r"(?<![=!]= )\bIBV_WC_[A-Z_]{3,40}\b(?!\s*(?:[=!]=|\)\s*(?:\{|return|continue|break|goto)|:\s*$|;))")
+_NUMBER = lazy_regex(
     r"\bFailed status (\d{1,2}): wr_id\b|\b[Ff]ailed status [a-zA-Z ]{4,40} \((\d{1,2})\) for wr_id\b"
     r"|\b(?i:wc|work completion|completion(?: queue)?(?: entry| error)?|cqe?)(?: with)?[ ._](?i:error |err )?"
     r"(?i:status)(?: is| code)?[ :=]{1,3}(\d{1,2})\b"
     r"|\b(?i:wc|completion|ibv_poll_cq|cqe?)[ ._](?i:(?:with )?(?:fail(?:ed|ure)|error))(?:,?(?: with)? (?i:status))?"
     r"(?:(?<=[sS])[ :=]|:) ?(\d{1,2})\b"
 )
-_SYNDROME = re.compile(r"\(synd(?:rome)? 0x([0-9a-f]{1,2}) vend 0x")
+_SYNDROME = lazy_regex(r"\(synd(?:rome)? 0x([0-9a-f]{1,2}) vend 0x")
 _SYNDROMES = {
     0x01: 1, 0x02: 2, 0x04: 4, 0x05: 5, 0x06: 6, 0x10: 7, 0x11: 8, 0x12: 9, 0x13: 10, 0x14: 11, 0x15: 12, 0x16: 13,
     0x22: 16,

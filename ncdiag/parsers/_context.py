@@ -12,11 +12,13 @@ from datetime import datetime, timezone
 
 import msgspec
 
+from ncdiag.patterns import lazy_regex
+
 LOOKED_AT = 4096
 """Characters of a line in which prefixes are looked for."""
 _ROUNDS = 12
 
-_PREFIX = re.compile(
+_PREFIX = lazy_regex(
     r"""
       \s+
     | \[(?:[Rr]ank:?\ ?)(?P<rank>\d{1,7})\]:?
@@ -42,10 +44,10 @@ _PREFIX = re.compile(
     """,
     re.VERBOSE,
 )
-_RANK_ANYWHERE = re.compile(r"\[(?:PG [^\[\]]{1,100} )?[rR]ank ?(\d{1,7})\]")
-_GROUP = re.compile(r"\[PG (?:ID \S{1,20} PG GUID )?([^\s\]]{1,80}(?: \([^)\]]{1,60}\))?) Rank \d")
-_WORKER_RANK = re.compile(r"\brank=(\d{1,7})\b")
-_NODE_LABEL = re.compile(r"(?:head|worker\d*)\b")
+_RANK_ANYWHERE = lazy_regex(r"\[(?:PG [^\[\]]{1,100} )?[rR]ank ?(\d{1,7})\]")
+_GROUP = lazy_regex(r"\[PG (?:ID \S{1,20} PG GUID )?([^\s\]]{1,80}(?: \([^)\]]{1,60}\))?) Rank \d")
+_WORKER_RANK = lazy_regex(r"\brank=(\d{1,7})\b")
+_NODE_LABEL = lazy_regex(r"(?:head|worker\d*)\b")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 

@@ -7,23 +7,22 @@ CUDA-capable device is detected". How a program puts it is its own affair: ``CUD
 
 from __future__ import annotations
 
-import re
-
 from ncdiag.nccl import reasons
 from ncdiag.parsers._signs import Signs
+from ncdiag.patterns import lazy_regex
 
 EVENT = "program-cuda-failure"
 _SIGNS = Signs("cuda", "hiperror", "hip ", "gpuassert")
 """One of these is in every line that the patterns know: they are tried on few others."""
-_NAME = re.compile(
+_NAME = lazy_regex(
     r"\b(?:(?:cuda|hip)Error[A-Z]\w{2,60}|CUDA_ERROR_[A-Z_]{3,60})\b(?!\s*(?:[=!]=|\)\s*(?:\{|return)|:\s*$|;))"
 )
-_PUT = re.compile(
+_PUT = lazy_regex(
     r"(?:CUDA|Cuda|HIP)(?: ?(?:runtime|Runtime|RT|driver|Driver|API|kernel))* ?(?:[Ee]rror|ERROR|[Ff]ailure|FAILURE)\b"
     r"|\bTriton Error \[(?:CUDA|HIP)\]|\b[Gg][Pp][Uu][Aa]ssert\b|\bcuda[A-Z]\w{3,40} (?:returned|failed)\b"
 )
 """How programs begin to tell of an error of CUDA; what it is stands behind."""
-_CODE = re.compile(
+_CODE = lazy_regex(
     r"\W{1,3}(?:code|error|returned|status)?\W{0,2}(\d{1,3})\b(?![.:%]\d)|.{0,120}?\bcode ?= ?(\d{1,3})\b"
 )
 NO_FAILURES = frozenset({

@@ -12,20 +12,21 @@ from ncdiag.parsers._context import Context
 from ncdiag.parsers._events import Found
 from ncdiag.parsers._prose import is_prose, is_talk, is_voiced
 from ncdiag.parsers._signs import Signs
+from ncdiag.patterns import lazy_regex
 
 EVENTS = {"process-exit": {"exit_code": "int", "signal": "int"}, "program-error": {}}
 """Events that are told by the form of a line, and the types of their fields."""
 
 _LOOKED_AT = 600
 _SIGNS = Signs("exit", "sig", "returned", "return code", "dumped", "status=")
-_EXIT = re.compile(
+_EXIT = lazy_regex(
     r"\b(?:exit(?:ed|s|ing)?(?:[ _](?:with|by|on))?(?:[ _](?:non-?zero|an?|error|exit)){0,2}[ _]?(?:status|code|value)"
     r"|exit(?:ed|s)\s(?:with|by)(?:\san?)?(?:\snon-?zero)?"
     r"|return(?:ed)?[ _](?:non-?zero[ _])?(?:exit[ _])?(?:status|code))"
     r"\s{0,8}[:=(]?\s{0,8}(?P<code>-?\d{1,3})\b(?![.:/\d])|\bcode=exited, status=(?P<unit>\d{1,3})/",
     re.IGNORECASE,
 )
-_SIGNAL = re.compile(
+_SIGNAL = lazy_regex(
     r"\b(?:(?:killed|terminated|interrupted|ended|died|exited|crashed)\s(?:by|on|due\sto|with)\s(?:the\s)?signal"
     r"|(?:caught|received|got)\s"
     r"(?:a\s)?(?:fatal\s)?signal|exit(?:ed)?\son\ssignal"
@@ -41,7 +42,7 @@ _DUMPED = {
     "terminated": "SIGTERM",
     "illegal instruction": "SIGILL", "floating point exception": "SIGFPE",
 }  # fmt: skip
-_ERROR = re.compile(
+_ERROR = lazy_regex(
     r"[\[(<|]?\s{0,2}(?:(?:FATAL|CRITICAL|ERROR)\b|(?:[Ff]atal [Ee]rror|panic|PANIC)\s{0,3}[\])>|:-])"
     r"[\])>|:\s-]{1,8}\S.{5}"
     r"|(?:[\w.:/-]{1,80}\s){0,3}[\[(|]?(?:FATAL|CRITICAL|ERROR)(?:[\])|:]|\s\d\d[-:])\s{0,8}\S.{5}"
@@ -51,8 +52,8 @@ _ERROR = re.compile(
     r"|-E-\s{1,4}\S.{5}"
     r"|thread '[^']{1,80}' panicked at|[\w./-]{1,120}:\d{1,6}: .{0,80}Assertion .{1,300} failed"
 )
-_LEVELLED = re.compile(r"\b(?:level|severity|lvl)[\"']?\s?[=:]\s?[\"']?(?:error|fatal|crit\w*|panic)\b", re.IGNORECASE)
-_HARMLESS = re.compile(r"[^\w]{0,4}(?:0|none|no)\b|.{0,200}\b(?:ERROR|error)s?:\s{0,3}0\b", re.IGNORECASE)
+_LEVELLED = lazy_regex(r"\b(?:level|severity|lvl)[\"']?\s?[=:]\s?[\"']?(?:error|fatal|crit\w*|panic)\b", re.IGNORECASE)
+_HARMLESS = lazy_regex(r"[^\w]{0,4}(?:0|none|no)\b|.{0,200}\b(?:ERROR|error)s?:\s{0,3}0\b", re.IGNORECASE)
 _LEVELS = frozenset("EFC")
 """First letters of the levels error, fatal and critical."""
 

@@ -16,6 +16,7 @@ from ncdiag.messages.loose import shape
 from ncdiag.messages.match import Match, Matcher, default_matcher
 from ncdiag.messages.template import compile_parts, literal_length, parse
 from ncdiag.parsers import _completions, _context, _cuda
+from ncdiag.patterns import lazy_regex
 from ncdiag.spans import Section
 
 EVENTS = {
@@ -30,14 +31,14 @@ LIBRARIES = frozenset({"nccl", "rccl", "plugin"})
 _BARE = "bare"
 """Origin of the texts that count only as a whole line, however short."""
 
-_MARKED = re.compile(
+_MARKED = lazy_regex(
     r"(?:(?P<file>[\w./-]{1,128}):(?P<line>\d{1,6}) )?NCCL (?P<level>WARN|INFO|ERROR)\s+(?P<text>\S.*)"
 )
-_OLD_MARKED = re.compile(  # up to 2.4 the lines of some wrappers lacked the word NCCL
+_OLD_MARKED = lazy_regex(  # up to 2.4 the lines of some wrappers lacked the word NCCL
     r"(?:^|\s)(?P<file>[\w./-]{1,128}\.(?:cu|cc|h)):(?P<line>\d{1,6}) (?P<level>WARN)\s+(?P<text>\S.*)"
 )
-_QUOTED = re.compile(r"\"([^\"]{12,300})\"|`([^`]{12,300})`|\u201c([^\u201d]{12,300})\u201d")
-_EXCEPTION = re.compile(r"((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Exit|Interrupt))(?:: ?(.*))?$")
+_QUOTED = lazy_regex(r"\"([^\"]{12,300})\"|`([^`]{12,300})`|\u201c([^\u201d]{12,300})\u201d")
+_EXCEPTION = lazy_regex(r"((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Exit|Interrupt))(?:: ?(.*))?$")
 _CERTAIN = 18
 """Letters in the words of a failure that stand in order, from which it is told from prose."""
 _TELLING = 30

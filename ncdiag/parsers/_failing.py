@@ -6,12 +6,11 @@ without: such a line counts where nothing says more, and the job is not seen to 
 
 from __future__ import annotations
 
-import re
-
 from ncdiag.parsers._context import Context
 from ncdiag.parsers._events import Found
 from ncdiag.parsers._prose import is_prose, is_said, is_talk, is_voiced
 from ncdiag.parsers._signs import Signs
+from ncdiag.patterns import lazy_regex
 
 EVENTS: dict[str, dict[str, str]] = {"failure-words": {}}
 """Events that are told by the words of a line, and the types of their fields."""
@@ -19,7 +18,7 @@ EVENTS: dict[str, dict[str, str]] = {"failure-words": {}}
 _LOOKED_AT = 600
 _MILD_LEVELS = frozenset("DIW")
 """First letters of the levels debug, info and warning: their program goes on."""
-_MILD = re.compile(r"\W{0,3}(?:INFO|DEBUG|TRACE|NOTICE|WARN(?:ING)?|VERBOSE)\b")
+_MILD = lazy_regex(r"\W{0,3}(?:INFO|DEBUG|TRACE|NOTICE|WARN(?:ING)?|VERBOSE)\b")
 _SIGNS = Signs(
     "fail", "unable", "could not", "couldn't", "can not", "can't", "cannot", "did not", "didn't", "does not",
     "doesn't", "would not", "wouldn't", "not re", "not permitted", "not running", "unre", "unhealthy", "refused",
@@ -32,7 +31,7 @@ _SIGNS = Signs(
     ": -", "=-", "= -", "warning  ", "out_of_memory", "degraded",
 )  # fmt: skip
 """One of these is in every line that the patterns know: they are tried on few others."""
-_FAILING = re.compile(
+_FAILING = lazy_regex(
     r"""(?ix)
     # an action that did not come about
     \bfail(?:ed|ure|s)?\b (?!["']?\s*(?:\#|count|rate|s?\s?[:=(]?\s*(?:0|none|no|false)\b))
@@ -70,7 +69,7 @@ _FAILING = re.compile(
   | \w\(\S{0,80}\)\sreturned\s-?[1-9]\d{0,6}\b | [:=]\s?-\d{1,3}\s\([A-Z][a-z]
     """
 )
-_CODE = re.compile(
+_CODE = lazy_regex(
     r"\b(?:[A-Z][A-Z0-9]{1,30}_){1,6}(?:ERR(?:OR)?|FAIL(?:ED|URE)?|REJECTED|UNREACHABLE|ABORTED)(?:_[A-Z0-9_]{1,60})?\b"
     r"(?!_|\s{0,2}[=:]\s{0,2}[\w.-]{0,30}\s*(?:$|[,;]))"
     r"|\b(?:cuda|hip)Error(?!Check|String|Name|NotReady|PeerAccessAlready)[A-Z]\w{2,60}(?!\w|\s*(?:[=!]=|\)\s*(?:\{|return)|:\s*$|;))|\bOUT_OF_MEMORY\b"
@@ -81,7 +80,7 @@ _CODE = re.compile(
     r"|\((?:ReqNodeNotAvail|launch failed)"
 )
 """Status codes by the names that interfaces give them: ``RDMA_CM_EVENT_ADDR_ERROR``, ``HSA_STATUS_ERROR``."""
-_GETS_BY = re.compile(
+_GETS_BY = lazy_regex(
     r"""(?ix)
     \b(?:\w{0,40}warning|warn|deprecat\w*|fall(?:s|ing)?\s?back|defaults|defaulting|by\sdefault|instead|ignor(?:e|ed|ing)
       |skip(?:s|ped|ping)?|optional|disabl(?:e|ed|ing)|retrying|attempting|attempt\s\d|not\sinstalled
@@ -92,13 +91,13 @@ _GETS_BY = re.compile(
     """
 )
 """What a program says that does without (NCCL without its plugins), or of which nothing failed."""
-_KUBERNETES = re.compile(r"\s*(?:\d\S{0,20}(?: \([^)]{1,40}\))?\s{1,8})?Warning\s{2,12}[A-Z]\w{2,60}\s{2}")
+_KUBERNETES = lazy_regex(r"\s*(?:\d\S{0,20}(?: \([^)]{1,40}\))?\s{1,8})?Warning\s{2,12}[A-Z]\w{2,60}\s{2}")
 """A row of the events that ``kubectl describe`` and ``kubectl get events`` list."""
-_OF_A_PROGRAM = re.compile(r"\w_\w|\b(?:FAILED|ERROR|ABORTED)\b|\b0x[0-9a-f]{2}|\w: \S|\w:\d{2,5}\b|\w\(s\)|^\(")
+_OF_A_PROGRAM = lazy_regex(r"\w_\w|\b(?:FAILED|ERROR|ABORTED)\b|\b0x[0-9a-f]{2}|\w: \S|\w:\d{2,5}\b|\w\(s\)|^\(")
 """Names of functions, shouted words, addresses and colons, which sentences of people have seldom."""
-_SIGN = re.compile(r"\s{0,4}[=:]\s{0,4}")
-_PAIR = re.compile(r"[\w.-]{1,80}=[\w.%-]{0,60}")
-_BETWEEN = re.compile(r"[,;|\s]{1,8}")
+_SIGN = lazy_regex(r"\s{0,4}[=:]\s{0,4}")
+_PAIR = lazy_regex(r"[\w.-]{1,80}=[\w.%-]{0,60}")
+_BETWEEN = lazy_regex(r"[,;|\s]{1,8}")
 
 
 def find(text: str, context: Context) -> Found | None:

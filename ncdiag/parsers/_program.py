@@ -10,9 +10,10 @@ import msgspec
 
 from ncdiag.facts.observe import Parsed
 from ncdiag.parsers import _complaints, _context, _ends, _events, _failing, _progress, _slurm, _timeouts
+from ncdiag.patterns import lazy_regex
 from ncdiag.spans import Section
 
-NOISE = re.compile(
+NOISE = lazy_regex(
     r"frame #\d+: |Exception raised from \S+ at |#\d+ \S+ (?:from|in|at) |#\d+ +0x[0-9a-f]+ "
     r"|[-=_*~#+|^\s.{}\[\](),;:]+$|debug[123]: |[\w ]{0,30}:?\s*\d{1,3}%\||ProcessGroupNCCL preparing to dump debug"
     r"|CUDA kernel errors might be asynchronous|For debugging consider passing (?:CUDA|HIP|AMD)_|First PG on this rank"
@@ -27,7 +28,7 @@ NOISE = re.compile(
 """What stands around errors and says nothing: stack frames, rules of dashes, progress bars, ssh's debug lines, what a
 shell's tools may not read or do not find."""
 
-CONTINUED = re.compile(
+CONTINUED = lazy_regex(
     r"there may be a mismatch in collective sizes or environment settings|\[allowed range: -?\d{1,20} - -?\d{1,20}\]$"
     r"|This is usually caused by a system or configuration error in the Fabric Manager or NVSwitches"
     r"|(?:Disable|Do not force-enable) NVLS \(NCCL_NVLS_ENABLE=[01]\) if you wish to avoid this error"
@@ -35,13 +36,13 @@ CONTINUED = re.compile(
 )
 """Further lines of NCCL's messages of several lines, which have no prefix (since 2.12; the first line is the event)."""
 
-_QUOTES = re.compile(
+_QUOTES = lazy_regex(
     r"^[^\"\u201c]*\b(?:gets?|got|gives?|gave|says?|with|still)\s(?:me\s"
     r"|us\s)?[\"\u201c][^\"\u201d]{4,200}[\"\u201d]",
     re.IGNORECASE,
 )
 """A sentence of a person that quotes what a program printed."""
-_MEANING = re.compile(r"\bwhat\s(?:does|do|is|are)\s(?:\S+\s){0,12}mean|\bthe\smeaning\sof\b|什么意思", re.IGNORECASE)
+_MEANING = lazy_regex(r"\bwhat\s(?:does|do|is|are)\s(?:\S+\s){0,12}mean|\bthe\smeaning\sof\b|什么意思", re.IGNORECASE)
 _LOOKED_AT, _REMEMBERED = 1000, 2048
 _LAST_ERROR = "Last error:"
 _TAGGED = 120

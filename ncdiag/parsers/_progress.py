@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from ncdiag.parsers._context import Context
 from ncdiag.parsers._events import Collector, Found
+from ncdiag.patterns import lazy_regex
 
 _BAR_EVENT, _STEP_EVENT = "progress-bar", "progress-step"
 EVENTS = {_BAR_EVENT: {"done": "int", "total": "int"}, _STEP_EVENT: {"counter": "str", "counted": "float"}}
@@ -19,19 +20,19 @@ EVENTS = {_BAR_EVENT: {"done": "int", "total": "int"}, _STEP_EVENT: {"counter": 
 KEPT_RISES = 3
 """Lines of a counter that are kept from its end: so many must follow a fault before the program went on after it."""
 
-_BAR = re.compile(r"[^|]{0,80}?\d{1,3}%\|[^|]{0,400}\|\s?(?P<done>\d{1,9})/(?P<total>\d{1,9}) \[")
+_BAR = lazy_regex(r"[^|]{0,80}?\d{1,3}%\|[^|]{0,400}\|\s?(?P<done>\d{1,9})/(?P<total>\d{1,9}) \[")
 """tqdm: ``Epoch 1:   0%|          | 0/16 [00:00<?, ?it/s]``."""
 _SIGNS = ("poch", "POCH", "tep", "STEP", "ter", "ITER", "atch", "pdate", "amples")
-_STEP = re.compile(
+_STEP = lazy_regex(
     r"(?<![A-Za-z])(?P<counter>(?:global|train|training|current|consumed)?[_ ]?"
     r"(?:epoch|step|iter(?:ation)?|batch|update|samples))(?:[_ ]?(?:num|number|count|idx|id))?s?\b"
     r"[\"']?[\s:=\[(#|,]{1,12}(?P<counted>\d{1,12}(?:\.\d{1,9})?)(?![\d.]*[A-Za-z%])",
     re.IGNORECASE,
 )
 """``iteration   120/ 5000 |``, ``Epoch[3] Batch [480-500]``, ``'epoch': 2``, ``global_step=1200``."""
-_OF = re.compile(r"\[\s{0,12}(?P<counted>\d{1,9})\s?/\s?\d{1,9}\]")
+_OF = lazy_regex(r"\[\s{0,12}(?P<counted>\d{1,9})\s?/\s?\d{1,9}\]")
 """``Train [ 160/4572]``."""
-_DIGIT = re.compile(r"\d")
+_DIGIT = lazy_regex(r"\d")
 _LOOKED_AT = 1000
 _ENDS = 1000
 """Lines with a counter that are read from the begin of a text, and as many from its end."""

@@ -11,21 +11,22 @@ import re
 
 from ncdiag.parsers import _languages
 from ncdiag.parsers._languages import SCRIPT
+from ncdiag.patterns import lazy_regex
 
 _LONGEST = 2000
 _REMEMBERED = 512
 """Lines whose answer is kept: several ask of one line, one after the other."""
-_WORD = re.compile(r"[(\"']{0,2}[^\W\d_](?:[^\W\d_]|['\u2019-])*[.,;:!?)\"']{0,3}")
+_WORD = lazy_regex(r"[(\"']{0,2}[^\W\d_](?:[^\W\d_]|['\u2019-])*[.,;:!?)\"']{0,3}")
 _SIGNS_NEEDED = 4
-_PROGRAM = re.compile(
+_PROGRAM = lazy_regex(
     r"\s*(?:\[|<|\{|\+ |\$ |#!|//|/\*|at |File \"|Traceback|[\w./-]+:\d+[: ]|\d+: |\d{4}-\d\d-\d\d|\w+\("
     r"|[A-Z][A-Z_0-9]{2,}=|\S+\.py\b|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|CRITICAL|NOTE)\b[: \d|-]|[EWI]\d{4}"
     r"|(?!(?:note|update|edit|btw|ps|hi|hello|problem|issue|question)\b)[a-z][\w./-]{1,40}(?:\[\d+\])?: "
     r"|(?:Error|Warning|Note): |[A-Za-z_.]+(?:Error|Exception|Warning)\b:)"
 )
-_MARKUP = re.compile(r"\*\*|`[^`]{0,80}`|\[(?=[^\]]{1,80}\]\()|\]\([^)\s]{1,300}\)")
+_MARKUP = lazy_regex(r"\*\*|`[^`]{0,80}`|\[(?=[^\]]{1,80}\]\()|\]\([^)\s]{1,300}\)")
 """Emphasis, quoted names and links of Markdown, which are no words of the sentence."""
-_MARKER = re.compile(r"^[#>*\s-]*(?:\d{1,2}[.)]\s)?")
+_MARKER = lazy_regex(r"^[#>*\s-]*(?:\d{1,2}[.)]\s)?")
 """What stands before a sentence in a list, a heading or a quotation."""
 _SMALL = frozenset(
     """a about after all also although always am an and any are as at be because been before but by can could did do
@@ -40,13 +41,13 @@ _PERSON = frozenset(
     """i i'm i've i'd me my mine we we're we've our us you your please thanks thank help hi hello anyone anybody idea
     wonder why how what hope sorry question problem issue""".split()  # noqa: SIM905
 )
-_RATE = re.compile(r"~?\d[\d.,]*(?:[KMGTkmgt]i?[Bb]\S{0,4})?|[KMGTkmgt]i?[Bb](?:it)?(?:/s(?:ec)?|ps)[.,;]?")
+_RATE = lazy_regex(r"~?\d[\d.,]*(?:[KMGTkmgt]i?[Bb]\S{0,4})?|[KMGTkmgt]i?[Bb](?:it)?(?:/s(?:ec)?|ps)[.,;]?")
 """Numbers and units, which people compare in sentences."""
 _WORDS_NEEDED, _SMALL_NEEDED = 4, 2
 _SHARE = 0.6
 
 
-_VOICE = re.compile(
+_VOICE = lazy_regex(
     r"\b(?:I(?!/)|I'm|I've|I'd|my|our|anyone|anybody|thanks|thank\syou|hello|hi|hey|any\s(?:idea|help|suggestion"
     r"|advice|hint)s?)\b"
     r"|\bwe\s(?:have|had|are|were|see|saw|run|ran|use|used|tried|get|got|observe|notice|noticed|found|set|can|cannot"
@@ -61,14 +62,14 @@ def is_voiced(text: str) -> bool:
     return _VOICE.search(text[:_LONGEST].replace("\u2019", "'")) is not None or SCRIPT.search(text) is not None
 
 
-_TALK = re.compile(r"\b(?:if|when|whenever|should|would|I(?!/)|we|my|our|you|your|may|might)\b|\?\s*$", re.IGNORECASE)
-_DENIED = re.compile(
+_TALK = lazy_regex(r"\b(?:if|when|whenever|should|would|I(?!/)|we|my|our|you|your|may|might)\b|\?\s*$", re.IGNORECASE)
+_DENIED = lazy_regex(
     r"(?:\b(?:no|not|never|without|longer|past|against|rid\sof|free\sof|fix(?:es|ed)|solve[sd]|resolve[sd]|cure[sd]|hides|masks|gone|stopped|avoids?|prevents?)|n't)"
     r"\s(?:\w+\s){0,2}$|\binstead\sof\s(?:an?\s|the\s)?$",
     re.IGNORECASE,
 )
 """What stands in front of a word to deny it."""
-_GONE = re.compile(
+_GONE = lazy_regex(
     r"\s(?:\w+\s)?(?:vanish(?:es|ed)|disappear(?:s|ed)|(?:is|are|was|were)\s(?:now\s)?(?:gone|fixed|solved|resolved)"
     r"|goes\saway"
     r"|(?:have|has)(?:n't|\snot|\snever)\s(?:been\s)?(?:seen|happened|occurred|reappeared|come\sback)"

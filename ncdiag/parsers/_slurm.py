@@ -6,10 +6,9 @@ the width of its column (``OUT_OF_ME+``).
 
 from __future__ import annotations
 
-import re
-
 from ncdiag.parsers._events import Found
 from ncdiag.parsers._signs import Signs
+from ncdiag.patterns import lazy_regex
 
 _STATES = (
     "NODE_FAIL", "BOOT_FAIL", "OUT_OF_MEMORY", "TIMEOUT", "DEADLINE", "PREEMPTED", "CANCELLED", "FAILED", "COMPLETED",
@@ -17,9 +16,9 @@ _STATES = (
 )  # fmt: skip
 _ANY = "|".join((*_STATES, "OUT_OF_ME", "NODE_FAI", "PREEMPTE", "CANCELLE", "COMPLETE", "BOOT_FAI"))
 _CODE = r"(?P<status>\d{1,3}):(?P<signal>\d{1,3})\b"
-_FIELD = re.compile(rf"\b(?:Job)?State=(?P<state>{_ANY})\b(?:.{{0,200}}\bExitCode={_CODE})?")
-_ROW = re.compile(rf"\d[\w.+\[\]-]{{0,40}}[ |].*?[ |](?P<state>{_ANY})\+?(?: by \d{{1,10}})?[ |]+{_CODE}")
-_STEP = re.compile(r"\bJobId=(?P<id>\d{1,12})|^(?P<step>\d[\w.+-]{0,40})")
+_FIELD = lazy_regex(rf"\b(?:Job)?State=(?P<state>{_ANY})\b(?:.{{0,200}}\bExitCode={_CODE})?")
+_ROW = lazy_regex(rf"\d[\w.+\[\]-]{{0,40}}[ |].*?[ |](?P<state>{_ANY})\+?(?: by \d{{1,10}})?[ |]+{_CODE}")
+_STEP = lazy_regex(r"\bJobId=(?P<id>\d{1,12})|^(?P<step>\d[\w.+-]{0,40})")
 _CUT = 7
 """Letters that are left of the longest state in a narrow column."""
 _EVENTS = {

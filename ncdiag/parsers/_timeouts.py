@@ -7,20 +7,20 @@ missing or new costs no other.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers import _context, _events
+from ncdiag.patterns import lazy_regex
 from ncdiag.spans import Section
 
 _FIELDS = {
-    "sequence": re.compile(r"\bSeqNum ?= ?(\d{1,19})\b"),
-    "operation": re.compile(r"\bOpType ?= ?(\w{1,60})"),
-    "numel_in": re.compile(r"\bNumelIn ?= ?(\d{1,20})\b"),
-    "numel_out": re.compile(r"\bNumelOut ?= ?(\d{1,20})\b"),
-    "timeout_ms": re.compile(r"\bTimeout\(ms\) ?= ?(\d{1,18})\b"),
-    "ran_ms": re.compile(r"\bran for (\d{1,18}) milliseconds"),
+    "sequence": lazy_regex(r"\bSeqNum ?= ?(\d{1,19})\b"),
+    "operation": lazy_regex(r"\bOpType ?= ?(\w{1,60})"),
+    "numel_in": lazy_regex(r"\bNumelIn ?= ?(\d{1,20})\b"),
+    "numel_out": lazy_regex(r"\bNumelOut ?= ?(\d{1,20})\b"),
+    "timeout_ms": lazy_regex(r"\bTimeout\(ms\) ?= ?(\d{1,18})\b"),
+    "ran_ms": lazy_regex(r"\bran for (\d{1,18}) milliseconds"),
 }
 _STATE = ("last_enqueued", "last_completed")
 _GAVE_UP = frozenset({"torch-watchdog-timeout", "gloo-timeout"})

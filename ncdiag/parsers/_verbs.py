@@ -15,6 +15,7 @@ from ncdiag.nccl import reasons
 from ncdiag.nccl.codes import codes
 from ncdiag.parsers._prose import is_said, is_talk
 from ncdiag.parsers._signs import Signs
+from ncdiag.patterns import lazy_regex
 
 EVENTS: dict[str, dict[str, str]] = {
     "rdma-no-device": {"hca": "str", "errno": "int", "error": "str"},
@@ -28,16 +29,16 @@ _RDMA = r"(?:rdma|infiniband(?:/roce)?|ib|roce|verbs|ibv|rnic|hca|efa)"
 _QUEUE = r"(?:[qc]ps?|cqs?|srq|queue[ -]?pairs?|completion[ -]queues?|protection domain)"
 _ADDRESS = r"(?= (?:index|table|entr|for|on|of|from|at|\d)|\s*$|\s?[,.:(])"
 _STEPS: dict[str, re.Pattern[str]] = {
-    "rdma-cm-failed": re.compile(
+    "rdma-cm-failed": lazy_regex(
         r"\bRDMA_CM_EVENT_(?P<event>ADDR_ERROR|ROUTE_ERROR|CONNECT_ERROR|UNREACHABLE|REJECTED|DEVICE_REMOVAL)\b"
         r"|\brdma_(?P<call>resolve_addr|resolve_route|connect|bind_addr|accept|listen)\b"
     ),
-    "ib-modify-qp-failed": re.compile(
+    "ib-modify-qp-failed": lazy_regex(
         r"(?i)\b(?:\w{0,12}_)?modify_qp(?:_ex)?\b|\b(?:rst|reset|init|rtr)2(?:init|rtr|rts)\b"
         r"|\b(?:modify(?:ing)?|mov(?:e|ing)|set(?:ting)?|transition(?:ing)?|bring(?:ing)?|chang(?:e|ing))\b[^;:]{0,30}?"
         r"\b(?:qp|qpair|queue[ -]?pairs?|dct)\b"
     ),
-    "ib-reg-mr-failed": re.compile(
+    "ib-reg-mr-failed": lazy_regex(
         r"(?i)\b(?:ibv|mlx5dv|rdma|fi|wrap_ibv)_(?:mr_)?reg(?:_\w{1,20}|attr|v)?(?<!_ring)\b"
         r"|(?<!de-)(?<!un-)\b(?:register(?:ing)?|regist(?:ration|ering) of|creat(?:e|ing)|allocat(?:e|ing)"
         r"|reg)\b[^;:]{0,25}?\b(?:mrs?|memory regions?)\b"
@@ -46,35 +47,35 @@ _STEPS: dict[str, re.Pattern[str]] = {
         r"|\bregister address 0x[0-9a-f]{1,16} \("
         r"|\bregister(?:ing)? memory (?:at |addr(?:ess)?[ =:]{1,2})?0x[0-9a-f]{1,16}\b"
     ),
-    "rdma-address-handle-failed": re.compile(
+    "rdma-address-handle-failed": lazy_regex(
         r"(?i)\b(?:ibv|rdma)_create_ah\b|\bcreat(?:e|ing)\b[^;:]{0,12}?\b(?:ah|address[ -]handles?)\b"
     ),
-    "ib-create-failed": re.compile(
+    "ib-create-failed": lazy_regex(
         r"(?i)\b(?:ibv_create_(?:qp|cq|srq)\w{0,4}|ibv_alloc_pd|mlx5dv_create_(?:qp|cq)\w{0,3}|rdma_create_(?:qp|ep))\b"
         rf"|\b(?:creat|allocat|alloc)(?:e|ed|ing|ion of)?\b[^;:]{{0,25}}?\b{_QUEUE}\b|\b{_QUEUE} creation\b"
     ),
-    "ib-open-device-failed": re.compile(
+    "ib-open-device-failed": lazy_regex(
         rf"(?i)\b(?:ibv|rdma)_open_device\b|\bopen_device\b[^;:]{{0,20}}\b{_RDMA}\b"
         rf"|\bopen(?:ing)?\b[^;:]{{0,20}}?\b{_RDMA}[ -]devices?\b"
     ),
-    "ib-query-gid-failed": re.compile(
+    "ib-query-gid-failed": lazy_regex(
         r"(?i)\b(?:ibv_)?query_gid(?:_ex|_type|_table)?\b|\bsgid of index \d|\b(?:find|get|query|read|select|determine"
         rf"|retrieve|fetch)(?:ing)?\b[^;:]{{0,30}}?\bs?gids?\b{_ADDRESS}"
     ),
-    "rdma-no-device": re.compile(
+    "rdma-no-device": lazy_regex(
         r"(?i)\bibv_get_device_list\b|\brdma_get_devices\b"
         rf"|\b(?:find|detect|get|list|discover)\b[^;:]{{0,20}}?\b{_RDMA}"
         r"(?:[ -](?:capable )?(?:nic|device|adapter|hca))?s?(?: list)?\b"
     ),
 }
 _NONE = {
-    "rdma-no-device": re.compile(
+    "rdma-no-device": lazy_regex(
         r"(?i)\bno\b(?: (?:active|available|usable|suitable|valid|supported|healthy|matching|capable|such)){0,2}"
         rf" {_RDMA}(?:[- ]capable)?(?:[ -](?:nic|device|adapter|hca|interface)s?|s)?"
         r" (?:(?:is|are|was|were) )?(?:found|available|detected|present|visible|exists?)\b"
         r"|\bno (?:available|usable|suitable|active) (?:rnic|hca|rdma device|ib device|rdma nic)s?\b"
     ),
-    "ib-query-gid-failed": re.compile(
+    "ib-query-gid-failed": lazy_regex(
         r"(?i)\bno\b(?: [\w-]{2,16}){0,3} gids?(?: (?:index|entry|entries))?"
         r"(?= (?:found|on|for|in|at|available|is|exists?)|\s*$|[,.:])"
         r"|\bgids?\b(?: (?:index|table|entry|at index))?(?: \d{1,4})?(?: (?:on|of|for) \S{1,40})? (?:is|was) "
@@ -82,12 +83,12 @@ _NONE = {
     ),
 }
 """What is missing, said without a word of failure."""
-_FAILED = re.compile(
+_FAILED = lazy_regex(
     r"(?i)\bfail(?:ed|ure|s|ing)?\b(?!\s?[:=]\s?(?:0|none|no)\b)|\bunable\b|\bcould ?n[o']?t\b|\bcan(?:not|'t| not)\b"
     r"|(?<!no )(?<!without )\berr(?:or)?\b(?!\s?[:=]\s?0\b)|\bdid(?:n't| not)\b|\brefused\b"
     r"|\breturn(?:ed|s)?(?: value)?[ :=]{1,3}(?:-?[1-9]\d{0,2}\b|null\b|with )"
 )
-_HARMLESS = re.compile(
+_HARMLESS = lazy_regex(
     r"(?i)\bfall(?:s|ing)?[ -]?back|\bfallback\b|\bretry(?:ing)?\b|\bskip(?:ped|ping)?\b|\bignor(?:e|ed|ing)\b"
     r"|\btry(?:ing)? (?:next|another|without|with)\b|\bwill use\b|\busing \w{1,12} instead\b"
     # what is given back, and memory of other kinds
@@ -99,8 +100,8 @@ _HARMLESS = re.compile(
     r"|\b(?:f?printf|perror|throw|LOG|raise|return|assert|strerror)\s?\(|<<|^\s*(?:if\b|//|#|\*)"
 )
 """The program goes on without, or nothing is made here."""
-_ARGUMENTS = re.compile(r"^\([^()]{0,300}\)")
-_OF_UNIX = re.compile(r"(?i)\b(?:users?|groups?|uid|chown|posix)\b")
+_ARGUMENTS = lazy_regex(r"^\([^()]{0,300}\)")
+_OF_UNIX = lazy_regex(r"(?i)\b(?:users?|groups?|uid|chown|posix)\b")
 """In such a line, a GID is that of a group of users."""
 _SIGNS = Signs(
     "gid",
@@ -135,17 +136,17 @@ _CLAIMS = Signs(
     "rdma_", "ibv_", "mlx0dv_", "fi_", "_qp", "open_device", "query_gid",
 )  # fmt: skip
 """And one of these: a word of failure, or a call, behind which an error may stand without one."""
-_STATE = re.compile(r"(?i)(?:\b|2|_)(?P<state>init|rtr|rts|r2r|r2s)(?=\b|[.,:;)\]]|$)|ready to (?P<way>receive|send)")
+_STATE = lazy_regex(r"(?i)(?:\b|2|_)(?P<state>init|rtr|rts|r2r|r2s)(?=\b|[.,:;)\]]|$)|ready to (?P<way>receive|send)")
 _STATES = {"r2r": "RTR", "r2s": "RTS", "receive": "RTR", "send": "RTS"}
-_HCA = re.compile(
+_HCA = lazy_regex(
     r"\b((?:mlx[45]_|bnxt_re|irdma|rocep|roceo|ibp|ibs|hns_|erdma_|rdmap|efa_|ionic_|mana_|rxe|siw|qedr)\w{1,30})\b"
 )
-_INDEX = re.compile(r"(?i)\b(?:gid|index)[ _]?(?:index|idx)?[ :=#]{0,3}(\d{1,4})\b")
-_NUMBER = re.compile(
+_INDEX = lazy_regex(r"(?i)\b(?:gid|index)[ _]?(?:index|idx)?[ :=#]{0,3}(\d{1,4})\b")
+_NUMBER = lazy_regex(
     r"(?i)\b(?:errno|err|error|ret|rc|ret_?val|returned|returns|code|status)\b\W{0,3}(?:with )?(?:code )?-?"
     r"(\d{1,3})\b(?!\.?\d)|\[(\d{1,3})\]\s*$|\((\d{1,3})\)\s*$"
 )
-_GPU = re.compile(r"(?i)\bgpu|cuda|dma-?_?buf|\bvram\b|\bhbm\b|\brocm\b|\bhip\b|device memory")
+_GPU = lazy_regex(r"(?i)\bgpu|cuda|dma-?_?buf|\bvram\b|\bhbm\b|\brocm\b|\bhip\b|device memory")
 
 
 class Failure(NamedTuple):

@@ -6,7 +6,6 @@ nccl-tests, and any program with variables of NCCL before it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.formats.launch_words import Command, read_command
 from ncdiag.formats.launchers import NCCL_TESTS, find
 from ncdiag.formats.shell import is_variable, without_secrets, words
+from ncdiag.patterns import lazy_regex
 from ncdiag.spans import Section, Span, span
 
 KIND = "launch"
@@ -48,11 +48,11 @@ ANCHOR = (
     rf"|(?:NCCL|RCCL|CUDA|UCX|FI|TORCH)_[A-Z0-9_]{{1,60}}={_BEHIND}[ \t](?:\./|/|python[\d.]{{0,5}}[ \t])\S)"
 )
 
-_OPTION = re.compile(r"\s*(?:-{1,2}|[\u2013\u2014])[A-Za-z][\w.-]*(?:[ \t=]|$)")
-_PATH = re.compile(r"[ \t]+(?:\.{0,2}/\S|python[\d.]*[ \t])")
-_OPEN = re.compile(r"(?:\s-{1,2}(?:x|e|env|mca|H|host|hosts|np|n|hostfile)|[,=])\s*$")
-_BEGIN = re.compile(ANCHOR)
-_TEST = re.compile(rf"{NCCL_TESTS}$")
+_OPTION = lazy_regex(r"\s*(?:-{1,2}|[\u2013\u2014])[A-Za-z][\w.-]*(?:[ \t=]|$)")
+_PATH = lazy_regex(r"[ \t]+(?:\.{0,2}/\S|python[\d.]*[ \t])")
+_OPEN = lazy_regex(r"(?:\s-{1,2}(?:x|e|env|mca|H|host|hosts|np|n|hostfile)|[,=])\s*$")
+_BEGIN = lazy_regex(ANCHOR)
+_TEST = lazy_regex(rf"{NCCL_TESTS}$")
 _LAUNCHERS = (
     "mpirun",
     "mpiexec",

@@ -7,11 +7,11 @@ of a name wins.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats.shell import is_variable, without_secrets
+from ncdiag.patterns import lazy_regex
 from ncdiag.spans import Section
 
 KIND = "nccl_conf"
@@ -28,14 +28,14 @@ COMMANDS: tuple[str, ...] = tuple(f"{tool} {name}" for name in _FILES for tool i
 _PATH = r"(?:/etc/nccl\.conf|(?:~|\$HOME|/root|/home/[\w.-]{1,40})/\.nccl\.conf|\$NCCL_CONF_FILE)"
 ANCHOR = rf"(?:#[ \t]*)?(?:cat[ \t]+)?{_PATH}[ \t]*:?[ \t]*(?:$|[A-Z][A-Z0-9_]{{2,60}}=)"
 
-_HEADING = re.compile(rf"(?:#\s*)?(?:cat\s+)?{_PATH}\s*:?\s*")
-_SETTING = re.compile(r"(?P<name>[A-Za-z_]\w{0,100})=(?P<value>.*)$")
-_HOME_PATH = re.compile(r"/(?:root|home/[\w.-]{1,64})/\.nccl\.conf$")
-_CONF_PATH = re.compile(r"(?:[/~]|\$HOME)[\w./$-]{0,200}\.conf(?![\w.])")
+_HEADING = lazy_regex(rf"(?:#\s*)?(?:cat\s+)?{_PATH}\s*:?\s*")
+_SETTING = lazy_regex(r"(?P<name>[A-Za-z_]\w{0,100})=(?P<value>.*)$")
+_HOME_PATH = lazy_regex(r"/(?:root|home/[\w.-]{1,64})/\.nccl\.conf$")
+_CONF_PATH = lazy_regex(r"(?:[/~]|\$HOME)[\w./$-]{0,200}\.conf(?![\w.])")
 _VALUE_LIMIT = 1023
-_IN_VAIN = re.compile(r"\s*(?:export\s+)?[A-Z][A-Z0-9_]{2,60}\s*=")
+_IN_VAIN = lazy_regex(r"\s*(?:export\s+)?[A-Z][A-Z0-9_]{2,60}\s*=")
 """Lines that people write and NCCL does not understand; they stay unread."""
-_ABSENT = re.compile(r"cat: \S*nccl\.conf'?: No such file or directory")
+_ABSENT = lazy_regex(r"cat: \S*nccl\.conf'?: No such file or directory")
 
 
 def continues(lines: Sequence[str], line: str) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.patterns import lazy_regex
+
 _CONTROLS = (
     "\x00-\x08\x0b-\x1f"  # C0 but tab and newline
     "\x7f-\x9f"  # DEL and C1
@@ -17,8 +19,8 @@ _CONTROLS = (
     "\u2028\u2029"  # line ends of Unicode
     "\ud800-\udfff"  # lone surrogates cannot be encoded
 )
-_UNSAFE = re.compile(f"[{_CONTROLS}]")
-_UNSAFE_IN_LINE = re.compile(f"[{_CONTROLS}\n]")
+_UNSAFE = lazy_regex(f"[{_CONTROLS}]")
+_UNSAFE_IN_LINE = lazy_regex(f"[{_CONTROLS}\n]")
 _LINE_BREAK = {"\n": "\\n", "\r": "\\r"}
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from ncdiag.patterns import lazy_regex
 from ncdiag.sections.line import Line, block_ends
 
 ENOUGH = 5
@@ -21,12 +22,12 @@ _WITH_TABS = 2
 _BARS = 3
 _FEWEST = 2
 
-_BAR = re.compile(r"\s{0,4}[|\u2502\u2503](?: |$)")
+_BAR = lazy_regex(r"\s{0,4}[|\u2502\u2503](?: |$)")
 _ENDS = ("|", "\u2502", "\u2503")
-_SIDES = re.compile(r"\s{0,4}[|\u2502\u2503\u2551] ?(?P<text>.*?)\s*[|\u2502\u2503\u2551]\s{0,4}$")
+_SIDES = lazy_regex(r"\s{0,4}[|\u2502\u2503\u2551] ?(?P<text>.*?)\s*[|\u2502\u2503\u2551]\s{0,4}$")
 _NUMBER = r"(?P<number>[1-9]\d{0,6})"
 _LAYOUTS = tuple(
-    re.compile(layout, re.ASCII)
+    lazy_regex(layout, re.ASCII)
     for layout in (
         rf"(?P<mark> {{0,8}}){_NUMBER}(?:\t|$)",  # cat -n, nl
         rf"(?P<mark>) {{1,8}}{_NUMBER}(?: (?![|\u2502])|$)",  # less -N, editors: numbers end in one column
@@ -37,11 +38,11 @@ _LAYOUTS = tuple(
 )
 _TABBED, _ALIGNED, _, _GREP, _NAMED = _LAYOUTS
 _GREP_BREAK = "--"
-_ROW_ZERO = re.compile(r" {0,8}0[ \t]")
-_OTHER = re.compile(r" ?\Z| \S|[0-9a-fA-F]{2}[:.]")
+_ROW_ZERO = lazy_regex(r" {0,8}0[ \t]")
+_OTHER = lazy_regex(r" ?\Z| \S|[0-9a-fA-F]{2}[:.]")
 """What stands behind a rank's label, an interface's index or in a PCI address, in place of behind a line number."""
-_QUOTED = re.compile(r"\s{0,8}(?:b|r|u|f)?(?P<mark>[\"'`])(?P<text>.*)(?P=mark)\s?[,;+\\]?\s{0,4}$")
-_EMPTY = re.compile(r"\s*[\[\](){}]?\s*$")
+_QUOTED = lazy_regex(r"\s{0,8}(?:b|r|u|f)?(?P<mark>[\"'`])(?P<text>.*)(?P=mark)\s?[,;+\\]?\s{0,4}$")
+_EMPTY = lazy_regex(r"\s*[\[\](){}]?\s*$")
 
 Run = tuple[int, list[str]]
 """Where a run of lines ends, and its lines without the marks; no lines where there is no run."""
@@ -153,7 +154,7 @@ def _dedented(layout: re.Pattern[str], rest: list[str]) -> list[str]:
 
 
 _MARKS = (
-    Marks(re.compile(">"), _quoted),
+    Marks(lazy_regex(">"), _quoted),
     *(Marks(layout, _numbered(layout)) for layout in _LAYOUTS),
     Marks(_BAR, _barred),
 )

@@ -18,6 +18,7 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.patterns import lazy_regex
 from ncdiag.sections.line import Line, block_ends
 from ncdiag.sections.prompt import short_host
 
@@ -41,7 +42,7 @@ _OF_GLOG = {"E": "E", "F": "F", "C": "F", "W": "W"}
 """Levels that are kept, in the form of glog: errors, what is fatal or critical, and warnings."""
 _UNITS = {10: 1, 13: 10**3, 16: 10**6, 19: 10**9}
 """Digits of an epoch time of our days, and how many of its units make a second."""
-_OF_PROCESS = re.compile(r":\d{1,10}:\d{1,10} ")
+_OF_PROCESS = lazy_regex(r":\d{1,10}:\d{1,10} ")
 """What NCCL prints behind the name of its host."""
 _NEARLY_ALL, _MOST = 9, 1
 """Lines with a doubtful head, and with any other one, for each line without it in a block."""
@@ -154,7 +155,7 @@ def _of_epoch(digits: str) -> str:
 
 
 def _head(name: str, pattern: str, **more: bool) -> Head:
-    return Head(name, re.compile(pattern, re.ASCII), **more)
+    return Head(name, lazy_regex(pattern, re.ASCII), **more)
 
 
 _PROCESS = rf"(?P<label>(?P<host>{_HOST}) [\w./@-]{{1,64}}\[\d{{1,9}}\]):{_END}"

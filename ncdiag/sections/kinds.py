@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 
 from ncdiag.parsers import Parser
+from ncdiag.patterns import lazy_regex
 from ncdiag.sections import prompt
 
 _COMMAND_LENGTH, _COMMAND_WORDS = 4096, 4
@@ -14,7 +15,7 @@ _PLAIN_LIMIT, SHORT = 1 << 12, 200
 """Lines that begin nothing that are remembered, and their greatest length: programs print many of them again."""
 _WRAPPERS = 4
 _SYSTEM = "/etc"
-_WRAPPER = re.compile(
+_WRAPPER = lazy_regex(
     r"(?:(?:sudo|srun|timeout|pdsh|clush|pssh|parallel-ssh)\s+(?:-[CDegGhHlLNnptTuUwxX]\s+\S+\s+|-\S+\s+|\d+[smh]?\s+)*"
     r"|(?:ba|da|k|z)?sh\s+-[a-z]{0,3}c\s+[\"']?|[\"']"
     r"|(?:time|exec|watch|nohup|command|stdbuf)\s+(?:-\S+\s+)*|ip\s+netns\s+exec\s+\S+\s+|chroot\s+\S+\s+"
@@ -116,7 +117,7 @@ def _joined(anchors: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?P<{kind}>{anchor})" for kind, anchor in anchors) or r"(?!)")
 
 
-_DIGITS = re.compile(
+_DIGITS = lazy_regex(
     r"\\u\w{4}|\\x\w\w|\\.|\{\d*,?\d*\}|\(\?P<\w+>"
     r"|(?P<set>\[(?!\^)(?:\\.|[^\]\\])*)\]|\[\^(?:\\.|[^\]\\])*\]|(?P<number>\d+)"
 )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from ncdiag.patterns import lazy_regex
 from ncdiag.sections.line import Line, block_ends
 
 _BLANKS = "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
@@ -16,20 +17,20 @@ _TYPOGRAPHY = str.maketrans(
     {**dict.fromkeys(_BLANKS, " "), **dict.fromkeys(_NOTHING, None), **dict.fromkeys("\u201c\u201d\u201e\u2033", '"'),
      **dict.fromkeys("\u2018\u2019\u201a\u2032", "'")}
 )  # fmt: skip
-_ENTITY = re.compile(r"&(?:lt|gt|quot|nbsp|amp|apos|#39|#x27|#34);")
-_TAG = re.compile(r"<[a-z/?!]")
-_ELEMENT = re.compile(
+_ENTITY = lazy_regex(r"&(?:lt|gt|quot|nbsp|amp|apos|#39|#x27|#34);")
+_TAG = lazy_regex(r"<[a-z/?!]")
+_ELEMENT = lazy_regex(
     r"</?(?:a|b|big|blockquote|body|br|code|dd|details|div|dl|dt|em|font|h[1-6]|hr|html|i|kbd|li|ol|p|pre|s|samp|small|span"
     r"|strong|summary|table|tbody|td|th|thead|tr|tt|u|ul)(?:\s[^<>]{0,300})?/?>",
     re.IGNORECASE,
 )
-_ENDS_LINE = re.compile(r"<(?:br\s?/?|/p|/div|/li|/tr|/h[1-6]|/pre|/dd|/dt)>", re.IGNORECASE)
-_ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+.!<>|~&$-])")
-_WRITTEN_END = re.compile(r"(?:\\r)?\\n")
-_WRITTEN = re.compile(r"\\([\"'\\])|\\t")
-_NAMED_ADDRESS = re.compile(r"<(?:https?://|mailto:|ssh://)[^<>|\s]{1,200}\|([^<>|]{1,200})>")
-_LINK = re.compile(r"\[([^\[\]]{1,200})\]\(https?://[^()\s]{1,200}\)")
-_ADDRESS_BEHIND = re.compile(r"(?<=[\w.-])<(?:https?://|mailto:)[^<>|\s]{1,200}>")
+_ENDS_LINE = lazy_regex(r"<(?:br\s?/?|/p|/div|/li|/tr|/h[1-6]|/pre|/dd|/dt)>", re.IGNORECASE)
+_ESCAPED = lazy_regex(r"\\([\\`*_{}\[\]()#+.!<>|~&$-])")
+_WRITTEN_END = lazy_regex(r"(?:\\r)?\\n")
+_WRITTEN = lazy_regex(r"\\([\"'\\])|\\t")
+_NAMED_ADDRESS = lazy_regex(r"<(?:https?://|mailto:|ssh://)[^<>|\s]{1,200}\|([^<>|]{1,200})>")
+_LINK = lazy_regex(r"\[([^\[\]]{1,200})\]\(https?://[^()\s]{1,200}\)")
+_ADDRESS_BEHIND = lazy_regex(r"(?<=[\w.-])<(?:https?://|mailto:)[^<>|\s]{1,200}>")
 
 
 def tidied(text: str) -> str:

@@ -9,6 +9,8 @@ import re
 
 import msgspec
 
+from ncdiag.patterns import lazy_regex
+
 _HOSTNAME = r"[A-Za-z0-9][\w.-]*"
 _CLOCK = r"(?:\[\d\d?:\d\d(?::\d\d)?\]\s*)?"
 _USER = (
@@ -22,28 +24,28 @@ _BARE = (
 )
 _NAMED = rf"\[?(?P<named>(?=[\w.-]*[A-Za-z]){_HOSTNAME})\]?:?\s?[$#]\s{{1,4}}"
 """A host alone, as people shorten their prompts: only a known command behind it tells it from prose."""
-_PROMPT = re.compile(
+_PROMPT = lazy_regex(
     rf"{_CLOCK}(?:\([\w.-]+\)\s*)?"  # (base)
     rf"(?:\[?{_USER}\]?\s*[$#%>]\s*|(?:sh|bash|zsh)-[\d.]+[$#]\s*|{_BARE}|{_NAMED})"
     r"(?P<command>[^\s$#%>].*)$"
 )
-_COMMENTED = re.compile(r"#\s+(?:export\s+|setenv\s+|set\s+|-\s+(?:name|key):\s|env:\s)?[A-Za-z_]\w{0,80}\s{0,2}[=:]")
+_COMMENTED = lazy_regex(r"#\s+(?:export\s+|setenv\s+|set\s+|-\s+(?:name|key):\s|env:\s)?[A-Za-z_]\w{0,80}\s{0,2}[=:]")
 """A setting behind a lone ``#``, which is taken out of a script or a file far more often than root typed it."""
-_EMPTY_PROMPT = re.compile(rf"{_CLOCK}(?:\([\w.-]+\)\s*)?\[?{_USER}\]?\s*[$#%>]\s*$")
-_BARE_END = re.compile(r"(?:[~/][\w./-]{0,100}\s)?[$#]$")
-_PROMPT_ABOVE = re.compile(rf"[\u250c\u256d]\u2500{{0,4}}[(\[]?[\w.-]{{1,64}}[@\u327f](?P<host>{_HOSTNAME})")
+_EMPTY_PROMPT = lazy_regex(rf"{_CLOCK}(?:\([\w.-]+\)\s*)?\[?{_USER}\]?\s*[$#%>]\s*$")
+_BARE_END = lazy_regex(r"(?:[~/][\w./-]{0,100}\s)?[$#]$")
+_PROMPT_ABOVE = lazy_regex(rf"[\u250c\u256d]\u2500{{0,4}}[(\[]?[\w.-]{{1,64}}[@\u327f](?P<host>{_HOSTNAME})")
 """The first line of a prompt of two."""
-_HEADER = re.compile(
+_HEADER = lazy_regex(
     rf"(?:==> (?P<path>\S+) <==|[=\-#*_]{{2,}}\s*(?:host(?:name)?\s*[:=]?\s*|node\s*[:=]\s*)?(?P<name>{_HOSTNAME})"
     r"(?:\s*[:/]\s*(?P<what>[^=*]+?))?\s*[=\-#*_]{2,}|(?:host(?:name)?|node)\s*[:=]\s*(?P<said>[A-Za-z0-9][\w.-]*))\s*:?$",
     re.IGNORECASE,
 )
-_RAN_ON = re.compile(
+_RAN_ON = lazy_regex(
     rf"(?P<ansible>{_HOSTNAME}) \| [A-Z]{{4,12}}!? \| rc=\d{{1,3}} >>"
     rf"|\[\d{{1,6}}\] \d\d:\d\d:\d\d \[(?:SUCCESS|FAILURE)\] (?:[\w-]{{1,64}}@)?(?P<pssh>{_HOSTNAME})"
 )
 """What ansible and pssh put above a host's output."""
-_LABEL = re.compile(
+_LABEL = lazy_regex(
     r"[#*_\s]{0,8}(?:(?:on|from)\s)?(?:the\s)?(?P<what>node|host|machine|server|pod|worker)\s?[#-]?(?P<number>\d{1,4}|[A-D])"
     r"(?:\s\([\w .-]{1,40}\))?\s?[:*_#]{0,6}$",
     re.IGNORECASE,
@@ -51,22 +53,22 @@ _LABEL = re.compile(
 """``Node 1:``: a person's word for one of several machines whose outputs follow."""
 _SYSTEM = [["", name] for name in ("dev", "etc", "proc", "run", "sys", "usr")]
 """How the paths of a machine's own files begin: they name no host."""
-_DECORATED = re.compile(
+_DECORATED = lazy_regex(
     r"[\s#*`>=:~-]*(?:output of|command)?[\s:`*]*(?P<command>[A-Za-z][\w./-]*(?: [\w./=|-]+){0,6}?)[\s`*:=~-]*$",
     re.IGNORECASE,
 )
-_SAYS = re.compile(
+_SAYS = lazy_regex(
     r"(?<=\s)(?:is|was|are|only|just|gets?|got|reach\w*|gives?|gave|shows?|says|prints|works?|fails?|hangs?|runs?|between)\b",
     re.IGNORECASE,
 )
 """What a sentence says of a command."""
-_OUTPUT_ON = re.compile(
+_OUTPUT_ON = lazy_regex(
     r"[\s#*`>-]*(?:output of\s)?`?(?P<command>[A-Za-z][\w./-]*(?: [\w./=|-]+){0,6}?)`?(?:\soutput)?\s(?:on|from)\s"
     rf"(?:(?:the\s)?(?:host|node|machine|server)\s)?`?(?P<host>(?=\S*[\d-]){_HOSTNAME})`?[\s:*`]*$",
     re.IGNORECASE,
 )
 """``dmesg on node2:``, above what that command printed there."""
-_LAUNCHER = re.compile(
+_LAUNCHER = lazy_regex(
     r"\[(?:\d+,\d+|[\w.-]+@\d+,\d+)\]<std(?:out|err)>:\s?"  # Open MPI and PRRTE
     r"|\[(?:default|rank|Rank )\d+\]:\s?"  # torchrun, PyTorch
     r"|\((?:\w+ )?(?:rank=\d+ )?pid=\d+(?:, ip=[\d.a-f:]+)?\)\s?"  # Ray
@@ -74,7 +76,7 @@ _LAUNCHER = re.compile(
     r"|[\w.-]{1,64}\s{1,16}\|(?: |$)"  # docker compose
 )
 _LEVEL = r"(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL|NOTICE)"
-_TIME = re.compile(
+_TIME = lazy_regex(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d) (?:std(?:out|err) [FP] )?"
     r"|\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?[:,]?\s"  # a program's own log
     rf"(?:\| (?:[\w.:]{{1,64}} \| )?{_LEVEL}\s{{0,8}}\|\s|- (?:[\w.:]{{1,64}} - )?{_LEVEL}\s{{0,8}}-\s"
@@ -82,17 +84,17 @@ _TIME = re.compile(
 )
 """A time, and a level, before each line: ``kubectl logs --timestamps``, ``docker logs -t``, the files of the container
 runtime (CRI), Python's logging of a tool's output."""
-_HOST_PREFIX = re.compile(rf"(?!\d+: )(?P<host>{_HOSTNAME}): ")
-_RANK_LABEL = re.compile(r"\s{0,4}\d{1,6}: ")
-_FILE_PREFIX = re.compile(r"(?:/[\w.@-]{1,64}){2,12}:")
+_HOST_PREFIX = lazy_regex(rf"(?!\d+: )(?P<host>{_HOSTNAME}): ")
+_RANK_LABEL = lazy_regex(r"\s{0,4}\d{1,6}: ")
+_FILE_PREFIX = lazy_regex(r"(?:/[\w.@-]{1,64}){2,12}:")
 """What ``grep`` puts before the lines of several files."""
-_RULE = re.compile(r"[-=*#~_]{8,}\s*$")
-_BANNER_NAME = re.compile(rf"(?P<name>{_HOSTNAME})\s*$")
-_BANNER_SET = re.compile(r"[A-Za-z0-9][\w.\[\],-]{0,200}(?:\s\(\d{1,6}\))?\s*$")
-_REMOTE = re.compile(r"(?:ssh|kubectl\s+exec|(?:docker|podman|nerdctl)\s+exec)\s")
+_RULE = lazy_regex(r"[-=*#~_]{8,}\s*$")
+_BANNER_NAME = lazy_regex(rf"(?P<name>{_HOSTNAME})\s*$")
+_BANNER_SET = lazy_regex(r"[A-Za-z0-9][\w.\[\],-]{0,200}(?:\s\(\d{1,6}\))?\s*$")
+_REMOTE = lazy_regex(r"(?:ssh|kubectl\s+exec|(?:docker|podman|nerdctl)\s+exec)\s")
 _WITH_VALUE = frozenset({*(f"-{letter}" for letter in "BbcDEeFIiJLlmnOopQRSuWw"), "--namespace", "--container"})
 """Options of these that take the next word (``-n`` of ssh takes none, and nobody types it before a tool)."""
-_QUOTE = re.compile(r"(?:> ?)+")
+_QUOTE = lazy_regex(r"(?:> ?)+")
 
 
 class Echo(msgspec.Struct, frozen=True):

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
+from ncdiag.patterns import lazy_regex
 from ncdiag.sections.line import Line
 
 NARROWEST, WIDEST = 40, 250
@@ -33,8 +34,8 @@ _LONGEST = 24
 _PLACES, _FOLLOWING = 120, 6
 """Places of a text that are looked at one by one, and how many lines an NCCL line may fill at each."""
 
-_MARK = re.compile(r"NCCL (?:INFO|WARN|ATTN|TRACE|CALL) ")
-_OWN = re.compile(
+_MARK = lazy_regex(r"NCCL (?:INFO|WARN|ATTN|TRACE|CALL) ")
+_OWN = lazy_regex(
     r"\s*$|[^\n]{0,120}?[\w.-]{1,64}:\d{1,10}:\d{1,10} [^\n]{0,160}?NCCL (?:INFO|WARN|TRACE|CALL) "
     r"|[\w.-]{1,64}:\d{1,10}:\d{1,10} \["
     r"|[^\n]{0,40}NCCL version \d|NCCL (?:INFO|WARN) |\[?\d{4}-\d\d-\d\d|```|~~~|[$#>] |\[?[\w.-]{1,64}@[\w.-]{1,64}"
@@ -43,7 +44,7 @@ _OWN = re.compile(
 )
 """Beginnings of lines that go on with no other line."""
 
-_WITHIN = re.compile(r" ?[A-Za-z0-9:]")
+_WITHIN = lazy_regex(r" ?[A-Za-z0-9:]")
 """How a line goes on behind a break that was put anywhere."""
 
 

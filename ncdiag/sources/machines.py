@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
+
+from ncdiag.patterns import lazy_regex
 
 SCRIPT_MARK = b"# ncdiag "
 """How the text begins that the program of ``ncdiag collect --script`` prints."""
@@ -15,9 +16,9 @@ MEMBER_LIMIT = 400_000
 """Entries of the archive of a machine that are looked at; those of a large sos report are 50,000."""
 
 _MARKS = {
-    "bundle": re.compile(r"ncdiag-bundle/manifest\.json$"),  # ncdiag.bare.pack
-    "sos": re.compile(r"(?:\./)?sosreport-[^/]{1,255}/"),  # sos/report/__init__.py: the name of the archive
-    "tree": re.compile(
+    "bundle": lazy_regex(r"ncdiag-bundle/manifest\.json$"),  # ncdiag.bare.pack
+    "sos": lazy_regex(r"(?:\./)?sosreport-[^/]{1,255}/"),  # sos/report/__init__.py: the name of the archive
+    "tree": lazy_regex(
         r"(?:\./)?(?:[^/]{1,255}/)?(?:(?:sys|proc)/[^/]|dev/(?:infiniband|nvidia)|etc/(?:hostname|nccl\.conf)$|\.dockerenv$)"
     ),
 }

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Benchmark, Hca, Host, PciDevice, Port
 from ncdiag.facts.view import View
+from ncdiag.patterns import lazy_regex
 
 LARGE = 1 << 30
 """Bytes from which a size shows the bandwidth of the links; smaller ones are bound by latency."""
@@ -16,7 +16,7 @@ MEDIUM_SHARE = 0.6
 """What sizes from ``MEDIUM`` on reach of the links at least; below that nothing can be said."""
 ALL_REDUCE = frozenset({"all_reduce_perf", "all_reduce_bench"})
 _HOST_RINGS = ALL_REDUCE | {"all_gather_perf", "reduce_scatter_perf", "broadcast_perf", "reduce_perf"}
-_TESTS = re.compile(
+_TESTS = lazy_regex(
     r"\b((?:all_|reduce_)?(?:reduce|gather|scatter|toall|alltoall|broadcast|sendrecv|hypercube)_perf)\b"
 )
 _SOME_REDUCTION = "reduce_perf"

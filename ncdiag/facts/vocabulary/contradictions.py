@@ -17,16 +17,17 @@ from ncdiag.facts.model import Conflict, Context, Fact, Host, Job
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import gpu_pairs, has_nvlink, has_nvswitch
+from ncdiag.patterns import lazy_regex
 from ncdiag.spans import Span
 
-_OTHERWISE = re.compile(
+_OTHERWISE = lazy_regex(
     r"\b(?:also|another|others?|different|else(?:where)?|previous\w*|before|earlier|former\w*|used\sto|later|old(?:er)?"
     r"|newer|up-?grad\w*|down-?grad\w*|tried|tested|compar\w*|than|unlike|instead|switch\w*\s(?:to|from)|work(?:s|ed)?"
     r"|fine|same|reproduc\w*|laptop|colleague\w*)\b|也|另|换|之前|以前|升级|降级|试|正常",
     re.IGNORECASE,
 )
 """Words of a line that speaks of another place than this one, or of several."""
-_MODEL = re.compile(r"\b(?:[a-z]{1,3}\d{1,4}[a-z]{0,2}|\d0[5-9]0)\b", re.IGNORECASE)
+_MODEL = lazy_regex(r"\b(?:[a-z]{1,3}\d{1,4}[a-z]{0,2}|\d0[5-9]0)\b", re.IGNORECASE)
 """A name that says the model; ``0x740f`` and ``Graphics Device`` do not."""
 _CLOUDS = frozenset({"aws", "gcp", "azure", "oci", "alibaba", "tencent"})
 """Clouds that name themselves in the firmware of their machines (`ncdiag.formats.clouds`)."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Interface, InterfaceKind
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
+from ncdiag.patterns import lazy_regex
 
 _NAMES: tuple[tuple[str, InterfaceKind], ...] = (
     (r"lo(?::\d+)?$", "loopback"),
@@ -27,9 +26,9 @@ _NAMES: tuple[tuple[str, InterfaceKind], ...] = (
     (r"ib\d|ibp|ibs|ibo|ibP", "ipoib"),
     (r"en[opsxP]|eth\d|em\d|p\d{1,3}p\d|hsn\d|rdma\d|ens|slow\d|cuse", "physical"),
 )
-_KINDS = tuple((re.compile(pattern), kind) for pattern, kind in _NAMES)
-_OWN_BRIDGES = re.compile(_NAMES[2][0])
-_ELSEWHERE = re.compile(r"if\d+$")
+_KINDS = tuple((lazy_regex(pattern), kind) for pattern, kind in _NAMES)
+_OWN_BRIDGES = lazy_regex(_NAMES[2][0])
+_ELSEWHERE = lazy_regex(r"if\d+$")
 _WIRED = frozenset({"physical", "bond", "vlan", "ipoib"})
 
 

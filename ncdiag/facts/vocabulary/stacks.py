@@ -14,18 +14,19 @@ from typing import Literal
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import StackDump, StackFrame
 from ncdiag.facts.view import View
+from ncdiag.patterns import lazy_regex
 
 Place = Literal["rendezvous", "set-up", "collective", "gpu", "data", "checkpoint", "lock"]
-_SET_UP = re.compile(
+_SET_UP = lazy_regex(
     r"(?:\w+::)*(?:ncclCommInit\w*|ncclCommSplit\w*|bootstrap(?:Init|Recv|Send|AllGather|Barrier|Net\w*)\w*"
     r"|initTransportsRank|p2pSetup|ncclTransport\w*(?:Setup|Connect)\w*|ncclSocketAccept|ncclProxyConnect)\b"
 )
-_GPU = re.compile(r"(?:cu|cuda|hip)(?:Stream|Device|Event|Ctx)Synchronize\w*|testStreamSynchronize")
-_CALLED = re.compile(
+_GPU = lazy_regex(r"(?:cu|cuda|hip)(?:Stream|Device|Event|Ctx)Synchronize\w*|testStreamSynchronize")
+_CALLED = lazy_regex(
     r"(?:i?all_?reduce|i?all_gather|reduce_scatter|all_to_all|broadcast|barrier|monitored_barrier|reduce|gather|scatter"
     r"|send|recv|batch_isend_irecv)(?:_\w+)?"
 )
-_NATIVE_CALL = re.compile(
+_NATIVE_CALL = lazy_regex(
     r"(?:\w+::)*nccl(?:AllReduce|AllGather|ReduceScatter|Broadcast|Bcast|Reduce|Send|Recv|AlltoAll)\b"
 )
 _LOCK_FILE = r"(?:^|/)(?:_?filelock(?:\.py$|/)|file_baton\.py$|portalocker/|fasteners/process_lock\.py$)"

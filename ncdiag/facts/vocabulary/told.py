@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from ncdiag.facts.derived import derived
@@ -11,9 +10,10 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.contradictions import contradicted
 from ncdiag.facts.vocabulary.outcome import is_failure, went_on
 from ncdiag.facts.vocabulary.runs import runs, seen_trials
+from ncdiag.patterns import lazy_regex
 from ncdiag.spans import Span
 
-_RELEASE = re.compile(r"(?P<what>[a-z]+)-(?P<release>\d+(?:\.\d+){0,2})")
+_RELEASE = lazy_regex(r"(?P<what>[a-z]+)-(?P<release>\d+(?:\.\d+){0,2})")
 _WELL = frozenset({"works", "faster"})
 _ILL = frozenset({"fails", "slower"})
 _NO_HELP = frozenset({"unchanged", "other-error"})

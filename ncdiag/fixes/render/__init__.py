@@ -20,13 +20,14 @@ from types import ModuleType
 import msgspec
 
 from ncdiag.nccl import environment
+from ncdiag.patterns import lazy_regex
 
-_PATH_LIST = re.compile(r"[\w/.:+-]*\$LD_LIBRARY_PATH[\w/.:+-]*")
+_PATH_LIST = lazy_regex(r"[\w/.:+-]*\$LD_LIBRARY_PATH[\w/.:+-]*")
 USUAL = ("export", "mpirun", "docker")
 """The launchers that come first where the input shows none."""
 _TAGS = 64
 """Tags that are looked at: a job has one launcher, or one within another."""
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,200}")
+_NAME = lazy_regex(r"[A-Za-z_][A-Za-z0-9_]{0,200}")
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):

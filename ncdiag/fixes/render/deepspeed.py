@@ -6,14 +6,13 @@ a shell command as it stands; variables whose names begin with NCCL are passed o
 
 from __future__ import annotations
 
-import re
-
 from ncdiag.fixes.render import Change, assignment
+from ncdiag.patterns import lazy_regex
 
 LAUNCHER = "deepspeed"
 PROGRAMS = ("deepspeed",)
 
-_PLAIN = re.compile(r"[\w@%+:,./^=-]*")
+_PLAIN = lazy_regex(r"[\w@%+:,./^=-]*")
 """What a shell leaves alone in an assignment, quoted or not."""
 
 

@@ -7,12 +7,13 @@ import re
 import msgspec
 
 from ncdiag.fixes.render import Change, emptied
+from ncdiag.patterns import lazy_regex
 
 LAUNCHER = "k8s"
 PROGRAMS = ("kubernetes",)
 TAG = r"\[pod/"  # kubectl logs --prefix
 
-_DOCKER_SIZE = re.compile(r"(?P<number>\d{1,6})(?P<unit>[kmgt])b?", re.IGNORECASE)
+_DOCKER_SIZE = lazy_regex(r"(?P<number>\d{1,6})(?P<unit>[kmgt])b?", re.IGNORECASE)
 
 
 def line(change: Change) -> str | None:

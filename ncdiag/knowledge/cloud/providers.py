@@ -8,14 +8,15 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Setting
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.rdma import by_distance, ranks_of, uses_ofi, uses_roce
+from ncdiag.patterns import lazy_regex
 
-AZURE_NAMES = re.compile(r"mlx5_(?:ib|an)\d")
+AZURE_NAMES = lazy_regex(r"mlx5_(?:ib|an)\d")
 """What Azure's images call their RDMA devices (azhpc-images, azure_persistent_rdma_naming)."""
 _LARGE = 8
 _GOOGLE_PLUGINS = (
-    (re.compile(r"H100[- ]mega", re.IGNORECASE), "GPUDirect-TCPXO, with its receive daemon (A3 Mega)"),
-    (re.compile(r"H100", re.IGNORECASE), "GPUDirect-TCPX (A3 High) or -TCPXO (A3 Mega), with its receive daemon"),
-    (re.compile(r"H200|G?B[23]00", re.IGNORECASE), "gIB (A3 Ultra, A4)"),
+    (lazy_regex(r"H100[- ]mega", re.IGNORECASE), "GPUDirect-TCPXO, with its receive daemon (A3 Mega)"),
+    (lazy_regex(r"H100", re.IGNORECASE), "GPUDirect-TCPX (A3 High) or -TCPXO (A3 Mega), with its receive daemon"),
+    (lazy_regex(r"H200|G?B[23]00", re.IGNORECASE), "gIB (A3 Ultra, A4)"),
 )
 """By GPU model or accelerator label (Google Cloud: accelerator-optimized machine family, GPUDirect)."""
 _TRAFFIC_CLASSES = {"oci": 41, "alibaba": 136}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -10,6 +9,7 @@ from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, Event, Job, LastOp, Rank, StackDump
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.vocabulary.stacks import own_frame, place_text, process_name, telling_frame
+from ncdiag.patterns import lazy_regex
 from ncdiag.spans import Span
 
 _COUNTED_BY_COMMUNICATOR = Version(2, 22)
@@ -112,7 +112,7 @@ def stack_waits(job: Job) -> Iterator[Difference]:
         yield Difference(what="wait", name=name, groups=groups, provenance=spans)
 
 
-_BETWEEN_TWO = re.compile(r"i?(?:send|recv)|batch_isend_irecv|send_object_list|recv_object_list")
+_BETWEEN_TWO = lazy_regex(r"i?(?:send|recv)|batch_isend_irecv|send_object_list|recv_object_list")
 """Calls in which ranks differ by their nature."""
 
 

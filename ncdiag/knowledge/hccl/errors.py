@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import re
-
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Event, Job, Setting
 from ncdiag.facts.view import View
 from ncdiag.nccl.vocabulary.values import is_refused_by_hccl, misreading
+from ncdiag.patterns import lazy_regex
 
-_CODE = re.compile(r"\bEI\d{4}\b")
+_CODE = lazy_regex(r"\bEI\d{4}\b")
 _CODES = {
     "hccl-socket-timeout": "EI0006", "hccl-ranks-missing": "EI0015", "hccl-params-mismatch": "EI0005",
     "hccl-roce-error": "EI0013", "hccl-cluster-exception": "EI0013", "hccl-exec-timeout": "EI0002",
 }  # fmt: skip
 """The code of an event whose line, one of the log, names none."""
-_NUMBER = re.compile(r"\d{1,7}")
-_RANK_IDS = re.compile(r"\[(\d{16})\]")
-_AGENTS = re.compile(r"Failed to connect agent\[([\d, ]{1,200})")
-_AWAITED = re.compile(r"(?:[Rr]emote rank:? ?\[|Waiting peer (?:rank|end): ?\[?)(\d{1,7})\b")
-_PEER = re.compile(
+_NUMBER = lazy_regex(r"\d{1,7}")
+_RANK_IDS = lazy_regex(r"\[(\d{16})\]")
+_AGENTS = lazy_regex(r"Failed to connect agent\[([\d, ]{1,200})")
+_AWAITED = lazy_regex(r"(?:[Rr]emote rank:? ?\[|Waiting peer (?:rank|end): ?\[?)(\d{1,7})\b")
+_PEER = lazy_regex(
     r"Peer information: server (?P<server>[\w.:-]{1,64}), device ID (?P<id>\d{1,4}), device IP (?P<ip>[\w.:]{2,45})"
 )
-_PARAMETER = re.compile(
+_PARAMETER = lazy_regex(
     r"parameter ?\[(?P<name>[^\]]{1,60})\], local ?\[(?P<here>[^\]]{0,60})\], remote ?\[(?P<there>[^\]]{0,60})\]"
 )
 _MOST_RANKS = 1 << 17

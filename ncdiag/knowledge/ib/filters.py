@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host, Port, Setting
 from ncdiag.facts.model.declared import declared
@@ -13,13 +11,14 @@ from ncdiag.facts.vocabulary.launches import asks_rdma
 from ncdiag.facts.vocabulary.rdma import ranks_of
 from ncdiag.nccl.selection.names import NameList
 from ncdiag.nccl.vocabulary.filters import hca_list, list_of
+from ncdiag.patterns import lazy_regex
 
 _LISTS_ALL = declared(Host).closings["hcas"].kinds | {"rdma_link", "ibv_devices", "infiniband_class"}
 """Section kinds that name every RDMA device of a host, whatever else they print about it."""
 _LISTS_WITH_NETDEV = "ibdev2netdev"
-_BY_PLACE = re.compile(r"(?:roce|ib)[psoxd]\w+$")
+_BY_PLACE = lazy_regex(r"(?:roce|ib)[psoxd]\w+$")
 """A device that udev named by its place, as it then names all (rdma-core kernel-boot/rdma-persistent-naming.rules)."""
-_BY_NUMBER = re.compile(r"=?(?:mlx[45]|bnxt_re|irdma|hns)_?\d")
+_BY_NUMBER = lazy_regex(r"=?(?:mlx[45]|bnxt_re|irdma|hns)_?\d")
 """One with the kernel's own name."""
 _DRIVERS = frozenset(
     {"mlx", "mlx5", "mlx4", "bnxt_re", "irdma", "ionic", "erdma", "hns", "efa", "rdmap", "rocep", "ibp"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Iterable, Iterator
 
@@ -13,8 +12,9 @@ from ncdiag.facts.vocabulary.clocks import is_before, shared_time, source
 from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS, has_failed, same_process
 from ncdiag.knowledge.launcher.exceptions import EXCEPTION, exception_text, is_own_exception, is_pythons
 from ncdiag.messages import about
+from ncdiag.patterns import lazy_regex
 
-_EXIT_CODE = re.compile(r"Exit Code: +(\d{1,3})\b")
+_EXIT_CODE = lazy_regex(r"Exit Code: +(\d{1,3})\b")
 _FAILURES = frozenset({"cause", "symptom"})
 _NO_MEMORY = "killed for lack of host memory"
 _ENDS = {

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure
+from ncdiag.patterns import lazy_regex
 
 EXCEPTION = "python-exception"
 _OWN = frozenset({
@@ -18,7 +17,7 @@ _OWN = frozenset({
     "UnicodeEncodeError", "UnpicklingError", "ValueError", "ZeroDivisionError",
 })  # fmt: skip
 """Python's own exceptions that no library raises for a peer or a device, whatever they say."""
-_ECHO_CLASS = re.compile(
+_ECHO_CLASS = lazy_regex(
     r"""(?x)
     # PyTorch, Ray, Horovod, vLLM and NCCL's bindings for a process group or a process that is lost
     Dist\w*Error | ChildFailed\w* | Rendezvous\w* | Process(?:Raised|Exited|Lookup)\w* | \w*Signal\w*
@@ -29,7 +28,7 @@ _ECHO_CLASS = re.compile(
   | CalledProcess\w* | Subprocess\w* | KeyboardInterrupt | SystemExit | GeneratorExit | Cancelled\w*
     """
 )
-_ECHO_WORDS = re.compile(
+_ECHO_WORDS = lazy_regex(
     r"""(?ix)
     \b(?:nccl\w* | rccl | hccl | gloo | c10d\w* | tcpstore | rendezvous | process\s?group\w* | communicators?
       | collectives? | monitored_?barrier | all_?reduce | all_?gather | peers? | remote | sockets? | connections?

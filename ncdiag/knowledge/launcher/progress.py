@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection
 
@@ -12,6 +11,7 @@ from ncdiag.facts.model import Communicator, StackDump
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.communicators import members
 from ncdiag.facts.vocabulary.stacks import place_text, process_name
+from ncdiag.patterns import lazy_regex
 
 
 @derived
@@ -37,7 +37,7 @@ def _of(ranks: set[int], communicator: Communicator, view: View) -> str:
 
 _MOST_RANKS = 1 << 17
 """Ranks of a communicator up to which the missing ones are told one by one."""
-_RAY = re.compile(r"\((?:\w+ )?(?:rank=\d+ )?pid=\d+(?:, ip=[^)]*)?\)")
+_RAY = lazy_regex(r"\((?:\w+ )?(?:rank=\d+ )?pid=\d+(?:, ip=[^)]*)?\)")
 """The tag of a Ray worker."""
 
 

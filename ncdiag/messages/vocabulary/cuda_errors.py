@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.messages.vocabulary.phases import traced_files
 from ncdiag.messages.vocabulary.reasons import error_name, reason
 from ncdiag.messages.vocabulary.xids import is_memory_lost, is_memory_xid
+from ncdiag.patterns import lazy_regex
 
 PRINTED = ("cuda-failure", "program-cuda-failure", "cuda-alloc-failed")
 """Events of a failed call of CUDA, of which the error tells all."""
@@ -42,7 +41,7 @@ _MISMATCH = frozenset({"Driver/library version mismatch", "RM has detected an NV
 _BAD_TOOLCHAIN = "unsupported toolchain"
 _PEER_FAILURES = ("peer-access-failed", "cuda-ipc-failed", "cuda-peer-failed")
 _PEER_FILE = "transport/p2p.cc"
-_SAID = re.compile(
+_SAID = lazy_regex(
     r"(?i)(?:cuda|hip)[ \w]{0,20} ?(?:error|failure)|(?:cuda|hip)Error|CUDA_ERROR_|gpuassert|triton error"
     r"|\b[A-Z]\w{2,60}Error:|returned \d|^-> |^test failure"
 )

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.nccl import xids
 from ncdiag.nccl.xids import Xid
+from ncdiag.patterns import lazy_regex
 
 XID, SXID = "gpu-xid", "nvswitch-sxid"
-_CALLED_FATAL = re.compile(r"(?<![Nn]on[- ])\bFatal\b")
-_WANTED = re.compile(r" to 0x[0-9a-fA-F]{1,4} \(([^()]{1,40})\)")
+_CALLED_FATAL = lazy_regex(r"(?<![Nn]on[- ])\bFatal\b")
+_WANTED = lazy_regex(r" to 0x[0-9a-fA-F]{1,4} \(([^()]{1,40})\)")
 """``GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)``: gpu.c of the open kernel modules."""
 _NOTHING = "None"
 _NOT_FATAL = ("non-fatal", "nonfatal")

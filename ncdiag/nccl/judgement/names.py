@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import functools
-import re
 
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.nccl import book, versions
 from ncdiag.nccl.book import OURS, Variable
 from ncdiag.nccl.judgement.verdict import NameVerdict
 from ncdiag.nccl.spelling import distance
+from ncdiag.patterns import lazy_regex
 
 NEAR = 2
 """Edits that a misspelt name may be away from the right one."""
 LONG = 16
 """Characters from which on it may be so far away; shorter ones may be one edit away."""
 _PREFIX = "NCCL_"
-_LIKE_NCCL = re.compile(r"([A-Z]{3,5})_[A-Z]")
-_A_CCL = re.compile(r"[A-Z]?CCL$")
+_LIKE_NCCL = lazy_regex(r"([A-Z]{3,5})_[A-Z]")
+_A_CCL = lazy_regex(r"[A-Z]?CCL$")
 """The collective libraries of others: RCCL, HCCL, MCCL, TCCL, CCL. Their variables look like NCCL's."""
 _FAMILIES = ("HCCL_", "HOROVOD_", "TORCH_NCCL_", "LIGHT_", "RCCL_", "GLOO_", "NVSHMEM_", "FI_EFA_")
 """Prefixes of other programs whose names are known well enough to tell a misspelt one."""

@@ -16,6 +16,7 @@ from ncdiag.nccl.book import NUMBERS, OURS, Variable, WrongValue
 from ncdiag.nccl.judgement import words
 from ncdiag.nccl.judgement.verdict import ValueVerdict
 from ncdiag.nccl.numbers import is_plain, parse_number
+from ncdiag.patterns import lazy_regex
 
 Written = Literal["process", "shell", "conf", "env file"]
 """How the text stands: as the process gets it; where a shell expands a leading ``~`` of it first; behind the ``=`` of
@@ -30,10 +31,10 @@ _TRUE, _FALSE = (
     {"true", "t", "yes", "y", "on", "enable", "enabled"},
     {"false", "f", "no", "n", "off", "disable", "disabled"},
 )
-_SUFFIXED = re.compile(r"(\d{1,9})\s?([kKmMgG])(?:i?[bB])?")
-_DECIMAL = re.compile(r"0{1,20}([1-9]\d{0,20})")
-_REMARK = re.compile(r"(\S[^#]{0,1024}?)\s{1,64}#.*")
-_TAILED = re.compile(r"(-?\d{1,20})(?:\.0{0,20})?[\s;#,].*|(-?\d{1,20})\.0{1,20}")
+_SUFFIXED = lazy_regex(r"(\d{1,9})\s?([kKmMgG])(?:i?[bB])?")
+_DECIMAL = lazy_regex(r"0{1,20}([1-9]\d{0,20})")
+_REMARK = lazy_regex(r"(\S[^#]{0,1024}?)\s{1,64}#.*")
+_TAILED = lazy_regex(r"(-?\d{1,20})(?:\.0{0,20})?[\s;#,].*|(-?\d{1,20})\.0{1,20}")
 _STEPS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _SHOWN = 60
 

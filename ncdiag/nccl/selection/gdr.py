@@ -7,7 +7,6 @@ Source: ncclTopoCheckGdr, src/graph/paths.cc:468-540, and ncclIbGdrSupport, src/
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -21,6 +20,7 @@ from ncdiag.nccl.selection.distances import Distances, word
 from ncdiag.nccl.selection.logic import every, some
 from ncdiag.nccl.selection.reasons import Reason, source
 from ncdiag.nccl.selection.values import Settings, number
+from ncdiag.patterns import lazy_regex
 
 READ_BEGAN, DMABUF, READ_BY_CAPABILITY = Version(2, 4), Version(2, 13), Version(2, 19)
 C2C_PATHS = Version(2, 26)
@@ -34,7 +34,7 @@ _CUDA_DMABUF = Version(11, 7)
 _LINUX_DMABUF = Version(5, 12)
 _VERBS_DMABUF = Version(34, 0)
 """The release of rdma-core from which on libibverbs has ibv_reg_dmabuf_mr (its symbol version IBVERBS_1.12)."""
-_ENTERPRISE = re.compile(r"\.el\d|\.an\d|\.tl\d|\.oe\d|-default|\.amzn\d|uek")
+_ENTERPRISE = lazy_regex(r"\.el\d|\.an\d|\.tl\d|\.oe\d|-default|\.amzn\d|uek")
 """Kernels of RHEL and its kin, Anolis, TencentOS, openEuler, SUSE, Amazon and Oracle."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 
 from ncdiag.facts.derived import derived
@@ -12,10 +11,11 @@ from ncdiag.facts.view import View
 from ncdiag.nccl.judgement.values import Written, of_value
 from ncdiag.nccl.judgement.verdict import ValueVerdict
 from ncdiag.nccl.selection.names import NameList
+from ncdiag.patterns import lazy_regex
 
 _WRITTEN: dict[str | None, Written] = {"conf file": "conf", "shell": "shell", "launcher": "shell"}
 """How the text of a setting stands by its origin; others are as a process has them."""
-_LATER = re.compile(r"[$`]|\{\{|<\w[^<>]{0,200}>|\.\.\.|\u2026|\*\*\*")
+_LATER = lazy_regex(r"[$`]|\{\{|<\w[^<>]{0,200}>|\.\.\.|\u2026|\*\*\*")
 """What stands for a value that is put in later: by a shell, a template or the reader, or that was hidden."""
 _NEWEST = Version(2, 30, 7)
 _DEVICES = {"NCCL_SOCKET_IFNAME": "interfaces", "NCCL_IB_HCA": "hcas"}

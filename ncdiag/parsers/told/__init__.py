@@ -17,6 +17,7 @@ from ncdiag.parsers.told.changes import RELEASED
 from ncdiag.parsers.told.contrast import Trial, settled
 from ncdiag.parsers.told.paragraphs import Expected, is_heading, joined, may_end, sentences
 from ncdiag.parsers.told.trials import Found, Reader
+from ncdiag.patterns import lazy_regex
 from ncdiag.spans import Section
 
 if TYPE_CHECKING:
@@ -30,21 +31,21 @@ _WRITTEN, NOTES = 400, 2000
 _LETTERS = 200
 """Characters of a line that a person writes, on average."""
 _KEPT = 400
-_CHEAP = re.compile(
+_CHEAP = lazy_regex(
     r"work|help|fix|solv|hang|stuck|connect|complet|finish|train|start|broke|slow|rid of|avoid|reproduc|surviv|fine"
     r"|same|still|fail|crash|tried|try|\bno\b|ok|error|differ|gone|away|disappear"
     r"|succe|run|_[A-Z]|slow|fast"
     r"|[\u3400-\u9fff]|good|bad|yes|did|unchanged|help|\d|: ",
     re.IGNORECASE,
 )
-_LOG = re.compile(
+_LOG = lazy_regex(
     r"\s*(?:\[|<|\{|:::|\+ |\$ |#!|//|/\*|at |File \"|Traceback|[\w./-]+\.\w+:\d+|\d+: |\d{4}-\d\d-\d\d|\w+\(|\S+\.py\b"
     r"|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|CRITICAL|NOTE)\b|[EWI]\d{4}|[A-Za-z_.]+(?:Error|Exception|Warning)\b:)"
 )
-_PRINTED = re.compile(r"=|--|::|\w\.\w{1,5}:\d|\b(?i:error|warning):?\s|[{}<>|]|^\s*[a-z][\w./-]{1,40}: |^\+")
+_PRINTED = lazy_regex(r"=|--|::|\w\.\w{1,5}:\d|\b(?i:error|warning):?\s|[{}<>|]|^\s*[a-z][\w./-]{1,40}: |^\+")
 """Signs of a program's line or a command."""
-_ASSIGNED = re.compile(r"\b[A-Z][A-Z0-9_]{3,40}=\S+")
-_ITEM = re.compile(r"\s*(?:> ?)*\s*(?:[*+\u2022-]|\d{1,2}[.)])\s")
+_ASSIGNED = lazy_regex(r"\b[A-Z][A-Z0-9_]{3,40}=\S+")
+_ITEM = lazy_regex(r"\s*(?:> ?)*\s*(?:[*+\u2022-]|\d{1,2}[.)])\s")
 _RELEASES = frozenset({"nccl-version", "driver-branch", "framework-version"})
 
 

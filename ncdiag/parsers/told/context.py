@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ncdiag.parsers.told.moods import holds, segments, split_question, without_quotes
 from ncdiag.parsers.told.words import Lexer, Token, Word
+from ncdiag.patterns import lazy_regex
 
 _COUNT = r"(?:\d{1,3}|one|two|four|eight|pair\sof)"
 _MODEL = (
@@ -75,15 +76,15 @@ _ALSO = {
     "gke": ("orchestrator", "kubernetes"),
     "aks": ("orchestrator", "kubernetes"),
 }
-_DENIED = re.compile(
+_DENIED = lazy_regex(
     r"(?:\b(?:no|none|any|not|without|never|instead\sof|outside(?:\sof)?|neither|nor|than|isn't|don't|dropped"
     r"|removed)\s(?:\w+\s){0,3}|n't\s(?:\w+\s){0,3}"
     r"|\b(?:mov|migrat|upgrad|downgrad|updat|switch|chang|went)\w*\s(?:\w+\s)?from\s(?:\w+\s)?"
     r"|\bno\slonger\s(?:\w+\s){0,3}|(?:没有?|不|未)(?:使?用|在|是)?\s?)$",
     re.IGNORECASE,
 )
-_DENIED_BEHIND = re.compile(r"\s(?:is|are|was|were)(?:n't|\snot)\b|没有|不用", re.IGNORECASE)
-_OTHERS = re.compile(
+_DENIED_BEHIND = lazy_regex(r"\s(?:is|are|was|were)(?:n't|\snot)\b|没有|不用", re.IGNORECASE)
+_OTHERS = lazy_regex(
     r"\b(?:people|others|(?:some|every|any)(?:one|body)(?:\selse)?|(?:a|my)\s(?:friend|colleague)|the\s(?:reporter"
     r"|poster|guide|readme|tutorial)|option|support(?:s"
     r"|ed)?)\b"
@@ -91,7 +92,7 @@ _OTHERS = re.compile(
     r"|不再|之前|以前|他们|教程|楼上",
     re.IGNORECASE,
 )
-_RELEASE = re.compile(r"\d+(?:\.\d+){0,3}")
+_RELEASE = lazy_regex(r"\d+(?:\.\d+){0,3}")
 _NUMBERS = {
     "pair": "2",
     "one": "1",

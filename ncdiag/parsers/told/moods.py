@@ -8,16 +8,17 @@ from __future__ import annotations
 import re
 
 from ncdiag.parsers.told.words import HAN
+from ncdiag.patterns import lazy_regex
 
 _FLAGS = re.IGNORECASE | re.VERBOSE
-SEGMENTS = re.compile(
+SEGMENTS = lazy_regex(
     r"""\s*(?:[,;]|\s[-\u2013\u2014]\s)?\s*\b(?:but|however|yet|although|though|whereas|while)\b\s*
     | ,\s(?=(?:so|which|maybe|perhaps|probably|please|any|thanks)\b) | ;\s
     | [\uff0c,]?\s?(?:但是?|可是|不过|然而|只是) | \uff1b""",
     _FLAGS,
 )
-_ASIDE = re.compile(r"\W*(?:please|sorry|btw|ps)\b[^,]{0,80},\s", re.IGNORECASE)
-_OWN = re.compile(
+_ASIDE = lazy_regex(r"\W*(?:please|sorry|btw|ps)\b[^,]{0,80},\s", re.IGNORECASE)
+_OWN = lazy_regex(
     r"\bas\s(?:(?:the|your|our|their)\s\w+\s)?(?:ha[sd]\s|have\s)?(?:suggest|recommend|advise|describe|propose|say"
     r"|state|mention)(?:d|s|ed)?\b(?:\s(?:by|in|on|here|above)\b(?:(?!\sif\b)[^,.]){0,60})?"
     r"|\bthe\s(?:suggested|recommended)\b"
@@ -58,7 +59,7 @@ _WISHED = r"""
     \b(?:wants?|wanted|wish(?:es)?|hop(?:e|es|ing)|would\slike|'d\slike|so\sthat|in\sorder|needs?\sto\s(?:work|run
     |be)|expect(?:ed|s)?|ideally|goal)\b
   | 想要|希望|期望|想让|期待|为了"""
-_WITHDRAWN = re.compile(
+_WITHDRAWN = lazy_regex(
     r"""\b(?:do(?:\snot|n'?t)|never)\s(?!remove|touch|change|edit|delete|unset|forget|alter|move|drop|lose)\w
       | \b(?:not|isn't|never)\s(?:yet\s)?(?:set|used|applied|active|exported|enabled|tried|in\suse)\b
       | \bno\slonger\s(?:set|used|needed|in\suse)\b | \bnot\s(?:needed|used|required)\sany\s?more\b
@@ -67,24 +68,24 @@ _WITHDRAWN = re.compile(
     _FLAGS,
 )
 """What the remark behind a setting says when the setting is not, or no longer, made."""
-_NOT_SO = tuple(re.compile(pattern, _FLAGS) for pattern in (_HEARD, _UNSURE, _WOULD, _PLANNED, _WISHED))
-_ASKS = re.compile(
+_NOT_SO = tuple(lazy_regex(pattern, _FLAGS) for pattern in (_HEARD, _UNSURE, _WOULD, _PLANNED, _WISHED))
+_ASKS = lazy_regex(
     r"""\W*(?:(?:and|but|so|or|also|then|(?:hi|hello|hey|dear)\b[^,.?]{0,20}|well)\W+)?(?:do|does|did|is|are|was|were
       |should|would|could|can
       |will|has|have|had|may|what|which
       |how|who|where|when|whether|any(?:one|body)?|if|am|shall)\b""",
     _FLAGS,
 )
-_WHY = re.compile(
+_WHY = lazy_regex(
     r"\b(?:why|how\scome|what(?:'s|\sis)\sthe\sreason|normal\sthat|know\swhat)\b|为什么|为何|为啥|怎么回事|咋回事",
     _FLAGS,
 )
-_MARK = re.compile(r"[?\uff1f]\W*$")
-_CHINESE_ASKS = re.compile(
+_MARK = lazy_regex(r"[?\uff1f]\W*$")
+_CHINESE_ASKS = lazy_regex(
     r"(?:呢|么)\W*$|吗(?=[\s,\uff0c。\uff01!?\uff1f]|$)|(行|好|对|可|要|能|会)不\1|是不是|有没有|如何|怎么(?!回事)|怎样|哪个|什么|能否|可否|是否|能不能|会不会"
 )
-_LAST = re.compile(r"^(.*)[,\uff0c;]\s*([^,\uff0c;]{1,80})$", re.DOTALL)
-_QUOTED = re.compile(r"[\"\u201c]([^\"\u201c\u201d]{20,400})[\"\u201d]")
+_LAST = lazy_regex(r"^(.*)[,\uff0c;]\s*([^,\uff0c;]{1,80})$", re.DOTALL)
+_QUOTED = lazy_regex(r"[\"\u201c]([^\"\u201c\u201d]{20,400})[\"\u201d]")
 _WORDS_QUOTED = 4
 
 

@@ -9,14 +9,15 @@ import msgspec
 from ncdiag.formats.shell import is_variable
 from ncdiag.parsers.told.changes import DONE, LESS_MORE, NUMBERS
 from ncdiag.parsers.told.words import HAN, Token
+from ncdiag.patterns import lazy_regex
 
 _KINDS = {"launcher": "launcher", "tcp": "network", "ib": "network"}
 """Things of which one is tried in place of another."""
 _UNSET = (" is not set", " not set", " is unset", " unset")
-_DIAGNOSTIC = re.compile(r"(?:NCCL_DEBUG|TORCH_DISTRIBUTED_DEBUG|TORCH_CPP_LOG|NCCL_DEBUG_\w+)")
-_ASSIGNED = re.compile(r"([A-Z][A-Z0-9_]+)(?:[\"'\]]*\s?(?:=|to)\s?[\"'\u201c]?([A-Za-z0-9_.,:/^@+-]+))?")
-_CONTAINED = re.compile(r"docker|podman|container|kubernetes|k8s|\bpod", re.IGNORECASE)
-_BEFORE_A_RELEASE = re.compile(
+_DIAGNOSTIC = lazy_regex(r"(?:NCCL_DEBUG|TORCH_DISTRIBUTED_DEBUG|TORCH_CPP_LOG|NCCL_DEBUG_\w+)")
+_ASSIGNED = lazy_regex(r"([A-Z][A-Z0-9_]+)(?:[\"'\]]*\s?(?:=|to)\s?[\"'\u201c]?([A-Za-z0-9_.,:/^@+-]+))?")
+_CONTAINED = lazy_regex(r"docker|podman|container|kubernetes|k8s|\bpod", re.IGNORECASE)
+_BEFORE_A_RELEASE = lazy_regex(
     r"(?:^|[,;:(/\u3400-\u9fff]|\b(?:with|on|in|to|version|release|using|than|and|or|under|for|of|until|since"
     r"|before|after"
     r"|at|is|was|the|both|only|tested|tried|while|when|but|also|now|not)|->|=>)\W{0,3}$",
@@ -36,8 +37,8 @@ _SAYS_NAME = {
 """The first numbers that releases of each have."""
 _NCCL_MINOR, _TORCH_MINOR = 9, 12
 """NCCL is at 2.10 and above; so may PyTorch be, up to this."""
-_SOME = re.compile(r"\b(?:both|pair)\b", re.IGNORECASE)
-_PART, _OF = re.compile(r"hosts|gpus"), re.compile(r"\bof\s(?:the\s|our\s)?$", re.IGNORECASE)
+_SOME = lazy_regex(r"\b(?:both|pair)\b", re.IGNORECASE)
+_PART, _OF = lazy_regex(r"hosts|gpus"), lazy_regex(r"\bof\s(?:the\s|our\s)?$", re.IGNORECASE)
 """What only says of whom: both GPUs of node 4."""
 _ACT_BEHIND = 16
 """Letters by which a thing may stand before what is done with it."""

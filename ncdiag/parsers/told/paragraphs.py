@@ -10,26 +10,27 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from ncdiag.parsers._prose import is_prose
+from ncdiag.patterns import lazy_regex
 
 _NARROW, _WIDE = 58, 100
 """Widths at which people have their lines broken."""
-_TAIL = re.compile(r"[a-z][a-z' ,-]{1,60}[.!?]")
+_TAIL = lazy_regex(r"[a-z][a-z' ,-]{1,60}[.!?]")
 _MOST = 12
 """Lines of a sentence, at most."""
-_ENDED = re.compile(r"(?:[.!?:;\u3002\uff01\uff1f\uff1a]|```)[\"')\]]*\s*$")
-_GOES_ON = re.compile(r" ?(?P<word>(?:[a-z(\"'`]|[A-Z]{2}|I\b|\d+(?:\.\d+)*\s[a-z]|[A-Z]\w*_)\S*)(?:\s|$)")
+_ENDED = lazy_regex(r"(?:[.!?:;\u3002\uff01\uff1f\uff1a]|```)[\"')\]]*\s*$")
+_GOES_ON = lazy_regex(r" ?(?P<word>(?:[a-z(\"'`]|[A-Z]{2}|I\b|\d+(?:\.\d+)*\s[a-z]|[A-Z]\w*_)\S*)(?:\s|$)")
 """A line that may go on with a sentence, by its first word."""
-_PRINTED = re.compile(r"\||\s{3,}\S|^\s*[$#]\s|[{}]|=>|->|^\s*[a-z][\w./-]{1,40}: ")
+_PRINTED = lazy_regex(r"\||\s{3,}\S|^\s*[$#]\s|[{}]|=>|->|^\s*[a-z][\w./-]{1,40}: ")
 """Signs of a table, a command or a program's line."""
-_MARKS = re.compile(r"^\s*(?:[>*#-]{1,6}\s+){0,4}(?:\[[ x]\]\s|\d{1,2}[.)]\s)?(?=\S)|[`*]")
-_SENTENCES = re.compile(r"(?<=[.!?])\s+|(?<=[。\uff01\uff1f])")
-_EXPECTED = re.compile(r"\W*(?:expected|desired|期望)\b.{0,30}$", re.IGNORECASE)
-_HEADING = re.compile(
+_MARKS = lazy_regex(r"^\s*(?:[>*#-]{1,6}\s+){0,4}(?:\[[ x]\]\s|\d{1,2}[.)]\s)?(?=\S)|[`*]")
+_SENTENCES = lazy_regex(r"(?<=[.!?])\s+|(?<=[。\uff01\uff1f])")
+_EXPECTED = lazy_regex(r"\W*(?:expected|desired|期望)\b.{0,30}$", re.IGNORECASE)
+_HEADING = lazy_regex(
     r"\s*#|[^.]{1,40}:\W*$|\W*(?:actual|current|observed|what\shappen|environment|steps|to\sreproduce|additional|logs?|versions?)\b"
     r".{0,30}$",
     re.IGNORECASE,
 )
-_COMMENT = re.compile(r"\s#+\s")
+_COMMENT = lazy_regex(r"\s#+\s")
 
 
 def joined(lines: Sequence[str]) -> Iterator[tuple[int, str, list[int]]]:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import NamedTuple
 
+from ncdiag.patterns import lazy_regex
+
 _FLAGS = re.IGNORECASE | re.VERBOSE
 _LONGEST = 1000
 _UNIT = r"[GM]i?B(?:/s(?:ec)?|ps)|[GMgm][Bb]its?(?:/s(?:ec)?|ps)?|[GMgm]bps|[GM]b/s(?:ec)?|[Gg][Bb]E|Gb?"
@@ -22,7 +24,7 @@ _OF_OTHERS = (
     r"[A-Za-z0-9_%:/-]|[.,]\d|\s?[%GMKgmk]"
     r"|\s(?:m?s|sec\w*|min\w*|steps?|\w?pus?|nodes?|hosts?|cards?|streams?|x)\b"
 )
-_RATE = re.compile(
+_RATE = lazy_regex(
     rf"(?:(?<![A-Za-z0-9_.,:/=-])|(?<=\dx)|(?<=\d\*))(?P<number>\d{{1,5}}(?:\.\d{{1,3}})?)[ -]?"
     rf"(?P<unit>{_UNIT})(?![A-Za-z0-9_/])"
     rf"|(?<![A-Za-z0-9_.-])(?P<name>{_CALLED})(?![A-Za-z0-9_])"
@@ -39,41 +41,41 @@ _NETWORK = (
     r"|lan|cards?|bond|cables?|connectx\S{0,3}|cx-?\d|vpi|eth|line[- ]rate|网卡|网络|网口|内网|光纤|交换机)"
 )
 _BETWEEN_NOUNS = r"(?:on|over|per|for|with|from|via|across|between|in|to|and|but|is|of|at)"
-_LINK_BEHIND = re.compile(
+_LINK_BEHIND = lazy_regex(
     rf"^[ -]?(?:(?!{_BETWEEN_NOUNS}[ ])[\w/.-]{{1,12}}[ ]){{0,2}}?{_NETWORK}(?![A-Za-z0-9_])|^的?[ ]?(?:网|IB|RoCE|光)",
     re.IGNORECASE,
 )
-_LINK_BEFORE = re.compile(
+_LINK_BEFORE = lazy_regex(
     r"\b(?:rate|speed):[ ]?$"
     rf"|(?<![A-Za-z0-9_]){_NETWORK}[ ]?(?:是|为|is|are|of|at|with|rate|speed|runs?|has|have|[:(=,])?"
     r"[ ]?(?:at[ ]|of[ ])?"
     r"(?:only[ ]|just[ ])?$",
     re.IGNORECASE,
 )
-_EXPECTED_BEFORE = re.compile(
+_EXPECTED_BEFORE = lazy_regex(
     r"""(?:expect\w*|should|would|could|theor\w+|line\srate|peak|max(?:imum)?|advertised|rated|capable|instead\sof
       |rather\sthan|out\sof|of\s(?:the|our)|理论|应该|应有|预期|标称|可以达到)[^.;\d]{0,30}$""",
     _FLAGS,
 )
-_EXPECTED_BEHIND = re.compile(r"^\W{0,3}(?:expected|theor|line[ -]rate|peak|in theory|that we expect)", re.IGNORECASE)
-_COUNT_BEFORE = re.compile(
+_EXPECTED_BEHIND = lazy_regex(r"^\W{0,3}(?:expected|theor|line[ -]rate|peak|in theory|that we expect)", re.IGNORECASE)
+_COUNT_BEFORE = lazy_regex(
     r"""(?<![a-z0-9_.-])(?P<count>\d{1,2}|two|dual|both|four|eight|两|四|八)\s?(?:x|\u00d7|\*|张|个|块|条|路)?\s?
       (?:(?:cx-?\d|connectx-?\d\w?|bluefield-?\d|nvidia|mellanox|broadcom|ib|roce|infiniband|hcas?|nics?|ports?|links?|of
       |at|with)\s){0,3}$""",
     _FLAGS,
 )
-_MEMORY = re.compile(r"^[ -]?(?:的)?(?:gpus?\b|memory|v?ram|hbm|a\d|h\d|显|内存)", re.IGNORECASE)
+_MEMORY = lazy_regex(r"^[ -]?(?:的)?(?:gpus?\b|memory|v?ram|hbm|a\d|h\d|显|内存)", re.IGNORECASE)
 """What has so many gigabytes, and no rate."""
-_COUNT_BEHIND = re.compile(r"^\s?[x\u00d7*]\s?(?P<count>\d{1,2})\b")
+_COUNT_BEHIND = lazy_regex(r"^\s?[x\u00d7*]\s?(?P<count>\d{1,2})\b")
 _COUNTS = {"two": 2, "dual": 2, "both": 2, "four": 4, "eight": 8, "两": 2, "四": 4, "八": 8}
-_ELSEWHERE = re.compile(
+_ELSEWHERE = lazy_regex(
     r"""\b(?:nv-?link|nvswitch|pci-?e|hbm\d?|disks?|storage|nfs|nvme|ssds?|d2d|d2h|h2d|memory\sbandwidth|intra-?node
       |within|inside|(?:single|one|same|1)[\s-](?:node|host|machine|server)\b(?!s)|p2p|download\w*|upload\w*|rps)\b
       |单机|机内|卡间|节点内|显存带宽|磁盘""",
     _FLAGS,
 )
 """What has rates of its own beside the network between hosts."""
-_SUBJECTS = re.compile(
+_SUBJECTS = lazy_regex(
     r"""(?<![A-Za-z0-9])(?:
       (?P<host>(?:host|cpu|system)[ ]memory|without[ ](?:--)?(?:use_cuda|cuda|gdr|gpudirect))
       |(?P<gpu>(?:--)?use_(?:cuda|rocm)|(?:gpu|cuda)[ ]memory|gpudirect|gdr\b|dma-?buf)
@@ -85,12 +87,12 @@ _SUBJECTS = re.compile(
       |(?P<nccl>nccl|all_?-?reduce|alltoall|all_?-?gather|bus-?[ ]?bw|bus[ ]bandwidth|algbw))""",
     _FLAGS,
 )
-_REACHED = re.compile(
+_REACHED = lazy_regex(
     r"""\b(?:reach\w*|gets?|got|gives?|achiev\w*|only|just|stuck|about|around|shows?|carr\w+|saturat\w*|sees?|limited|runs?
       |peaks?)\b|只有|跑到|达到|仅|大概|左右""",
     _FLAGS,
 )
-_BETWEEN = re.compile(
+_BETWEEN = lazy_regex(
     r"""\b(?:nodes|hosts|machines|servers|between|across|network|nload|iftop|bandwidth|throughput|multi-?node|inter-?node
       |traffic)\b|跨机|双机|多机|两机|节点间|网络|带宽""",
     _FLAGS,
@@ -99,7 +101,7 @@ _BEHIND = 40
 """Characters behind a number that may say what it is of."""
 _NEXT = 2
 """Lines between two that speak of one thing."""
-_CLAUSE = re.compile(r"[,;.!?](?=\s|$)|\b(?:and|but|while|whereas|vs)\b|[\uff0c\u3002\uff1b]")
+_CLAUSE = lazy_regex(r"[,;.!?](?=\s|$)|\b(?:and|but|while|whereas|vs)\b|[\uff0c\u3002\uff1b]")
 
 
 class Rate(NamedTuple):

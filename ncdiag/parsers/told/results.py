@@ -6,18 +6,19 @@ import re
 
 from ncdiag.parsers.told.outcomes import INVERSE
 from ncdiag.parsers.told.words import Token
+from ncdiag.patterns import lazy_regex
 
 _FEW = 2
 """Words that may stand between a denial and what it denies."""
-_PURPOSE = re.compile(
+_PURPOSE = lazy_regex(
     r"\bto\s(?:(?:make|get|have)\s(?:it|this|everything|nccl|the\s\w+)\s)?(?:\w+ly\s)?$", re.IGNORECASE
 )
-_HAD_TO = re.compile(
+_HAD_TO = lazy_regex(
     r"\b(?:i|we)\s(?:had|have|needed|need)\sto\b|\b(?:seems?|appears?|managed|able|got\sit|start(?:s|ed)?"
     r"|began|used|enough|sufficient)\sto\s(?:make\s(?:it|this)\s)?$",
     re.IGNORECASE,
 )
-_END = re.compile(r"\W*(?:now\W*|again\W*|then\W*|here\W*|$)|\s*[,.;!()]|\s(?:but|and|now)\b", re.IGNORECASE)
+_END = lazy_regex(r"\W*(?:now\W*|again\W*|then\W*|here\W*|$)|\s*[,.;!()]|\s(?:but|and|now)\b", re.IGNORECASE)
 
 
 def outcomes_of(tokens: list[Token], text: str, base: str, said: str) -> tuple[list[tuple[Token, str]], str]:

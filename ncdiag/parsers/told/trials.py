@@ -16,39 +16,40 @@ from ncdiag.parsers.told.naming import Change, Naming
 from ncdiag.parsers.told.outcomes import INVERSE, OUTCOMES
 from ncdiag.parsers.told.results import outcomes_of
 from ncdiag.parsers.told.words import Lexer, Token
+from ncdiag.patterns import lazy_regex
 
 LEXER = Lexer((*OUTCOMES, *CHANGES))
 _REGRESSED = {"fails": "since", "works": "before"}
-_ADVICE = re.compile(
+_ADVICE = lazy_regex(
     r"thought|expected|believed|hoped|suggest|recommend|advis|\bsa(?:id|ys)\b|\btold\b|建议", re.IGNORECASE
 )
 _SO_DID = "so did"
-_INSTEAD = re.compile(r"\b(?:instead\sof|rather\sthan)\s(?:\w+\s)?$", re.IGNORECASE)
-_THAN = re.compile(r"\bthan\s(?:(?:with|on|in|for|using)\s)?$", re.IGNORECASE)
-_ONLY = re.compile(r"\bonly\s$", re.IGNORECASE)
-_COMMAND = re.compile(
+_INSTEAD = lazy_regex(r"\b(?:instead\sof|rather\sthan)\s(?:\w+\s)?$", re.IGNORECASE)
+_THAN = lazy_regex(r"\bthan\s(?:(?:with|on|in|for|using)\s)?$", re.IGNORECASE)
+_ONLY = lazy_regex(r"\bonly\s$", re.IGNORECASE)
+_COMMAND = lazy_regex(
     r"\b(?:mpirun|mpiexec|torchrun|srun)\s+-[^`#]*?(?=`|#|$|,\s|\s(?:work|hang|fail|crash|is|do|does|did|and)(?:s|es"
     r"|n't)?\b)|\s\./\S+",
     re.IGNORECASE,
 )
-_SIZE = re.compile(r"-np?\s\d+|--n(?:proc[-_]per[-_]node|nodes)[\s=]\d+|-g\s\d+")
-_YES = re.compile(r"\W*(?:yes|yep|yeah|it\sdo(?:es)?|it\sdid|是的|有用|可以)\b", re.IGNORECASE)
-_NO = re.compile(
+_SIZE = lazy_regex(r"-np?\s\d+|--n(?:proc[-_]per[-_]node|nodes)[\s=]\d+|-g\s\d+")
+_YES = lazy_regex(r"\W*(?:yes|yep|yeah|it\sdo(?:es)?|it\sdid|是的|有用|可以)\b", re.IGNORECASE)
+_NO = lazy_regex(
     r"\W*(?:no(?!\s(?:idea|clue))|nope|it\sdo(?:es)?(?:n't|\snot)|it\sdid(?:n't|\snot)|没有|不行)\b", re.IGNORECASE
 )
-_ANSWERS = re.compile(
+_ANSWERS = lazy_regex(
     r"\W*(?:(?:yes|yep|no|nope|(?:i|we)\sdid|did|done|tried|ran\sit|a:"
     r"|(?:that|this)(?:\s\w+)?\s(?:work|fix|help|solv|did)\w*)\b|试过)",
     re.IGNORECASE,
 )
-_REFUSES = re.compile(r"\W*(?:(?:no|nope)\W+)?(?:i|we)\s(?:did|have|can|could|do)(?:n'?t|not|\snot)\b", re.IGNORECASE)
-_ALIKE = re.compile(
+_REFUSES = lazy_regex(r"\W*(?:(?:no|nope)\W+)?(?:i|we)\s(?:did|have|can|could|do)(?:n'?t|not|\snot)\b", re.IGNORECASE)
+_ALIKE = lazy_regex(
     r"[\s,/&+`\"'()]*(?:(?:and|or|nor|as\swell\sas)\b|[和或与、])?[\s`\"'(]*(?:(?:on|in|with|even)\b)?[\s`\"'(]*",
     re.IGNORECASE,
 )
 """What stands between changes that are told in one breath."""
-_BACK = re.compile(r"\bwith(?:out)?\s(?:it|that|this)\b", re.IGNORECASE)
-_NOW = re.compile(r"\W*(?:now|then|instead)\b", re.IGNORECASE)
+_BACK = lazy_regex(r"\bwith(?:out)?\s(?:it|that|this)\b", re.IGNORECASE)
+_NOW = lazy_regex(r"\W*(?:now|then|instead)\b", re.IGNORECASE)
 
 
 class Found(msgspec.Struct, frozen=True):

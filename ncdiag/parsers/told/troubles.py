@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from ncdiag.parsers.told.moods import split_question
+from ncdiag.patterns import lazy_regex
 
 _FLAGS = re.IGNORECASE | re.VERBOSE
 _PHASES = (
@@ -86,26 +87,26 @@ _SUBJECTS = (
     ),
     ("gpu", r"\bgpus?\b"),
 )
-_START = re.compile(
+_START = lazy_regex(
     r"""\b(?:can(?:no|'?)t|does(?:n'?t|\snot)|will\snot|won'?t|unable\sto|fails?\sto|refuses?\sto|never)\s(?:\w+\s)?
         (?:start|launch|come\sup) | 起不来 | (?:启动|拉起)(?:不了|失败) | 无法启动""",
     _FLAGS,
 )
-_CRASH = re.compile(
+_CRASH = lazy_regex(
     r"\b(?:crash\w*|dies?|died|segmentation\sfault\w*|bus\serrors?|signal\s\d+|exit\scode\s13[49]|seg-?\s?fault\w*"
     r"|core\sdump\w*|sigsegv|aborts?|aborted|panics?)\b|崩溃|段错误",
     _FLAGS,
 )
-_THAN = re.compile(r"(?<!more\s)\bthan\b.*|比\S{0,4}", re.IGNORECASE)
+_THAN = lazy_regex(r"(?<!more\s)\bthan\b.*|比\S{0,4}", re.IGNORECASE)
 _EARLY = frozenset({"rendezvous", "bootstrap", "init", "connect"})
-_PRESUMES = re.compile(
+_PRESUMES = lazy_regex(
     r"""\b(?:why|normal|any(?:one|body)|some(?:one|body)|know|help|idea|causes?)\b
       | \bhow\s(?:\w+\s){0,3}(?:fix|solve|resolve|avoid|prevent|debug|overcome|stop|get\srid)\b
       | 怎么(?:办|解决|处理|回事|修) | 如何(?:解决|处理|排查) | 什么原因 | 为什么 | 求(?:助|解) | 帮""",
     _FLAGS,
 )
 """A question that takes for granted that it goes wrong."""
-_HYPOTHETICAL = re.compile(
+_HYPOTHETICAL = lazy_regex(
     r"""\W*if\s(?!i\b|we\b|my\b|our\b)[^,]{1,80},\s?(?:please|press|try|set|check|then\s(?:set|try|check)|you|use
         |run|see|make)\b
       | \b(?:may|might|would|could)\s(?:\w+\s)?(?:hang|fail|crash|freeze|be\sslow(?:er)?|block|time\sout)\b
@@ -123,7 +124,7 @@ _HYPOTHETICAL = re.compile(
     _FLAGS,
 )  # fmt: skip
 _TABLES = tuple(
-    tuple((value, re.compile(pattern, _FLAGS)) for value, pattern in table)
+    tuple((value, lazy_regex(pattern, _FLAGS)) for value, pattern in table)
     for table in (_PHASES, _SCOPES, _AGAINST, _SUBJECTS)
 )
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.patterns import lazy_regex
+
 _FLAGS = re.IGNORECASE | re.VERBOSE
-_WISH = re.compile(
+_WISH = lazy_regex(
     r"""\b(?:(?:i|we)\s(?:\w+\s)?(?:want|need|wish)|(?:i|we)(?:\swould|'d)\slike|how\s(?:can|do|to|could|should)
       |which\s(?:variable|setting|option|flag|env)
       |is\sit\spossible\sto|can\s(?:i|we|you|one|somebody|someone|nccl)\s(?:somehow\s|\w+ly\s)?(?:disable|enable|turn
@@ -17,7 +19,7 @@ _WISH = re.compile(
     | 如何|怎么|怎样|想要?|希望""",
     _FLAGS,
 )  # fmt: skip
-_NOT = re.compile(
+_NOT = lazy_regex(
     r"\b(?:don'?t|do\snot|no\slonger|never)\s(?:\w+\s)?(?:want|need|wish)|\bthat\s\w+\sd(?:id|oes)(?:n't|\snot)|没有|不想"
     r"|不要",
     _FLAGS,
@@ -31,7 +33,7 @@ _OFF = (
 )
 _GDR = r"(?:gdr|gpu\s?direct)"
 _LABELS = tuple(
-    (label, re.compile(pattern, _FLAGS))
+    (label, lazy_regex(pattern, _FLAGS))
     for label, pattern in (
         ("choose-ports", r"(?:range\sof|certain|fixed|specific)\s(?:\w+\s){0,3}ports?\b|\bport\srange"),
         ("avoid-gdr", rf"{_OFF}\s?(?:\w+\s){{0,3}}{_GDR}|{_GDR}(?:\srdma)?\s(?:switched\s|turned\s)?off"),

@@ -8,7 +8,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-HAN = re.compile(r"[\u3400-\u9fff]")
+from ncdiag.patterns import lazy_regex
+
+HAN = lazy_regex(r"[\u3400-\u9fff]")
 
 
 class Word(msgspec.Struct, frozen=True):
