@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,9 +24,12 @@ _DENIED = 2
 
 
 class _Found(NamedTuple):
-    """What of an atom is in the input: its alternatives, each word as the forms that are there, and the lines."""
+    """What of an atom is in the input: its alternatives by their first words, and the lines that hold one of these.
 
-    runs: list[list[frozenset[str]]]
+    Of an alternative the words behind the first are kept, each as the forms that are there.
+    """
+
+    runs: dict[str, list[list[frozenset[str]]]]
     lines: set[int]
 
 
@@ -47,7 +51,6 @@ class Wording:
                 self._index[word].append(number)
         self._vocabulary = sorted(self._index)
         self._forms = _forms(self._vocabulary)
-        self._beginnings: dict[str, frozenset[str]] = {}
         self._found: dict[Atom, _Found] = {}
         self._left_out: set[int] = set()
         self._left_out |= {number for phrase in shared.benign for number in self._matches(phrase)}
@@ -89,9 +92,12 @@ class Wording:
         """
         known = self._found.get(atom)
         if known is None:
-            whole = itertools.chain.from_iterable(self._members(run) for run in atom)
-            runs = [forms for run in whole if (forms := self._present(run))]
-            lines = {number for forms in runs for word in forms[0] for number in self._index[word]}
+            runs: dict[str, list[list[frozenset[str]]]] = {}
+            for words in itertools.chain.from_iterable(map(self._members, atom)):
+                if (first := self._forms_of(words[0])) and all(rest := list(map(self._forms_of, words[1:]))):
+                    for word in first:
+                        runs.setdefault(word, []).append(rest)
+            lines = {number for word in runs for number in self._index[word]}
             known = self._found[atom] = _Found(runs, lines)
         return known
 
@@ -99,24 +105,17 @@ class Wording:
         """The runs of a class of words; a run of its own alone."""
         return self._classes[run[0][1:]] if run[0].startswith(CLASS) else (run,)
 
-    def _present(self, run: Run) -> list[frozenset[str]]:
-        """Of each word of a run the forms that are in the input; empty where one word is not."""
-        found: list[frozenset[str]] = []
-        for word in run:
-            forms = self._beginning(word[:-1]) if word.endswith("*") else self._forms.get(word)
-            if not forms:
-                return []
-            found.append(forms)
-        return found
+    def _forms_of(self, word: str) -> frozenset[str]:
+        """The forms of a phrase's word, or the words that begin so, that are in the input."""
+        known = self._forms.get(word)
+        if known is None:
+            known = self._forms[word] = self._beginning(word[:-1]) if word.endswith("*") else frozenset()
+        return known
 
     def _beginning(self, begin: str) -> frozenset[str]:
         """The words of the input that begin so."""
-        known = self._beginnings.get(begin)
-        if known is None:
-            rest = map(self._vocabulary.__getitem__, range(bisect_left(self._vocabulary, begin), len(self._vocabulary)))
-            known = frozenset(itertools.takewhile(lambda word: word.startswith(begin), rest))
-            self._beginnings[begin] = known
-        return known
+        rest = map(self._vocabulary.__getitem__, range(bisect_left(self._vocabulary, begin), len(self._vocabulary)))
+        return frozenset(itertools.takewhile(lambda word: word.startswith(begin), rest))
 
 
 def _forms(vocabulary: Iterable[str]) -> dict[str, frozenset[str]]:
@@ -132,10 +131,11 @@ def _forms(vocabulary: Iterable[str]) -> dict[str, frozenset[str]]:
 
 def _ends(words: Sequence[str], atom: _Found, begin: int, end: int) -> Iterator[int]:
     """Where an atom that begins at one of the places may end."""
-    for place in range(begin, min(end, len(words))):
-        for run in atom.runs:
-            if place + len(run) <= len(words) and all(words[place + i] in form for i, form in enumerate(run)):
-                yield place + len(run)
+    for place, word in enumerate(words[begin:end], begin + 1):
+        for rest in atom.runs.get(word, ()):
+            last = place + len(rest)
+            if last <= len(words) and all(map(operator.contains, rest, words[place:last])):
+                yield last
 
 
 def _starts(words: Sequence[str], atom: _Found) -> bool:
@@ -144,8 +144,8 @@ def _starts(words: Sequence[str], atom: _Found) -> bool:
 
 def _holds(words: Sequence[str], atoms: Sequence[_Found], far: Sequence[bool]) -> bool:
     """Are the atoms there in their order, near each other, and does nothing in front deny them?"""
-    for begin in range(len(words)):
-        ends = set(_ends(words, atoms[0], begin, begin + 1))
+    for begin, word in enumerate(words):
+        ends = set(_ends(words, atoms[0], begin, begin + 1)) if word in atoms[0].runs else None
         if not ends or _is_denied(words, begin, atoms[0]):
             continue
         for atom, distant in zip(atoms[1:], far[1:], strict=True):
@@ -160,5 +160,5 @@ def _holds(words: Sequence[str], atoms: Sequence[_Found], far: Sequence[bool]) -
 
 def _is_denied(words: Sequence[str], begin: int, atom: _Found) -> bool:
     """Does a word in front deny the phrase? One that begins with a denial speaks of it itself."""
-    own = any(_DENIALS & run[0] for run in atom.runs)
+    own = not _DENIALS.isdisjoint(atom.runs)
     return not own and not _DENIALS.isdisjoint(words[max(0, begin - _DENIED) : begin])
