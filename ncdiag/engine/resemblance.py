@@ -34,10 +34,13 @@ _SHOWN = 4
 
 
 class Index(msgspec.Struct, frozen=True):
-    """For each word the part of the score that it gives to each rule (by its place in ``codes``) that has it."""
+    """For each word the part of the score that it gives to each rule (by its place in ``codes``) that has it.
+
+    The parts are still encoded: few words of a book are in an input.
+    """
 
     codes: tuple[str, ...] = ()
-    words: Mapping[str, Mapping[int, float]] = {}
+    words: Mapping[str, msgspec.Raw] = {}
 
 
 class Resemblance(msgspec.Struct, frozen=True):
@@ -65,7 +68,7 @@ def index(texts: Mapping[str, Iterable[str]], inputs: Mapping[str, Iterable[str]
                 rarity = math.log(1 + (len(counted) - spread[word] + 0.5) / (spread[word] + 0.5))
                 part = rarity * times * (_SATURATION + 1) / (times + damping)
                 held.setdefault(word, {})[place] = round(part, 3)
-    return Index(tuple(counted), held)
+    return Index(tuple(counted), {word: msgspec.Raw(msgspec.msgpack.encode(parts)) for word, parts in held.items()})
 
 
 def resemblances(held: Index, lines: Iterable[Sequence[str]]) -> dict[str, Resemblance]:
@@ -74,9 +77,10 @@ def resemblances(held: Index, lines: Iterable[Sequence[str]]) -> dict[str, Resem
     if len(asked) < _FEWEST:
         return {}
     weights = {word: min(1 + math.log(times), _OFTEN) for word, times in asked.items() if word in held.words}
+    known = {word: msgspec.msgpack.decode(held.words[word], type=dict[int, float]) for word in weights}
     scores: dict[int, float] = defaultdict(float)
     for word, weight in weights.items():
-        for place, part in held.words[word].items():
+        for place, part in known[word].items():
             scores[place] += weight * part
     nearest = sorted(scores.items(), key=itemgetter(1), reverse=True)[:_NEAREST]
     if not nearest:
@@ -87,8 +91,8 @@ def resemblances(held: Index, lines: Iterable[Sequence[str]]) -> dict[str, Resem
     for place, score in nearest:
         if score < _LEAST or score <= mean:
             break
-        words = sorted(weights, key=lambda word: (-weights[word] * held.words[word].get(place, 0.0), word))[:_SHOWN]
-        shared = tuple(word for word in words if place in held.words[word])
+        words = sorted(weights, key=lambda word: (-weights[word] * known[word].get(place, 0.0), word))[:_SHOWN]
+        shared = tuple(word for word in words if place in known[word])
         found[held.codes[place]] = Resemblance(min(_STEP * (score - mean) / spread, _MOST), shared)
     return found
 
