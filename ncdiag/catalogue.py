@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import itertools
 import pkgutil
@@ -145,7 +146,13 @@ def _bare(found: Iterable[Rule]) -> tuple[Rule, ...]:
 
 
 def _code() -> Iterator[str]:
-    return (path for folder in _CODE_FOLDERS for path in compiled.files(compiled.PACKAGE / folder, ".py"))
+    yield from _code_files()
+
+
+@functools.cache
+def _code_files() -> tuple[str, ...]:
+    """Asked for by each of the caches, and listed once."""
+    return tuple(path for folder in _CODE_FOLDERS for path in compiled.files(compiled.PACKAGE / folder, ".py"))
 
 
 def build(folder: Path) -> None:

@@ -8,6 +8,7 @@ A cache that cannot be read or written is as good as none.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import os
 import sys
@@ -25,6 +26,7 @@ PACKAGE = Path(__file__).parent
 SHIPPED = PACKAGE / "_compiled"
 """Where a wheel has its compiled files (`ncdiag.catalogue.build` writes them)."""
 
+_FOLDER = f"{PACKAGE}{os.sep}"
 _KEPT = 8
 """Files of one name that stay in the cache: checkouts and packs in use at the same time."""
 
@@ -107,15 +109,23 @@ def _cache_file(name: str, sources: Iterable[str | Path]) -> Path | None:
     """The cache file for these sources; None when one of them cannot be looked at or there is no home."""
     seen = [f"{__version__} {sys.version_info[:2]}"]
     try:
-        for source in sources:
-            state = os.stat(source)  # noqa: PTH116  (hundreds of files: a Path for each costs more than the look)
-            seen.append(f"{source}\0{state.st_mtime_ns}\0{state.st_size}")
+        seen += [_own(path) if path.startswith(_FOLDER) else _state(path) for path in map(str, sources)]
         base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     except (OSError, RuntimeError, ValueError):
         return None
     # 64 bits that Python computes itself: importing hashlib would cost more than reading the cache
     digest = importlib.util.source_hash("\n".join(seen).encode(errors="surrogateescape")).hex()
     return Path(base) / "ncdiag" / f"{name}-{digest}.msgpack"
+
+
+def _state(path: str) -> str:
+    """The file as it is now; OSError when it cannot be looked at."""
+    state = os.stat(path)  # noqa: PTH116  (hundreds of files: a Path for each costs more than the look)
+    return f"{path}\0{state.st_mtime_ns}\0{state.st_size}"
+
+
+_own = functools.cache(_state)
+"""The same of a file of ncdiag, on which several caches depend: it is looked at once."""
 
 
 def _prune(folder: Path, name: str) -> None:
