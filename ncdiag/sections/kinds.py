@@ -13,6 +13,8 @@ from ncdiag.sections import prompt
 _COMMAND_LENGTH, _COMMAND_WORDS = 4096, 4
 _PLAIN_LIMIT, SHORT = 1 << 12, 200
 """Lines that begin nothing that are remembered, and their greatest length: programs print many of them again."""
+_FEW = 1000
+"""Lines for which compiling a second pattern, which most lines do not pass, takes longer than it saves."""
 _WRAPPERS = 4
 _SYSTEM = "/etc"
 _WRAPPER = lazy_regex(
@@ -34,6 +36,7 @@ class Kinds:
         self._commands = {command: parser.kind for parser in held for command in parser.commands}
         self._programs = {command.split(" ", 1)[0] for command in self._commands}
         self._plain: set[str] = set()
+        self._asked = 0
 
     @functools.cached_property
     def _any(self) -> re.Pattern[str]:
@@ -46,7 +49,8 @@ class Kinds:
 
     def of_line(self, line: str) -> str | None:
         """The kind that begins with this line."""
-        if self._any.match(line) is None:
+        self._asked += 1
+        if self._asked > _FEW and self._any.match(line) is None:
             return None
         found = self._anchor.match(line)
         return found.lastgroup if found else None
