@@ -13,7 +13,6 @@ from ncdiag.parsers import discover
 from ncdiag.parsers.nccl_log import Scanner
 from ncdiag.reading.model import Reading
 from ncdiag.reading.parse import collection_paused, programs_in, put_together
-from ncdiag.reading.sieve import Sieve
 from ncdiag.sections.cut import Cutter
 from ncdiag.sections.line import Line
 from ncdiag.sections.places import by_host, hosts_of, placed
@@ -130,6 +129,8 @@ def _named(observations: Iterable[Observation]) -> tuple[set[str], dict[str, str
 
 
 def _read_buffers(source: Text, buffers: Iterable[bytes]) -> Reading:
+    from ncdiag.reading.sieve import Sieve  # and all that it judges lines by, which only a long source needs
+
     scanner, cutter = Scanner(source.name), Cutter(source.name, discover())
     sieve = Sieve(scanner, cutter)
     with collection_paused():

@@ -5,15 +5,18 @@ from __future__ import annotations
 import contextlib
 import gc
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from ncdiag.errors import contained
 from ncdiag.facts.observe import Observation, Parsed, not_declared
-from ncdiag.parsers import discover, leftovers, script, told
+from ncdiag.parsers import discover, leftovers, script
 from ncdiag.reading.model import Piece, Reading
-from ncdiag.reading.sieve import Dropped
 from ncdiag.spans import Section, Span
+
+if TYPE_CHECKING:
+    from ncdiag.reading.sieve import Dropped
 
 UNREAD_KEPT = 1000
 """Lines of a source that are kept to be shown because nobody understood them; all are counted."""
@@ -28,8 +31,8 @@ def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
     ``skipped`` lines of other text were counted only, those ``dropped`` say nothing.
     """
     faults: list[str] = []
-    dropped = dropped or Dropped()
-    sections = [msgspec.structs.replace(section, left_out=dropped.lines) for section in sections]
+    left_out = dropped.lines if dropped is not None else 0
+    sections = [msgspec.structs.replace(section, left_out=left_out) for section in sections]
     parsed, pieces, unread = _parse(sections, faults)
     if scanned.observations:
         numbers = [o.span.line for o in scanned.observations]
@@ -37,9 +40,11 @@ def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
     notes = list(notes)
     if skipped:
         notes.append(f"{skipped} lines of other text were too many to read and were counted only")
-    count = sum(len(p.unread) for p in [*parsed, scanned]) + skipped + dropped.unread
-    unread += dropped.spans(name)
-    parsed += _parse(dropped.sections(name), faults)[0]  # whose unread lines are counted as dropped
+    count = sum(len(p.unread) for p in [*parsed, scanned]) + skipped
+    if dropped is not None:
+        count += dropped.unread
+        unread += dropped.spans(name)
+        parsed += _parse(dropped.sections(name), faults)[0]  # whose unread lines are counted as dropped
     unread += [o.span for o in scanned.observations if o.fields.get("event") == "unknown-warn"]
     shown = sorted(unread, key=lambda span: span.line)[:UNREAD_KEPT]
     found = [o for p in [scanned, *parsed] for o in p.observations] + _told(sections, faults)
@@ -47,8 +52,12 @@ def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
     return Reading(name, lines, count, tuple(pieces), tuple(notes), tuple(found), tuple(shown), tuple(faults))
 
 
-def _told(sections: Iterable[Section], faults: list[str]) -> list[Observation]:
+def _told(sections: Sequence[Section], faults: list[str]) -> list[Observation]:
     """What people say in the sections; nothing, with a note in ``faults``, where the grammar is at fault."""
+    if not sections:
+        return []
+    from ncdiag.parsers import told  # a grammar, which a log that is NCCL's alone does not need
+
     try:
         return told.read(sections)
     except Exception as error:  # noqa: BLE001  (the grammar must raise nothing: this did)

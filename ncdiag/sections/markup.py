@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Callable, Sequence
 
@@ -43,6 +42,8 @@ def tidied(text: str) -> str:
 
 
 def _without_entities(text: str) -> str:
+    import html  # and with it the names of all entities, which few texts need
+
     return _ENTITY.sub(lambda found: " " if found[0] == "&nbsp;" else html.unescape(found[0]), text)
 
 
