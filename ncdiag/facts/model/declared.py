@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import sys
-import types
 import typing
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
@@ -85,8 +84,9 @@ def _hints(kind: type[Any]) -> dict[str, Any]:
 
 
 def _evaluated(kind: type[Any], texts: dict[str, str]) -> dict[str, Any]:
+    """What annotations of our own mean; `typing.get_type_hints` says the same and takes more than twice as long."""
     space = vars(sys.modules[kind.__module__])
-    return typing.get_type_hints(types.SimpleNamespace(__annotations__=texts), space, include_extras=True)
+    return {name: eval(text, space) for name, text in texts.items()}  # noqa: S307
 
 
 def _required(kind: type[Any]) -> set[str]:
