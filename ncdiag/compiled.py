@@ -77,8 +77,8 @@ def read(path: Path, stamp: str, kind: Any) -> Any:  # noqa: ANN401
         with path.open("rb") as file:
             if path.parent != SHIPPED and os.fstat(file.fileno()).st_uid != _user():
                 return None
-            written, content = msgspec.msgpack.decode(file.read(), type=tuple[str, msgspec.Raw])
-        return msgspec.msgpack.decode(content, type=kind) if written == stamp else None
+            head = msgspec.msgpack.encode(stamp)
+            return msgspec.msgpack.decode(file.read(), type=kind) if file.read(len(head)) == head else None
     except (OSError, ValueError, RecursionError):
         return None
 
@@ -93,7 +93,7 @@ def write(path: Path, stamp: str, content: Any) -> None:  # noqa: ANN401
     import tempfile  # not needed when the cache is only read
 
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    data = msgspec.msgpack.encode((stamp, content))
+    data = msgspec.msgpack.encode(stamp) + msgspec.msgpack.encode(content)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.stem}-", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
