@@ -161,6 +161,7 @@ def build(folder: Path) -> None:
     from ncdiag.messages import about, match
     from ncdiag.nccl import codes, environment, reasons, xids
     from ncdiag.parsers.nccl_log import lines
+    from ncdiag.parsers.told import context, trials
 
     contents = {
         "rules": _read(rules_dir()),
@@ -176,6 +177,8 @@ def build(folder: Path) -> None:
         "parsers": parsers.build(),
         "products": products.build(),
         "variables": environment.build(),
+        "words-of-places": context.LEXER.build(),
+        "words-of-trials": trials.LEXER.build(),
     }
     for name, content in contents.items():
         compiled.write(folder / f"{name}.msgpack", __version__, content)

@@ -122,14 +122,21 @@ class Matcher:
 
         Lines of a table or a counter share their words; only numbers differ. Their answer is kept.
         """
-        index = self._index.words
-        said = frozenset(word for word in words(text.strip()[:LIMIT]) if not word.isdecimal() or word in index)
+        index, spoken = self._index.words, words(text.strip()[:LIMIT])
+        if self._rarest.isdisjoint(spoken):
+            return False
+        said = frozenset(word for word in spoken if not word.isdecimal() or word in index)
         known = self._answers.get(said)
         if known is None:
             if len(self._answers) >= _ANSWERS:
                 self._answers.clear()
             known = self._answers[said] = self._has_words_of_one(said)
         return known
+
+    @functools.cached_property
+    def _rarest(self) -> frozenset[str]:
+        """The words by which messages are found, with either first letter."""
+        return frozenset(self._index.words) | _first_letter_changed(self._index.words)
 
     def may_depend_on_numbers(self, text: str) -> bool:
         """True if a message that names a number may be in a text that differs from this one in its numbers alone."""

@@ -28,6 +28,8 @@ class Parser(msgspec.Struct, frozen=True):
 
     ``interleaved``: NCCL log lines may stand between the lines of a section (``INTERLEAVED = True`` in the module).
     ``launched``: its commands start a job, which is told by the launch line itself (``LAUNCHED = True``).
+    ``signs``: literals, one of which stands in every line that the anchor matches; none where it needs none.
+    ``beginnings``: the letters with which such a line begins; none for any (`ncdiag.formats.literals`).
     """
 
     kind: str
@@ -35,6 +37,8 @@ class Parser(msgspec.Struct, frozen=True):
     anchor: str
     interleaved: bool = False
     launched: bool = False
+    signs: frozenset[str] = frozenset()
+    beginnings: frozenset[str] = frozenset()
 
     def continues(self, lines: Sequence[str], line: str) -> bool:
         """Does the next line still belong to the section that these lines began?"""
@@ -96,8 +100,11 @@ def _described(name: str) -> Parser:
     reason = f"lacks {', '.join(missing)}" if missing else _flaw(module, name)
     if reason:
         raise DefinitionError(reason, file=f"ncdiag/parsers/{name}.py", hint="see ncdiag/parsers/_template.py")
+    from ncdiag.formats.literals import beginnings, needed  # of use only where parsers are compiled
+
     flags = (getattr(module, "INTERLEAVED", False), getattr(module, "LAUNCHED", False))
-    return Parser(module.KIND, module.COMMANDS, module.ANCHOR, *flags)
+    anchor = module.ANCHOR
+    return Parser(module.KIND, module.COMMANDS, anchor, *flags, signs=needed(anchor), beginnings=beginnings(anchor))
 
 
 def _flaw(module: ModuleType, name: str) -> str:

@@ -22,13 +22,13 @@ _MILD = lazy_regex(r"\W{0,3}(?:INFO|DEBUG|TRACE|NOTICE|WARN(?:ING)?|VERBOSE)\b")
 _SIGNS = Signs(
     "fail", "unable", "could not", "couldn't", "can not", "can't", "cannot", "did not", "didn't", "does not",
     "doesn't", "would not", "wouldn't", "not re", "not permitted", "not running", "unre", "unhealthy", "refused",
-    "rejected", "denied", " reset", "lost", "closed", "abort", "crash", "evict", "oomkilled", "killed", "died",
-    "dies", "timed", "timeout", "time out", "time-out", "exceeded", "heartbeat", "no ", "insufficient", "dead",
-    "corrupt", " down", "stuck", "broken", "hung", "never ", "disconn", "went ", "unhandled", "uncaught",
-    "giving up", "exhausted", "mismatch", "incompat", "smashing", "backoff", "errimage", "nodelost", "drain", "drng",
-    "reqnode", "deadline", "unrecov", "deadlock", "requir", "segf", "short of", "out of", "stopped sending",
-    "fallen", "packet loss", "error", "err ", "_err", "exception", "fault", "invalid", "double free", "returned",
-    ": -", "=-", "= -", "warning  ", "out_of_memory", "degraded",
+    "rejected", "denied", " reset", "lost", " closed", "abort", "crash", "evict", "oomkilled", "killed", "died",
+    "dies", "timed out", "timedout", "timeout", "time out", "time-out", "exceeded", "heartbeat", "no ",
+    "insufficient", "dead", "corrupt", " down", "stuck", "broken", "hung", "never ", "disconn", "went ",
+    "unhandled", "uncaught", "giving up", "exhausted", "mismatch", "incompat", "smashing", "backoff", "errimage",
+    "nodelost", "drain", "drng", "reqnode", "deadline", "unrecov", "deadlock", "requires ", "requiring ", "segf",
+    "short of", "out of", "stopped sending", "fallen", "packet loss", "error", "err ", "_err", "exception",
+    " fault", "invalid", "double free", "returned", ": -", "=-", "= -", "warning  ", "out_of_memory", "degraded",
 )  # fmt: skip
 """One of these is in every line that the patterns know: they are tried on few others."""
 _FAILING = lazy_regex(

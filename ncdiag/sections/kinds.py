@@ -6,6 +6,7 @@ import functools
 import re
 from collections.abc import Iterable
 
+from ncdiag.formats.literals import Literals, folded
 from ncdiag.parsers import Parser
 from ncdiag.patterns import lazy_regex
 from ncdiag.sections import prompt
@@ -13,8 +14,6 @@ from ncdiag.sections import prompt
 _COMMAND_LENGTH, _COMMAND_WORDS = 4096, 4
 _PLAIN_LIMIT, SHORT = 1 << 12, 200
 """Lines that begin nothing that are remembered, and their greatest length: programs print many of them again."""
-_FEW = 1000
-"""Lines for which compiling a second pattern, which most lines do not pass, takes longer than it saves."""
 _WRAPPERS = 4
 _SYSTEM = "/etc"
 _WRAPPER = lazy_regex(
@@ -32,32 +31,41 @@ class Kinds:
     def __init__(self, parsers: Iterable[Parser]) -> None:
         """No two parsers announce one command; of two whose anchors match one line the first is taken."""
         held = tuple(parsers)
-        self._anchors = tuple((parser.kind, parser.anchor) for parser in held if parser.anchor)
+        self._anchored = tuple(parser for parser in held if parser.anchor)
+        self._by_letter: dict[str, tuple[Parser, ...]] = {}
+        self._signs = Literals[str]()
+        for parser in self._anchored:
+            self._signs.add(parser.kind, parser.signs)
+        self._seen: tuple[str, frozenset[str]] = "", frozenset()
         self._commands = {command: parser.kind for parser in held for command in parser.commands}
         self._programs = {command.split(" ", 1)[0] for command in self._commands}
         self._plain: set[str] = set()
-        self._asked = 0
-
-    @functools.cached_property
-    def _any(self) -> re.Pattern[str]:
-        """Compiled on first use, as the others: a log that is NCCL's alone needs none."""
-        return _without_groups(self._anchors)
-
-    @functools.cached_property
-    def _anchor(self) -> re.Pattern[str]:
-        return _joined(self._anchors)
 
     def of_line(self, line: str) -> str | None:
         """The kind that begins with this line."""
-        self._asked += 1
-        if self._asked > _FEW and self._any.match(line) is None:
-            return None
-        found = self._anchor.match(line)
-        return found.lastgroup if found else None
+        for parser in self._beginning_with(folded(line[:1])):
+            may_match = not parser.signs or parser.kind in self._signed(line)
+            if may_match and _compiled(parser.anchor).match(line):
+                return parser.kind
+        return None
+
+    def _beginning_with(self, letter: str) -> tuple[Parser, ...]:
+        """Those whose anchors may match a line with this first letter."""
+        found = self._by_letter.get(letter)
+        if found is None:
+            found = tuple(p for p in self._anchored if letter in (p.beginnings or {letter}))
+            self._by_letter[letter] = found
+        return found
+
+    def _signed(self, line: str) -> frozenset[str]:
+        """The kinds whose signs the line may hold: of the end of a line that was looked at, those of that line."""
+        if not self._seen[0].endswith(line):
+            self._seen = line, self._signs.owners(line)
+        return self._seen[1]
 
     def may_depend_on_numbers(self, line: str) -> bool:
         """True if a section may begin with a line that differs from this one in its numbers alone."""
-        return _numbers_open(self._anchors).match(line) is not None
+        return _numbers_open(tuple(parser.anchor for parser in self._anchored)).match(line) is not None
 
     def is_plain(self, line: str) -> bool:
         """True if the line is known to begin nothing, be it a section, a heading or an echoed command."""
@@ -110,15 +118,9 @@ def kinds_of(parsers: tuple[Parser, ...]) -> Kinds:
 
 
 @functools.cache
-def _without_groups(anchors: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
-    """One pattern of the anchors without groups: `re` then passes over what begins with another letter."""
-    return re.compile("|".join(anchor for _, anchor in anchors) or r"(?!)")
-
-
-@functools.cache
-def _joined(anchors: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
-    """One pattern of the anchors by kind; the group's name is the kind. Anchors hold no capturing groups."""
-    return re.compile("|".join(f"(?P<{kind}>{anchor})" for kind, anchor in anchors) or r"(?!)")
+def _compiled(anchor: str) -> re.Pattern[str]:
+    """Compiled on first use: most inputs hold the signs of few kinds."""
+    return re.compile(anchor)
 
 
 _DIGITS = lazy_regex(
@@ -129,9 +131,9 @@ _DIGITS = lazy_regex(
 
 
 @functools.cache
-def _numbers_open(anchors: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
+def _numbers_open(anchors: tuple[str, ...]) -> re.Pattern[str]:
     """The anchors that name numbers, with any number in their place."""
-    opened = [(anchor, _DIGITS.sub(_any_number, anchor)) for _, anchor in anchors]
+    opened = [(anchor, _DIGITS.sub(_any_number, anchor)) for anchor in anchors]
     return re.compile("|".join(there for here, there in opened if here != there) or r"(?!)")
 
 

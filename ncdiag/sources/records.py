@@ -9,7 +9,8 @@ cluster]`` behind them (ray python/ray/_private/ray_logging).
 
 from __future__ import annotations
 
-import itertools
+import functools
+import operator
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
@@ -35,7 +36,7 @@ _DIGITS = re.compile(r"\d{10,19}(?:\.\d{1,9})?")
 _REPEATED = re.compile(rb" \[repeated (\d{1,9})x across cluster\][^\n]{0,400}")
 _REPEATED_SIGN = b"x across cluster]"
 _RFC = re.compile(r"\d{4}-\d\d-\d\d[T ]\S{8,30}")
-_GROUPS = (_TEXTS, _TIMES, _HOSTS, _PROGRAMS, _PROCESSES, ("stream",), ("kubernetes",))
+_GROUPS = (_TEXTS, _TIMES, _HOSTS, _PROGRAMS, _PROCESSES, ("stream", "kubernetes"))
 _FIELDS = tuple(name for group in _GROUPS for name in group)
 _Record = msgspec.defstruct(
     "_Record",
@@ -44,9 +45,10 @@ _Record = msgspec.defstruct(
 )
 """The fields that are asked for: others are passed over unread."""
 _decode = msgspec.json.Decoder(_Record).decode
-_PLACES = [
-    slice(end - len(group), end) for group, end in zip(_GROUPS, itertools.accumulate(map(len, _GROUPS)), strict=True)
-]
+_texts, _times, _hosts, _programs, _processes, _around = (
+    operator.attrgetter(*(f"field{_FIELDS.index(name)}" for name in group)) for group in _GROUPS
+)
+_is_told = functools.partial(operator.is_not, None)
 
 
 def unpacked(buffer: bytes) -> bytes:
@@ -62,24 +64,29 @@ def unpacked(buffer: bytes) -> bytes:
 
 def _line(record: bytes) -> bytes:
     try:
-        told = msgspec.structs.astuple(_decode(record))
+        told = _decode(record)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return record
-    texts, times, hosts, programs, processes, (stream,), (inner,) = (told[place] for place in _PLACES)
-    text, time = _first(texts), _time(_first(times))
+    text, time, (stream, inner) = _first(_texts(told)), _time(_first(_times(told))), _around(told)
     if not isinstance(text, str) or (time is None and not isinstance(stream, str)):
         return record
-    host, program = _word(_first(hosts)) or _inner(inner, _HOSTS), _word(_first(programs)) or _inner(inner, _PROGRAMS)
-    process = _first(processes)
-    if time and host and (program or process):
-        head = f"{time} {host} {program or 'program'}[{process if str(process).isdecimal() else 0}]:"
-    else:
+    head = _place(told, inner, time) if time else None
+    if head is None:
         head = f"{time or ''} {stream if stream in {'stdout', 'stderr'} else 'stdout'} F".lstrip()
     return " ".join(f"{head} {text.rstrip()}".splitlines()).encode("utf-8", "replace")
 
 
+def _place(told: object, inner: object, time: str) -> str | None:
+    """What syslog puts before a line whose host and program are told; None for others."""
+    host = _word(_first(_hosts(told))) or _inner(inner, _HOSTS)
+    program, process = _word(_first(_programs(told))) or _inner(inner, _PROGRAMS), _first(_processes(told))
+    if not host or not (program or process):
+        return None
+    return f"{time} {host} {program or 'program'}[{process if str(process).isdecimal() else 0}]:"
+
+
 def _first(values: Iterable[object]) -> object:
-    return next((value for value in values if value is not None), None)
+    return next(filter(_is_told, values), None)
 
 
 def _word(found: object) -> str | None:

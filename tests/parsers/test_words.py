@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shlex
 from pathlib import Path
 
@@ -10,10 +11,14 @@ import pytest
 from specimens import FIXTURES
 
 from ncdiag import catalogue
+from ncdiag.formats.literals import beginnings, needed
 from ncdiag.formats.shell import words
 from ncdiag.messages.load import own_messages
-from ncdiag.parsers import _completions, _context, _cuda, _ends, _failing, _slurm, _verbs
+from ncdiag.parsers import _completions, _context, _cuda, _ends, _failing, _slurm, _verbs, discover
 from ncdiag.parsers._signs import Signs, are_in
+from ncdiag.parsers.told import context, trials
+from ncdiag.parsers.told.words import Lexer
+from ncdiag.sections.kinds import kinds_of
 
 
 def test_words_without_quotes_are_those_of_the_shell() -> None:
@@ -46,6 +51,54 @@ def test_signs_decide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     without = [_found(text, context) for context, text in texts]
     assert [each for each in zip(texts, with_signs, without, strict=True) if each[1] != each[2]] == []
     assert sum(any(found) for found in with_signs) > 500
+
+
+@pytest.mark.parametrize(
+    ("pattern", "literals", "first"),
+    [
+        (r"CA '[^']+'$", {"ca '"}, "c"),
+        (r"(?:GPU|NIC)\d{1,2}\s+X", {"gpu", "nic"}, "gn"),
+        (r"\s*(?:export\s)?NCCL_[A-Z_]+=", {"nccl_"}, ""),
+        (r"[Dd]river [0-9]{3}\.(?:x|yz)?", {"driver "}, "d"),
+        (r"(?=ib0)[a-z]+|eth\d", {"ib0", "eth"}, "abcdefghijklmnopqrstuvwxyz"),
+        (r"\d+ of \d+", {" of "}, "0"),
+        (r"(?:rank )?\d+:", set(), "r0"),
+        (r"(?!no )\w+", set(), ""),
+        (r"x?", set(), ""),
+    ],
+)
+def test_what_a_pattern_needs_is_read_off_it(pattern: str, literals: set[str], first: str) -> None:
+    assert (needed(pattern), beginnings(pattern)) == (literals, set(first))
+
+
+def test_what_an_anchor_needs_decides_nothing() -> None:
+    """The kind of a line is that of the first anchor that matches it, whatever is looked at before."""
+    anchored = [parser for parser in discover().values() if parser.anchor]
+    kinds = kinds_of(tuple(discover().values()))
+    every = re.compile("|".join(f"(?P<{parser.kind}>{parser.anchor})" for parser in anchored))
+    found = {line: match.lastgroup if (match := every.match(line)) else None for line in _lines()}
+    assert [line for line, kind in found.items() if kinds.of_line(line) != kind] == []
+    assert len(set(found.values())) > 90
+
+
+@pytest.mark.parametrize("lexer", [trials.LEXER, context.LEXER])
+def test_what_a_word_needs_decides_nothing(lexer: Lexer) -> None:
+    """Words are found as by all their patterns in a row."""
+    parts = "|".join(f"(?P<w{n}>{word.english})" for n, word in enumerate(lexer.words) if word.english)
+    every = re.compile(rf"(?<![\w/.])(?:{parts})(?![A-Za-z0-9_/]|\.\w)|(?P<mark>[,;(){{}}]|->|=>)", re.IGNORECASE)
+    kinds = {f"w{n}": word.kind for n, word in enumerate(lexer.words)} | {"mark": "break"}
+    tokens = {line: lexer.tokens(line) for line in _lines()[::5] if line.isascii()}
+    for line, found in tokens.items():
+        expected = [(match.start(), match.end(), kinds[match.lastgroup or ""]) for match in every.finditer(line)]
+        assert [(token.start, token.end, token.kind) for token in found] == expected
+    assert len({token.kind for found in tokens.values() for token in found}) > 5
+
+
+def _lines() -> list[str]:
+    """Lines of tools, programs and people, with and without what stands before them."""
+    files = [*catalogue.rules_dir().glob("*/*.toml"), *(path for path in FIXTURES.rglob("*") if path.is_file())]
+    lines = {line[:600] for path in files for line in _text(path).splitlines()}
+    return sorted(lines | {line.strip() for line in lines} | {line.partition(": ")[2] for line in lines})
 
 
 def _text(path: Path) -> str:

@@ -15,6 +15,7 @@ _MODEL = (
     r"|mi\d{3}x?|(?:rtx\s?)?(?:a[4-6]000|[2-5]0[6-9]0(?:\s?ti)?)(?:\s?d)?)"
 )
 LEXER = Lexer(
+    "words-of-places",
     (
         Word("mesh", "istio", "istio", "istio"),
         Word("mesh", "linkerd", "linkerd"),

@@ -18,7 +18,7 @@ from ncdiag.parsers.told.results import outcomes_of
 from ncdiag.parsers.told.words import Lexer, Token
 from ncdiag.patterns import lazy_regex
 
-LEXER = Lexer((*OUTCOMES, *CHANGES))
+LEXER = Lexer("words-of-trials", (*OUTCOMES, *CHANGES))
 _REGRESSED = {"fails": "since", "works": "before"}
 _ADVICE = lazy_regex(
     r"thought|expected|believed|hoped|suggest|recommend|advis|\bsa(?:id|ys)\b|\btold\b|建议", re.IGNORECASE

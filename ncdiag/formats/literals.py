@@ -1,0 +1,180 @@
+"""Literals without which dear patterns match nothing: a line that holds none of them is not tried.
+
+`needed` reads them off a pattern, `beginnings` its first letters. `Literals` looks for those of many patterns at once,
+by the words of a text, as the words of a log come again and again.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any, Generic, TypeVar
+
+if sys.version_info >= (3, 11):
+    from re import _constants as code  # type: ignore[attr-defined]  # what `re` parses a pattern with
+    from re import _parser as reader  # type: ignore[attr-defined]
+else:
+    import sre_constants as code
+    import sre_parse as reader
+
+_SHORTEST = 2
+"""Letters that a literal needs in a row to say something."""
+_WIDEST = 26
+"""Letters of a range that are taken one by one."""
+_REMEMBERED = 1 << 16
+_ZEROS = str.maketrans("123456789", "000000000")
+
+T = TypeVar("T")
+
+
+def needed(pattern: str) -> frozenset[str]:
+    """Literals, one of which stands in every text that the pattern matches; empty where it needs none.
+
+    They are in small letters, with 0 for any digit, as `Literals` takes them.
+    """
+    return frozenset(_needed(reader.parse(pattern)) or ())
+
+
+def _needed(items: Iterable[tuple[Any, Any]]) -> set[str] | None:
+    """The best set of alternatives among those that the items of a sequence need: the shortest of it is the longest."""
+    best: set[str] | None = None
+    run = ""
+    for kind, value in [*items, (None, None)]:
+        letter = _letter(kind, value)
+        if letter is not None:
+            run += letter
+            continue
+        best, run = _better(best, {run}), ""
+        if kind is code.SUBPATTERN:
+            best = _better(best, _needed(value[3]))
+        elif kind is code.BRANCH:
+            best = _better(best, _of_all(map(_needed, value[1])))
+        elif kind in {code.MAX_REPEAT, code.MIN_REPEAT} and value[0] >= 1:
+            best = _better(best, _needed(value[2]))
+        elif kind is code.ASSERT and value[0] == 1:
+            best = _better(best, _needed(value[1]))
+    return best
+
+
+def beginnings(pattern: str) -> frozenset[str]:
+    """The letters with which a text may begin that the pattern matches, as `Literals` takes them; empty for any."""
+    first, may_be_empty = _first(reader.parse(pattern))
+    return frozenset() if may_be_empty or None in first else frozenset(letter for letter in first if letter)
+
+
+def _first(items: Iterable[tuple[Any, Any]]) -> tuple[set[str | None], bool]:
+    """The first letters of a sequence, None among them for any letter, and whether it may be empty."""
+    found: set[str | None] = set()
+    for kind, value in items:
+        if kind in {code.AT, code.ASSERT, code.ASSERT_NOT}:
+            continue
+        first, may_be_empty = _first_of(kind, value)
+        found |= first
+        if not may_be_empty:
+            return found, False
+    return found, True
+
+
+def _first_of(kind: object, value: Any) -> tuple[set[str | None], bool]:  # noqa: ANN401
+    if kind is code.LITERAL:
+        return {folded(chr(value))}, False
+    if kind is code.IN:
+        return set[str | None]().union(*(_of_set(inner, held) for inner, held in value)), False
+    if kind is code.SUBPATTERN:
+        return _first(value[3])
+    if kind is code.BRANCH:
+        branches = [_first(branch) for branch in value[1]]
+        return set[str | None]().union(*(first for first, _ in branches)), any(empty for _, empty in branches)
+    if kind in {code.MAX_REPEAT, code.MIN_REPEAT}:
+        first, may_be_empty = _first(value[2])
+        return first, may_be_empty or value[0] == 0
+    return {None}, False
+
+
+def _of_set(kind: object, value: Any) -> set[str | None]:  # noqa: ANN401
+    """The letters of one part of a set; None among them for any."""
+    if kind is code.LITERAL:
+        return {folded(chr(value))}
+    if kind is code.RANGE and value[1] - value[0] <= _WIDEST:
+        return {folded(chr(letter)) for letter in range(value[0], value[1] + 1)}
+    return {"0"} if (kind, value) == (code.CATEGORY, code.CATEGORY_DIGIT) else {None}
+
+
+def _letter(kind: object, value: Any) -> str | None:  # noqa: ANN401  (what `re` parses)
+    """The one letter that an item stands for, large or small."""
+    if kind is code.LITERAL:
+        return folded(chr(value))
+    if kind is code.IN and all(inner is code.LITERAL for inner, _ in value):
+        letters = {folded(chr(letter)) for _, letter in value}
+        return letters.pop() if len(letters) == 1 else None
+    return None
+
+
+def _of_all(branches: Iterable[set[str] | None]) -> set[str] | None:
+    found: set[str] = set()
+    for branch in branches:
+        if not branch:
+            return None
+        found |= branch
+    return found
+
+
+def _better(held: set[str] | None, other: set[str] | None) -> set[str] | None:
+    if other and _worth(other) >= _SHORTEST and (held is None or _worth(other) > _worth(held)):
+        return other
+    return held
+
+
+def _worth(literals: Iterable[str]) -> int:
+    return min(len(_longest_word(literal)) for literal in literals)
+
+
+def _longest_word(literal: str) -> str:
+    return max(literal.split(), key=len, default="")
+
+
+def folded(text: str) -> str:
+    """The text as literals are written."""
+    return text.lower().translate(_ZEROS)
+
+
+class Literals(Generic[T]):
+    """The literals of several owners; tells whose stand in a text."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self._by_begin: defaultdict[str, list[tuple[str, str, T]]] = defaultdict(list)
+        self._of_word: dict[str, tuple[tuple[str, T], ...]] = {}
+
+    def add(self, owner: T, literals: Iterable[str]) -> None:
+        """In small letters, and with 0 for any digit."""
+        for literal in literals:
+            part = _longest_word(literal)
+            self._by_begin[part[:_SHORTEST]].append((part, literal, owner))
+        self._of_word.clear()
+
+    def owners(self, text: str) -> frozenset[T]:
+        """Whose literals stand in the text, be it in large letters."""
+        text = folded(text)
+        held, found = self._of_word, set[T]()
+        for word in text.split():
+            here = held.get(word)
+            if here is None:
+                here = self._here(word)
+            for literal, owner in here:
+                if literal in text:
+                    found.add(owner)
+        return frozenset(found)
+
+    def _here(self, word: str) -> tuple[tuple[str, T], ...]:
+        """The literals of which the word may be a part: it holds their longest word."""
+        if len(self._of_word) >= _REMEMBERED:
+            self._of_word.clear()
+        begins = {word[at : at + _SHORTEST] for at in range(len(word))}.union(word)
+        known = self._by_begin
+        found = {
+            (literal, owner) for begin in begins & known.keys() for part, literal, owner in known[begin] if part in word
+        }
+        held = self._of_word[word] = tuple(found)
+        return held
