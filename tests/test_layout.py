@@ -37,7 +37,7 @@ ALLOWED = {
     "knowledge": KNOWLEDGE,
     "formats": KNOWLEDGE,
     "parsers": KNOWLEDGE | {"formats"},
-    "sections": {"spans", "patterns", "errors", "parsers"},
+    "sections": {"spans", "patterns", "errors", "formats", "parsers"},
     "sources": FACTS | {"parsers"},
     "reading": KNOWLEDGE | {"parsers", "sections", "sources"},
     "machine": READING,

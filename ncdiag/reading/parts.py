@@ -42,7 +42,6 @@ def read_part(  # noqa: PLR0913, PLR0917  (a part, and what is known from earlie
     """Scan the part with this index of a source; the buffers come from ``cleaner``, the rest from earlier parts."""
     part = Part(Scanner(name, first_line=(index << _PART_BITS) + 1, repeats=repeats), cleaner, [])
     sieve = Sieve(part.scanner, Cutter(name, discover(), keeps=False), shapes)
-    part.dropped = sieve.dropped
     room = TEXT_LIMIT
     with collection_paused():
         for count, buffer in enumerate(buffers):
@@ -54,6 +53,7 @@ def read_part(  # noqa: PLR0913, PLR0917  (a part, and what is known from earlie
                     room -= len(part.text[-1][1])
                 else:
                     part.skipped += len(kept)
+    part.dropped = sieve.dropped
     return part
 
 

@@ -52,6 +52,8 @@ _HASH = re.compile(
 )
 """A name that is a number in base 16, and none in base 10: what takes one may refuse the other."""
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
+_FEW = 4
+"""One line in so many with a counter is few."""
 _OURS = 0.9
 """Share of NCCL's lines from which on a piece is left to the scanner."""
 
@@ -180,9 +182,20 @@ class Sieve:
 
     def __init__(self, scanner: Scanner, cutter: Cutter, shapes: Shapes | None = None) -> None:
         """``shapes``: what earlier parts of the source taught."""
-        self.dropped = Dropped()
+        self._dropped = Dropped()
         self._scanner, self._cutter, self._shapes = scanner, cutter, shapes or Shapes()
         self._led = False
+        self._counting: deque[tuple[int, bytes, list[Silence | None], int]] = deque()
+        self._held = 0
+
+    @property
+    def dropped(self) -> Dropped:
+        """What is known of the lines that were passed over until now."""
+        while self._counting:
+            first, piece, known, count = self._counting.popleft()
+            self._held -= count
+            self._dropped.counters.take(_counted(first, piece.split(b"\n"), known))
+        return self._dropped
 
     def feed(self, buffer: bytes, *, whole: bool = False) -> list[Line]:
         """Take whole lines; returns those that were given to the cutter: all that are not NCCL's if ``whole``."""
@@ -204,13 +217,18 @@ class Sieve:
         known: list[Silence | None] = []
         if self._shapes.silent and piece.count(b"NCCL ") < _OURS * count:
             known = list(map(self._shapes.silent.get, piece.translate(_ZEROS).split(b"\n")))
-        if known.count(None) == len(known):
+        new = known.count(None)
+        if new == len(known):
             return self._looked_at(self._scanner.feed(piece + b"\n"), first, [], [])
+        if not new and not self._led and not self._cutter.is_open:
+            self._scanner.feed_lines([], [], first + count)
+            self._drop(first, piece, known)
+            return []
         lines = piece.split(b"\n")
-        new = [index for index, silence in enumerate(known) if silence is None]
-        others = self._scanner.feed_lines([lines[i] for i in new], [first + i for i in new], first + count)
+        places = [index for index, silence in enumerate(known) if silence is None]
+        others = self._scanner.feed_lines([lines[i] for i in places], [first + i for i in places], first + count)
         kept = self._looked_at(others, first, lines, known)
-        self._drop(first, lines, known)
+        self._drop(first, piece, known)
         return kept
 
     def _looked_at(
@@ -246,7 +264,7 @@ class Sieve:
         if silence is None:
             self._give(number, line, kept)
         else:
-            self._drop(number, [line], [silence])
+            self._drop(number, line, [silence])
 
     def _give(self, number: int, line: bytes, kept: list[Line]) -> None:
         text = _text(line)
@@ -254,17 +272,34 @@ class Sieve:
         self._led = leads(text)
         kept.append((number, line))
 
-    def _drop(self, first: int, lines: Sequence[bytes], known: Sequence[Silence | None]) -> None:
-        """Count the lines that are known to say nothing."""
-        dropped = self.dropped
+    def _drop(self, first: int, piece: bytes, known: list[Silence | None]) -> None:
+        """Count the lines of a piece that are known to say nothing."""
+        dropped = self._dropped
         dropped.lines += len(known) - known.count(None)
-        unread, counters = known.count("unread"), known.count("counter")
-        dropped.unread += unread + counters
-        if len(dropped.shown) < SHOWN:
+        counters, bars = known.count("counter"), known.count("bar")
+        unread = known.count("unread") + counters
+        dropped.unread += unread
+        if unread and len(dropped.shown) < SHOWN:
+            lines = piece.split(b"\n")
             new = [i for i, silence in enumerate(known) if silence in _NOT_UNDERSTOOD]
             dropped.shown += [(first + i, lines[i]) for i in new[: SHOWN - len(dropped.shown)]]
-        if counters or "bar" in known:
-            dropped.counters.take([(first + i, lines[i]) for i, s in enumerate(known) if s in _COUNTING])
+        if counters or bars:
+            self._count(first, piece, known, counters + bars)
+
+    def _count(self, first: int, piece: bytes, known: list[Silence | None], count: int) -> None:
+        """Take the lines with counters. Where most have one, they are only looked for if the source ends soon."""
+        if len(self._dropped.counters.first) < COUNTERS or count * _FEW < len(known):
+            self.dropped.counters.take(_counted(first, piece.split(b"\n"), known))
+            return
+        self._counting.append((first, piece, known, count))
+        self._held += count
+        while self._held - self._counting[0][-1] >= COUNTERS:
+            self._held -= self._counting.popleft()[-1]
+
+
+def _counted(first: int, lines: Sequence[bytes], known: Sequence[Silence | None]) -> list[Line]:
+    """The numbered lines that have a counter."""
+    return [(first + i, lines[i]) for i, silence in enumerate(known) if silence in _COUNTING]
 
 
 def _text(line: bytes) -> str:

@@ -51,7 +51,7 @@ def joined(lines: Sequence[str]) -> Iterator[tuple[int, str, list[int]]]:
 def _is_broken(lines: Sequence[str], index: int) -> bool:
     """True if the sentence of this line goes on in the next one, whose first word no longer fitted."""
     line, following = lines[index], lines[index + 1]
-    if len(line) > _WIDE + 1:
+    if len(line) > _WIDE + 1 or not runs_on(line, following):  # what ends beside narrow lines ends beside wide ones
         return False
     beside = [len(each.rstrip()) for each in _block(lines, max(0, index - _MOST), index)]
     return runs_on(line, following, max(beside, default=0))

@@ -51,7 +51,7 @@ class Lexer:
 
     def __init__(self, name: str, words: Iterable[Word]) -> None:
         """``name``: under which the literals of the table are kept."""
-        self._name, self.words = name, tuple(words)
+        self.name, self.words = name, tuple(words)
 
     def build(self) -> tuple[Needs, ...]:
         """What each word needs, to be kept."""
@@ -60,7 +60,7 @@ class Lexer:
     @functools.cached_property
     def _needs(self) -> tuple[Needs, ...]:
         sources = (*compiled.files(compiled.PACKAGE / "parsers" / "told", ".py"), literals.__file__)
-        return compiled.load(self._name, sources, self.build, tuple[Needs, ...])
+        return compiled.load(self.name, sources, self.build, tuple[Needs, ...])
 
     @functools.cached_property
     def _literals(self) -> Literals[int]:
