@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, Host, Job, Launch
+from ncdiag.facts.model import FAILURES, Event, Host, Interface, Job, Launch
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import CONTAINER_PROGRAMS, POD, is_container
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware
 from ncdiag.messages.vocabulary.exhaustion import OPEN_FAILURES, is_out_of_space, is_used_up
 from ncdiag.products import efa_machines, products
 
+_SECOND = r"net\d{1,2}"
+"""What Multus calls the further interfaces of a pod."""
+_REPLICA = r"[\w.-]+-(?:master|worker|chief|launcher|ps)-\d+(?:-[a-z0-9]{5})?"
+"""A pod of a training job, for which its operator makes one container."""
+_INBOUND = "127.0.0.6"
+"""Istio pilot/pkg/networking/util/util.go (InboundPassthroughBindIpv4)."""
 _LOCKING = frozenset({"IPC_LOCK", "CAP_IPC_LOCK", "ALL"})
 
 
@@ -144,6 +151,16 @@ def asks_other_efa_count(launch: Launch, view: View) -> bool | None:
     return launch.efa_devices not in {0, available}
 
 
+def _comes_from_mesh(event: Event) -> bool:
+    return _INBOUND in event.text and re.search(rf"(?<![\d.]){re.escape(_INBOUND)}(?![\d.])", event.text) is not None
+
+
+@derived
+def met_mesh(job: Job, view: View) -> bool:
+    """Does a failed connection name the address from which Istio's proxy hands on what came in?"""
+    return any(event.kind in FAILURES and _comes_from_mesh(event) for event in job.events)
+
+
 @derived
 def service_mesh(job: Job, view: View) -> str | None:
     """A sentence about a proxy that takes the connections of the ranks; empty for none, None when nothing tells."""
@@ -156,9 +173,41 @@ def service_mesh(job: Job, view: View) -> str | None:
             view.note(host, "mesh_chain")
             chain = f"(chain {host.mesh_chain})"
             return f"The connections of {host.name} are redirected to the proxy of a service mesh {chain}"
+    for event in job.events:
+        if event.kind in FAILURES and _comes_from_mesh(event):
+            view.note(event)
+            return f"A connection came from {_INBOUND}, the proxy of a service mesh (Istio)"
     told = [launch.mesh for launch in job.launches if launch.program == "kubernetes"]
     told += [host.mesh_chain for host in job.hosts]
     return "" if told and None not in told else None
+
+
+@derived_of("pod-listed")
+def has_company(event: Event, view: View) -> bool:
+    """Does the pod of a replica hold further containers beside that of the job?"""
+    several = int(event.fields.get("containers") or 0) > 1
+    return several and re.fullmatch(_REPLICA, str(event.fields.get("pod_name", ""))) is not None
+
+
+@derived
+def address_twice(job: Job, view: View) -> str | None:
+    """``worker-0 and worker-1 both have 10.56.7.4 on net1``, of the further networks of pods; empty for none.
+
+    None where fewer than two pods show one.
+    """
+    held: dict[str, list[tuple[Host, Interface]]] = defaultdict(list)
+    for host in job.hosts:
+        for interface in host.interfaces:
+            if re.fullmatch(_SECOND, interface.name):
+                for address in interface.addresses or ():
+                    held[address.ip].append((host, interface))
+    for ip, holders in held.items():
+        names = dict.fromkeys(host.name for host, _ in holders)
+        if len(names) > 1:
+            for _, interface in holders[:2]:
+                view.note(interface, "addresses")
+            return f"{' and '.join([*names][:2])} both have {ip} on {holders[0][1].name}"
+    return "" if len({host.name for holders in held.values() for host, _ in holders}) > 1 else None
 
 
 @derived

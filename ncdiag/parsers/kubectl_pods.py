@@ -12,14 +12,14 @@ from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.spans import Section
 
 KIND = "kubectl_pods"
-EVENTS = {"pod-listed": {"pod_name": "str", "pod_status": "str", "restarts": "int"}}
+EVENTS = {"pod-listed": {"pod_name": "str", "pod_status": "str", "restarts": "int", "containers": "int"}}
 COMMANDS: tuple[str, ...] = ()  # kubectl get pods prints manifests as well (-o yaml); the head of the table is enough
 ANCHOR = r"(?:NAMESPACE[ ]{2,80})?NAME[ ]{2,80}READY[ ]{2,20}STATUS[ ]{2,40}RESTARTS[ ]{2,40}AGE\b"
 
 _HEAD = re.compile(ANCHOR)
 _ROW = re.compile(
     r"(?:[a-z0-9][\w-]{0,62} {3,80})?(?P<name>[a-z0-9][\w.-]{0,252}) {3,80}"
-    r"\d{1,3}/\d{1,3} {3,20}(?P<status>[A-Z][\w:-]{1,60})"
+    r"\d{1,3}/(?P<containers>\d{1,3}) {3,20}(?P<status>[A-Z][\w:-]{1,60})"
     r" {3,40}(?P<restarts>\d{1,6})(?: \([\w. ]{2,30} ago\))? {2,40}\w"
 )
 _LIMIT = 20_000
@@ -37,7 +37,10 @@ def parse(section: Section) -> Parsed:
     for index, line in enumerate(section.lines):
         row = _ROW.match(line)
         if row:
-            fields = {"pod_name": row["name"], "pod_status": row["status"], "restarts": int(row["restarts"])}
+            fields = {
+                "pod_name": row["name"], "pod_status": row["status"], "restarts": int(row["restarts"]),
+                "containers": int(row["containers"]),
+            }  # fmt: skip
             found.append(
                 observe(
                     section, index, "Event", event="pod-listed", origin="launcher", kind="fact",

@@ -41,6 +41,9 @@ CHANGES = (
         rf"|(?:a|the)\s(?:second|2nd|third|3rd)\s{_HOSTS}|(?:(?:a|any|each|every)\s)?pair\sof\s{_HOSTS}"
          rf"|--?nnodes[\s=]?\d{{1,5}}",
          f"{_CHINESE_NUMBER}\\s?(?:台|个)?(?:机器?|节点|主机|服务器)"),
+    Word("count", "container",
+         rf"(?:(?:only|just|even)\s)?(?:a\s)?{_NUMBER}(?:\s|-)?(?:docker\s|podman\s)?(?:containers?|pods?)"
+         r"|the\ssame\s(?:docker\s)?(?:container|pod)", f"{_CHINESE_NUMBER}\\s?个\\s?(?:容器|docker|pod)"),
     Word("release", "nccl", rf"nccl\s{_RELEASE}"),
     Word("release", "driver", r"\d{3}(?:\.\d+){0,2}\sdrivers?|drivers?\s(?:version\s"
         r"|branch\s)?\(?v?\d{3}(?:\.\d+){0,2}"),
@@ -196,7 +199,7 @@ REMEDIES = frozenset({
 """What people change only to mend something: where it fails with it, it did not help."""
 NUMBERS = {
     "one": 1, "two": 2, "pair": 2, "both": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "sixteen": 16, "single": 1,
+    "sixteen": 16, "single": 1, "same": 1,
     "second": 2, "单": 1, "一": 1, "双": 2, "两": 2, "二": 2, "三": 3, "四": 4, "八": 8,
     **dict.fromkeys(("multiple", "multi", "several", "many", "多", "跨"), 1 << 20),
 }  # fmt: skip
@@ -205,6 +208,7 @@ OTHER = {"launcher": "other-launcher", "network": "other-network"}
 LESS_MORE = {
     "gpu": ("fewer-gpus", "more-gpus"),
     "host": ("fewer-hosts", "more-hosts"),
+    "container": ("fewer-containers", "more-containers"),
     **{name: (f"older-{name}", f"newer-{name}") for name in RELEASED},
 }
 """The labels of a smaller and of a greater number of each unit."""

@@ -12,7 +12,7 @@ from ncdiag.parsers.told.trials import Found
 
 _NEAR = 3
 """Lines between ``works with Y`` and ``fails with X`` that belong together."""
-_ONE = {"gpu": "one-gpu", "host": "one-host"}
+_ONE = {"gpu": "one-gpu", "host": "one-host", "container": "one-container"}
 _WELL = frozenset({"works", "faster"})
 
 

@@ -40,7 +40,7 @@ _GO = (
 )
 _GOES = (
     r"(?:runs|ran|completes|completed|finishes|finished|starts(?!\sto\b)|trains|connects|proceeds|continues|loads|launches"
-    r"|comes?\sup|came\sup"
+    r"|comes?\sup|came\sup|(?:does|did)\s(?:indeed\s)?(?:run|work|complete|finish|start|train|connect)"
     r"|scales|converges|responds|answers|(?:gets?|got)\sestablished|goes\sthrough)"
 )
 """What a job does that gets on, beside a word of `_WELL`; and what says so at the end or beside another outcome."""
