@@ -6,11 +6,12 @@ import re
 from collections.abc import Collection
 from typing import Literal
 
-from ncdiag.facts.derived import derived
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Launch
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware
+from ncdiag.messages.vocabulary.reasons import error_name
 
 _ONE_CORE = r"(?<![\w-])--?bind-to(?:[ =]|-)(?:core|hwthread)\b"
 _SEVERAL = r"(?i)\bPE=\d|--?cpus-per-(?:proc|rank)\b"
@@ -87,3 +88,35 @@ def ucx_built_without(host: Host, view: View) -> str | None:
         return None
     view.note(host, "ucx_configured")
     return found[0]
+
+
+_PMI, _PMIX_LIBRARY = "mpi-pmix-missing", "mpi-pmix-not-loaded"
+_OF_A_JOB = re.compile(r"\b(?:srun|slurmstepd)\b")
+
+
+@derived_of(_PMI, _PMIX_LIBRARY)
+def is_pmi_missing(event: Event, view: View) -> bool:
+    """Did a job start without a PMI? Daemons load all plugins when they start, and say of each what it lacks."""
+    return event.event == _PMI or _OF_A_JOB.search(event.text) is not None
+
+
+@derived
+def pmi_text(event: Event, view: View) -> str:
+    """``: pmix_v4 is not there``; empty where the line names no kind."""
+    named = event.fields.get("mpi_type")
+    return f": {named} is not there" if named else ""
+
+
+@derived
+def stray_text(event: Event, view: View) -> str:
+    """``, -ppn``; empty where the line does not name the option."""
+    stray = event.fields.get("stray")
+    return f", {stray}" if stray else ""
+
+
+@derived_of("mpi-signal", "process-copy-refused")
+def touches_gpu_memory(event: Event, view: View) -> bool:
+    """Did a copy for the host meet memory that is there and that a CPU may not read, as that of a GPU is?"""
+    if event.event == "process-copy-refused":
+        return error_name(event, view) == "EFAULT"
+    return "invalid permissions for mapped object" in event.text
