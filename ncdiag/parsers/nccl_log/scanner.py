@@ -9,7 +9,6 @@ Parts of a log can be scanned apart, each by its own scanner; merged in order, t
 
 from __future__ import annotations
 
-import functools
 import itertools
 import re
 from collections import Counter
@@ -30,18 +29,16 @@ from ncdiag.parsers.nccl_log.lines import SIGNS, interesting, is_nccl_line
 from ncdiag.parsers.nccl_log.outcome import Outcome
 from ncdiag.parsers.nccl_log.packed import packed, unpacked
 from ncdiag.parsers.nccl_log.plain import plain_messages
-from ncdiag.parsers.nccl_log.prefix import Prefix, parse_prefix, versions_of
+from ncdiag.parsers.nccl_log.prefix import Prefix, versions_of
 from ncdiag.parsers.nccl_log.ranks import Key, Record
-from ncdiag.parsers.nccl_log.reading import Reading, read
+from ncdiag.parsers.nccl_log.reading import Reading
 from ncdiag.parsers.nccl_log.repeats import Repeats
 from ncdiag.parsers.nccl_log.transports import COLLNET, Link, parse_link
+from ncdiag.parsers.nccl_log.usual import INFO, PREFIX_LIMIT, Messages, prefix_of, usual_prefix
 from ncdiag.spans import Span, span
 
 BLANKS_LIMIT, BLANK_BUFFER = 16, 1 << 16
 """Empty lines in a row that are told of, and bytes of nothing else that are passed over at once."""
-CACHE, PREFIXES = 4096, 1 << 13
-"""Messages and prefixes whose reading is remembered: a process of a job has some prefixes of its own."""
-PREFIX_LIMIT = 2000
 _NAME_LIMIT = 64
 """Bytes before ``NCCL`` in which the name of a process stood, where none can be read."""
 PIECE_SIZE = 1 << 17
@@ -85,7 +82,7 @@ class Scanner:
 
     def _forget(self, repeats: Repeats | None = None) -> None:
         """Start without what only saves time: caches, counts that are not yet given to their ranks."""
-        self._readings: dict[tuple[str, str, str | None], Reading] = {}
+        self._messages = Messages()
         self._counts: Counter[bytes | None] = Counter()
         self._owners: dict[bytes, tuple[Record, Link]] = {}
         self._repeats = repeats or Repeats()
@@ -94,7 +91,7 @@ class Scanner:
     def __getstate__(self) -> dict[str, Any]:
         """What goes from one process to another: small, however long the part of the log was."""
         self._settle()
-        left_out = {"_readings", "_counts", "_owners", "_repeats", "_words"}
+        left_out = {"_messages", "_counts", "_owners", "_repeats", "_words"}
         state = {name: value for name, value in self.__dict__.items() if name not in left_out}
         return state | {"_records": packed(self._records)}
 
@@ -173,7 +170,8 @@ class Scanner:
         return [
             (number, line)
             for number, line in _without_blanks(looked_at)
-            if not any(map(line.__contains__, signs)) or not self._look_at(number, line)
+            if not self._take_usual(number, line)
+            and (not any(map(line.__contains__, signs)) or not self._look_at(number, line))
         ]
 
     def _taken_apart(self, text: bytes, lines: Sequence[bytes]) -> tuple[list[bulk.Fields], list[bytes], list[int]]:
@@ -240,6 +238,17 @@ class Scanner:
         self._counts.clear()
         self._owners.clear()
 
+    def _take_usual(self, number: int, line: bytes) -> bool:
+        """Take a line that holds a prefix and one INFO message, nothing around them; tells whether it was one."""
+        before, _, message = line.partition(INFO)
+        prefix = usual_prefix(before) if message and len(before) < PREFIX_LIMIT else None
+        reading = self._messages.usual(message) if prefix is not None else None
+        if prefix is None or reading is None:
+            return False
+        where = span(self._source, number, line.decode("ascii"))
+        self._apply(prefix, reading, message.decode("ascii"), "INFO", where)
+        return True
+
     def _look_at(self, number: int, line: bytes) -> bool:
         """Read a line of any form; tells whether it is NCCL's."""
         ours = False
@@ -252,7 +261,7 @@ class Scanner:
                 self._calls.latest([fields], [line], [number])
         for message in plain_messages(line):
             where = span(self._source, number, message.line)
-            self._apply((self._host, None, None), Prefix(), message.text, message.level, where)
+            self._read(Prefix(), message.text, message.level, where)
         return ours or is_nccl_line(line)
 
     def merge(self, later: Scanner) -> None:
@@ -308,7 +317,7 @@ class Scanner:
         """One interesting place of a line: find its prefix and its message."""
         before = line[: hit.start()]
         level = hit[hit.lastindex].decode() if hit.lastindex else ""
-        prefix = _prefix(before[-PREFIX_LIMIT:])
+        prefix = prefix_of(before[-PREFIX_LIMIT:])
         if not (prefix.host or before[-_NAME_LIMIT:].decode("utf-8", "replace")).isascii():
             return  # damaged: nobody knows whose line it is
         message = line[hit.end() :].decode("utf-8", "replace")
@@ -317,20 +326,22 @@ class Scanner:
             if _VERSION_ALONE.search(before.decode("utf-8", "replace")) is None or len(message.split()) != 1:
                 return
             message, level = f"NCCL version {message}", "VERSION"
-        key = self._key(prefix)
         collnet = COLLNET.match(message) if message.startswith("Coll") else None
         link = parse_link(collnet["rest"]) if collnet else None
         if link is not None:
-            record = self._record(key, where)
+            record = self._record(self._key(prefix), where)
             record.take_link(link, where)
             record.count_link(link, 1)
             return
-        self._apply(key, prefix, message, level, where)
+        self._read(prefix, message, level, where)
 
-    def _apply(self, key: Key, prefix: Prefix, message: str, level: str, where: Span) -> None:
-        reading = self._read(message, "INFO" if level == "VERSION" else level, prefix.file)
+    def _read(self, prefix: Prefix, message: str, level: str, where: Span) -> None:
+        reading = self._messages.read(message, "INFO" if level == "VERSION" else level, prefix.file)
         if not message.isascii():
             reading = reading.of_damaged()
+        self._apply(prefix, reading, message, level, where)
+
+    def _apply(self, prefix: Prefix, reading: Reading, message: str, level: str, where: Span) -> None:
         if reading.library is not None and self._library != "RCCL":
             self._library = reading.library
         of_prefix = versions_of(prefix, level)
@@ -340,6 +351,7 @@ class Scanner:
             self._versions.setdefault(reading.for_sure, where)
         if level == "VERSION":
             return  # a version line without a prefix belongs to the source, not to a process
+        key = self._key(prefix)
         record = self._record(key, where)
         record.take(reading, where)
         record.constraints.setdefault(of_prefix)
@@ -347,16 +359,6 @@ class Scanner:
             record.fields.setdefault("line_tag", (prefix.tag, where))
         if reading.told is not None:
             self._events.add(key, reading.told, message.strip(), level=level, prefix=prefix, span=where)
-
-    def _read(self, message: str, level: str, file: str | None) -> Reading:
-        place = message, level, file
-        reading = self._readings.get(place)
-        if reading is None:
-            reading = read(message, level, file)
-            if len(self._readings) >= CACHE:
-                self._readings.clear()
-            self._readings[place] = reading
-        return reading
 
     def _record(self, key: Key, where: Span) -> Record:
         record = self._records.get(key)
@@ -371,7 +373,7 @@ class Scanner:
 
     def _key_of(self, before: bytes) -> Key:
         """The process that ``host:pid:tid [dev]`` names."""
-        return self._key(_prefix(before[-PREFIX_LIMIT:] + b" "))
+        return self._key(prefix_of(before[-PREFIX_LIMIT:] + b" "))
 
 
 def _without_blanks(lines: Iterable[Line]) -> Iterator[Line]:
@@ -389,8 +391,3 @@ def _renumbered(observation: Observation, number: Callable[[int], int]) -> Obser
     if "order" in fields and observation.entity == "Event":
         fields = {**fields, "order": where.line}
     return msgspec.structs.replace(observation, span=where, fields=fields)
-
-
-@functools.lru_cache(PREFIXES)
-def _prefix(before: bytes) -> Prefix:
-    return parse_prefix(before.decode("utf-8", "replace"))
