@@ -61,6 +61,8 @@ class Lives:
         self._told: dict[str, list[Life]] = defaultdict(list)
         self._count = 0
         self._widest = 0
+        self._world: Life | None = None
+        """What `world` said, until more is told."""
 
     def __bool__(self) -> bool:
         """Was any told?"""
@@ -77,6 +79,7 @@ class Lives:
                 self._add(pointer, life)
 
     def _add(self, pointer: str, life: Life) -> None:
+        self._world = None
         held = self._told.get(pointer)
         if held and life.continues(held[-1]):
             held[-1] = held[-1].joined(life)
@@ -94,19 +97,24 @@ class Lives:
 
         It is what gives the process its rank number. The first line is that of the first life of the pointer.
         """
+        if self._world is None and self._told:
+            self._world = self._found_world()
+        return self._world
+
+    def _found_world(self) -> Life:
         lives = self.all()
         places = [
             (life.init.nranks, bool(pointer), -life.first.line, pointer)
             for pointer, found in lives.items() for life in found
         ]  # fmt: skip
-        if not places:
-            return None
         nranks, _, _, pointer = max(places)
         equal = [life for life in lives[pointer] if life.init.nranks == nranks]
-        return msgspec.structs.replace(equal[-1], first=equal[0].first)
+        return equal[0] if len(equal) == 1 else msgspec.structs.replace(equal[-1], first=equal[0].first)
 
 
 def _resolved(lives: list[Life]) -> list[Life]:
+    if len(lives) == 1:
+        return lives
     found: list[Life] = []
     for life in lives:
         before = found[-1].init if found else None

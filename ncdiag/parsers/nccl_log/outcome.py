@@ -86,17 +86,14 @@ class Outcome:
     def _counted(self, main: Record, members: list[Record]) -> Told:
         """What is told by many lines. Records that several ranks share count for none of them."""
         alone = [record for record in members if record is main or not self.shared[record.key[:2]]]
-        counts: Counter[str] = Counter()
-        ways: Counter[str] = Counter()
-        for record in alone:
-            counts.update(record.transports)
-            ways.update(record.ways)
+        counts = _sum(record.transports for record in alone)
+        ways = _sum(record.ways for record in alone)
         nics = sorted(set().union(*(record.nics for record in alone)))
         net = main.first_links.get(True, main.span)
         link = min(main.first_links.values(), key=lambda span: span.line, default=main.span)
         fields: Told = {
-            "library": (self.library, main.span), "rank": (main.rank, main.span), "transports": (dict(counts), link),
-            "net_ways": (dict(ways), net), "nics_used": (nics, net),
+            "library": (self.library, main.span), "rank": (main.rank, main.span), "transports": (counts, link),
+            "net_ways": (ways, net), "nics_used": (nics, net),
         }  # fmt: skip
         return {name: told for name, told in fields.items() if told[0] not in (None, {}, [])}
 
@@ -123,6 +120,11 @@ class Outcome:
         if self.library == "NCCL" and self.bounds is not None:
             own = self.bounds if own is None else own.intersect(self.bounds) or own
         return None if own is None else (own, None)
+
+
+def _sum(counts: Iterable[Counter[str]]) -> dict[str, int]:
+    told = [count for count in counts if count]
+    return dict(told[0] if len(told) == 1 else sum(told, Counter()))
 
 
 def _grouped(members: list[Record]) -> list[tuple[Record, list[Record]]]:
