@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from ncdiag.facts.entity import Entity, build
+from ncdiag.facts.entity import Alike, Entity, build
 from ncdiag.facts.model import Event, Host, Interface, Rank, Setting
 from ncdiag.facts.model.declared import declared
 from ncdiag.facts.model.marks import OF_HOST
@@ -23,10 +23,10 @@ def ranks(entities: Iterable[Entity], settings: Iterable[Setting], hosts: Iterab
         if setting.pid is not None:
             echoes[setting.host, setting.pid].setdefault(setting.name, setting)
     interfaces = {host.name: {i.name: i for i in host.interfaces} for host in hosts}
-    result = []
+    result, alike = [], Alike()
     for entity in entities:
         _resolve_interfaces(entity, interfaces.get(entity.host or "", {}))
-        rank = build(entity)
+        rank = build(entity, alike)
         if rank is not None:
             mine = echoes.get((rank.host, rank.pid), {})
             own = {name: msgspec.structs.replace(setting, rank=rank.rank) for name, setting in mine.items()}

@@ -32,17 +32,18 @@ class Entity:
     def add(self, observation: Observation, conflicts: list[model.Conflict]) -> None:
         """Take the fields of one more observation, without those that the type does not have."""
         self.provenance.setdefault("", observation.span)
+        known, origins = self.declared.fields, self.origins
         for name, value in observation.fields.items():
-            if name in self.declared.fields:
+            if name in origins:
                 self._put(name, value, observation, conflicts)
+            elif name in known:
+                self._set(name, value, observation)
         for kind in observation.fields.get("complete", ()):
             self.provenance.setdefault(f"complete:{kind}", observation.span)
 
     def _put(self, name: str, value: Any, new: Observation, conflicts: list[model.Conflict]) -> None:  # noqa: ANN401
-        old, merge = self.origins.get(name), self.declared.merges.get(name)
-        if old is None:
-            self._set(name, value, new)
-        elif merge is None or merge is LATEST:
+        old, merge = self.origins[name], self.declared.merges.get(name)
+        if merge is None or merge is LATEST:
             if self.values[name] != value:
                 self._disagree(name, value, old, new, conflicts)
         else:
@@ -98,10 +99,32 @@ class Entity:
         return " ".join(str(part) for part in parts if part is not None)
 
 
-def build(entity: Entity) -> Any:  # noqa: ANN401
+class Alike:
+    """Lists of facts that many entities have alike, such as the devices of every rank of a host: each is kept once."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self._held: dict[tuple[type[Fact], str, bytes], Any] = {}
+
+    def one(self, kind: type[Fact], name: str, value: Any) -> Any:  # noqa: ANN401
+        """The value of a field, as its type has it if it is such a list and fits."""
+        if not isinstance(value, list) or not value or not isinstance(value[0], dict):
+            return value
+        try:
+            place = kind, name, msgspec.msgpack.encode(value)
+            if place not in self._held:
+                self._held[place] = msgspec.convert(value, type_of(kind, name), from_attributes=True)
+        except (msgspec.MsgspecError, TypeError, OverflowError):
+            return value  # does not fit, or holds what cannot be told apart by its bytes
+        return self._held[place]
+
+
+def build(entity: Entity, alike: Alike | None = None) -> Any:  # noqa: ANN401
     """The fact struct of an entity, without the fields that do not fit; None when its key does not fit."""
     target = entity.declared.kind
     fields = {**entity.values, **dict(_key_values(entity))}
+    if alike is not None:
+        fields = {name: alike.one(target, name, value) for name, value in fields.items()}
     if "host" in entity.declared.fields and entity.host is not None:
         fields.setdefault("host", entity.host)
     fields["provenance"] = entity.provenance
