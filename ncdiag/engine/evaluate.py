@@ -18,7 +18,7 @@ from ncdiag.engine.walk import Context, Frame
 from ncdiag.engine.where import Where, label, spans
 from ncdiag.errors import contained
 from ncdiag.facts.model import Host, Rank
-from ncdiag.facts.scalars import Constraint, VersionRange
+from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
 from ncdiag.grades import CONFIDENCES
 
@@ -197,10 +197,11 @@ class _Judge:
         self.rule, self.context = rule, context
         self.program = program_of(rule)
         self.texts = _Texts(self.program, context, values)
-        self.names: _NAMES = {}
         self.when: list[Truth] = [None] * len(rule.when)
         self.unless: list[Truth] = [None] * len(rule.unless)
         self.groups: dict[tuple[str, ...], _Group] = {}
+        self.unknown: set[tuple[Truth, ...]] = set()
+        """What became of the conditions of the instances that are open."""
         self.open: set[int] = set()
         self.held: set[int] = set()
         self.missing: dict[str, set[str]] = {}
@@ -212,7 +213,11 @@ class _Judge:
         return {i for i, tree in enumerate(self.program.when) if _is_specific(tree)}
 
     def verdict(self) -> Verdict:
-        self._descend(0, Frame(self.context, {}), admitted=True)
+        self._descend(0, Frame(self.context, {}), (None,), admitted=True)
+        for when in self.unknown:
+            still_open = {i for i, result in enumerate(when) if result is None}
+            self.open |= still_open
+            self.held |= self.specific - still_open
         findings = tuple(self._finding(group) for group in self.groups.values())
         unknown = bool(self.open or self.missing)
         judged = self.judged or not self.inapplicable
@@ -227,62 +232,66 @@ class _Judge:
             omitted=self.omitted,
         )
 
-    def _descend(self, level: int, frame: Frame, *, admitted: Truth) -> None:
-        """Judge what can be judged with the first ``level`` names bound, then bind the next one."""
-        program = self.program
-        if program.nccl.parts:
-            admitted = self._admits(program.nccl)
-            if admitted is False:
-                self.inapplicable = True
-                return
-        if self._refuted(level, frame):
+    def _descend(self, level: int, frame: Frame, elements: Iterable[Any], *, admitted: Truth) -> None:
+        """Judge what can be judged with the first ``level`` names bound, the last to each of ``elements`` in turn."""
+        program, names, when, unless = self.program, frame.names, self.when, self.unless
+        name = program.each[level - 1].name if level else ""
+        conditions = [(i, program.tests[i]) for i in program.levels[level][0]]
+        guards = [(i, program.guards[i]) for i in program.levels[level][1]]
+        for element in elements:
+            if level:
+                names[name] = element
+            if program.nccl.parts:
+                admitted = program.nccl.admits(_version(self.context, self._bound(frame)))
+                if admitted is False:
+                    self.inapplicable = True
+                    continue
+            for i, test in conditions:
+                when[i] = result = test(frame)
+                if result is False:
+                    break
+            else:
+                for i, test in guards:
+                    unless[i] = result = test(frame)
+                    if result is True:
+                        break
+                else:
+                    self._go_on(level, frame, admitted)
+                    continue
             self.judged = True
-            return
+        names.pop(name, None)
+
+    def _go_on(self, level: int, frame: Frame, admitted: Truth) -> None:
+        """Nothing is refuted with so many names bound: bind the next one to what its path leads to."""
+        program = self.program
         if level == len(program.each):
-            self._instance(admitted)
+            self._instance(frame, admitted)
             return
         found = program.walks[level](frame)
-        name = program.each[level].name
         if found.missing:
-            self.missing.setdefault(self.rule.each[name], set()).update(found.closers)
+            path = self.rule.each[program.each[level].name]
+            self.missing.setdefault(path, set()).update(found.closers)
             if not found.items:  # what was true so far makes the missing input worth asking for
                 self.held |= {i for i in self._judged_before(level) if self.when[i]} & self.specific
         self.judged = self.judged or not found.items
-        for element in found.items:
-            frame.names[name] = self.names[name] = element
-            self._descend(level + 1, frame, admitted=admitted)
-        frame.names.pop(name, None)
-        self.names.pop(name, None)
+        if found.items:
+            self._descend(level + 1, frame, found.items, admitted=admitted)
 
-    def _refuted(self, level: int, frame: Frame) -> bool:
-        """Judge the conditions and guards of this level, up to the first that is false or blocks."""
-        conditions, guards = self.program.levels[level]
-        for i in conditions:
-            self.when[i] = self.program.tests[i](frame)
-            if self.when[i] is False:
-                return True
-        for i in guards:
-            self.unless[i] = self.program.guards[i](frame)
-            if self.unless[i] is True:
-                return True
-        return False
+    def _bound(self, frame: Frame) -> _NAMES:
+        """The names of the rule that are bound."""
+        return {bound.name: frame.names[bound.name] for bound in self.program.each if bound.name in frame.names}
 
     def _judged_before(self, level: int) -> Iterator[int]:
         """The conditions that need no more than the first ``level`` names."""
         return (i for conditions, _ in self.program.levels[: level + 1] for i in conditions)
 
-    def _admits(self, constraint: Constraint) -> Truth:
-        return constraint.admits(_version(self.context, self.names))
-
-    def _instance(self, admitted: Truth) -> None:
+    def _instance(self, frame: Frame, admitted: Truth) -> None:
         """No condition is false and no guard true: the instance fired, or it is open."""
         self.judged = True
-        unknown = {i for i, result in enumerate(self.when) if result is None}
-        if unknown:
-            self.open |= unknown
-            self.held |= self.specific - unknown
+        if None in self.when:
+            self.unknown.add(tuple(self.when))
             return
-        names = dict(self.names)
+        names = self._bound(frame)
         pieces = self.texts.pieces(self.rule.group or self._case(names).text, names)
         key = tuple(p if isinstance(p, str) else "" if p.slot.who else show(p.value) for p in pieces)
         if key not in self.groups:

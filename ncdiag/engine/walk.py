@@ -69,7 +69,7 @@ def take(step: Step) -> Take:  # noqa: PLR0911  (one line a kind of step)
     """The function of one step."""
     name = step.name
     if step.kind == "derived":
-        return lambda frame, entity: _read(frame, entity, name, read(entity, name, frame.context.view))
+        return _derived(name)
     if step.kind == "host":
         return lambda frame, entity: frame.context.view.host(entity)
     if step.kind == "setting":
@@ -89,6 +89,15 @@ def take(step: Step) -> Take:  # noqa: PLR0911  (one line a kind of step)
         return getattr(entity, name, None)
 
     return stored
+
+
+def _derived(name: str) -> Take:
+    def run(frame: Frame, entity: Any) -> Any:  # noqa: ANN401
+        if frame.reads is not None:
+            frame.reads.append((entity, name))
+        return read(entity, name, frame.context.view)
+
+    return run
 
 
 def _read(frame: Frame, entity: Any, name: str, value: Any) -> Any:  # noqa: ANN401

@@ -63,23 +63,24 @@ class View:
 
     def computed(self, entity: Any, derived: Derived) -> Any:  # noqa: ANN401
         """What a derived function says of ``entity``; None means unknown. It is called at most once for each."""
-        key, name = id(entity), derived.name
+        key, name, noting = id(entity), derived.name, self._noting
         computed = self._computed[name]
         value = computed.get(key, _NEVER)
         if value is _NEVER:
             if derived.events is not None and entity.event not in derived.events:
                 return False
-            self._noting.append({})
+            noted: dict[Span, None] = {}
+            noting.append(noted)
             try:
                 value = derived.function(entity, self)
             finally:
-                noted = self._noting.pop()
+                noting.pop()
             computed[key] = value
             self._asked[key] = entity  # kept, so that its id stays its own
             if noted:
                 self._evidence[name][key] = tuple(noted)
-        if self._noting and (evidence := self._evidence[name].get(key)):
-            self._noting[-1].update(dict.fromkeys(evidence))
+        if noting and (evidence := self._evidence[name].get(key)):
+            noting[-1].update(dict.fromkeys(evidence))
         return value
 
     def host(self, name: str | None) -> Host | None:
