@@ -114,7 +114,7 @@ _FAILS = rf"""
   |code\s[1-9]\d*|exit\scode\s[1-9]\d*)
   | segmentation\sfaults? | bus\serrors? | exceptions? | segfaults? | core\sdump\w* | unable\sto | cannot | can't
   | out\sof\smemory | oom | panic\w*
-  | throws? | raises? | dead | never\s(?:joins?|connects?|appears?|shows?\sup)
+  | throws? | raises? | dead | never\s(?:joins?|connects?|appears?|shows?\sup) | {troubles.MACHINE_ENDS}
   | {_NOT}(?:work(?:s|ed|ing)?|start(?:s|ed)?|run(?:s|ning)?(?!\s(?:under|on|in|with|as|inside)\b)|connect(?:ed)?
   |launch\w*|initiali[sz]\w*)
   | (?:doesn|don|didn|isn|aren|wasn|won|couldn)'?t\s(?:\w+\s){{0,2}}(?:work|start|run|connect|launch|initiali[sz]e)

@@ -87,12 +87,22 @@ _SUBJECTS = (
     ),
     ("gpu", r"\bgpus?\b"),
 )
+MACHINE_ENDS = r"""
+    (?<!after\s)(?<!after\sthe\s)(?<!after\sa\s)(?<!until\sthe\s)(?<!once\sthe\s)(?<!when\sthe\s)
+    (?:computer|pc|machine|workstation|server|system|box|host|rig|node)\s
+    (?:(?:just|simply|then|suddenly|always|instantly|immediately|randomly|spontaneously|hard|itself)\s){0,2}
+    (?:turns?\s(?:itself\s)?off|shuts?\s(?:itself\s)?(?:down|off)|switch(?:es)?\soff|powers?\s(?:off|down)|goes\sdark
+    |re-?boots?|restarts?\sby\sitself|restarts?\s(?:itself|within|as\ssoon|when|while|under|during|every)|resets?)
+  | (?:hard|spontaneous(?:ly)?|sudden(?:ly)?|random(?:ly)?)\s(?:resets?|reboots?|restarts?|shutdowns?|power-?\s?offs?)
+"""
+"""A machine that ends under the job, and not one that somebody restarts."""
 _START = lazy_regex(
     r"""\b(?:can(?:no|'?)t|does(?:n'?t|\snot)|will\snot|won'?t|unable\sto|fails?\sto|refuses?\sto|never)\s(?:\w+\s)?
         (?:start|launch|come\sup) | 起不来 | (?:启动|拉起)(?:不了|失败) | 无法启动""",
     _FLAGS,
 )
 _CRASH = lazy_regex(
+    rf"{MACHINE_ENDS}|"
     r"\b(?:crash\w*|dies?|died|segmentation\sfault\w*|bus\serrors?|signal\s\d+|exit\scode\s13[49]|seg-?\s?fault\w*"
     r"|core\sdump\w*|sigsegv|aborts?|aborted|panics?)\b|崩溃|段错误",
     _FLAGS,
