@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, Gpu, Host
+from ncdiag.facts.model import Event, Gpu, Host, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import gpu_pairs, has_nvswitch, is_module, lacks_peer_access, listed, module_of
 from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_fabric_wait
@@ -25,7 +26,7 @@ def fabric_manager_down(host: Host, view: View) -> bool | None:
             view.note(event)
             return True
     has_switch = has_nvswitch(host, view)
-    if has_switch is False:
+    if has_switch is False or (has_switch is None and has_cards_told(view.job, view)):
         return False
     idle = view.events_on(host.name, ["fabric-manager-not-needed"])
     failed = view.events_on(host.name, ["fabric-manager-failed"])
@@ -37,6 +38,28 @@ def fabric_manager_down(host: Host, view: View) -> bool | None:
         return None
     view.note(service)
     return False if service.active else has_switch
+
+
+_CARD = re.compile(r"(?:rtx|geforce|titan|quadro)\b.*|l40?s?|l20|a10g?|a16|a30|a40|t4|a[4-6]000")
+"""Models as people tell them, without the brand, that no NVSwitch joins."""
+
+
+@derived
+def has_cards_told(job: Job, view: View) -> bool:
+    """Are all GPUs that are told of cards of models that no NVSwitch joins?"""
+    told = [context for context in job.contexts if context.kind == "gpu-model"]
+    for context in told:
+        view.note(context)
+    return bool(told) and all(_CARD.fullmatch(context.value) for context in told)
+
+
+@derived
+def lacks_nvswitch_told(job: Job, view: View) -> bool:
+    """Do people or Fabric Manager itself say that there is no NVSwitch?"""
+    idle = [event for event in job.events if event.event == "fabric-manager-not-needed"]
+    for event in idle:
+        view.note(event)
+    return bool(idle) or has_cards_told(job, view)
 
 
 @derived_of(SXID)

@@ -138,6 +138,8 @@ def has_nvswitch(host: Host, view: View) -> bool | None:
         return True
     modules = [is_module(gpu, view) for gpu in host.gpus]
     counts = _links_of_gpus(host)
+    if modules and not any(is_it is not False for is_it in modules):
+        return False
     if any(sum(links) > _MOST_LINKS for links in counts.values()) or _is_switched_board(host):
         return True
     most = max((count for links in counts.values() for count in links), default=0)
