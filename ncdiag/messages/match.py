@@ -140,7 +140,9 @@ class Matcher:
 
     def may_depend_on_numbers(self, text: str) -> bool:
         """True if a message that names a number may be in a text that differs from this one in its numbers alone."""
-        said = {_shape(word) for word in words(text.strip()[:LIMIT])}
+        said = {word if word.isalpha() else _shape(word) for word in words(text.strip()[:LIMIT])}
+        if self._numbered_words.isdisjoint(said):
+            return False
         held = said | _first_letter_changed(said)
         return any(needed <= held for word in self._numbered.keys() & held for needed in self._numbered[word])
 
@@ -155,6 +157,10 @@ class Matcher:
                 longest = max(needed, key=lambda word: (not word.isdecimal(), len(word), word))
                 found.setdefault(longest, []).append(needed)
         return found
+
+    @functools.cached_property
+    def _numbered_words(self) -> frozenset[str]:
+        return frozenset(self._numbered) | _first_letter_changed(self._numbered)
 
     def _has_words_of_one(self, said: frozenset[str]) -> bool:
         held = said | _first_letter_changed(said)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from ncdiag.formats.literals import Literals, folded
 from ncdiag.parsers import Parser
@@ -25,6 +26,14 @@ _WRAPPER = lazy_regex(
 """What runs another command, which says what is printed."""
 
 
+class _Some(NamedTuple):
+    """The places of some parsers with anchors, with signs and without, and one pattern of the anchors of the latter."""
+
+    signed: frozenset[int]
+    unsigned: frozenset[int]
+    any_unsigned: re.Pattern[str]
+
+
 class Kinds:
     """The kinds that these parsers read."""
 
@@ -32,40 +41,46 @@ class Kinds:
         """No two parsers announce one command; of two whose anchors match one line the first is taken."""
         held = tuple(parsers)
         self._anchored = tuple(parser for parser in held if parser.anchor)
-        self._by_letter: dict[str, tuple[Parser, ...]] = {}
-        self._signs = Literals[str]()
-        for parser in self._anchored:
-            self._signs.add(parser.kind, parser.signs)
-        self._seen: tuple[str, frozenset[str]] = "", frozenset()
+        self._patterns = tuple(lazy_regex(parser.anchor) for parser in self._anchored)
+        self._by_letter: dict[str, _Some] = {}
+        self._signs = Literals[int]()
+        for place, parser in enumerate(self._anchored):
+            self._signs.add(place, parser.signs)
+        self._seen: tuple[str, frozenset[int]] = "", frozenset()
         self._commands = {command: parser.kind for parser in held for command in parser.commands}
         self._programs = {command.split(" ", 1)[0] for command in self._commands}
         self._plain: set[str] = set()
 
     def of_line(self, line: str) -> str | None:
         """The kind that begins with this line."""
-        for parser in self._beginning_with(folded(line[:1])):
-            may_match = not parser.signs or parser.kind in self._signed(line)
-            if may_match and _compiled(parser.anchor).match(line):
-                return parser.kind
-        return None
-
-    def _beginning_with(self, letter: str) -> tuple[Parser, ...]:
-        """Those whose anchors may match a line with this first letter."""
-        found = self._by_letter.get(letter)
-        if found is None:
-            found = tuple(p for p in self._anchored if letter in (p.beginnings or {letter}))
-            self._by_letter[letter] = found
-        return found
-
-    def _signed(self, line: str) -> frozenset[str]:
-        """The kinds whose signs the line may hold: of the end of a line that was looked at, those of that line."""
-        if not self._seen[0].endswith(line):
-            self._seen = line, self._signs.owners(line)
-        return self._seen[1]
+        some = self._beginning_with(folded(line[:1]))
+        places = some.signed & self._signed(line)
+        if some.any_unsigned.match(line):
+            places |= some.unsigned
+        return next((self._anchored[place].kind for place in sorted(places) if self._patterns[place].match(line)), None)
 
     def may_depend_on_numbers(self, line: str) -> bool:
         """True if a section may begin with a line that differs from this one in its numbers alone."""
-        return _numbers_open(tuple(parser.anchor for parser in self._anchored)).match(line) is not None
+        some = self._beginning_with(folded(line[:1]))
+        opened = (_numbers_open(self._anchored[place].anchor) for place in some.signed | some.unsigned)
+        return any(anchor is not None and anchor.match(line) for anchor in opened)
+
+    def _beginning_with(self, letter: str) -> _Some:
+        """Those whose anchors may match a line with this first letter."""
+        found = self._by_letter.get(letter)
+        if found is None:
+            places = [n for n, parser in enumerate(self._anchored) if letter in (parser.beginnings or {letter})]
+            signed = frozenset(place for place in places if self._anchored[place].signs)
+            unsigned = [place for place in places if place not in signed]
+            any_unsigned = lazy_regex("|".join(self._anchored[place].anchor for place in unsigned) or r"(?!)")
+            found = self._by_letter[letter] = _Some(signed, frozenset(unsigned), any_unsigned)
+        return found
+
+    def _signed(self, line: str) -> frozenset[int]:
+        """The places of those whose signs the line may hold: of the end of a line, those of the line."""
+        if not self._seen[0].endswith(line):
+            self._seen = line, self._signs.owners(line)
+        return self._seen[1]
 
     def is_plain(self, line: str) -> bool:
         """True if the line is known to begin nothing, be it a section, a heading or an echoed command."""
@@ -117,12 +132,6 @@ def kinds_of(parsers: tuple[Parser, ...]) -> Kinds:
     return Kinds(parsers)
 
 
-@functools.cache
-def _compiled(anchor: str) -> re.Pattern[str]:
-    """Compiled on first use: most inputs hold the signs of few kinds."""
-    return re.compile(anchor)
-
-
 _DIGITS = lazy_regex(
     r"\\u\w{4}|\\x\w\w|\\.|\{\d*,?\d*\}|\(\?P<\w+>"
     r"|(?P<set>\[(?!\^)(?:\\.|[^\]\\])*)\]|\[\^(?:\\.|[^\]\\])*\]|(?P<number>\d+)"
@@ -131,10 +140,10 @@ _DIGITS = lazy_regex(
 
 
 @functools.cache
-def _numbers_open(anchors: tuple[str, ...]) -> re.Pattern[str]:
-    """The anchors that name numbers, with any number in their place."""
-    opened = [(anchor, _DIGITS.sub(_any_number, anchor)) for anchor in anchors]
-    return re.compile("|".join(there for here, there in opened if here != there) or r"(?!)")
+def _numbers_open(anchor: str) -> re.Pattern[str] | None:
+    """The anchor with any number in the place of those that it names; None where it names none."""
+    opened = _DIGITS.sub(_any_number, anchor)
+    return re.compile(opened) if opened != anchor else None
 
 
 def _any_number(found: re.Match[str]) -> str:
