@@ -13,8 +13,11 @@ from ncdiag.parsers import Silence, _bare_nccl, _complaints, _context, _program,
 _NUMBER, _ALONE = re.compile(r"\d+"), re.compile(r"(?<![\w.:/-])\d+(?:\.\d+)?(?![\w/-]|\.\w|:\S)")
 _CODES = ("1", "12", "700")
 """Codes of failures, to CUDA and as statuses of completions."""
-_WIDTHS = ("1", "65536")
-"""Numbers short and long, for those that nothing stands beside: elsewhere the width tells what a number is."""
+_WIDTHS = {range(3): "1", range(5, 20): "65536"}
+"""Numbers short and long, for those that nothing stands beside: elsewhere the width tells what a number is.
+
+A line whose numbers are all of a width is not asked for it again.
+"""
 
 
 def silent(line: str, *, notes: bool) -> Silence | None:
@@ -44,5 +47,7 @@ def with_other_numbers(line: str) -> Iterator[str]:
         return
     if _signs.are_in(text):
         yield from (line[:begin] + _NUMBER.sub(code, line[begin:]) for code in _CODES)
-    if _ALONE.search(line):
-        yield from (_ALONE.sub(sample, line) for sample in _WIDTHS)
+    alone = _ALONE.findall(line)
+    for width, sample in _WIDTHS.items():
+        if not all(number.isdecimal() and len(number) in width for number in alone):
+            yield _ALONE.sub(sample, line)

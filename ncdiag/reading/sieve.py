@@ -36,7 +36,7 @@ COUNTERS = 1000
 """Lines with a counter that are read from the beginning of a source, and at least as many from its end."""
 PERSONS = 3
 """Times that a person may write one sentence, be it with other numbers."""
-OFTEN = 4
+OFTEN = 2
 """Times that a line has to come before it is asked what it would say with other numbers, which costs as many looks."""
 BOOK = 1000
 """Sentences from which on a text is nobody's question."""

@@ -27,11 +27,15 @@ _WRAPPER = lazy_regex(
 
 
 class _Some(NamedTuple):
-    """The places of some parsers with anchors, with signs and without, and one pattern of the anchors of the latter."""
+    """The places of some parsers with anchors, with signs and without.
+
+    One pattern has the anchors of the latter, one those of all that name numbers, with any number in their place.
+    """
 
     signed: frozenset[int]
     unsigned: frozenset[int]
     any_unsigned: re.Pattern[str]
+    numbers_open: re.Pattern[str]
 
 
 class Kinds:
@@ -61,9 +65,7 @@ class Kinds:
 
     def may_depend_on_numbers(self, line: str) -> bool:
         """True if a section may begin with a line that differs from this one in its numbers alone."""
-        some = self._beginning_with(folded(line[:1]))
-        opened = (_numbers_open(self._anchored[place].anchor) for place in some.signed | some.unsigned)
-        return any(anchor is not None and anchor.match(line) for anchor in opened)
+        return self._beginning_with(folded(line[:1])).numbers_open.match(line) is not None
 
     def _beginning_with(self, letter: str) -> _Some:
         """Those whose anchors may match a line with this first letter."""
@@ -72,8 +74,10 @@ class Kinds:
             places = [n for n, parser in enumerate(self._anchored) if letter in (parser.beginnings or {letter})]
             signed = frozenset(place for place in places if self._anchored[place].signs)
             unsigned = [place for place in places if place not in signed]
-            any_unsigned = lazy_regex("|".join(self._anchored[place].anchor for place in unsigned) or r"(?!)")
-            found = self._by_letter[letter] = _Some(signed, frozenset(unsigned), any_unsigned)
+            opened = filter(None, (_numbers_open(self._anchored[place].anchor) for place in places))
+            found = self._by_letter[letter] = _Some(
+                signed, frozenset(unsigned), _any(self._anchored[place].anchor for place in unsigned), _any(opened)
+            )
         return found
 
     def _signed(self, line: str) -> frozenset[int]:
@@ -139,11 +143,15 @@ _DIGITS = lazy_regex(
 """The pieces of a pattern in which a digit stands, or may not be taken for one."""
 
 
+def _any(anchors: Iterable[str]) -> re.Pattern[str]:
+    return lazy_regex("|".join(anchors) or r"(?!)")
+
+
 @functools.cache
-def _numbers_open(anchor: str) -> re.Pattern[str] | None:
+def _numbers_open(anchor: str) -> str | None:
     """The anchor with any number in the place of those that it names; None where it names none."""
     opened = _DIGITS.sub(_any_number, anchor)
-    return re.compile(opened) if opened != anchor else None
+    return opened if opened != anchor else None
 
 
 def _any_number(found: re.Match[str]) -> str:
