@@ -23,13 +23,15 @@ class Part(msgspec.Struct):
     """What was read of a part of a source: small, however long the part was, unless it is text of other programs.
 
     ``text`` holds the lines that are not NCCL's and may say something in stretches, each with the number of its first
-    line; ``skipped`` more were not kept. ``whole``: the part was read to its end. Lines have numbers of their own
+    line; ``skipped`` more were not kept. The first ``begin`` stretches hold all such lines, whatever they say, as they
+    may belong to a section of the part before. ``whole``: the part was read to its end. Lines have numbers of their own
     (`Parts`).
     """
 
     scanner: Scanner
     cleaner: Cleaner
     text: list[tuple[int, bytes]] = []
+    begin: int = 0
     dropped: Dropped = msgspec.field(default_factory=Dropped)
     skipped: int = 0
     whole: bool = True
@@ -45,7 +47,8 @@ def read_part(  # noqa: PLR0913, PLR0917  (a part, and what is known from earlie
     room = TEXT_LIMIT
     with collection_paused():
         for count, buffer in enumerate(buffers):
-            lines = sieve.feed(buffer, whole=index > 0 and not count)  # of a section that began in the part before
+            is_begin = index > 0 and not count
+            lines = sieve.feed(buffer, whole=is_begin)
             for _, stretch in itertools.groupby(enumerate(lines), lambda pair: pair[1][0] - pair[0]):
                 kept = [line for _, line in stretch]
                 if room > 0:
@@ -53,6 +56,8 @@ def read_part(  # noqa: PLR0913, PLR0917  (a part, and what is known from earlie
                     room -= len(part.text[-1][1])
                 else:
                     part.skipped += len(kept)
+            if is_begin:
+                part.begin = len(part.text)
     part.dropped = sieve.dropped
     return part
 
@@ -67,14 +72,19 @@ class Parts:
         self._scanner: Scanner | None = None
         self._cleaner = Cleaner()
         self._lines = [0]
-        self._dropped = Dropped()
+        self._dropped, self._shapes = Dropped(), Shapes()
 
     def add(self, part: Part) -> None:
         """Add the next part."""
         self._lines.append(self._lines[-1] + part.scanner.next_line - part.scanner.first_line)
-        for first, text in part.text:
+        sieve = Sieve(Scanner(self._name), self._cutter, self._shapes)
+        for place, (first, text) in enumerate(part.text):
             lines = enumerate(text.split(b"\n"), self._number(first))
-            self._cutter.feed((number, line.decode("utf-8", "replace")) for number, line in lines)
+            if place < part.begin:
+                sieve.take(lines)
+            else:
+                self._cutter.feed((number, line.decode("utf-8", "replace")) for number, line in lines)
+        self._dropped.add(sieve.dropped, lambda line: line)
         self._cutter.skipped_lines += part.skipped
         self._dropped.add(part.dropped, self._number)
         self._cleaner.add(part.cleaner)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -210,6 +210,12 @@ class Sieve:
             kept += self._piece(buffer[start:end])
             start = end
         return kept
+
+    def take(self, lines: Iterable[Line]) -> None:
+        """Take lines that are known not to be NCCL's."""
+        kept: list[Line] = []
+        for number, line in lines:
+            self._look_at(number, line, kept)
 
     def _piece(self, piece: bytes) -> list[Line]:
         piece = piece.removesuffix(b"\n")
