@@ -13,6 +13,7 @@ from ncdiag.parsers import discover
 from ncdiag.parsers.nccl_log import Scanner
 from ncdiag.reading.model import Reading
 from ncdiag.reading.parse import collection_paused, programs_in, put_together
+from ncdiag.reading.stop import Stoppable
 from ncdiag.sections.cut import Cutter
 from ncdiag.sections.line import Line
 from ncdiag.sections.places import by_host, hosts_of, placed
@@ -137,4 +138,5 @@ def _read_buffers(source: Text, buffers: Iterable[bytes]) -> Reading:
         for buffer in buffers:
             sieve.feed(buffer)
     scanned, sections, lines = scanner.finish(), cutter.finish(), scanner.next_line - 1
-    return put_together(source.name, scanned, sections, cutter.skipped_lines, lines, source.notes, sieve.dropped)
+    skipped, stop = cutter.skipped_lines, source.stop if isinstance(source, Stoppable) else None
+    return put_together(source.name, scanned, sections, skipped, lines, source.notes, sieve.dropped, stop)

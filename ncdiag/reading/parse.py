@@ -13,6 +13,7 @@ from ncdiag.errors import contained
 from ncdiag.facts.observe import Observation, Parsed, not_declared
 from ncdiag.parsers import discover, leftovers, script
 from ncdiag.reading.model import Piece, Reading
+from ncdiag.reading.stop import INTERRUPTED, Stop
 from ncdiag.spans import Section, Span
 
 if TYPE_CHECKING:
@@ -24,20 +25,25 @@ UNREAD_KEPT = 1000
 
 def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
     name: str, scanned: Parsed, sections: Iterable[Section], skipped: int, lines: int, notes: Iterable[str],
-    dropped: Dropped | None = None,
+    dropped: Dropped | None = None, stop: Stop | None = None,
 ) -> Reading:  # fmt: skip
     """The reading of a source: what its NCCL lines told, and what the parsers make of its sections.
 
-    ``skipped`` lines of other text were counted only, those ``dropped`` say nothing.
+    ``skipped`` lines of other text were counted only, those ``dropped`` say nothing. ``stop``: who asks meanwhile gets
+    the sections that were parsed until then; what was read before somebody asked is parsed.
     """
     faults: list[str] = []
+    stop = None if stop is None or stop.happened else stop
     left_out = dropped.lines if dropped is not None else 0
     sections = [msgspec.structs.replace(section, left_out=left_out) for section in sections]
-    parsed, pieces, unread = _parse(sections, faults)
+    parsed, pieces, unread = _parse(sections, faults, stop)
     if scanned.observations:
         numbers = [o.span.line for o in scanned.observations]
         pieces.insert(0, Piece("nccl_log", min(numbers), max(numbers), None))
     notes = list(notes)
+    if stop is not None and stop.happened:
+        notes.append(INTERRUPTED)
+        sections = sections[: len(parsed)]
     if skipped:
         notes.append(f"{skipped} lines of other text were too many to read and were counted only")
     count = sum(len(p.unread) for p in [*parsed, scanned]) + skipped
@@ -106,11 +112,15 @@ def _with_leftovers(section: Section, parsed: Parsed) -> Parsed:
     return msgspec.structs.replace(parsed, observations=observations, unread=rest.unread)
 
 
-def _parse(sections: Iterable[Section], faults: list[str]) -> tuple[list[Parsed], list[Piece], list[Span]]:
+def _parse(
+    sections: Iterable[Section], faults: list[str], stop: Stop | None = None
+) -> tuple[list[Parsed], list[Piece], list[Span]]:
     results: list[Parsed] = []
     pieces: list[Piece] = []
     unread: list[Span] = []
     for section in sections:
+        if stop is not None and stop.happened:
+            break
         result = _parsed(section, faults)
         results.append(_with_completeness(section, result))
         unread += [section.span(index) for index in result.unread[: UNREAD_KEPT - len(unread)]]

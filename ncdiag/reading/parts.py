@@ -12,6 +12,7 @@ from ncdiag.parsers.nccl_log import Repeats, Scanner
 from ncdiag.reading.model import Reading
 from ncdiag.reading.parse import collection_paused, put_together
 from ncdiag.reading.sieve import Dropped, Shapes, Sieve
+from ncdiag.reading.stop import Stop
 from ncdiag.sections.cut import TEXT_LIMIT, Cutter
 from ncdiag.sources.text import Cleaner
 
@@ -97,10 +98,10 @@ class Parts:
         """The number in the source of a line of a part."""
         return self._lines[line >> _PART_BITS] + (line & ((1 << _PART_BITS) - 1))
 
-    def reading(self, notes: Iterable[str] = ()) -> Reading:
-        """What all parts gave, as if they had been read as one."""
+    def reading(self, notes: Iterable[str] = (), stop: Stop | None = None) -> Reading:
+        """What all parts gave, as if they had been read as one; ``stop`` as in `put_together`."""
         scanner = self._scanner or Scanner(self._name)
         scanned, sections = scanner.finish(self._number), self._cutter.finish()
         notes = [*notes, *self._cleaner.notes()]
         skipped = self._cutter.skipped_lines
-        return put_together(self._name, scanned, sections, skipped, self._lines[-1], notes, self._dropped)
+        return put_together(self._name, scanned, sections, skipped, self._lines[-1], notes, self._dropped, stop)

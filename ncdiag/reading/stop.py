@@ -58,9 +58,9 @@ class Stoppable(Text):
         """``text`` is read at most once through this object."""
         self.name = text.name
         self.notes: list[str] = []
-        self._text, self._stop = text, stop
+        self.stop, self._text = stop, text
 
     def buffers(self) -> Iterator[bytes]:
         """The buffers of the text until then."""
-        yield from self._stop.until(self._text.buffers())
-        self.notes = [*self._text.notes, INTERRUPTED] if self._stop.happened else self._text.notes
+        yield from self.stop.until(self._text.buffers())
+        self.notes = [*self._text.notes, INTERRUPTED] if self.stop.happened else self._text.notes

@@ -124,7 +124,7 @@ class Workers:
             if part is None or not part.whole:
                 notes.append(INTERRUPTED if self._stop.happened else "not read to its end")
                 break
-        return parts.reading(notes)
+        return parts.reading(notes, self._stop)
 
     def _result(self, future: Future[T]) -> T | None:
         """Wait for a result; None when it was given up. A stop is seen while waiting and passed on to the workers."""

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from ncdiag.facts.observe import Parsed
+from ncdiag.reading import one, parse
 from ncdiag.reading.many import read_all
 from ncdiag.reading.stop import INTERRUPTED, Stop, Stoppable
 from ncdiag.sources.files import TextSource, open_sources
 from ncdiag.sources.model import Text
+from ncdiag.spans import Section
 
 LINE = b"node1:7:7 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.5<0>\n"
 
@@ -87,3 +90,38 @@ def test_files_that_were_not_begun_are_left_out(tmp_path: Path) -> None:
     stop = Stop()
     case = read_all(open_sources(paths), stop=stop, progress=lambda *_: stop.ask(), processes=1)
     assert [(reading.source, reading.lines) for reading in case.readings] == [(paths[0], 1)]
+
+
+def test_asked_while_sections_are_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was parsed until then counts; the rest is left out, with a note."""
+    stop, parsed = Stop(), []
+    usual = parse._parsed
+
+    def asking(section: Section, faults: list[str]) -> Parsed:
+        parsed.append(section.kind)
+        stop.ask()
+        return usual(section, faults)
+
+    monkeypatch.setattr(parse, "_parsed", asking)
+    monkeypatch.setattr(one, "LIMIT", 0)
+    text = LINE + b"$ ulimit -l\n64\n$ nproc\n8\n$ df -h /dev/shm\nFilesystem Size Used Avail Use% Mounted on\n"
+    reading = one.read_source(Stoppable(TextSource.of_bytes("paste", text), stop))
+    assert (parsed, reading.notes) == (["ulimit"], (INTERRUPTED,))
+    assert {"Rank", "Limit"} == {found.entity for found in reading.observations}
+
+
+def test_asked_before_sections_are_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was read until then is parsed."""
+    stop = Stop()
+    monkeypatch.setattr(one, "LIMIT", 0)
+
+    class Ending(Text):
+        def __init__(self) -> None:
+            self.name, self.notes = "ending", []
+
+        def buffers(self) -> Iterator[bytes]:
+            yield b"$ ulimit -l\n64\n"
+            stop.ask()
+
+    reading = one.read_source(Stoppable(Ending(), stop))
+    assert [piece.kind for piece in reading.pieces] == ["ulimit"]
