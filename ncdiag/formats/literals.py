@@ -157,15 +157,11 @@ class Literals(Generic[T]):
     def owners(self, text: str) -> frozenset[T]:
         """Whose literals stand in the text, be it in large letters."""
         text = folded(text)
-        held, found = self._of_word, set[T]()
-        for word in text.split():
+        held, may_be = self._of_word, set[tuple[str, T]]()
+        for word in set(text.split()):
             here = held.get(word)
-            if here is None:
-                here = self._here(word)
-            for literal, owner in here:
-                if literal in text:
-                    found.add(owner)
-        return frozenset(found)
+            may_be.update(self._here(word) if here is None else here)
+        return frozenset(owner for literal, owner in may_be if literal in text)
 
     def _here(self, word: str) -> tuple[tuple[str, T], ...]:
         """The literals of which the word may be a part: it holds their longest word."""
