@@ -46,6 +46,7 @@ class Kinds:
         held = tuple(parsers)
         self._anchored = tuple(parser for parser in held if parser.anchor)
         self._patterns = tuple(lazy_regex(parser.anchor) for parser in self._anchored)
+        self._letters = frozenset[str]().union(*(parser.beginnings for parser in self._anchored))
         self._by_letter: dict[str, _Some] = {}
         self._signs = Literals[int]()
         for place, parser in enumerate(self._anchored):
@@ -57,7 +58,7 @@ class Kinds:
 
     def of_line(self, line: str) -> str | None:
         """The kind that begins with this line."""
-        some = self._beginning_with(folded(line[:1]))
+        some = self._beginning_as(line)
         places = some.signed & self._signed(line)
         if some.any_unsigned.match(line):
             places |= some.unsigned
@@ -65,10 +66,12 @@ class Kinds:
 
     def may_depend_on_numbers(self, line: str) -> bool:
         """True if a section may begin with a line that differs from this one in its numbers alone."""
-        return self._beginning_with(folded(line[:1])).numbers_open.match(line) is not None
+        return self._beginning_as(line).numbers_open.match(line) is not None
 
-    def _beginning_with(self, letter: str) -> _Some:
-        """Those whose anchors may match a line with this first letter."""
+    def _beginning_as(self, line: str) -> _Some:
+        """Those whose anchors may match a line with this first letter; all letters that no anchor names are as one."""
+        letter = folded(line[:1])
+        letter = letter if letter in self._letters else ""
         found = self._by_letter.get(letter)
         if found is None:
             places = [n for n, parser in enumerate(self._anchored) if letter in (parser.beginnings or {letter})]
