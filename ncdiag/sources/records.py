@@ -35,6 +35,11 @@ _WORD = re.compile(r"[\w.-]{1,64}")
 _DIGITS = re.compile(r"\d{10,19}(?:\.\d{1,9})?")
 _REPEATED = re.compile(rb" \[repeated (\d{1,9})x across cluster\][^\n]{0,400}")
 _REPEATED_SIGN = b"x across cluster]"
+_DIGIT = re.compile(rb"\d")
+_ZEROS = bytes.maketrans(b"123456789", b"000000000")
+_plans: dict[bytes, tuple[bytes | slice, ...]] = {}
+"""By its shape, the parts of which a record's line is made: places in the record, and words that are always so."""
+_PLANS = 1 << 12
 _RFC = re.compile(r"\d{4}-\d\d-\d\d[T ]\S{8,30}")
 _GROUPS = (_TEXTS, _TIMES, _HOSTS, _PROGRAMS, _PROCESSES, ("stream", "kubernetes"))
 _FIELDS = tuple(name for group in _GROUPS for name in group)
@@ -63,17 +68,44 @@ def unpacked(buffer: bytes) -> bytes:
 
 
 def _line(record: bytes) -> bytes:
+    plan = _plans.get(record.translate(_ZEROS))
+    if plan is None:
+        return _read(record)
+    return b" ".join([record[part] if isinstance(part, slice) else part for part in plan])
+
+
+def _read(record: bytes) -> bytes:
     try:
         told = _decode(record)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return record
-    text, time, (stream, inner) = _first(_texts(told)), _time(_first(_times(told))), _around(told)
-    if not isinstance(text, str) or (time is None and not isinstance(stream, str)):
+    text, time, (stream, inner) = _first(_texts(told)), _first(_times(told)), _around(told)
+    clock = _time(time)
+    if not isinstance(text, str) or (clock is None and not isinstance(stream, str)):
         return record
-    head = _place(told, inner, time) if time else None
+    head = _place(told, inner, clock) if clock else None
     if head is None:
-        head = f"{time or ''} {stream if stream in {'stdout', 'stderr'} else 'stdout'} F".lstrip()
-    return " ".join(f"{head} {text.rstrip()}".splitlines()).encode("utf-8", "replace")
+        head = f"{clock or ''} {stream if stream in {'stdout', 'stderr'} else 'stdout'} F".lstrip()
+    line = " ".join(f"{head} {text.rstrip()}".splitlines()).encode("utf-8", "replace")
+    if clock in {None, time}:
+        _plan(record, line, [value.encode("utf-8", "replace") for value in (clock, text.rstrip()) if value])
+    return line
+
+
+def _plan(record: bytes, line: bytes, values: Iterable[bytes]) -> None:
+    """Keep where the parts of the line stand in the record, which is so in all records that differ in digits alone."""
+    parts: list[bytes | slice] = []
+    for value in values:
+        before, found, rest = line.partition(value)
+        if b"\\" in record or record.count(value) != 1 or not found or _DIGIT.search(before):
+            return
+        at = record.index(value)
+        parts += [*filter(None, [before.strip(b" ")]), slice(at, at + len(value))]
+        line = rest
+    if not line:
+        if len(_plans) >= _PLANS:
+            _plans.clear()
+        _plans[record.translate(_ZEROS)] = tuple(parts)
 
 
 def _place(told: object, inner: object, time: str) -> str | None:
