@@ -44,3 +44,12 @@ def test_sixteen_ranks_with_gdr_say_what_was_looked_at_and_what_was_not() -> Non
 @pytest.mark.parametrize("folder", sorted(p for p in HEALTHY.iterdir() if p.is_dir()), ids=lambda p: p.name)
 def test_a_capture_of_a_healthy_machine_is_silent(folder: pathlib.Path) -> None:
     assert complaints(diagnose(open_sources([str(folder)]))) == []
+
+
+def test_a_part_of_what_the_driver_tells_of_a_healthy_gpu_is_no_complaint() -> None:
+    whole = (HEALTHY / "h100-in-a-vm" / "outputs.txt").read_text(encoding="utf-8")
+    part = whole[whole.index("    ECC Mode\n") : whole.index("    Fabric\n")]
+    report = diagnose([TextSource.of_bytes("part.txt", part.encode())])
+    assert complaints(report) == []
+    assert report.complaints == ()
+    assert "xid-ecc-contained" not in report.answers

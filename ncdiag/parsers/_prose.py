@@ -22,7 +22,7 @@ _PROGRAM = lazy_regex(
     r"\s*(?:\[|<|\{|\+ |\$ |#!|//|/\*|at |File \"|Traceback|[\w./-]+:\d+[: ]|\d+: |\d{4}-\d\d-\d\d|\w+\("
     r"|[A-Z][A-Z_0-9]{2,}=|\S+\.py\b|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|CRITICAL|NOTE)\b[: \d|-]|[EWI]\d{4}"
     r"|(?!(?:note|update|edit|btw|ps|hi|hello|problem|issue|question)\b)[a-z][\w./-]{1,40}(?:\[\d+\])?: "
-    r"|(?:Error|Warning|Note): |[A-Za-z_.]+(?:Error|Exception|Warning)\b:)"
+    r"|(?:Error|Warning|Note): |[A-Za-z_.]+(?:Error|Exception|Warning)\b:|\S.{0,78}?[ \t]{2,}[:|]\s)"
 )
 _MARKUP = lazy_regex(r"\*\*|`[^`]{0,80}`|\[(?=[^\]]{1,80}\]\()|\]\([^)\s]{1,300}\)")
 """Emphasis, quoted names and links of Markdown, which are no words of the sentence."""

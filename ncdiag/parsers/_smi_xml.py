@@ -1,6 +1,7 @@
 """``nvidia-smi -q -x``: the elements of the XML form, brought to the words of the text form.
 
-Format: nvsmi_device_v11.dtd and v12.dtd of the CUDA driver package: an element a line, groups nested, ``<gpu id=...>``.
+Format: nvsmi_device_v11.dtd to v13.dtd of the CUDA driver package: an element a line, groups nested, ``<gpu id=...>``;
+an empty list of devices holds the word ``None`` on a line of its own.
 The lines are read one by one, so that what stands before a cut is read as well.
 """
 
@@ -10,8 +11,9 @@ import re
 
 ELEMENT = re.compile(
     r"\s{0,60}(?:<\?xml |<!DOCTYPE nvidia_smi_log "
-    r"|</?(?P<group>[a-z][a-z0-9_]{1,60})(?: id=\"(?P<id>[\w:.]{1,32})\")? ?/?>\s*$"
-    r"|<(?P<name>[a-z][a-z0-9_]{1,60})>(?P<value>[^<>]{0,300})</[a-z0-9_]{1,60}>\s*$)"
+    r"|</?(?P<group>[a-z][A-Za-z0-9_]{1,60})(?: id=\"(?P<id>[\w:.]{1,32})\")? ?/?>\s*$"
+    r"|<(?P<name>[a-z][A-Za-z0-9_]{1,60})>(?P<value>[^<>]{0,300})</[A-Za-z0-9_]{1,60}>\s*$)"
+    r"|\s{1,60}(?:None|N/A)\s*$"
 )
 _REASONS = re.compile(r"clocks_(?:event|throttle)_reason_(.{1,40})")
 _WORDS = {
