@@ -14,6 +14,7 @@ BOOTSTRAP = "n1:40:51 [0] NCCL INFO Bootstrap : Using eth0:10.1.2.3<0>\n"
 CONNECT = BOOTSTRAP + "n1:40:51 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC\n"
 READY = CONNECT + "n1:40:51 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 busId 1000 commId 0x9 - Init COMPLETE\n"
 WARN = "n1:40:51 [0] misc/socket.cc:50 NCCL WARN Net : Call to recv from 10.1.2.4<4081> failed : Broken pipe\n"
+ENDED = "n1:40:51 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 busId 1000 - Destroy COMPLETE\n"
 STEPS = "".join(f"step {number} loss 2.{number}\n" for number in range(1, 7))
 RENDEZVOUS = (
     "torch.distributed.DistNetworkError: The client socket has failed to connect to any network address of (n1, 29500)."
@@ -41,6 +42,10 @@ def test_how_far_it_came(text: str, phase: str | None) -> None:
     [
         (READY, "unknown"), (READY + STEPS, "running"), (READY + STEPS + WARN, "failed"),
         (READY + WARN + STEPS, "running"), (WARN + READY, "unknown"),
+        (READY + ENDED, "finished"), (READY + WARN + ENDED, "failed"),
+        (READY + ENDED.replace("Destroy", "Abort"), "unknown"),
+        (READY + READY.replace("n1", "n2").replace("rank 0", "rank 1") + ENDED, "unknown"),
+        (READY + ENDED.replace("nranks 2", "nranks 1"), "unknown"),
     ],
 )  # fmt: skip
 def test_what_became_of_it(text: str, outcome: str) -> None:

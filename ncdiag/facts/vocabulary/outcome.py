@@ -25,7 +25,7 @@ _WARNS = frozenset({"WARN", "ERROR", "ATTN", "DIAG", "ABORT"})
 _RETURN, _IN_PROGRESS = "error-return", 7
 """NCCL's trace of a return code; ncclInProgress is none of a failure."""
 _FINISHED, _STARTED, _SERVES = "program-finished", "program-started", "program-serves"
-_STEP, _EXIT = "progress-step", "process-exit"
+_STEP, _EXIT, _ENDED = "progress-step", "process-exit", "comm-ended"
 _STEPS_NEEDED = 3
 """Steps after a failure before the job went on: other ranks may still print one or two."""
 _BEFORE, _AFTER = 3600.0, 600.0
@@ -229,12 +229,23 @@ def open_failures(job: Job, view: View) -> tuple[Event, ...]:
     return tuple(event for event in job.events if is_open_failure(event, view))
 
 
+def _all_ended(job: Job) -> bool:
+    """Did every rank that is seen destroy the communicator of all ranks (src/init.cc, commDestroySync, since 2.12)?"""
+    width = max((rank.nranks for rank in job.ranks if rank.nranks is not None), default=None)
+    ended = {
+        (event.host, event.pid, event.fields.get("rank"))
+        for event in job.events
+        if event.event == _ENDED and event.fields.get("how") == "Destroy" and event.fields.get("nranks") == width
+    }
+    return width is not None and all((rank.host, rank.pid, rank.rank) in ended for rank in job.ranks)
+
+
 @derived
 def outcome(job: Job, view: View) -> Literal["failed", "finished", "running", "unknown"]:
     """What became of the job: a failure that nothing followed, an orderly end, steps to the last line, else unknown."""
     if open_failures(job, view):
         return "failed"
     found = marks(job, view)
-    if found.finished:
+    if found.finished or _all_ended(job):
         return "finished"
     return "running" if found.stepped or found.served else "unknown"

@@ -193,8 +193,8 @@ def _comm(found: re.Match[str]) -> Reading:
     nodes, state = re.search(r" nNodes (\d{1,6})", text), None
     if text.endswith("Init START"):
         state = "started"
-    elif text.endswith(("Init COMPLETE", "- COMPLETE", "Destroy COMPLETE", "Finalize COMPLETE")):
-        state = "ready"
+    elif text.endswith(("Init COMPLETE", "- COMPLETE")):
+        state = "ready"  # its end says only that it was: a failure may lie between
     elif "cudaDev" not in text and nodes is None:
         state = "started"  # 2.3: the line itself is the start
     init = Init(
