@@ -29,6 +29,18 @@ def test_a_generated_healthy_job_is_silent(release: str, fabric: str) -> None:
     assert report.summary.verdict == "healthy-as-far-as-seen"
 
 
+def test_what_a_job_that_finished_does_without_is_a_risk() -> None:
+    job = healthy.Job("2.21.5", "ib", nodes=2, gpus=8)
+    lines = healthy.healthy_log(job).replace("/GDRDMA", "").splitlines(keepends=True)
+    log = "".join(line for line in lines if "Destroy COMPLETE" not in line)
+    words = {}
+    for end in ("", "".join(f"Epoch 1 step {number} loss 2.{number}\n" for number in range(1, 9))):
+        report = diagnose([TextSource.of_bytes("job.log", (log + end).encode())])
+        words[bool(end)] = report.summary.verdict, {f.name: f.role for f in report.findings}
+    assert words[False] == ("failed-cause-not-here", {"gdr-disabled-for-hca": "symptom"})
+    assert words[True] == ("risk-only", {"gdr-disabled-for-hca": "risk"})
+
+
 def test_sixteen_ranks_with_gdr_say_what_was_looked_at_and_what_was_not() -> None:
     job = healthy.Job("2.21.5", "ib", nodes=2, gpus=8)
     report = diagnose([TextSource.of_bytes("job.log", healthy.healthy_log(job).encode())])

@@ -60,7 +60,12 @@ class Standing:
         return is_in_job(host, self._view) is False
 
     def last(self, found: Finding, explained: Sequence[Finding]) -> Finding:
-        """The cause as a risk where nothing failed that it explains; ``explained`` are the findings that it does."""
+        """The cause as a risk where nothing failed that it explains; ``explained`` are the findings that it does.
+
+        So is a symptom of a part that is not used, where the job went well and nobody misses the part.
+        """
+        if self._is_missed_by_nobody(found):
+            return msgspec.structs.replace(found, role="risk")
         if found.role != "cause" or found.severity == "info" or _spans(found) & self._open:
             return found
         if not self._well and (found.rule.broken or self._is_meant(found)):
@@ -69,6 +74,10 @@ class Standing:
             return found
         severity: Severity = "warning" if found.severity == "error" else found.severity
         return msgspec.structs.replace(found, severity=severity, role="risk")
+
+    def _is_missed_by_nobody(self, found: Finding) -> bool:
+        unused = found.role == "symptom" and found.rule.complaint == "not-used"
+        return unused and self._well and not self._told and not _spans(found) & self._open
 
     def _is_meant(self, found: Finding) -> bool:
         """Is there a complaint, and can it be of what the finding makes?

@@ -218,8 +218,7 @@ def gdr_problem(rank: Rank, view: View) -> str:
             if verdict.gpu is not None:
                 return f"NCCL disabled it for GPU {verdict.gpu} and NIC {verdict.hca}"
             return f"NCCL disabled it for {verdict.hca}"
-    staged, _ = _staged_and_direct(rank)
-    return f"{staged} channel connections lack /GDRDMA"
+    return "channel connections lack /GDRDMA"
 
 
 _SMALL_READ = 512
