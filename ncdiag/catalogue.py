@@ -126,7 +126,7 @@ def _pack(name: str, folder: Path) -> tuple[Rule, ...]:
     """The rules of one folder. A pack is never shipped, so its name is its own."""
     messages = compiled.files(compiled.PACKAGE / "messages", ".toml")
     sources = itertools.chain(
-        compiled.files(folder, ".toml"), [str(rules_dir() / AREAS), str(rules_dir() / WORDING)], messages, _code()
+        compiled.files(folder, ".toml", 1), [str(rules_dir() / AREAS), str(rules_dir() / WORDING)], messages, _code()
     )
     return compiled.load(name, sources, lambda: _read(folder), tuple[Rule, ...])
 

@@ -52,8 +52,11 @@ def load(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind:
     return found
 
 
-def files(folder: str | Path, suffix: str) -> Iterator[str]:
-    """Paths of the files below ``folder`` whose names end so, in a fixed order; none when it cannot be read."""
+def files(folder: str | Path, suffix: str, depth: int = 8) -> Iterator[str]:
+    """Paths of the files below ``folder`` whose names end so, in a fixed order; none when it cannot be read.
+
+    ``depth``: levels of folders that are entered, as links may make a folder its own subfolder.
+    """
     try:
         with os.scandir(folder) as found:
             entries = sorted(found, key=lambda entry: entry.name)
@@ -62,8 +65,8 @@ def files(folder: str | Path, suffix: str) -> Iterator[str]:
     for entry in entries:
         if entry.name.endswith(suffix):
             yield entry.path
-        elif entry.name != "__pycache__" and entry.is_dir():
-            yield from files(entry.path, suffix)
+        elif depth and entry.name != "__pycache__" and entry.is_dir():
+            yield from files(entry.path, suffix, depth - 1)
 
 
 def is_checkout() -> bool:

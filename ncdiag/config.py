@@ -1,7 +1,8 @@
 """A site's own settings: private rule packs, and rules that are left out for a stated reason until a stated day.
 
 One file counts, the first that exists: ``--config``, ``NCDIAG_CONFIG`` (set to nothing: none), ``ncdiag.toml`` in the
-working directory, ``ncdiag/config.toml`` in the user's configuration folder, ``/etc/ncdiag.toml``::
+working directory if the user or root owns it, ``ncdiag/config.toml`` in the user's configuration folder,
+``/etc/ncdiag.toml``::
 
     rules = ["site-rules"]          # folders, from where this file lies
 
@@ -93,5 +94,17 @@ def find(environment: Mapping[str, str] = os.environ) -> Path | None:
     if VARIABLE in environment:
         return Path(environment[VARIABLE]) if environment[VARIABLE] else None
     user = environment.get("XDG_CONFIG_HOME") or os.path.join(environment.get("HOME", ""), ".config")  # noqa: PTH118
-    places = (PROJECT, Path(user, "ncdiag", "config.toml"), SYSTEM)
+    project = () if passed_over(environment) else (PROJECT,)
+    places = (*project, Path(user, "ncdiag", "config.toml"), SYSTEM)
     return next((place for place in places if os.path.isfile(place)), None)  # noqa: PTH113  (raises nothing)
+
+
+def passed_over(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """The file in the working directory that does not count unasked: it is another user's, and may name rule packs."""
+    if VARIABLE in environment or not hasattr(os, "getuid"):
+        return None
+    try:
+        owner = PROJECT.stat().st_uid
+    except OSError:
+        return None
+    return None if owner in {os.getuid(), 0} else PROJECT

@@ -6,7 +6,9 @@ Imported only where definitions are read, never on the way from a log to a repor
 from __future__ import annotations
 
 import re
+import stat
 import sys
+from pathlib import Path
 from typing import Any
 
 from ncdiag.errors import DefinitionError
@@ -16,9 +18,28 @@ if sys.version_info >= (3, 11):
 else:
     from tomli import TOMLDecodeError, loads
 
-__all__ = ["TOMLDecodeError", "definition", "loads"]
+__all__ = ["SIZE_LIMIT", "TOMLDecodeError", "definition", "loads", "text_of"]
+
+SIZE_LIMIT = 1 << 20
+"""Bytes of a file of definitions; the longest that is shipped has a hundredth of them."""
 
 _PLACE = re.compile(r" ?\(at (?:line (\d+), column \d+|end of document)\)")
+
+
+def text_of(path: Path) -> str:
+    """The text of a file of definitions, which may be a stranger's.
+
+    Raises DefinitionError where it is no regular file (a pipe would be waited for, a device never ends) or longer than
+    `SIZE_LIMIT`; OSError and ValueError as `Path.read_text` does.
+    """
+    state = path.stat()
+    if not stat.S_ISREG(state.st_mode):
+        reason = "this is no regular file"
+        raise DefinitionError(reason, file=str(path))
+    if state.st_size > SIZE_LIMIT:
+        reason = f"this file is longer than {SIZE_LIMIT >> 20} MiB"
+        raise DefinitionError(reason, file=str(path))
+    return path.read_text(encoding="utf-8")
 
 
 def definition(text: str, file: str) -> dict[str, Any]:

@@ -70,8 +70,11 @@ class Options:
         import datetime as dt
 
         from ncdiag import config, diagnose
+        from ncdiag.commands._output import say
 
         site = config.load(self.config)
+        if not self.config and not self.quiet and (foreign := config.passed_over()):
+            say(f"{foreign} is another user's and was not used (--config {foreign} uses it)")
         left_out = site.left_out(dt.datetime.now(tz=dt.timezone.utc).date())
         return diagnose.Options(
             select=tuple(self.select or site.select),

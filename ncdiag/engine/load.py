@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -25,6 +26,8 @@ T = TypeVar("T")
 
 WORDS = "words.toml"
 """The file of an area that gives names to lists of words."""
+FILES_LIMIT = 5000
+"""Files of one pack; ncdiag itself ships about a thousand rules."""
 _CODE = re.compile(r"[A-Z]{2,6}\d{3,4}\Z")
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*\Z")
 _TABLES: dict[str, type[msgspec.Struct]] = {
@@ -44,8 +47,12 @@ def load_folder(folder: Path, names: Names | None = None) -> tuple[Rule, ...]:
 
 
 def rule_files(folder: Path) -> list[Path]:
-    """The rule files of a folder, in a fixed order."""
-    return sorted(path for path in folder.glob("*/*.toml") if path.name != WORDS)
+    """The rule files of a folder, in a fixed order. Raises DefinitionError where there are too many."""
+    found = list(itertools.islice(folder.glob("*/*.toml"), FILES_LIMIT + 1))
+    if len(found) > FILES_LIMIT:
+        reason = f"this folder holds more than {FILES_LIMIT} files of rules"
+        raise DefinitionError(reason, file=str(folder))
+    return sorted(path for path in found if path.name != WORDS)
 
 
 def texts_of(folder: Path) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
@@ -56,7 +63,7 @@ def texts_of(folder: Path) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     texts: dict[str, list[str]] = {}
     inputs: dict[str, list[str]] = {}
     for path in rule_files(folder):
-        data = toml.definition(path.read_text(encoding="utf-8"), str(path))
+        data = toml.definition(toml.text_of(path), str(path))
         shown = [sign for sign in data.get("sign", ()) if not sign.get("says")]
         formats = [sign.pop(name) for sign in shown for name in ("example", "unlike") if name in sign]
         inputs[data["code"]] = list(_strings([data.pop("example", []), formats]))
@@ -108,7 +115,7 @@ def _values(path: Path, kind: type[T], sample: str) -> dict[str, T]:
 def _file(path: Path, kind: type[T], sample: str) -> T | None:
     """What a file holds; None when it does not exist."""
     try:
-        return msgspec.convert(toml.definition(path.read_text(encoding="utf-8"), str(path)), kind)
+        return msgspec.convert(toml.definition(toml.text_of(path), str(path)), kind)
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
@@ -119,7 +126,7 @@ def _file(path: Path, kind: type[T], sample: str) -> T | None:
 def load_file(path: Path, names: Names | None = None) -> Rule:
     """One rule; its file is called after it, its folder after its area."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = toml.text_of(path)
     except (OSError, ValueError) as error:
         reason = f"the rule cannot be read: {error}"
         raise DefinitionError(reason, file=str(path)) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ncdiag import catalogue
+from ncdiag import catalogue, config
 from ncdiag.engine.load import load_folder
 from ncdiag.explaining import facts
 from ncdiag.explaining.rule_pages import INDEX, texts
@@ -111,6 +112,55 @@ def test_the_configuration_is_found_and_its_packs_lie_beside_it(tmp_path: Path, 
     assert "our-net" in found(XDG_CONFIG_HOME=str(tmp_path / "config"))
     shown = ncdiag("rules", "show", "our-net", env={"XDG_CONFIG_HOME": str(tmp_path / "config")})
     assert shown.stdout.startswith(b"our-net (SITE001")
+
+
+def test_a_configuration_of_somebody_else_is_not_used_unasked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "ncdiag.toml"
+    file.write_text('rules = ["pack"]\n')
+    monkeypatch.chdir(tmp_path)
+    nothing = {"HOME": str(tmp_path / "nobody")}
+    assert config.find(nothing) == config.PROJECT
+    assert config.passed_over(nothing) is None
+    owner = file.stat().st_uid
+    monkeypatch.setattr(os, "getuid", lambda: owner + 1)
+    if owner:  # what root owns counts for all
+        assert config.find(nothing) != config.PROJECT
+        assert config.passed_over(nothing) == config.PROJECT
+    else:
+        os.chown(file, 65534, -1)
+        assert config.find(nothing) != config.PROJECT
+        assert config.passed_over(nothing) == config.PROJECT
+    assert config.load(file).rules == ("pack",), "asked for, it is used"
+
+
+@pytest.mark.parametrize("name", ["site/pipe.toml", "areas.toml", "site/words.toml"])
+@pytest.mark.parametrize(
+    ("kind", "told"), [("pipe", "no regular file"), ("device", "no regular file"), ("huge", "longer than 1 MiB")]
+)
+def test_a_pack_holds_regular_files_alone(name: str, kind: str, told: str, tmp_path: Path, ncdiag: Run) -> None:
+    ncdiag("rules", "new", "our-net", "--in", str(tmp_path / "pack"))
+    path = tmp_path / "pack" / name
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        with path.open("wb") as file:
+            file.truncate(2 << 20)
+    done = ncdiag("triage", "--rules", str(tmp_path / "pack"), "-", input=PASTE)
+    assert done.returncode == 2
+    assert told.encode() in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_pack_that_holds_itself_is_read_once(tmp_path: Path, ncdiag: Run) -> None:
+    ncdiag("rules", "new", "our-net", "--in", str(tmp_path / "pack"))
+    for name in ("a", "b", "c"):
+        (tmp_path / "pack" / name).symlink_to(tmp_path / "pack")
+    done = ncdiag(
+        "triage", "--format", "json", "--rules", str(tmp_path / "pack"), "-", input=b"export NCCL_SOCKET_IFNAME=eth0\n"
+    )
+    assert "our-net" in names(done)
 
 
 @pytest.mark.parametrize(
