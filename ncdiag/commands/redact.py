@@ -23,7 +23,8 @@ app = application()
 @app.command(
     help="Clean FILE (- is standard input): addresses, names of hosts and users, GUIDs, UUIDs and serial numbers get "
     "stand-ins that keep subnets, vendors and names of devices, so that it can still be diagnosed; secrets are removed."
-    " A bundle, an sos report or a recorded tree becomes a cleaned bundle.",
+    " A bundle, an sos report or a recorded tree becomes a cleaned bundle. It is best effort: look the result over "
+    "before you share it.",
 )
 def redact(
     files: Annotated[list[str], typer.Argument(metavar="FILE...")],
@@ -32,6 +33,10 @@ def redact(
         Path | None,
         typer.Option("--map", metavar="FILE", help="Keep what became what in FILE, and go on with it the next time."),
     ] = None,
+    review: Annotated[
+        bool, typer.Option("--review", help="List on stderr the words left that may be secrets: long, made by chance.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
 ) -> int:
     """Print the cleaned text, several files each under a heading, or write a cleaned bundle."""
     from ncdiag.redact import Redactor, cleaned
@@ -39,28 +44,46 @@ def redact(
     from ncdiag.sources.files import open_sources
     from ncdiag.sources.model import Packed, Unreadable
 
-    key, mapping = _known(map_) if map_ else (None, None)
+    key, mapping, kinds = _known(map_) if map_ else (None, None, None)
     texts: list[Text] = []
     for source in open_sources(files):
         if isinstance(source, Packed):
-            redactor = Redactor((), key, mapping)
+            redactor = Redactor((), key, mapping, kinds)
             _clean_machine(source, files, output, redactor)
-            _keep(map_, redactor)
+            _finish(redactor, map_, review=review, quiet=quiet)
             return 0
         if isinstance(source, Unreadable):
             say(f"{source.name}: {source.reason}")
         else:
             texts.append(Spooled(source))
-    made, redactor = cleaned(texts, key, mapping)
+    made, redactor = cleaned(texts, key, mapping, kinds)
     pour(_headed(made), output)
-    _keep(map_, redactor)
+    _finish(redactor, map_, review=review, quiet=quiet)
     return 0 if texts else 3
+
+
+def _finish(redactor: Redactor, map_: Path | None, *, review: bool, quiet: bool) -> None:
+    """Keep the map, say how much was replaced, and what is left for a person to look at."""
+    _keep(map_, redactor)
+    if review:
+        words = sorted(redactor.review)
+        said = "\n  ".join([f"{len(words)} words to look at, which may be secrets or not:", *words])
+        say(said if words else "no word was left that may be a secret", lines=True)
+    if not quiet:
+        counts = [f"{count} {_plural(kind, count)}" for kind, count in sorted(redactor.replaced().items()) if count]
+        say(f"replaced: {', '.join(counts) or 'nothing'}")
+        say("best effort: look it over before you share it" + ("" if review else " (--review lists doubtful words)"))
+
+
+def _plural(kind: str, count: int) -> str:
+    """The name of a kind behind a number."""
+    return kind if count == 1 else f"{kind}es" if kind.endswith("s") else f"{kind}s"
 
 
 def _keep(path: Path | None, redactor: Redactor) -> None:
     """Write the map where one is wanted, readable by its owner alone."""
     if path:
-        held = {"key": redactor.key.hex(), "mapping": redactor.mapping}
+        held = {"key": redactor.key.hex(), "mapping": redactor.mapping, "kinds": dict(redactor.kinds)}
         to_file([json.dumps(held, indent=1).encode()], path, 0o600)
 
 
@@ -88,13 +111,14 @@ def _clean_machine(source: Packed, files: list[str], output: Path | None, redact
     bundle.write(bundle_cleaned(machines[0], redactor), output or Path("-"))
 
 
-def _known(path: Path) -> tuple[bytes | None, dict[str, str] | None]:
-    """Key and stand-ins of an earlier run; nothing when there was none."""
+def _known(path: Path) -> tuple[bytes | None, dict[str, str] | None, dict[str, str] | None]:
+    """Key, stand-ins and their kinds of an earlier run; nothing when there was none."""
     try:
         held = json.loads(path.read_bytes())
-        return bytes.fromhex(held["key"]), {str(name): str(made) for name, made in held["mapping"].items()}
+        tables = [{str(name): str(made) for name, made in held[key].items()} for key in ("mapping", "kinds")]
+        return bytes.fromhex(held["key"]), tables[0], tables[1]
     except FileNotFoundError:
-        return None, None
+        return None, None, None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         msg = f"{path} is no map of an earlier run"
         raise UsageError(msg) from error

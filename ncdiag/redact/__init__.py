@@ -2,9 +2,9 @@
 
 Kept is what a diagnosis rests on: which addresses share a subnet (of any length), the private range or link-local
 prefix they are in, host parts, gateways and masks; names of interfaces and HCAs with their numbers; vendors in MAC
-addresses and GUIDs and how these hang together. Replaced are the middle bits of addresses, MACs and GUIDs, names of
-hosts (``host1`` ...) and users (``user1`` ...), UUIDs and serial numbers. Values of secrets are removed and nowhere
-kept.
+addresses and GUIDs and how these hang together. Replaced are the middle bits of addresses, MACs and GUIDs, the
+letters in names of hosts, domains, users, their folders and buckets, UUIDs and serial numbers; what stands in is as
+long, so that wrapped lines break where they broke. Values of secrets are removed and nowhere kept.
 """
 
 from __future__ import annotations
@@ -56,18 +56,19 @@ class Cleaned(Text):
         """The buffers of the source, cleaned; as many lines as before."""
         self._redactor.begin()
         for buffer in self._source.buffers():
-            yield self._redactor.part(buffer.decode("utf-8", "replace")).encode()
+            yield self._redactor.buffer(buffer)
 
 
 def cleaned(
-    sources: Iterable[Text], key: bytes | None = None, mapping: Mapping[str, str] | None = None
+    sources: Iterable[Text],
+    key: bytes | None = None,
+    mapping: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str] | None = None,
 ) -> tuple[list[Cleaned], Redactor]:
     """The sources with their texts and names cleaned, and what cleans them. Each is read twice: first for the names."""
     kept = [source if isinstance(source, Spooled) else Spooled(source) for source in sources]
-    redactor = Redactor(hosts_in(kept), key, mapping)
-    for source in kept:
-        for buffer in source.buffers():
-            redactor.learn(buffer.decode("utf-8", "replace").split("\n"))
+    redactor = Redactor((), key, mapping, kinds)
+    redactor.know(hosts_in(kept, redactor))
     redactor.learn([source.name for source in kept])
     return [Cleaned(source, redactor) for source in kept], redactor
 
@@ -99,9 +100,14 @@ def structure_cleaned(value: T, redactor: Redactor) -> T:
     return made
 
 
-def hosts_in(sources: Sequence[Text]) -> list[str]:
-    """Names of machines in the order in which the sources name them first; a secret is none, whatever it looks like."""
-    return names_of(job_of([read_source(WithoutSecrets(source)) for source in sources]))
+def hosts_in(sources: Sequence[Text], redactor: Redactor | None = None) -> list[str]:
+    """Names of machines in the order in which the sources name them first; a secret is none, whatever it looks like.
+
+    ``redactor`` learns on the way what lines say by themselves.
+    """
+    learner = redactor or Redactor()
+    without = [WithoutSecrets(source, learner.secrets(), learner.learn_line) for source in sources]
+    return names_of(job_of([read_source(source) for source in without]))
 
 
 def names_of(job: Job) -> list[str]:

@@ -11,6 +11,8 @@ from ncdiag.sources.model import Text
 
 _IN_MEMORY = 32 << 20
 _PIECE = 1 << 20
+_HELD = 64 << 20
+"""Bytes of a file that are held while it is read twice."""
 
 
 class Spooled(Text):
@@ -20,6 +22,7 @@ class Spooled(Text):
         """A source that can be read once is read here."""
         self.name, self.notes = source.name, source.notes
         self._source = source
+        self._held: list[bytes] | None = None
         self._kept: tempfile.SpooledTemporaryFile[bytes] | None = None
         if not isinstance(source, File) or source.path is None:
             self._kept = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115  (it goes with this object)
@@ -29,10 +32,24 @@ class Spooled(Text):
 
     def buffers(self) -> Iterator[bytes]:
         """Its buffers, which end at line ends."""
+        if self._held is not None:
+            yield from self._held
+            return
         if self._kept is None:
-            yield from self._source.buffers()
-            self.notes = self._source.notes
+            yield from self._read()
             return
         self._kept.seek(0)
         while lines := self._kept.readlines(_PIECE):
             yield b"".join(lines)
+
+    def _read(self) -> Iterator[bytes]:
+        """The buffers of a file, held for the next time where they are few: unpacking its records costs most."""
+        held: list[bytes] = []
+        size = 0
+        for buffer in self._source.buffers():
+            size += len(buffer)
+            if size <= _HELD:
+                held.append(buffer)
+            yield buffer
+        self.notes = self._source.notes
+        self._held = held if size <= _HELD else None

@@ -21,9 +21,72 @@ def test_names_of_hosts_and_users() -> None:
     assert set(used.mapping) >= {"gpu07", "gpu08", "alice"}
     assert not re.search("gpu07|gpu08|alice|10[.]20[.]", text + made.name)
     assert text.count("\n") == PASTE.count("\n")
-    assert hosts_in([made]) == ["host1", "host2"] or set(hosts_in([made])) == {"host1", "host2"}
-    assert "-w host" in text
-    assert "/home/user1/run" in text
+    assert set(hosts_in([made])) == {used.mapping["gpu07"], used.mapping["gpu08"]}
+    assert [len(line) for line in text.split("\n")] == [len(line) for line in PASTE.split("\n")]
+    assert f"-w {used.mapping['gpu07'].removesuffix('07')}[07-08] " in text
+    assert f"/home/{used.mapping['alice']}/run" in text
+
+
+NAMED = """\
+n-a07.dc3.birke.example:1:1 [0] NCCL INFO Bootstrap : Using eth0:10.7.0.2<0>
+n-a07:1:1 [0] NCCL WARN Got it from peer 10.7.0.3<4711> localGid ::ffff:10.7.0.2 remoteGidsfe80::526b:4bff:fea1:b2c3
+mlx5_0 1 0 fe80:0000:0000:0000:526b:4bff:fea1:b2c3 v1
+n-a08:1:1 [0] NCCL WARN peer n-a09.dc3.birke.example<40000>
+File "/scratch/ulmer/proj/train.py", line 3
+File "/mnt/beegfs/eibe/x.py", line 4
+C:\\Users\\ulmer\\x
+s3://birke-checkpoints/llm/ckpt
+torchrun --master_addr n-a10 --master_port 29500
+NodeList=n-a[07-10]
+ssh n-a11
+Warning: Permanently added 'n-a12,10.7.0.9' (ECDSA) to the list
+slurmstepd: error: *** STEP 991.0 ON n-a13 CANCELLED AT ***
+[n-a14:12345] *** Process received signal ***
+http://n-a15.birke.example:8080/x
+mail ulmer@birke.example
+"""
+
+
+def test_names_are_replaced_wherever_they_stand() -> None:
+    (made,), used = cleaned([TextSource.of_bytes("paste.txt", NAMED.encode())], KEY)
+    text = b"".join(made.buffers()).decode()
+    assert not re.search(r"n-a\d|n-a\[|birke|ulmer|eibe|10[.]7[.]", text)
+    for kept in ("/ckpt", "/proj/train.py", ".example:8080/x", "[07-10]", "<40000>", "llm", "eth0:10."):
+        assert kept in text
+    assert [len(line) for line in text.split("\n")] == [len(line) for line in NAMED.split("\n")]
+    [tail] = re.findall("remoteGidsfe80::526b:4bff:fe(.*)", text)
+    assert f":fe{tail} v1" in text, "glued or not, an address is the same"
+    assert tail != "a1:b2c3"
+    assert set(used.replaced()) >= {"host name", "user name", "domain", "bucket name", "IPv4 address", "IPv6 address"}
+
+
+def test_names_stay_sorted_and_in_their_sets() -> None:
+    names = ["cn-b2", "cn-b10", "cn-a3", "login1", "dgx-07", "zeta-1"]
+    made = clean("\n".join(names), *names).split("\n")
+    assert sorted(range(6), key=names.__getitem__) == sorted(range(6), key=made.__getitem__)
+    assert [len(name) for name in made] == [len(name) for name in names]
+    assert not set(names) & set(made)
+
+
+@examples(200)
+@given(number=st.integers(0x0A000100, 0x0AFFFEFE), other=st.integers(0x2001 << 112, (0x2001 << 112) + (1 << 100)))
+def test_addresses_keep_their_length(number: int, other: int) -> None:
+    texts = [str(ipaddress.IPv4Address(number)), str(ipaddress.IPv6Address(other))]
+    made = clean(" ".join(texts)).split()
+    assert [len(text) for text in made] == [len(text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nvidia-cudnn-cu12==9.1.0.70 libcudnn.so.8.9.2.26 cudnn 8.9.2.26 MLNX_OFED version 5.8.1.1",
+        "https://docs.nvidia.com/x https://github.com/NVIDIA/nccl nvcr.io/nvidia/pytorch:24.01-py3",
+        "commId 0x7e1f0c42a1b2c3d4 comm 0x55d0a1b2c3d4e5f6 commit 0123456789abcdef",
+        "torch.distributed.run threading.local self.net model.com.weight",
+    ],
+)
+def test_what_names_nobody_stays(text: str) -> None:
+    assert clean(text, "gpu-a07") == text
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import random
+import re
 
 import pytest
 from cleaning import FIXTURES, KEY, clean
+from healthy_words import healthy
+from planted import planted
 
 from ncdiag.redact import Redactor, cleaned
+from ncdiag.redact.secret import Secrets
 from ncdiag.sources.files import TextSource
 
 SECRETS = (
@@ -49,6 +53,65 @@ def test_a_secret_that_looks_like_a_host_is_in_no_mapping(line: str) -> None:
     texts = [f"$ cat hosts\n{line.format(secret)}\n-----END RSA PRIVATE KEY-----\n" for secret in ("x9e16", "zq3-7")]
     (_, _), used = cleaned([TextSource.of_bytes("hosts", text.encode()) for text in texts], KEY)
     assert not {"x9e16", "zq3-7"} & set(used.mapping)
+
+
+def test_every_kind_of_planted_secret_is_gone() -> None:
+    """One by one, and what stands around it stays."""
+    texts = list(planted())
+    assert len(texts) > 300
+    left = []
+    for dress, text, secret in texts:
+        made = clean(f"first line\n{text}\nlast line, all well")
+        if secret in made or not (made.startswith("first line\n") and made.endswith("\nlast line, all well")):
+            left.append((dress, text, made))
+    assert left == []
+
+
+def test_a_secret_that_a_name_told_is_gone_everywhere() -> None:
+    text = "export DB_PASSWORD=mX9-wolke.77\nretrying with mX9-wolke.77 on rank 0\n"
+    (made,), used = cleaned([TextSource.of_bytes("x", text.encode())], KEY)
+    assert b"".join(made.buffers()) == b"export DB_PASSWORD=***\nretrying with *** on rank 0\n"
+    assert used.replaced() == {"secret": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        (
+            "srun --export=ALL,DB_PASSWORD=x9q,NCCL_DEBUG=INFO python",
+            "srun --export=ALL,DB_PASSWORD=***,NCCL_DEBUG=INFO python",
+        ),
+        ("{name: HF_TOKEN, value: x9q}", "{name: HF_TOKEN, value: ***}"),
+        (
+            '{"k": "-----BEGIN PRIVATE KEY-----\\nx9q\\n-----END PRIVATE KEY-----", "a": 1}\nnext',
+            '{"k": "***", "a": 1}\nnext',
+        ),
+        ("-----BEGIN RSA PRIVATE KEY-----\nnothing of a key, cut\nnext", "***\nnothing of a key, cut\nnext"),
+        ("data:\n  a: b\nkind: ConfigMap", "data:\n  a: b\nkind: ConfigMap"),
+        ("os.environ['MY_PASS']='x9q'", "os.environ['MY_PASS']='***'"),
+        ("curl -u kim:x9q https://x.lab.example/y", "curl -u kim:*** https://x.lab.example/y"),
+    ],
+)
+def test_what_stands_around_a_secret_stays(text: str, made: str) -> None:
+    lines = text.split("\n")
+    changed = Secrets().part(lines, range(len(lines)))
+    assert "\n".join(changed.get(index, line) for index, line in enumerate(lines)) == made
+
+
+def test_healthy_words_and_lines_stay() -> None:
+    words = list(healthy())
+    assert len(words) > 2000
+    assert [(word, made) for word in words if (made := clean(word)) != word] == []
+
+
+def test_no_fixture_is_taken_for_a_secret() -> None:
+    """Beside those that fixtures hold on purpose."""
+    found = []
+    for path in sorted(path for path in FIXTURES.rglob("*.txt") if path.parent.parent.name != "lint"):
+        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+        made = Secrets().part(lines, range(len(lines)))
+        found += [f"{path.name}: {lines[index]}" for index in made]
+    assert [line for line in found if not re.search("TOKEN|KEY|me:pass@|hf_", line)] == []
 
 
 @pytest.mark.parametrize("seed", range(4))
