@@ -121,7 +121,8 @@ def _paired(tree: Tree, base: str) -> tuple[str, str]:
 def routes(tree: Tree) -> Iterator[Observation]:
     """Routes of the main table that are up; the default ones as ``default`` and ``::/0``.
 
-    Of several to one destination over one interface, that of the lowest metric, which the kernel takes.
+    Of several to one destination over one interface, that of the lowest metric, which the kernel takes. A route that
+    refuses what is sent there stands behind no interface (``*``).
     """
     for path, read in (("proc/net/route", _route4), ("proc/net/ipv6_route", _route6)):
         lines = tree.lines(path)
@@ -133,13 +134,16 @@ def routes(tree: Tree) -> Iterator[Observation]:
                 best[key] = min(best.get(key, (metric, index, gateway)), (metric, index, gateway), key=lambda r: r[:2])
         for key, (metric, index, gateway) in best.items():
             text = (lines or [])[index]
-            yield tree.fact(path, "Route", *key, text=text, line=index + 1, metric=metric, gateway=gateway)
+            refuses = True if key[1] == NO_DEVICE else None
+            told = {"metric": metric, "gateway": gateway, "refuses": refuses}
+            yield tree.fact(path, "Route", *key, text=text, line=index + 1, **told)
     if tree.exists("proc/net/route") and not {"proc/net/route", "proc/net/ipv6_route"} & set(tree.refused):
         yield tree.whole("proc/net", "routes")
 
 
 _ROUTE_UP, _ROUTE_REJECT = 0x1, 0x200
 _Route = tuple[tuple[str, str], int, str | None]  # (destination, interface), metric, gateway
+NO_DEVICE = "*"  # what fib_route_seq_show prints for a route without one: blackhole, unreachable, prohibit
 
 
 def _route4(words: list[str]) -> _Route | None:
@@ -150,10 +154,11 @@ def _route4(words: list[str]) -> _Route | None:
         network = ipaddress.IPv4Network(f"{destination}/{mask}")
     except (ValueError, IndexError, OverflowError):
         return None
-    if not flags & _ROUTE_UP or flags & _ROUTE_REJECT:
+    if not flags & _ROUTE_UP:
         return None
+    refuses = bool(flags & _ROUTE_REJECT) or interface == NO_DEVICE
     name = str(network) if network.prefixlen else "default"
-    return (name, interface), metric, str(gateway) if int(gateway) else None
+    return (name, NO_DEVICE if refuses else interface), metric, str(gateway) if int(gateway) else None
 
 
 def _ipv4(text: str) -> ipaddress.IPv4Address:

@@ -60,7 +60,10 @@ class Interface(Fact, frozen=True, kw_only=True):
 
 
 class Route(Fact, frozen=True, kw_only=True):
-    """A route of the main table; ``destination`` is a CIDR text or ``default``."""
+    """A route of the main table; ``destination`` is a CIDR text or ``default``.
+
+    ``refuses``: the kernel sends nothing there (``blackhole``, ``unreachable``, ``prohibit``).
+    """
 
     KEY = ("destination", "interface")
 
@@ -69,6 +72,7 @@ class Route(Fact, frozen=True, kw_only=True):
     interface: str | None = None
     gateway: str | None = None
     metric: int | None = None
+    refuses: bool | None = None
 
 
 class RouteAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
