@@ -11,6 +11,7 @@ from ncdiag.facts.vocabulary.benchmarks import pcie_gbs
 from ncdiag.facts.vocabulary.failures import CODES, OWN_FAILURES
 from ncdiag.facts.vocabulary.gpus import gpu_of
 from ncdiag.facts.vocabulary.hosts import RDMA_CARDS
+from ncdiag.facts.vocabulary.pci import is_nvidia_gpu, is_rdma_card
 from ncdiag.patterns import lazy_regex
 
 _CPUS = 1 << 13
@@ -89,7 +90,7 @@ def narrow_devices(host: Host, view: View) -> tuple[str, ...] | None:
     found = []
     told = False
     for device in host.pci:
-        if not _is_fast(device) or not device.width or not device.width_max:
+        if not _is_fast(device, host) or not device.width or not device.width_max:
             continue
         told = True
         if (device.width < device.width_max or _is_slow_card(device)) and not _carries_its_port(device, host):
@@ -106,20 +107,17 @@ def narrow_devices(host: Host, view: View) -> tuple[str, ...] | None:
     return tuple(found) if told else None
 
 
-def _is_gpu(device: PciDevice) -> bool:
-    return "NVIDIA" in (device.description or "") and "3D controller" in (device.description or "")
-
-
-def _is_fast(device: PciDevice) -> bool:
+def _is_fast(device: PciDevice, host: Host) -> bool:
     words = device.description or ""
     if any(word in words for word in _SLOW_BY_DESIGN):
         return False
-    return _is_gpu(device) or any(word in words for word in _FAST_CARDS)
+    card = is_rdma_card(device, host) or any(word in words for word in _FAST_CARDS)
+    return is_nvidia_gpu(device) or card
 
 
 def _is_slow_card(device: PciDevice) -> bool:
     fast, slow = device.speed_gts_max, device.speed_gts
-    return not _is_gpu(device) and fast is not None and slow is not None and slow < fast
+    return not is_nvidia_gpu(device) and fast is not None and slow is not None and slow < fast
 
 
 def _carries_its_port(device: PciDevice, host: Host) -> bool:
@@ -128,7 +126,7 @@ def _carries_its_port(device: PciDevice, host: Host) -> bool:
     hcas = own or [hca for hca in host.hcas if hca.bus_id is None]
     rates = [port.rate_gbps for hca in hcas for port in hca.ports if port.state == "active" and port.rate_gbps]
     carried = pcie_gbs(device)
-    return bool(rates) and not _is_gpu(device) and carried is not None and carried * 8 >= max(rates)
+    return bool(rates) and not is_nvidia_gpu(device) and carried is not None and carried * 8 >= max(rates)
 
 
 def _speeds(device: PciDevice) -> str:

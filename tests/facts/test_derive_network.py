@@ -70,7 +70,8 @@ def test_names(name: str, kind: str | None, virtual: bool | None) -> None:
 def test_what_a_tool_told_wins_over_the_name() -> None:
     pod = interface("eth0", kind="veth")
     assert likely_kind(pod, VIEW) == "veth"
-    assert is_virtual(pod, VIEW) is True
+    assert is_virtual(pod, VIEW) is False  # the end that a pod was given: its way out
+    assert is_virtual(interface("veth12ab", kind="veth"), VIEW) is True
     assert is_virtual(interface("docker0", kind="physical"), VIEW) is False
 
 

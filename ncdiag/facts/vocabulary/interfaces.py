@@ -28,6 +28,8 @@ _NAMES: tuple[tuple[str, InterfaceKind], ...] = (
 )
 _KINDS = tuple((lazy_regex(pattern), kind) for pattern, kind in _NAMES)
 _OWN_BRIDGES = lazy_regex(_NAMES[2][0])
+_OF_PODS = lazy_regex(r"net\d{1,2}$")
+"""What Multus calls the further interfaces of a pod."""
 _ELSEWHERE = lazy_regex(r"if\d+$")
 _WIRED = frozenset({"physical", "bond", "vlan", "ipoib"})
 
@@ -37,19 +39,37 @@ def likely_kind(interface: Interface, view: View) -> InterfaceKind | None:
     """The kind that a tool told, else what the name stands for by custom; None for a name without one."""
     if interface.kind is not None:
         return interface.kind
-    kind = next((kind for pattern, kind in _KINDS if pattern.match(interface.name)), None)
+    kind = _by_name(interface)
     if kind == "physical" and interface.parent and _ELSEWHERE.match(interface.parent):
         return None  # linked to a device of another namespace: a veth or macvlan that was given a NIC's name
     return kind
 
 
+def _by_name(interface: Interface) -> InterfaceKind | None:
+    return next((kind for pattern, kind in _KINDS if pattern.match(interface.name)), None)
+
+
 @derived
 def is_virtual(interface: Interface, view: View) -> bool | None:
-    """Does it exist only inside this host? A bridge of unknown purpose may carry the host's own address: unknown."""
+    """Does it exist only inside this host? A bridge of unknown purpose may carry the host's own address: unknown.
+
+    A veth or macvlan with a NIC's name (``eth0``, ``net1``) is the end that a pod was given: its way out.
+    """
     kind = likely_kind(interface, view)
     if kind == "bridge":
-        return True if _OWN_BRIDGES.match(interface.name) else None
+        return True if _OWN_BRIDGES.match(interface.name) or _joins_nothing(interface, view) else None
+    if kind in {"veth", "virtual"} and (_by_name(interface) in _WIRED or _OF_PODS.match(interface.name)):
+        return False
     return None if kind is None else kind in {"veth", "tunnel", "virtual"}
+
+
+def _joins_nothing(bridge: Interface, view: View) -> bool:
+    """True if no interface that could lead out of the host is a port of this bridge, of a host seen whole."""
+    host = view.host(bridge.host)
+    if host is None or not host.looked_at or not is_closed(host, "interfaces"):
+        return False
+    ports = (other for other in host.interfaces if other.master == bridge.name)
+    return not any(_by_name(port) in _WIRED or likely_kind(port, view) in _WIRED for port in ports)
 
 
 @derived

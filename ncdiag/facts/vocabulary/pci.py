@@ -1,0 +1,31 @@
+"""What a PCI function is: a GPU, an RDMA card, a function that a virtual machine was lent."""
+
+from __future__ import annotations
+
+from ncdiag.facts.model import Host, PciDevice
+
+_NVIDIA = "10de"
+_GPU_CLASSES = frozenset({"3D controller", "VGA compatible controller"})
+_SERVER_GPU = "3D controller"
+LENT = frozenset({"vfio-pci", "pci-stub", "xen-pciback"})
+"""Drivers that hold a function for a virtual machine."""
+
+
+def is_nvidia_gpu(device: PciDevice) -> bool:
+    """True for a GPU of NVIDIA: by vendor and class, by lspci's words, or by its driver.
+
+    A 3D controller whose vendor was not told counts: servers have no others of that class.
+    """
+    words, vendor = device.description or "", (device.ids or "").partition(":")[0]
+    if device.physical_function is not None:
+        return False
+    if words:
+        return "NVIDIA" in words and any(kind in words for kind in _GPU_CLASSES)
+    if device.device_class not in _GPU_CLASSES:
+        return False
+    return vendor == _NVIDIA or device.driver == "nvidia" or (not vendor and device.device_class == _SERVER_GPU)
+
+
+def is_rdma_card(device: PciDevice, host: Host) -> bool:
+    """True for a function on which an RDMA device of the host stands, and which is no virtual one."""
+    return device.physical_function is None and any(hca.bus_id == device.bus_id for hca in host.hcas)
