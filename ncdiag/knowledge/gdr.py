@@ -12,10 +12,11 @@ from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.hosts import RDMA_CARDS
 from ncdiag.facts.vocabulary.link_tests import measured_bandwidth
-from ncdiag.facts.vocabulary.rdma import ranks_of
+from ncdiag.facts.vocabulary.rdma import active_ports, is_soft_rdma, ranks_of
 from ncdiag.facts.vocabulary.told_rates import ratio, told
 from ncdiag.messages.vocabulary.reasons import error_name
 from ncdiag.nccl import paths, versions
+from ncdiag.nccl.on_host.in_force import settings_of
 from ncdiag.nccl.selection import gdr
 from ncdiag.nccl.vocabulary.levels import GDR_LEVEL, P2P_LEVEL
 
@@ -284,3 +285,26 @@ def level_word(setting: Setting, view: View) -> str | None:
 def told_fraction_from_gpu(job: Job, view: View) -> float | None:
     """What an RDMA test is said to reach from the memory of a GPU, of what it reaches from host memory."""
     return ratio(told(job, view, {"gpu-test"}), told(job, view, {"rdma-test"}))
+
+
+@derived
+def no_way_to_gpu_memory(host: Host, view: View) -> str | None:
+    """Why no card can reach GPU memory: ``no peer memory module is loaded, DMA-BUF takes ...``; empty for no reason.
+
+    Of hosts with GPUs of a loaded driver and active RDMA ports. None where the modules were not shown, empty where
+    DMA-BUF may work.
+    """
+    cards = [hca for hca in host.hcas if not is_soft_rdma(hca, view) and hca.driver != "efa"]
+    ports = [port for port in active_ports(host, view) if any(hca.name == port.hca for hca in cards)]
+    loaded = peermem_loaded(host, view)
+    if host.driver is None or not ports or loaded:
+        return ""
+    if loaded is None:
+        return None
+    settings, version = settings_of(host, view), view.version(host)
+    exact = versions.LATEST_READ if version is None or version.low != version.high else version.low
+    verdict, told, _ = gdr.support(host, settings, exact)
+    if verdict is not False:
+        return ""
+    view.note(host, "open_kernel_module")
+    return told

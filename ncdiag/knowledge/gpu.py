@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Gpu, HealthCheck, Host, PciDevice, TopoLink
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import (
     DATA_TESTS,
@@ -15,6 +16,7 @@ from ncdiag.facts.vocabulary.gpus import (
     module_of,
     noted_hit,
 )
+from ncdiag.facts.vocabulary.pci import LENT, is_nvidia_gpu
 
 
 @derived
@@ -55,6 +57,27 @@ def _is_gpu(device: PciDevice) -> bool:
     """True for a GPU without a display, as servers have them, and no virtual function of one."""
     words = device.description or ""
     return "NVIDIA" in words and "3D controller" in words and device.physical_function is None
+
+
+@derived
+def gpus_without_driver(host: Host, view: View) -> tuple[str, ...] | None:
+    """Bus ids of GPUs that no driver holds, on a host whose kernel has not loaded NVIDIA's; None where that is unknown.
+
+    Those that are held for a virtual machine are left out, and those of nouveau, of which a rule of its own speaks.
+    """
+    there = [device for device in host.pci if is_nvidia_gpu(device) and device.driver not in LENT]
+    if not there or host.driver is not None or host.gpus:
+        return () if there or is_closed(host, "pci") else None
+    names = {module.name for module in host.modules}
+    if names & {"nvidia", "nouveau"}:
+        return ()
+    if not is_closed(host, "modules") and "nvidia" not in (host.absent_modules or ()):
+        if not host.looked_at:
+            return None
+        there = [device for device in there if device.driver is None]
+    for device in there:
+        view.note(device)
+    return tuple(device.bus_id for device in there)
 
 
 _NO_ACTION = "None"

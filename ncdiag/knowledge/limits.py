@@ -35,7 +35,7 @@ def runs_out_of_files(job: Job, view: View) -> bool | None:
 def _is_tight(host: Host, job: Job, view: View) -> bool:
     limit = nofile(host, view)
     if limit is None or job.nranks is None:
-        return False
+        return limit is not None and limit < _FEW_FILES
     few = job.nranks > _MANY_RANKS and limit <= _FEW_FILES
     return bool(few or (job.nranks > _MANY_MORE and limit < _SOME_FILES))
 

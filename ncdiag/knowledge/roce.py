@@ -113,6 +113,23 @@ def _has_link_local_alone(port: Port, view: View) -> bool:
 
 
 @derived
+def lacks_gids(port: Port, view: View) -> bool | None:
+    """Is the whole GID table of an active RoCE port empty? None where it was not shown whole.
+
+    In a container the entries of interfaces outside of it do not show: of that a rule of its own speaks.
+    """
+    host = view.host(port.host)
+    inside = host is not None and host.in_container is True
+    if port.gids or inside or is_roce(port, view) is False or port.state not in {"active", None}:
+        return False
+    listed = host is not None and "show_gids" in host.complete
+    if not (port.gids_complete or listed) or is_roce(port, view) is None:
+        return None
+    view.note(port, "gids_complete")
+    return True
+
+
+@derived
 def has_rocev2(port: Port, view: View) -> bool | None:
     """Has the GID table an entry of type RoCE v2? None when the table is not known whole."""
     if any(gid.type == "RoCE v2" for gid in port.gids):

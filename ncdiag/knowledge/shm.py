@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Host
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.pci import is_nvidia_gpu
 from ncdiag.messages.vocabulary.reasons import reason
 
 _SHM_CALLS = frozenset({"shm-open-failed", "shm-extend-failed", "shm-map-failed"})
@@ -32,3 +34,22 @@ def separate_shm(event: Event, view: View) -> str:
 
 
 SHM = "/dev/shm"  # noqa: S108
+
+_ROOM = 1 << 30
+"""Bytes of /dev/shm below which several GPUs of a host, and the data loaders beside them, run out of it."""
+
+
+@derived
+def small_shm(host: Host, view: View) -> str | None:
+    """``64 MiB``: the size of /dev/shm where that is little for several GPUs.
+
+    Empty where it is enough, None where it was not shown.
+    """
+    gpus = max(len(host.gpus), host.gpus_attached or 0, sum(map(is_nvidia_gpu, host.pci)))
+    mount = next((mount for mount in host.mounts if mount.path == SHM), None)
+    if gpus <= 1:
+        return "" if host.gpus or is_closed(host, "pci") else None
+    if mount is None or mount.size_bytes is None:
+        return None
+    view.note(mount)
+    return f"{mount.size_bytes / (1 << 20):.3g} MiB" if mount.size_bytes < _ROOM else ""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -46,13 +47,17 @@ _OURS = "NCCL_DEBUG"
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    """What was seen of a node: ``name`` says where (``this host``, a folder, an archive)."""
+    """What was seen of a node: ``name`` says where (``this host``, a folder, an archive).
+
+    ``called`` is its own name where its facts stand under another one (`apart`).
+    """
 
     name: str
     seen: Collection
     libraries: tuple[LibraryLog, ...] = ()
     found: tuple[str, ...] = ()
     versions: Mapping[str, str] = {}
+    called: str = ""
 
     def readings(self, *, alone: bool = True) -> list[Reading]:
         """The outputs and the library's own words, parsed.
@@ -66,7 +71,11 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     def observations(self) -> list[Observation]:
         """What needs no parser."""
         found = (_library(path, self.seen.host, self.versions.get(path)) for path in self.found)
-        return [*self.seen.observations, *found]
+        looked = Observation(
+            entity="Host", key=(), host=self.seen.host, span=span(self.name, 0, self.called or self.seen.host),
+            fields={"looked_at": True, "called": self.called or self.seen.host},
+        )  # fmt: skip
+        return [*self.seen.observations, *found, looked]
 
     def not_seen(self) -> list[str]:
         """A phrase for everything that was not seen: what, why, and the command that would tell."""
@@ -93,6 +102,27 @@ def look(
         return node
     tree = Tree(root, host_name(root))
     return _look(tree, "this host" if tree.live else str(root), ask_library=ask_library, pid=pid, deltas=deltas)
+
+
+def apart(machines: Iterable[Machine]) -> list[Machine]:
+    """The machines under names that differ: of several with one name the later ones get a number (``n1#2``)."""
+    met: Counter[str] = Counter()
+    found = []
+    for machine in machines:
+        own = machine.seen.host
+        met[own] += 1
+        found.append(machine if met[own] == 1 else _renamed(machine, f"{own}#{met[own]}"))
+    return found
+
+
+def _renamed(machine: Machine, name: str) -> Machine:
+    seen = msgspec.structs.replace(
+        machine.seen,
+        host=name,
+        observations=[msgspec.structs.replace(found, host=name) for found in machine.seen.observations],
+        sections=[msgspec.structs.replace(section, host=name) for section in machine.seen.sections],
+    )
+    return msgspec.structs.replace(machine, seen=seen, called=machine.seen.host)
 
 
 def pack(

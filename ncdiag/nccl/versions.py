@@ -39,6 +39,9 @@ RUNNING_ONLY = Version(2, 28)
 CONF_HOME_VARIABLE = Version(2, 30)
 """~ of ~/.nccl.conf is $HOME, not the passwd entry, and carriage returns are cut (src/misc/param.cc:27, v2.30.3-1)."""
 
+LATEST_READ = Version(2, 30, 7)
+"""The newest release whose source was read; it stands for an unknown one where the releases do not agree."""
+
 _TAG_BEFORE = {
     Version(2, 26): Version(2, 25, 1), Version(2, 24): Version(2, 23, 4), Version(2, 8): Version(2, 7, 8),
 }  # fmt: skip

@@ -26,6 +26,7 @@ ANCHOR = r"# dmidecode \d|Handle 0x[0-9A-Fa-f]{4}, DMI type \d|[ \t]*Static host
 _PLACES = {
     ("System Information", "Manufacturer"): "vendor", ("System Information", "Product Name"): "product",
     ("Chassis Information", "Asset Tag"): "tag", ("", "Hardware Vendor"): "vendor", ("", "Hardware Model"): "product",
+    ("", "Static hostname"): "name",
 }  # fmt: skip
 """Structure and name of dmidecode (hostnamectl has no structures), and what its value is."""
 _HANDLE = re.compile(r"Handle 0x[0-9A-Fa-f]{4}, DMI type \d")
@@ -52,7 +53,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """One Host with its cloud, maker and instance type, as far as they are told."""
+    """One Host with its cloud, maker, instance type and own name, as far as they are told."""
     asked = iter(_asked(section.command or ""))
     found: dict[str, str] = {}
     unread: list[int] = []
@@ -67,6 +68,7 @@ def parse(section: Section) -> Parsed:
         elif line.strip() and not any(pattern.match(line) for pattern in (_HANDLE, _PAIR, _FRAME)):
             unread.append(index)
     fields = clouds.described(found.get("vendor"), found.get("product"), found.get("tag"))
+    fields["called"] = found.get("name")
     known = any(value is not None for value in fields.values())
     return Parsed(observations=(observe(section, first, "Host", **fields),) if known else (), unread=tuple(unread))
 

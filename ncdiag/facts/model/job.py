@@ -58,7 +58,9 @@ class Host(Fact, frozen=True, kw_only=True):
     libfabric offers them. ``lid_counters`` are the counters of ports that are known by LID and number alone (``17/1``).
     ``nvml_error`` is why nvidia-smi could not begin. ``frameworks`` are the releases of PyTorch and its like by name
     (``pytorch``). ``ucx_transports`` are all transports that UCX has there, ``ucx_configured`` the options it was
-    built with. ``nvidia_uvm_file``: is /dev/nvidia-uvm there?
+    built with. ``nvidia_uvm_file``: is /dev/nvidia-uvm there? ``looked_at``: ncdiag read its files and asked its tools,
+    so that what it does not know could not be seen. ``name_addresses`` are those that /etc/hosts gives its own name.
+    ``called`` is the name that the machine has for itself, which another may have, too.
     """
 
     KEY = ()
@@ -142,6 +144,9 @@ class Host(Fact, frozen=True, kw_only=True):
     checks: tuple[HealthCheck, ...] = ()
     nvml_error: str | None = None
     frameworks: Annotated[dict[str, str] | None, BY_NAME] = None
+    looked_at: bool | None = None
+    name_addresses: tuple[str, ...] | None = None
+    called: str | None = None
 
 
 class Conflict(msgspec.Struct, frozen=True):
@@ -159,7 +164,8 @@ class Difference(Fact, frozen=True, kw_only=True):
 
     ``what``: ``setting`` (``name`` is the variable), ``nccl_version``, ``net``, ``library``, and of hosts
     ``cuda_driver``, ``driver``, ``net_plugin``, ``hca_list``, ``gdr``, ``gid_kind``, ``local_transport``,
-    ``interface_mtu`` (``name`` is the IP network), ``port_mtu`` (the ports), ``rocev2_index``; ``wait``: a collective
+    ``interface_mtu`` (``name`` is the IP network), ``port_mtu`` (the ports), ``rocev2_index``, ``nccl_installed`` (the
+    release of the only NCCL library of a host); ``wait``: a collective
     in which ranks waited; ``call``: the collectives in which stacks stand.
     """
 

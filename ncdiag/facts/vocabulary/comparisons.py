@@ -20,6 +20,7 @@ from ncdiag.spans import Span
 
 Told = tuple[str, str, Span | None]
 """A host, what it told of the thing compared, and the line that did."""
+_NCCL = "/libnccl.so"
 _PLUGIN_MISSING = {"plugin-not-found", "plugin-load-failed", "plugin-init-failed"}
 
 
@@ -33,6 +34,7 @@ def host_differences(job: Job, view: View) -> Iterator[Difference]:
         ("gdr", _gdr(job)),
         ("local_transport", _local_transports(job)),
         ("gid_kind", _gid_kinds(job, view)),
+        ("nccl_installed", _installed(job)),
     ):
         yield from _compared(what, what, told, view)
     yield from _interface_mtus(job, view)
@@ -87,6 +89,18 @@ def _drivers(job: Job) -> Iterator[Told]:
         span = host.provenance.get("driver") or (told.provenance.get("driver") if told else None)
         if version:
             yield host.name, version, span
+
+
+def _installed(job: Job) -> Iterator[Told]:
+    """The release of NCCL that a host has, of hosts that have one alone and on which no rank tells its own."""
+    telling = {rank.host for rank in job.ranks if rank.nccl_version is not None}
+    for host in job.hosts:
+        found = {str(item.version): item.provenance for item in host.libraries if item.version and _NCCL in item.path}
+        if not found and host.nccl_version is not None:
+            found = {str(host.nccl_version): host.provenance}
+        if len(found) == 1 and host.name not in telling:
+            for text, provenance in found.items():
+                yield host.name, text, provenance.get("nccl_version") or provenance.get("version") or provenance.get("")
 
 
 def _plugins(job: Job) -> Iterator[Told]:

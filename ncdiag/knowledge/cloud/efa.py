@@ -148,6 +148,25 @@ def lacks_efa_nics(host: Host, view: View) -> bool | None:
 
 
 @derived
+def missing_efa(host: Host, view: View) -> str | None:
+    """``0 of 4``: EFA devices that this host has, of those of its instance type; empty where there are some.
+
+    None where its RDMA devices were not listed whole.
+    """
+    machine = efa_machines().get(host.instance_type or "")
+    if machine is None or not machine.ports:
+        return ""
+    found = [hca for hca in host.hcas if is_efa(hca, view) or hca.driver == "efa" or hca.name.startswith(_BY_CUSTOM)]
+    if found:
+        return ""
+    if not is_closed(host, "hcas"):
+        return None
+    view.note(host, "instance_type")
+    view.note(host, "complete:sysfs_infiniband")
+    return f"{len(found)} of {machine.ports}"
+
+
+@derived
 def includes_frontend_nic(rank: Rank, view: View) -> bool | None:
     """Does NCCL use Azure's Ethernet adapter (``mlx5_an0``) beside the InfiniBand ones?"""
     if not rank.net_devices:

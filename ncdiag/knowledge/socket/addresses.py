@@ -5,12 +5,13 @@ from __future__ import annotations
 import ipaddress
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Host, Job, Rank
+from ncdiag.facts.model import Host, Interface, Job, Rank
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.addresses import CONNECT_FAILURES, peer_ip
 from ncdiag.facts.vocabulary.interfaces import ip as ip_of
 from ncdiag.facts.vocabulary.interfaces import is_link_local, is_loopback, is_virtual
+from ncdiag.knowledge.socket.choice import inside_reason, own_choice
 
 _WIDEST = 16
 """Bits of the largest network that hosts of a job usually share."""
@@ -35,16 +36,53 @@ def unrouted_peers(host: Host, view: View) -> tuple[str, ...] | None:
     if not own or not is_closed(host, "routes"):
         unreached = tuple(ip for ip in _unreached(host, view) if ip not in asked)
         return unreached or (() if asked.keys() >= wanted and (answers or not _wants_any(host, view)) else None)
-    known = [*own, *(route.destination for route in host.routes)]
-    if "default" in known:
-        return ()
-    peers = {ip: rank for ip, rank in bootstrap_ranks(view.job, view).items() if rank.host != host.name}
-    lost = [ip for ip in peers if ip not in asked and not any(_is_inside(ip, network) for network in known)]
+    networks = [(network, False) for network in own]
+    networks += [(route.destination, bool(route.refuses)) for route in host.routes]
+    peers = _peers(host, view)
+    lost = [ip for ip in peers if ip not in asked and not _is_sent(ip, networks)]
     for ip in lost:
-        view.note(peers[ip], "bootstrap_interface")
-    for route in host.routes[:1] if lost else ():
+        view.note(*peers[ip])
+    refusing = [
+        route for route in host.routes if route.refuses and any(_is_inside(ip, route.destination) for ip in lost)
+    ]
+    for route in (refusing or host.routes)[:1] if lost else ():
         view.note(route)
     return tuple(lost) if peers else None
+
+
+def _is_sent(ip: str, networks: list[tuple[str, bool]]) -> bool:
+    """Does the narrowest of the networks that hold the address pass on what is sent there? False without any."""
+    every = "::/0" if ":" in ip else "0.0.0.0/0"
+    holding = [
+        (ipaddress.ip_network(every if network == "default" else network, strict=False).prefixlen, not refuses)
+        for network, refuses in networks if _is_inside(ip, every if network == "default" else network)
+    ]  # fmt: skip
+    return max(holding, default=(0, False))[1]
+
+
+def _peers(host: Host, view: View) -> dict[str, tuple[Rank | Interface, str]]:
+    """By address, what says where another host waits: a rank of it, else NCCL's choice there before any job ran."""
+    found: dict[str, tuple[Rank | Interface, str]] = {
+        ip: (rank, "bootstrap_interface")
+        for ip, rank in bootstrap_ranks(view.job, view).items()
+        if rank.host != host.name
+    }
+    for ip, interface in chosen_addresses(view.job, view).items():
+        if interface.host != host.name:
+            found.setdefault(ip, (interface, "addresses"))
+    return found
+
+
+@derived
+def chosen_addresses(job: Job, view: View) -> dict[str, Interface]:
+    """The address that NCCL would announce on each host of which no rank tells, with its interface."""
+    found: dict[str, Interface] = {}
+    for host in job.hosts:
+        for interface in own_choice(host, view) or ():
+            ip = ip_of(interface, view)
+            if ip is not None and not inside_reason(interface, view):
+                found.setdefault(ip, interface)
+    return found
 
 
 def _kernel_answers(host: Host) -> dict[str, bool]:

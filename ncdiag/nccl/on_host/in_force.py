@@ -18,7 +18,6 @@ from ncdiag.nccl.vocabulary.environment import CONF, conf_settings_told, variabl
 AnyVersion = Version | VersionRange | None
 _HOME_FILE = "/.nccl.conf"
 _ELSE = "NCCL_CONF_FILE"
-_NEWEST = Version(2, 30, 7)
 _PARAM, _WORDS = "src/misc/param.cc:95 (v2.30.7-1)", "src/graph/paths.cc:243 (v2.30.7-1)"
 
 
@@ -88,7 +87,7 @@ def _is_user_file(file: str | None, instead: str | None, homes: Sequence[str | N
 
 def _misread(values: Mapping[str, str], version: AnyVersion) -> Iterator[Reason]:
     """Values that NCCL does not read as their writer must have meant them."""
-    exact = _NEWEST if version is None else version
+    exact = versions.LATEST_READ if version is None else version
     for name, text in values.items():
         known, wrong = environment.variables().get(name), of_value(name, text, exact)
         if known is None:

@@ -54,7 +54,7 @@ def interfaces(name: str, view: View) -> Seen:
     """What is known of the interfaces of a host."""
     host = view.host(name)
     if host is not None and is_closed(host, "interfaces"):
-        return Seen(name, _kernel_order(host), "all")
+        return Seen(name, kernel_order(host), "all")
     for rank in view.ranks_on(name):
         if rank.socket_interfaces:
             return Seen(name, tuple(map(_announced, rank.socket_interfaces)), "log")
@@ -62,11 +62,11 @@ def interfaces(name: str, view: View) -> Seen:
         if rank.bootstrap_interface is not None:
             return Seen(name, (_announced(rank.bootstrap_interface),), "log")
     if host is not None and any(interface.addresses for interface in host.interfaces):
-        return Seen(name, _kernel_order(host), "log")
+        return Seen(name, kernel_order(host), "log")
     return Seen(name, (), "none")
 
 
-def _kernel_order(host: Host) -> tuple[Interface, ...]:
+def kernel_order(host: Host) -> tuple[Interface, ...]:
     """By interface index where every one is known: a log read before `ip addr` may have named some out of order."""
     if all(interface.ifindex is not None for interface in host.interfaces):
         return tuple(sorted(host.interfaces, key=lambda interface: interface.ifindex or 0))

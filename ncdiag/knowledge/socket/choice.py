@@ -1,0 +1,128 @@
+"""The interface that NCCL would take on a host before any job ran there, and what is wrong with it.
+
+A job's own log beats this: where ranks tell what they announced, the rules of `job.advertised` judge that.
+"""
+
+from __future__ import annotations
+
+from ncdiag.facts.derived import derived
+from ncdiag.facts.model import Host, Interface, Job
+from ncdiag.facts.model.declared import is_closed
+from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.addresses import ofi_failed
+from ncdiag.facts.vocabulary.interfaces import ip, is_dead, is_link_local, is_loopback, is_virtual, likely_kind
+from ncdiag.facts.vocabulary.job import is_multi_host
+from ncdiag.nccl import versions
+from ncdiag.nccl.on_host.in_force import settings_of
+from ncdiag.nccl.on_host.seen import kernel_order
+from ncdiag.nccl.selection import sockets
+
+_INSIDE = {"bridge": "a bridge", "tunnel": "a tunnel or VPN", "veth": "one end of a pair of virtual interfaces"}
+
+
+@derived
+def own_choice(host: Host, view: View) -> tuple[Interface, ...] | None:
+    """The interface over which ranks of this host would meet the others; empty for none, None where it is not known.
+
+    What the installed library answered, else the choice of the release that is known, else that of the newest one.
+    Only of hosts whose interfaces and variables were seen, and of which no log of a job tells.
+    """
+    if not is_closed(host, "interfaces") or not (host.looked_at or is_closed(host, "settings")):
+        return () if view.ranks_on(host.name) else None
+    names = {rank.bootstrap_interface.name for rank in view.ranks_on(host.name) if rank.bootstrap_interface is not None}
+    if not names and not view.ranks_on(host.name):
+        names = set(_simulated(host, view))
+    found = [interface for interface in host.interfaces if interface.name in names]
+    for interface in found:
+        view.note(interface, "addresses")
+    return tuple(found) if len(found) == 1 else ()
+
+
+def _simulated(host: Host, view: View) -> tuple[str, ...]:
+    interfaces, settings = kernel_order(host), settings_of(host, view)
+    version = view.version(host)
+    choice = sockets.bootstrap(interfaces, settings, version)
+    if not choice.known:
+        newest = version.high if version is not None else versions.LATEST_READ
+        choice = sockets.bootstrap(interfaces, settings, min(newest, versions.LATEST_READ))
+    return choice.names if choice.known else ()
+
+
+@derived
+def has_own_choice(interface: Interface, view: View) -> bool:
+    """True if NCCL would take this interface on its host, which was looked at."""
+    host = view.host(interface.host)
+    return host is not None and interface in (own_choice(host, view) or ())
+
+
+@derived
+def inside_reason(interface: Interface, view: View) -> str:
+    """``a tunnel or VPN``: why nothing that is sent over it reaches another host as a rule; empty for no reason."""
+    if is_loopback(interface, view):
+        return "loopback, which reaches this host alone"
+    address = ip_address(ip(interface, view) or "")
+    if address is not None and address.is_loopback:
+        return "an address of loopback, which reaches this host alone"
+    if is_dead(interface, view):
+        return "which has no link"
+    if is_virtual(interface, view):
+        kind = likely_kind(interface, view)
+        return f"{_INSIDE.get(str(kind), 'a virtual interface')}, which other hosts do not reach as a rule"
+    return "a link-local address, which no router passes on" if is_link_local(interface, view) else ""
+
+
+@derived
+def better_interface(interface: Interface, view: View) -> str:
+    """The first other interface of the host that has an address of its own and leads out; empty for none.
+
+    One that has lost its link counts: it is the one that was meant.
+    """
+    host = view.host(interface.host)
+    for other in host.interfaces if host is not None else ():
+        inside = is_loopback(other, view) or is_virtual(other, view) or is_link_local(other, view)
+        if other.name != interface.name and not inside and other.addresses:
+            view.note(other, "addresses")
+            return other.name
+    return ""
+
+
+@derived
+def is_judged_by_ranks(interface: Interface, view: View) -> bool:
+    """True if ranks announced it and the rules of announced addresses say what is wrong with it."""
+    told = any(
+        rank.bootstrap_interface is not None and rank.bootstrap_interface.name == interface.name
+        for rank in view.ranks_on(interface.host)
+    )
+    several = is_multi_host(view.job, view)
+    return told and (several is True or not is_loopback(interface, view)) and not ofi_failed(view.job, view)
+
+
+@derived
+def names_twice(job: Job, view: View) -> str:
+    """``n1 (n1, n1#2)``: a name by which several hosts call themselves; empty for none."""
+    first: dict[str, Host] = {}
+    for host in job.hosts:
+        other = first.setdefault(host.called or host.name, host)
+        if other is not host and host.called is not None:
+            view.note(other, "called")
+            view.note(host, "called")
+            return f"{host.called} ({other.name}, {host.name})"
+    return ""
+
+
+@derived
+def address_twice_on_hosts(job: Job, view: View) -> str:
+    """``n1 and n2 both announce 10.0.0.5``, of hosts that were looked at; empty for none."""
+    first: dict[str, Interface] = {}
+    for host in job.hosts:
+        for interface in own_choice(host, view) or ():
+            address = ip(interface, view)
+            if address is None or inside_reason(interface, view):
+                continue
+            other = first.setdefault(address, interface)
+            if other is not interface:
+                view.note(other, "addresses")
+                view.note(interface, "addresses")
+                return f"{other.host} and {interface.host} both announce {address}"
+    return ""
