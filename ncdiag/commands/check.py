@@ -1,4 +1,4 @@
-"""``ncdiag check [--root DIR | --from BUNDLE]``: the machine at hand, or a recorded one."""
+"""``ncdiag check [BUNDLE | DIR ...]``: the machine at hand, or recorded ones, several as the hosts of one job."""
 
 from __future__ import annotations
 
@@ -15,12 +15,18 @@ if TYPE_CHECKING:
 app = application()
 
 
-@app.command(help="Judge this host. Reads /sys and /proc and runs the usual tools; changes nothing.")
+@app.command(
+    help="Judge this host, or recorded ones, as the hosts of one job. Reads /sys and /proc and runs the usual tools; "
+    "changes nothing."
+)
 @shared
 def check(
-    root: Annotated[Path, typer.Option(metavar="DIR", help="Read a recorded tree instead of this host.")] = Path("/"),
+    recorded: Annotated[list[str] | None, typer.Argument(metavar="[BUNDLE | DIR]...", show_default=False)] = None,
+    root: Annotated[
+        list[Path] | None, typer.Option(metavar="DIR", help="Read a recorded tree instead of this host.")
+    ] = None,
     bundle: Annotated[
-        Path | None, typer.Option("--from", metavar="BUNDLE", help="Judge an archive made by 'ncdiag collect'.")
+        list[Path] | None, typer.Option("--from", metavar="BUNDLE", help="Judge an archive made by 'ncdiag collect'.")
     ] = None,
     pid: Pid = None,
     *,
@@ -41,10 +47,13 @@ def check(
 
     def find(_: object) -> Report:
         from ncdiag.diagnose import diagnose
-        from ncdiag.machine.host import DELTA_SECONDS, look, unpack
+        from ncdiag.machine.host import DELTA_SECONDS, apart, look, unpack
 
         seconds = DELTA_SECONDS if deltas else 0
-        seen = unpack(bundle) if bundle else look(root, ask_library=ask_nccl, pid=pid, deltas=seconds)
-        return diagnose([seen], options.judging())
+        packed = [*(bundle or ()), *(recorded or ())]
+        trees = root or ([] if packed else [Path("/")])
+        seen = [look(tree, ask_library=ask_nccl, pid=pid, deltas=seconds) for tree in trees]
+        seen += [unpack(path) for path in packed]
+        return diagnose(apart(seen), options.judging())
 
     return answer(find, options)
