@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from ncdiag.diagnose import DEFAULTS, Options, diagnose
 from ncdiag.machine.inputs import inputs
 from ncdiag.report.model import Report
@@ -40,4 +42,5 @@ def check(
     """
     from ncdiag.machine.host import look
 
-    return diagnose([look(Path(root), ask_library=ask_library, pid=pid)], options)
+    asked = msgspec.structs.replace(options, table=True)
+    return diagnose([look(Path(root), ask_library=ask_library, pid=pid)], asked)

@@ -158,6 +158,7 @@ def _code_files() -> tuple[str, ...]:
 def build(folder: Path) -> None:
     """Write all that `compiled.load` is asked for into ``folder``, for a wheel to carry."""
     from ncdiag import parsers, products
+    from ncdiag.looks import book
     from ncdiag.messages import about, match
     from ncdiag.nccl import codes, environment, reasons, xids
     from ncdiag.parsers.nccl_log import lines
@@ -176,6 +177,7 @@ def build(folder: Path) -> None:
         "nccl-lines": lines.build(),
         "parsers": parsers.build(),
         "products": products.build(),
+        "looks": book.build(),
         "variables": environment.build(),
         "words-of-places": context.LEXER.build(),
         "words-of-trials": trials.LEXER.build(),

@@ -36,7 +36,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """What the user asked of the judgement. ``select`` and ``ignore`` hold codes or names of rules.
 
     ``answers``: what was answered to the questions that tell suspects apart, by the key of each question. ``left_out``
-    are phrases for the report on what is ignored by a standing order.
+    are phrases for the report on what is ignored by a standing order. ``table``: tell every look at the machines.
     """
 
     select: tuple[str, ...] = ()
@@ -45,6 +45,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     nccl: str | None = None
     rules: tuple[Path, ...] = ()
     answers: Mapping[str, bool] = {}
+    table: bool = False
 
 
 DEFAULTS = Options()
@@ -70,7 +71,21 @@ def diagnose(
         scales = scales_of(case, view, diagnosis.findings, verdicts, options.answers)
         suspected = suspects(rules, diagnosis.findings, scales, view)
         diagnosis = msgspec.structs.replace(diagnosis, faults=(*diagnosis.faults, *scales.faults))
-    return build.report(diagnosis, suspected, view, values, _read(case, view.job, options))
+    report = build.report(diagnosis, suspected, view, values, _read(case, view.job, options))
+    if not options.table:
+        return report
+    from ncdiag.looks.judge import table  # most commands look at no machine
+
+    return msgspec.structs.replace(report, looks=table(view, verdicts, diagnosis.findings, _not_seen(case)))
+
+
+def _not_seen(case: Case) -> dict[str, list[str]]:
+    """By host that was looked at, the phrases on what was not seen."""
+    found: dict[str, list[str]] = {}
+    for look in case.looks:
+        for host in {o.host for o in look.observations() if o.host is not None}:
+            found.setdefault(host, []).extend(look.not_seen())
+    return found
 
 
 def look(text: str) -> tuple[View, Wording]:

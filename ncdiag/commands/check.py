@@ -28,11 +28,14 @@ def check(
     bundle: Annotated[
         list[Path] | None, typer.Option("--from", metavar="BUNDLE", help="Judge an archive made by 'ncdiag collect'.")
     ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="AREA", help="Show one area of the table, or several (--list has them).")
+    ] = None,
     pid: Pid = None,
     *,
     ask_nccl: AskNccl = None,
     deltas: Deltas = False,
-    list_: Annotated[bool, typer.Option("--list", help="List what is looked at, and do nothing.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the looks and what they read, and do nothing.")] = False,
     options: Options,
 ) -> int:
     """Look at a host and judge what was seen."""
@@ -40,12 +43,19 @@ def check(
 
     if list_:
         from ncdiag.commands._collectors import listing
+        from ncdiag.commands._looks import listing as looks
         from ncdiag.commands._output import write
 
-        write(listing(), options.output)
+        write(f"{looks()}\n{listing()}", options.output)
         return 0
 
+    from ncdiag.commands._looks import restricted, wanted
+
+    areas = wanted(only or ())
+
     def find(_: object) -> Report:
+        import msgspec
+
         from ncdiag.diagnose import diagnose
         from ncdiag.machine.host import DELTA_SECONDS, apart, look, unpack
 
@@ -54,6 +64,7 @@ def check(
         trees = root or ([] if packed else [Path("/")])
         seen = [look(tree, ask_library=ask_nccl, pid=pid, deltas=seconds) for tree in trees]
         seen += [unpack(path) for path in packed]
-        return diagnose(apart(seen), options.judging())
+        asked = msgspec.structs.replace(options.judging(), table=True)
+        return restricted(diagnose(apart(seen), asked), areas)
 
     return answer(find, options)

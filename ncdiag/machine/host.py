@@ -49,7 +49,7 @@ _OURS = "NCCL_DEBUG"
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """What was seen of a node: ``name`` says where (``this host``, a folder, an archive).
 
-    ``called`` is its own name where its facts stand under another one (`apart`).
+    ``called`` is its own name where its facts stand under another one (`apart`), ``place`` the file that has it.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     found: tuple[str, ...] = ()
     versions: Mapping[str, str] = {}
     called: str = ""
+    place: str = ""
 
     def readings(self, *, alone: bool = True) -> list[Reading]:
         """The outputs and the library's own words, parsed.
@@ -72,7 +73,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
         """What needs no parser."""
         found = (_library(path, self.seen.host, self.versions.get(path)) for path in self.found)
         looked = Observation(
-            entity="Host", key=(), host=self.seen.host, span=span(self.name, 0, self.called or self.seen.host),
+            entity="Host", key=(), host=self.seen.host, span=span(self.place, 0, self.called or self.seen.host),
             fields={"looked_at": True, "called": self.called or self.seen.host},
         )  # fmt: skip
         return [*self.seen.observations, *found, looked]
@@ -215,7 +216,10 @@ def _collected(
     plugins = tree.ask("NCCL plugins", lambda: [str(path) for path in library.find_plugins()]) or []
     paths = list(dict.fromkeys([*loaded, *found]))
     versions = tree.ask("versions of NCCL libraries", lambda: read_versions(paths)) or {}
-    return Machine(name=name, seen=seen, libraries=libraries, found=(*paths, *plugins), versions=versions)
+    return Machine(
+        name=name, seen=seen, libraries=libraries, found=(*paths, *plugins), versions=versions,
+        place=tree.place("etc/hostname"),
+    )  # fmt: skip
 
 
 def _found() -> list[str]:

@@ -35,7 +35,7 @@ DEADLINE = 16.0
 """Seconds for a whole collection; with what follows, ``check`` stays below 20."""
 
 _GPUS = "list of GPUs"
-_ACS = "ACS of PCI bridges"
+ACS = "ACS of PCI bridges"
 _HEAD = 100  # lines in which the output of a failing program has to begin as its kind does
 _REFUSALS = 8  # of so many unreadable files the names are told
 
@@ -279,7 +279,7 @@ class _Gathering:
         bridges = [o.fields for o in self.observations if o.entity == "PciDevice"]
         if any(f.get("is_bridge") for f in bridges) and not any("acs_controls" in f for f in bridges):
             why = "needs root" if self._ordinary else "the extended configuration space was not readable"
-            self.fail(_ACS, why, "sudo lspci -vvv")
+            self.fail(ACS, why, "sudo lspci -vvv")
         for path, why in list(self.tree.refused.items())[:_REFUSALS]:
             if why in {"Permission denied", "Input/output error"}:
                 self.fail(self.tree.place(path), why)

@@ -33,7 +33,7 @@ def render(report: Report, *, width: int = 80, colour: bool = False) -> str:  # 
         lines += _suspects(report)
     if len(found) > SHOWN_FINDINGS:
         lines += [f"and {len(found) - SHOWN_FINDINGS} more", ""]
-    lines += _timeline(report)
+    lines += [*_timeline(report), *_looks(report)]
     if report.unknown:
         lines += ["**Could not be judged**", ""]
         lines += [f"- {_inline(digest.ask(item))}" for item in report.unknown[: digest.SHOWN_ASKS]] + [""]
@@ -53,6 +53,17 @@ def render(report: Report, *, width: int = 80, colour: bool = False) -> str:  # 
 def _timeline(report: Report) -> list[str]:
     lines = [f"- {label or '...'}: {_inline(text)}" for label, text in digest.first_to_fail(report)]
     return ["**First to fail**", "", *lines, ""] if lines else []
+
+
+def _looks(report: Report) -> list[str]:
+    if not report.looks:
+        return []
+    from ncdiag.report import table  # most reports have none
+
+    rows = [(title, row) for title, rows in table.areas(report) for row in rows]
+    lines = [f"| {row.status} | {_inline(title)} | {_inline(row.what)} | {_inline(row.text)} |" for title, row in rows]
+    head = ["**Looked at**", "", "| | area | look | seen |", "| --- | --- | --- | --- |"]
+    return [*head, *lines, ""]
 
 
 def _suspects(report: Report) -> list[str]:

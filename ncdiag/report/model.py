@@ -25,6 +25,7 @@ Verdict = Literal[
 FixKind = Literal["env", "unset", "command", "config", "hardware", "ask_admin"]
 Likelihood = Literal["very likely", "likely", "possible"]
 Risk = Literal["none", "low", "medium", "high"]
+Status = Literal["PASS", "WARN", "FAIL", "SKIP"]
 ProofState = Literal["proved", "not-simulated", "refuted"]
 
 
@@ -267,6 +268,23 @@ class RuledOut(Part, frozen=True):
     evidence: tuple[Evidence, ...] = ()
 
 
+class Look(Part, frozen=True, kw_only=True):
+    """A line of the table of ``check``: what was looked at on ``host`` (empty: on all together) and what it came to.
+
+    ``PASS`` only where something was seen and a rule compared it, ``SKIP`` where not, for the reason in ``why``; beside
+    a ``WARN`` or ``FAIL`` that is what is wrong. ``findings`` are the names of those that rest on it, notes as well.
+    """
+
+    area: str
+    what: str
+    status: Status
+    host: str = ""
+    seen: str = ""
+    expected: str = ""
+    why: str = ""
+    findings: tuple[str, ...] = ()
+
+
 class Report(Part, frozen=True, kw_only=True):
     """The whole answer. ``findings`` holds all that fired, roots first; ``findings[0]`` leads.
 
@@ -274,7 +292,7 @@ class Report(Part, frozen=True, kw_only=True):
     symptoms, risks, notes. There are ``suspects`` only where no finding names what is to be mended.
     ``timeline``: who failed first, where several ranks or hosts speak and something failed.
     ``ruled_out``: where something goes wrong, what its cause is not.
-    ``faults``: what ncdiag itself failed at, and left out.
+    ``faults``: what ncdiag itself failed at, and left out. ``looks``: every look at a machine, where ``check`` asked.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -291,3 +309,4 @@ class Report(Part, frozen=True, kw_only=True):
     told: tuple[Told, ...] = ()
     faults: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
+    looks: tuple[Look, ...] = ()

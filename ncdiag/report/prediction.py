@@ -29,7 +29,7 @@ def as_text(predictions: Sequence[Prediction]) -> str:
 def _told(found: Sequence[Prediction]) -> Iterator[str]:
     yield found[0].host
     rows = [("", [f"NCCL {one.nccl_version or 'of an unknown version'}" for one in found])]
-    rows += [(words, [_cell(one.chosen, field) for one in found]) for words, field in _ROWS]
+    rows += [(words, [cell(one.chosen, field) for one in found]) for words, field in _ROWS]
     widths = [max(len(cells[column]) for _, cells in rows) for column in range(len(found))]
     for words, cells in rows:
         shown = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
@@ -37,7 +37,7 @@ def _told(found: Sequence[Prediction]) -> Iterator[str]:
     for one in found:
         for rank in one.ranks:
             differing = ", ".join(
-                f"{words} {_cell(rank.chosen, field)}" for words, field in _ROWS
+                f"{words} {cell(rank.chosen, field)}" for words, field in _ROWS
                 if getattr(rank.chosen, field) != getattr(one.chosen, field)
             )  # fmt: skip
             yield f"  rank {rank.rank}: {differing}{_with(one, found)}"
@@ -51,12 +51,17 @@ def _told(found: Sequence[Prediction]) -> Iterator[str]:
         yield f"    {step.choice}: {about}{step.text} ({by}){only}"
 
 
+def is_told(answer: Chosen, field: str) -> bool:
+    """False where the choice, or a part of it, is not known."""
+    return _UNKNOWN not in cell(answer, field)
+
+
 def _with(one: Prediction, found: Sequence[Prediction]) -> str:
     return f" [{one.nccl_version}]" if len(found) > 1 else ""
 
 
-def _cell(answer: Chosen, field: str) -> str:
-    """A field for people; unknown is said, and nothing is a dash."""
+def cell(answer: Chosen, field: str) -> str:
+    """A field of `Chosen` for people; unknown is said, and nothing is a dash."""
     value = getattr(answer, field)
     if field == "bootstrap_interface" and value is None:
         return "none" if any(step.text.startswith(GIVES_UP) for step in answer.reasons) else _UNKNOWN

@@ -77,6 +77,10 @@ def render(report: Report, *, width: int = 80, colour: bool = False) -> str:
     _head(page, report)
     _findings(page, report)
     _timeline(page, report)
+    if report.looks:
+        from ncdiag.report import table  # most reports have none
+
+        table.write(page, report)
     _tail(page, report)
     return page.painted() if colour else page.plain()
 

@@ -18,13 +18,24 @@ def alarms(report: Report) -> list[str]:
     return [f"{found.name}: {found.title}" for found in report.findings if found.severity != "info"]
 
 
+def rows(report: Report, *states: str) -> list[str]:
+    """The names of findings that lines of the table in these states rest on, each once."""
+    return [*dict.fromkeys(name for look in report.looks if look.status in states for name in look.findings)]
+
+
 @pytest.mark.parametrize("name", HEALTHY)
 def test_a_machine_that_is_well_is_silent(name: str, tmp_path: Path) -> None:
-    assert alarms(ncdiag.check(write(tmp_path / "root", HEALTHY[name]))) == []
+    report = ncdiag.check(write(tmp_path / "root", HEALTHY[name]))
+    assert alarms(report) == []
+    assert rows(report, "WARN", "FAIL") == []
+    assert {look.status for look in report.looks} == {"PASS", "SKIP"}
+    assert all(look.seen for look in report.looks if look.status == "PASS"), "PASS without anything seen"
+    assert all(look.why for look in report.looks if look.status == "SKIP"), "SKIP without a reason"
 
 
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_fault_is_the_one_thing_found(name: str, tmp_path: Path) -> None:
     planted = PLANTED[name]
-    found = alarms(ncdiag.check(write(tmp_path / "root", planted.machine)))
-    assert [alarm.partition(":")[0] for alarm in found] == [planted.found]
+    report = ncdiag.check(write(tmp_path / "root", planted.machine))
+    assert [alarm.partition(":")[0] for alarm in alarms(report)] == [planted.found]
+    assert rows(report, "WARN", "FAIL") == [planted.found]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host, Interface, Job
 from ncdiag.facts.model.declared import is_closed
-from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.scalars import in_network, ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.addresses import ofi_failed
 from ncdiag.facts.vocabulary.interfaces import ip, is_dead, is_link_local, is_loopback, is_virtual, likely_kind
@@ -85,6 +85,22 @@ def better_interface(interface: Interface, view: View) -> str:
             view.note(other, "addresses")
             return other.name
     return ""
+
+
+@derived
+def is_filtered(interface: Interface, view: View) -> bool | None:
+    """Does the host's packet filter drop what comes in by this interface unless a rule lets it pass?
+
+    False where a rule lets in all by the interface or from its network; None where no filter was shown.
+    """
+    host = view.host(interface.host)
+    if host is None or host.input_policy is None:
+        return None
+    allowed, address = host.input_allows or (), ip(interface, view)
+    if interface.name in allowed or (address is not None and any(in_network(address, network) for network in allowed)):
+        return False
+    view.note(host, "input_policy")
+    return host.input_policy == "drop"
 
 
 @derived

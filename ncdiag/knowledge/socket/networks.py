@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Address, Interface, Job
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.interfaces import leads_out
+from ncdiag.facts.vocabulary.interfaces import ip, leads_out
 from ncdiag.knowledge.socket.choice import own_choice
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -60,3 +60,24 @@ def _disagree(left: tuple[Address, Network], right: tuple[Address, Network]) -> 
         return False
     inside = ipaddress.ip_address(one.ip) in theirs or ipaddress.ip_address(other.ip) in mine
     return bool(inside)
+
+
+@derived
+def compared_hosts(job: Job, view: View) -> str:
+    """``n1, n2``: the hosts that were looked at, where there are several."""
+    names = [host.name for host in job.hosts if host.looked_at]
+    return ", ".join(names) if len(names) > 1 else ""
+
+
+@derived
+def meeting_points(job: Job, view: View) -> str:
+    """``eth0 10.1.0.5 (n1), eth0 10.1.0.6 (n2)``: over what hosts would meet, where several tell it."""
+    found = [(i, host) for host in job.hosts if host.looked_at for i in own_choice(host, view) or ()]
+    return ", ".join(f"{i.name} {ip(i, view)} ({host.name})" for i, host in found) if len(found) > 1 else ""
+
+
+@derived
+def compared_releases(job: Job, view: View) -> str:
+    """``2.21.5 (n1), 2.20.5 (n2)``: the releases of NCCL of hosts that were looked at, where several tell theirs."""
+    found = [f"{version} ({host.name})" for host in job.hosts if host.looked_at and (version := view.version(host))]
+    return ", ".join(found) if len(found) > 1 else ""

@@ -87,7 +87,7 @@ def predict(
     found = []
     for host in view.job.hosts:
         versions: Sequence[AnyVersion] = releases or (view.version(host),)
-        found += [_host(host, view, version, env or {}) for version in versions]
+        found += [predict_host(host, view, version, env or {}) for version in versions]
     if releases or env:  # what if: the log cannot show it
         return tuple(found)
     unlike = [one for one in compared(view) if one.predicted != one.logged]
@@ -109,7 +109,9 @@ def _who(one: Comparison) -> str:
     return " ".join(part for part in ("" if one.rank is None else f"rank {one.rank}", one.about) if part)
 
 
-def _host(host: Host, view: View, version: AnyVersion, env: Mapping[str, str]) -> Prediction:
+def predict_host(host: Host, view: View, version: AnyVersion, env: Mapping[str, str] | None = None) -> Prediction:
+    """The choice on one host by one release, or by all of a range; ``env`` as of `predict`."""
+    env = env or {}
     told = in_force(host, view, version, env)
     base = told.values
     usual = choose(host, view, base, version)

@@ -1,0 +1,60 @@
+"""The looks as ``looks.toml`` has them; its head explains the keys."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from ncdiag import compiled
+
+TABLE = Path(__file__).with_name("looks.toml")
+
+Choice = Literal[
+    "bootstrap_interface", "socket_interfaces", "net", "ib_devices", "gid", "gdr", "nics", "local",
+]  # fmt: skip
+"""A field of `ncdiag.nccl.on_host.predicting.Chosen`."""
+
+
+class Area(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Looks that belong together; ``rules`` are areas of the rule book whose other findings stand here."""
+
+    name: str
+    title: str
+    rules: tuple[str, ...] = ()
+
+
+class Look(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One look at each host, or at all together (``job``)."""
+
+    area: str
+    what: str
+    seen: str = ""
+    choice: Choice | None = None
+    job: bool = False
+    expected: str = ""
+    none: str = ""
+    collector: str = ""
+    rules: tuple[str, ...]
+
+
+class Book(msgspec.Struct, frozen=True):
+    """All areas, in the order in which they are shown, and all looks."""
+
+    area: tuple[Area, ...]
+    look: tuple[Look, ...]
+
+
+def build() -> Book:
+    """Read the table from TOML."""
+    from ncdiag import toml
+
+    return msgspec.convert(toml.loads(TABLE.read_text(encoding="utf-8")), Book)
+
+
+@functools.cache
+def book() -> Book:
+    """The whole table."""
+    return compiled.load("looks", (TABLE, __file__), build, Book)

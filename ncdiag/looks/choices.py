@@ -1,0 +1,65 @@
+"""What NCCL would choose on a host, each choice with its reason, for the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ncdiag.facts.model import Host
+from ncdiag.facts.view import View
+from ncdiag.looks.book import Choice
+from ncdiag.nccl import versions
+from ncdiag.nccl.on_host.predicting import GIVES_UP, Chosen, Prediction, predict_host
+from ncdiag.report.prediction import cell, is_told
+
+_CHOICES: tuple[Choice, ...] = (
+    "bootstrap_interface", "socket_interfaces", "net", "ib_devices", "gid", "gdr", "nics", "local",
+)  # fmt: skip
+_STEPS = {"local": "p2p"}
+"""Names of choices under which their reasons stand, where they differ."""
+_REASONS = 2
+
+
+class Told(msgspec.Struct, frozen=True):
+    """A choice in words; ``seen`` None: not known, empty: there is nothing to choose. ``why``: what decided."""
+
+    seen: str | None
+    why: str
+
+
+def chosen(host: Host, view: View) -> Mapping[str, Told]:
+    """All choices of a host.
+
+    By the releases that are possible where these agree, else by the newest of them; without any by the newest that was
+    read. What the installed library answered beats what is simulated.
+    """
+    version = view.version(host)
+    first = predict_host(host, view, version)
+    newest = versions.LATEST_READ if version is None else min(version.high, versions.LATEST_READ)
+    later = predict_host(host, view, newest)
+    return {name: _told(name, host, view, first, later) for name in _CHOICES}
+
+
+def _told(name: Choice, host: Host, view: View, first: Prediction, later: Prediction) -> Told:
+    picked = {
+        rank.bootstrap_interface.name for rank in view.ranks_on(host.name) if rank.bootstrap_interface is not None
+    }
+    if name == "bootstrap_interface" and len(picked) == 1:
+        return Told(picked.pop(), "the NCCL here picks it")
+    settled = is_told(first.chosen, name)
+    found = first if settled else later
+    if not settled and not is_told(later.chosen, name):
+        return Told(None, _why(name, first.chosen, "") or "it is not known")
+    value = cell(found.chosen, name)
+    by = "" if settled else f"by NCCL {later.nccl_version}"
+    return Told("" if value == "-" else value, "; ".join(filter(None, (_why(name, found.chosen, value), by))))
+
+
+def _why(name: Choice, answer: Chosen, value: str) -> str:
+    """The reasons of the choice that speak of what was chosen, else the first ones."""
+    steps = [step for step in answer.reasons if step.choice == _STEPS.get(name, name)]
+    own = [step for step in steps if step.about and step.about in value.replace(",", " ").split()]
+    given_up = [step for step in steps if step.text.startswith(GIVES_UP)]
+    told = given_up or own or steps
+    return "; ".join(dict.fromkeys(f"{step.about}: {step.text}".removeprefix(": ") for step in told[:_REASONS]))

@@ -1,0 +1,126 @@
+"""From verdicts and facts to the table: each look at each host with what it came to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from ncdiag.engine.fields import read
+from ncdiag.engine.results import Finding, Verdict
+from ncdiag.engine.templates import show
+from ncdiag.facts.model import Host
+from ncdiag.facts.view import View
+from ncdiag.looks.book import Area, Look, book
+from ncdiag.looks.choices import Told, chosen
+from ncdiag.report import model
+
+_HOLE = re.compile(r"\{(\w+)\}")
+_SENTENCE = 160
+"""Characters of a reason that a collector gives."""
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What the table is made of: all verdicts, the findings of the report, what each host's look did not see."""
+
+    view: View
+    verdicts: Mapping[str, Verdict]
+    findings: Sequence[Finding]
+    not_seen: Mapping[str, Sequence[str]]
+
+
+def table(
+    view: View, verdicts: Iterable[Verdict], findings: Sequence[Finding], not_seen: Mapping[str, Sequence[str]]
+) -> tuple[model.Look, ...]:
+    """Every look at every host in ``not_seen``, area by area; other findings stand at the end of theirs."""
+    seen = Seen(view, {verdict.rule.name: verdict for verdict in verdicts}, findings, not_seen)
+    hosts = [host for host in view.job.hosts if host.name in not_seen]
+    told = {host.name: chosen(host, view) for host in hosts}
+    rows: list[model.Look] = []
+    for area in book().area:
+        for look in (look for look in book().look if look.area == area.name):
+            rows += (
+                [_of_job(look, seen)] if look.job else [_of_host(look, host, told[host.name], seen) for host in hosts]
+            )
+        rows += _others(area, seen)
+    return tuple(rows)
+
+
+def _of_host(look: Look, host: Host, told: Mapping[str, Told], seen: Seen) -> model.Look:
+    found = [f for f in seen.findings if f.rule.name in look.rules and (host.name in f.hosts or not f.hosts)]
+    answer = told[look.choice] if look.choice is not None else Told(_shown(read(host, look.seen, seen.view)), "")
+    row = model.Look(
+        area=look.area, what=look.what, status="SKIP", host=host.name, seen=answer.seen or "",
+        expected=_expected(look, host, seen.view), why=answer.why,
+    )  # fmt: skip
+    return _judged(row, look, found, seen, is_known=answer.seen is not None)
+
+
+def _of_job(look: Look, seen: Seen) -> model.Look:
+    found = [finding for finding in seen.findings if finding.rule.name in look.rules]
+    value = _shown(read(seen.view.job, look.seen, seen.view))
+    row = model.Look(area=look.area, what=look.what, status="SKIP", seen=value or "", expected=look.expected)
+    return _judged(row, look, found, seen, is_known=value is not None)
+
+
+def _judged(row: model.Look, look: Look, found: Sequence[Finding], seen: Seen, *, is_known: bool) -> model.Look:
+    """The row with what the findings and the verdicts of its rules make of it."""
+    serious = [finding for finding in found if finding.severity != "info"]
+    judged = [v for name in look.rules if (v := seen.verdicts.get(name)) is not None]
+    status: model.Status = "SKIP"
+    why = row.why
+    if serious:
+        status = "FAIL" if any(finding.severity == "error" for finding in serious) else "WARN"
+        why = " ".join(serious[0].title.split())
+    elif not is_known:
+        why = why or _reason(look, row.host, seen)
+    elif not row.seen:
+        why = look.none or "nothing of it is there"
+    elif any(verdict.outcome in {"clear", "fired"} for verdict in judged):
+        status = "PASS"
+    else:
+        why = _open([verdict for verdict in judged if verdict.outcome == "unknown"])
+    names = tuple(dict.fromkeys(finding.rule.name for finding in found))
+    return msgspec.structs.replace(row, status=status, why=why, findings=names)
+
+
+def _open(open_: Sequence[Verdict]) -> str:
+    """What the rules lack that would have judged it."""
+    lacking = dict.fromkeys(ask.missing for verdict in open_ for ask in verdict.rule.asks)
+    return f"not judged without {next(iter(lacking))}" if lacking else "no rule could judge it"
+
+
+def _reason(look: Look, host: str, seen: Seen) -> str:
+    """Why the collector did not tell, in its own words."""
+    head = f"{look.collector}: "
+    told = next((text for text in seen.not_seen.get(host, ()) if look.collector and text.startswith(head)), None)
+    if told is None:
+        return "it was not seen"
+    text = told.removeprefix(head)
+    return text if len(text) <= _SENTENCE else f"{text[:_SENTENCE]} ..."
+
+
+def _others(area: Area, seen: Seen) -> Iterator[model.Look]:
+    """Findings of the areas of the rule book that stand here, which no look names."""
+    named = {name for look in book().look for name in look.rules}
+    for finding in seen.findings:
+        if finding.rule.area in area.rules and finding.rule.name not in named and finding.severity != "info":
+            status: model.Status = "FAIL" if finding.severity == "error" else "WARN"
+            yield model.Look(
+                area=area.name, what=finding.rule.name.replace("-", " "), status=status, host=", ".join(finding.hosts),
+                why=" ".join(finding.title.split()), findings=(finding.rule.name,),
+            )  # fmt: skip
+
+
+def _expected(look: Look, host: Host, view: View) -> str:
+    def fill(hole: re.Match[str]) -> str:
+        return _shown(read(host, hole[1], view)) or ""
+
+    filled = _HOLE.sub(fill, look.expected)
+    return filled.strip(" ;")
+
+
+def _shown(value: Any) -> str | None:  # noqa: ANN401  (the value of any field)
+    return None if value is None else show(value)
