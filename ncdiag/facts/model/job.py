@@ -59,8 +59,8 @@ class Host(Fact, frozen=True, kw_only=True):
     ``nvml_error`` is why nvidia-smi could not begin. ``frameworks`` are the releases of PyTorch and its like by name
     (``pytorch``). ``ucx_transports`` are all transports that UCX has there, ``ucx_configured`` the options it was
     built with. ``nvidia_uvm_file``: is /dev/nvidia-uvm there? ``looked_at``: ncdiag read its files and asked its tools,
-    so that what it does not know could not be seen. ``name_addresses`` are those that /etc/hosts gives its own name.
-    ``called`` is the name that the machine has for itself, which another may have, too.
+    so that what it does not know could not be seen. ``called`` is the name that the machine has for itself, which
+    another may have, too.
     """
 
     KEY = ()
@@ -145,7 +145,6 @@ class Host(Fact, frozen=True, kw_only=True):
     nvml_error: str | None = None
     frameworks: Annotated[dict[str, str] | None, BY_NAME] = None
     looked_at: bool | None = None
-    name_addresses: tuple[str, ...] | None = None
     called: str | None = None
 
 

@@ -23,7 +23,7 @@ def advertised(job: Job, view: View) -> tuple[Advertised, ...]:
     """Every address that a rank announced (bootstrap, socket data, OOB) or that a failed connection aimed at."""
     failed = {ip for e in job.events if e.event in CONNECT_FAILURES and (ip := peer_ip(e, view))}
     found: dict[tuple[str | None, str, str | None, str | None], Advertised] = {}
-    for rank in job.ranks:
+    for rank in (rank for rank in job.ranks if is_of_job(rank, view)):
         for item in _of_rank(rank, view, failed):
             found.setdefault((item.host, item.role, item.interface, item.ip), item)
     for event in job.events:
@@ -35,6 +35,13 @@ def advertised(job: Job, view: View) -> tuple[Advertised, ...]:
             )
             found.setdefault((None, "peer", None, ip), item)
     return tuple(found.values())
+
+
+@derived
+def is_of_job(rank: Rank, view: View) -> bool:
+    """False for what a library says that was asked, on a host that was looked at: no others are there to hear it."""
+    host = view.host(rank.host)
+    return host is None or not host.looked_at or rank.rank is not None or rank.nranks is not None
 
 
 @derived

@@ -10,7 +10,7 @@ from ncdiag.facts.model import Host, Interface, Job
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import in_network, ip_address
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.addresses import ofi_failed
+from ncdiag.facts.vocabulary.addresses import is_of_job, ofi_failed
 from ncdiag.facts.vocabulary.interfaces import ip, is_dead, is_link_local, is_loopback, is_virtual, likely_kind
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.nccl import versions
@@ -65,11 +65,11 @@ def inside_reason(interface: Interface, view: View) -> str:
     if address is not None and address.is_loopback:
         return "an address of loopback, which reaches this host alone"
     if is_dead(interface, view):
-        return "which has no link"
+        return "it has no link"
     if is_virtual(interface, view):
         kind = likely_kind(interface, view)
         return f"{_INSIDE.get(str(kind), 'a virtual interface')}, which other hosts do not reach as a rule"
-    return "a link-local address, which no router passes on" if is_link_local(interface, view) else ""
+    return "its address is link-local, which no router passes on" if is_link_local(interface, view) else ""
 
 
 @derived
@@ -105,11 +105,11 @@ def is_filtered(interface: Interface, view: View) -> bool | None:
 
 @derived
 def is_judged_by_ranks(interface: Interface, view: View) -> bool:
-    """True if ranks announced it and the rules of announced addresses say what is wrong with it."""
+    """True if ranks of a job announced it: the rules of announced addresses say what is wrong with it."""
     told = any(
         rank.bootstrap_interface is not None and rank.bootstrap_interface.name == interface.name
-        for rank in view.ranks_on(interface.host)
-    )
+        for rank in view.ranks_on(interface.host) if is_of_job(rank, view)
+    )  # fmt: skip
     several = is_multi_host(view.job, view)
     return told and (several is True or not is_loopback(interface, view)) and not ofi_failed(view.job, view)
 
