@@ -38,6 +38,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     none: str = ""
     collector: str = ""
     rules: tuple[str, ...]
+    needs: tuple[str, ...] = ()
 
 
 class Book(msgspec.Struct, frozen=True):

@@ -8,10 +8,11 @@ import msgspec
 
 from ncdiag.facts.model import Host
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.rdma import is_roce
 from ncdiag.looks.book import Choice
 from ncdiag.nccl import versions
 from ncdiag.nccl.on_host.predicting import GIVES_UP, Chosen, Prediction, predict_host
-from ncdiag.report.prediction import cell, is_told
+from ncdiag.report.prediction import NONE, cell, is_told
 
 _CHOICES: tuple[Choice, ...] = (
     "bootstrap_interface", "socket_interfaces", "net", "ib_devices", "gid", "gdr", "nics", "local",
@@ -47,13 +48,15 @@ def _told(name: Choice, host: Host, view: View, first: Prediction, later: Predic
     }
     if name == "bootstrap_interface" and len(picked) == 1:
         return Told(picked.pop(), "the NCCL here picks it")
+    if name == "gid" and not any(is_roce(port, view) for hca in host.hcas for port in hca.ports):
+        return Told("", "")
     settled = is_told(first.chosen, name)
     found = first if settled else later
     if not settled and not is_told(later.chosen, name):
         return Told(None, _why(name, first.chosen, "") or "it is not known")
     value = cell(found.chosen, name)
     by = "" if settled else f"by NCCL {later.nccl_version}"
-    return Told("" if value == "-" else value, "; ".join(filter(None, (_why(name, found.chosen, value), by))))
+    return Told("" if value in {"-", NONE} else value, "; ".join(filter(None, (_why(name, found.chosen, value), by))))
 
 
 def _why(name: Choice, answer: Chosen, value: str) -> str:

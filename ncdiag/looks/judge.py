@@ -78,10 +78,13 @@ def _judged(row: model.Look, look: Look, found: Sequence[Finding], seen: Seen, *
         why = why or _reason(look, row.host, seen)
     elif not row.seen:
         why = look.none or "nothing of it is there"
-    elif any(verdict.outcome in {"clear", "fired"} for verdict in judged):
-        status = "PASS"
     else:
-        why = _open([verdict for verdict in judged if verdict.outcome == "unknown"])
+        open_ = [verdict for verdict in judged if verdict.outcome == "unknown"]
+        needed = [verdict for verdict in open_ if verdict.rule.name in look.needs]
+        if any(verdict.outcome in {"clear", "fired"} for verdict in judged) and not needed:
+            status = "PASS"
+        else:
+            why = _open(needed or open_)
     names = tuple(dict.fromkeys(finding.rule.name for finding in found))
     return msgspec.structs.replace(row, status=status, why=why, findings=names)
 

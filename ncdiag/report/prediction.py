@@ -16,6 +16,8 @@ _ROWS = (
     ("between GPUs", "local"),
 )  # fmt: skip
 _UNKNOWN = "not known"
+NONE = "none"
+"""How a choice of nothing is told."""
 
 
 def as_text(predictions: Sequence[Prediction]) -> str:
@@ -64,12 +66,12 @@ def cell(answer: Chosen, field: str) -> str:
     """A field of `Chosen` for people; unknown is said, and nothing is a dash."""
     value = getattr(answer, field)
     if field == "bootstrap_interface" and value is None:
-        return "none" if any(step.text.startswith(GIVES_UP) for step in answer.reasons) else _UNKNOWN
+        return NONE if any(step.text.startswith(GIVES_UP) for step in answer.reasons) else _UNKNOWN
     if value is None:
         return _UNKNOWN
     if field in _WORDED:
         return _WORDED[field](value) or "-"
-    return value if isinstance(value, str) else ", ".join(value) or "none"
+    return value if isinstance(value, str) else ", ".join(value) or NONE
 
 
 _YES = {True: "yes", False: "no", None: _UNKNOWN}

@@ -115,7 +115,8 @@ def gpus_shown(host: Host, view: View) -> str | None:
 def expected_gpus(host: Host, view: View) -> str:
     """``a whole board of 8`` of a model that is known."""
     boards = {product.board for gpu in host.gpus if (product := module_of(gpu)) is not None and product.board}
-    return f"a whole board of {boards.pop()}" if len(boards) == 1 else ""
+    board = boards.pop() if len(boards) == 1 else 0
+    return f"a whole board of {board}" if len(host.gpus) > board // 2 > 0 else ""  # slices of a board have less
 
 
 @derived
@@ -140,13 +141,6 @@ def widths_shown(host: Host, view: View) -> str | None:
 
 
 @derived
-def expected_pcie(host: Host, view: View) -> str:
-    """``GPUs of generation 5``: what a model that is known can do; all lanes everywhere."""
-    generations = {product.pcie for gpu in host.gpus if (product := module_of(gpu)) is not None and product.pcie}
-    return f"all lanes; GPUs of generation {generations.pop()}" if len(generations) == 1 else "all lanes"
-
-
-@derived
 def nvlinks_shown(host: Host, view: View) -> str | None:
     """``8 of 18 links``: GPUs by the NVLinks that are up."""
     told = [f"of {g.nvlinks} NVLinks" for g in host.gpus if g.nvlinks is not None]
@@ -166,7 +160,7 @@ def fabric_shown(host: Host, view: View) -> str | None:
 def peermem_shown(host: Host, view: View) -> str | None:
     """``nvidia_peermem``: the peer-memory modules that are loaded."""
     names = [m.name for m in host.modules if m.name in {"nvidia_peermem", "nv_peer_mem"}]
-    if not host.hcas and is_closed(host, "hcas"):
+    if (not host.hcas and is_closed(host, "hcas")) or driver_shown(host, view) in {"", "none"}:
         return ""
     return ", ".join(names) or ("none" if is_closed(host, "modules") else None)
 
@@ -195,7 +189,9 @@ def _limit(host: Host, name: str) -> str | None:
 
 @derived
 def memlock_shown(host: Host, view: View) -> str | None:
-    """Bytes of memory that a process may lock."""
+    """Bytes of memory that a process may lock, which RDMA alone does."""
+    if not host.hcas and is_closed(host, "hcas"):
+        return ""
     text = _limit(host, "memlock")
     return f"{text} bytes" if text is not None and text.isdecimal() else text
 
