@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import FAILURES, Event, Job, Launch
+from ncdiag.facts.model import FAILURES, Event, Host, Job, Launch
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS, POD
@@ -166,3 +166,16 @@ def _is_mpis(launch: Launch, job: Job) -> bool:
 
 def _is_dotted(name: str) -> bool:
     return "." in name and ip_address(name) is None
+
+
+@derived
+def names_twice(job: Job, view: View) -> str:
+    """``n1 (n1, n1#2)``: a name by which several hosts call themselves; empty for none."""
+    first: dict[str, Host] = {}
+    for host in job.hosts:
+        other = first.setdefault(host.called or host.name, host)
+        if other is not host and host.called is not None:
+            view.note(other, "called")
+            view.note(host, "called")
+            return f"{host.called} ({other.name}, {host.name})"
+    return ""

@@ -50,13 +50,6 @@ def _simulated(host: Host, view: View) -> tuple[str, ...]:
 
 
 @derived
-def has_own_choice(interface: Interface, view: View) -> bool:
-    """True if NCCL would take this interface on its host, which was looked at."""
-    host = view.host(interface.host)
-    return host is not None and interface in (own_choice(host, view) or ())
-
-
-@derived
 def inside_reason(interface: Interface, view: View) -> str:
     """``a tunnel or VPN``: why nothing that is sent over it reaches another host as a rule; empty for no reason."""
     if is_loopback(interface, view):
@@ -112,19 +105,6 @@ def is_judged_by_ranks(interface: Interface, view: View) -> bool:
     )  # fmt: skip
     several = is_multi_host(view.job, view)
     return told and (several is True or not is_loopback(interface, view)) and not ofi_failed(view.job, view)
-
-
-@derived
-def names_twice(job: Job, view: View) -> str:
-    """``n1 (n1, n1#2)``: a name by which several hosts call themselves; empty for none."""
-    first: dict[str, Host] = {}
-    for host in job.hosts:
-        other = first.setdefault(host.called or host.name, host)
-        if other is not host and host.called is not None:
-            view.note(other, "called")
-            view.note(host, "called")
-            return f"{host.called} ({other.name}, {host.name})"
-    return ""
 
 
 @derived
