@@ -20,6 +20,8 @@ from ncdiag.reading.stop import Stop
 from ncdiag.report.model import Report
 from ncdiag.sources.model import Unreadable
 
+_UNCUT = 2000
+
 
 def judge(paths: Sequence[str], options: Options) -> int:
     """Diagnose what the paths hold, print the report and return the exit code. Bundles may be among them."""
@@ -68,9 +70,16 @@ def answer(find: Callable[[Stop], Report], options: Options) -> int:
 
         report = report_cleaned(report)
     shown = at_least(report, options.min_severity.value)
-    text = render(shown, width=shutil.get_terminal_size().columns, colour=wants_colour(options))
+    detail = "whole" if options.verbose else "brief" if options.brief else "screen"
+    text = render(shown, width=_width(options), colour=wants_colour(options), detail=detail)
     write(text, options.output, encoding="utf-8" if options.format == "json" else None)
     return INTERRUPTED if stop.happened else exit_code(report, options.fail_on)
+
+
+def _width(options: Options) -> int:
+    """The columns of the terminal; lines for programs (``--brief`` into a pipe or a file) are not cut."""
+    into_terminal = options.output is None and sys.stdout is not None and sys.stdout.isatty()
+    return _UNCUT if options.brief and not into_terminal else shutil.get_terminal_size().columns
 
 
 def told(items: Iterable[Item], *, quiet: bool) -> Iterator[Item]:

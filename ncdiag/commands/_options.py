@@ -62,6 +62,8 @@ class Options:
     redact: Annotated[bool, typer.Option("--redact", help="Put stand-ins for names and addresses, remove secrets.")] = (
         False
     )
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="The whole report, not only one screen.")] = False
+    brief: Annotated[bool, typer.Option("--brief", help="One line a finding.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False
     no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False
 

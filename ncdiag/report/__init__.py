@@ -1,4 +1,4 @@
-"""Reports: the formats are the modules of this folder that have ``render(report, *, width, colour) -> str``."""
+"""Reports: the formats are the modules of this folder that have ``render``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from ncdiag.errors import UsageError
 
 Renderer = Callable[..., str]
-"""``render(report, *, width, colour)``: the whole output, ending in a newline."""
+"""``render(report, *, width, colour, detail)``: the whole output, ending in a newline; ``detail`` is for text alone."""
 
 
 def formats() -> list[str]:

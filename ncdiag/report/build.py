@@ -24,6 +24,7 @@ from ncdiag.messages.vocabulary.ruled_out import ruled_out
 from ncdiag.messages.vocabulary.timeline import timeline
 from ncdiag.report import model
 from ncdiag.report.complaints import seen, told
+from ncdiag.report.next_steps import next_steps
 from ncdiag.report.remedies import fixes_of
 from ncdiag.report.suspects import suspects_of
 from ncdiag.report.texts import evidence, lines_of, spoken
@@ -67,7 +68,7 @@ def report(
         nhosts=job.nhosts, nranks=job.nranks, nccl_version=_version(view),
     )  # fmt: skip
     complaints = (*told(job), *seen(view, diagnosis.findings))
-    return model.Report(
+    made = model.Report(
         tool=model.Tool("ncdiag", __version__), inputs=read.inputs, summary=summary, findings=findings,
         unknown=tuple(model.Unknown(u.code, u.name, u.missing, u.ask_for) for u in diagnosis.unknown),
         conflicts=_conflicts(view), complaints=complaints, told=_told(job, view),
@@ -76,6 +77,7 @@ def report(
         faults=tuple(dict.fromkeys(faults)), suspects=suspects_of(suspected, view, values, faults, read.answered),
         answers=answers(diagnosis.findings, suspected),
     )  # fmt: skip
+    return msgspec.structs.replace(made, next_steps=next_steps(made))
 
 
 def _ruled_out(view: View, diagnosis: results.Diagnosis) -> Iterator[model.RuledOut]:

@@ -121,15 +121,22 @@ def was_read(report: Report) -> list[str]:
     rest = report.inputs[shown:]
     if rest:
         lines.append(f"and {_count(len(rest), 'more input')} with {_count(sum(i.lines for i in rest), 'line')}")
+    if report.summary.verdict == "nothing-understood":
+        return lines
+    return [*lines, job_read(report), *_told(report)]
+
+
+def job_read(report: Report) -> str:
+    """``2 hosts (n[1-2]), 16 ranks, NCCL 2.21.5``."""
     known = report.summary
+    if known.verdict == "nothing-understood":
+        return ""
     job = [
         f"{_count(known.nhosts, 'host')}{f' ({known.hosts})' if known.hosts else ''}" if known.nhosts else known.hosts,
         _count(known.nranks, "rank") if known.nranks else "",
         f"NCCL {known.nccl_version}" if known.nccl_version else "NCCL version unknown",
     ]
-    if known.verdict == "nothing-understood":
-        return lines
-    return [*lines, ", ".join(filter(None, job)), *_told(report)]
+    return ", ".join(filter(None, job))
 
 
 _OUTCOMES = {

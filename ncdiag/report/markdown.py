@@ -16,7 +16,13 @@ _GAPS = re.compile(r"\n{3,}")
 _BACKTICKS = re.compile(r"`+")
 
 
-def render(report: Report, *, width: int = 80, colour: bool = False) -> str:  # noqa: ARG001  (every format takes them)
+def render(  # every format takes the same options
+    report: Report,
+    *,
+    width: int = 80,  # noqa: ARG001
+    colour: bool = False,  # noqa: ARG001
+    detail: str = "whole",  # noqa: ARG001
+) -> str:
     """Markdown in which text of the input can neither format, link, mention nor embed anything."""
     lines = [f"**{digest.headline(report)}**", ""]
     lines += [f"{_inline(line)}\n" for line in digest.complained(report)]

@@ -260,6 +260,18 @@ class Moment(Part, frozen=True):
     evidence: tuple[Evidence, ...] = ()
 
 
+class NextStep(Part, frozen=True):
+    """What to do next.
+
+    ``do``: ``confirm`` that a fix helped, ``paste`` the output of ``run``, ``run`` the job with it, or ``answer`` a
+    question. ``text`` is what it is good for; ``run`` is empty where the text says all.
+    """
+
+    do: Literal["confirm", "paste", "run", "answer"]
+    run: str
+    text: str
+
+
 class RuledOut(Part, frozen=True):
     """What the input shows not to be the cause: ``what``, ``because`` of what."""
 
@@ -293,6 +305,7 @@ class Report(Part, frozen=True, kw_only=True):
     ``timeline``: who failed first, where several ranks or hosts speak and something failed.
     ``ruled_out``: where something goes wrong, what its cause is not.
     ``faults``: what ncdiag itself failed at, and left out. ``looks``: every look at a machine, where ``check`` asked.
+    ``next_steps``: what to do next, the most useful first.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -310,3 +323,4 @@ class Report(Part, frozen=True, kw_only=True):
     faults: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     looks: tuple[Look, ...] = ()
+    next_steps: tuple[NextStep, ...] = ()

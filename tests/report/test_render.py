@@ -19,6 +19,8 @@ from ncdiag.report.sanitize import one_line
 REPORTS = Path(__file__).resolve().parents[2] / "fixtures" / "reports"
 CASES = sorted(path.name.removesuffix(".report.json") for path in REPORTS.glob("*.report.json"))
 SUFFIX = {"text": "txt", "markdown": "md"}
+DETAILS = ("brief", "screen", "whole")
+TERMINAL = 24
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -37,6 +39,20 @@ def test_output_is_as_expected(name: str, format_: str, expect: Callable[[Path, 
     expect(REPORTS / f"{name}.{SUFFIX[format_]}", renderer(format_)(load(name)))
 
 
+@pytest.mark.parametrize("detail", ["brief", "screen"])
+@pytest.mark.parametrize("name", CASES)
+def test_shorter_texts_are_as_expected(name: str, detail: str, expect: Callable[[Path, str], None]) -> None:
+    expect(REPORTS / f"{name}.{detail}.txt", renderer("text")(load(name), detail=detail))
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("name", CASES)
+def test_the_first_screen_fits_on_a_terminal_with_its_prompt(name: str, width: int) -> None:
+    lines = renderer("text")(load(name), width=width, detail="screen").splitlines()
+    assert sum(max(1, -(-len(line) // width)) for line in lines) < TERMINAL
+    assert lines[-1].endswith("add -v for the whole report")
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_json_is_the_report_itself(name: str) -> None:
     report = load(name)
@@ -47,8 +63,8 @@ def test_json_is_the_report_itself(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_every_format_is_safe_on_a_terminal(name: str) -> None:
-    for format_ in formats():
-        text = renderer(format_)(load(name))
+    texts = [renderer("text")(load(name), detail=detail) for detail in DETAILS]
+    for text in [*texts, *(renderer(format_)(load(name)) for format_ in formats())]:
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b-\u200f\ufeff]", text)
         assert text.endswith("\n")
 
@@ -73,11 +89,13 @@ def test_a_job_of_very_many_ranks_fits_on_a_screen() -> None:
 
 @pytest.mark.parametrize("width", [20, 60, 80, 300])
 @pytest.mark.parametrize("name", CASES)
-def test_text_keeps_to_its_width(name: str, width: int) -> None:
+@pytest.mark.parametrize("detail", DETAILS)
+def test_text_keeps_to_its_width(name: str, width: int, detail: str) -> None:
     report = load(name)
     pasted = [line for finding in report.findings for fix in finding.fixes for _, line in digest.paste_lines(fix)]
     pasted += [reference for finding in report.findings for reference in finding.references]
-    for line in renderer("text")(report, width=width).splitlines():
+    pasted += [step.run for step in report.next_steps]
+    for line in renderer("text")(report, width=width, detail=detail).splitlines():
         assert len(line) <= max(width, 40) or any(line.endswith(one_line(paste)) for paste in pasted)
 
 
@@ -96,8 +114,9 @@ def test_text_of_the_input_is_never_markup() -> None:
 
 
 def test_nobody_forges_a_line() -> None:
-    text = renderer("text")(load("hostile"))
-    assert not [line for line in text.splitlines() if line.startswith(("ROOT CAUSE: all is well", "FORGED"))]
+    for detail in DETAILS:
+        text = renderer("text")(load("hostile"), detail=detail)
+        assert not [line for line in text.splitlines() if line.startswith(("ROOT CAUSE: all is well", "FORGED"))]
     markdown = renderer("markdown")(load("hostile"))
     assert not [line for line in markdown.splitlines() if line.startswith(("# FORGED", "FORGED", "<script"))]
     assert not re.search(r"(?<!\\)<script", re.sub(r"(?s)(`{3,}).*?\n\1\n", "", markdown))
@@ -112,9 +131,11 @@ def test_a_fence_cannot_be_closed_from_inside() -> None:
 
 def test_lines_to_paste_are_whole() -> None:
     report = load("veth")
-    text = renderer("text")(report, width=40)
-    for line in report.findings[0].fixes[0].commands.values():
-        assert any(shown.endswith(line) for shown in text.splitlines())
+    commands = report.findings[0].fixes[0].commands
+    for detail, lines in (("whole", [*commands.values()]), ("screen", [commands["export"]])):
+        text = renderer("text")(report, width=40, detail=detail)
+        for line in lines:
+            assert any(shown.endswith(line) for shown in text.splitlines())
 
 
 def test_consequences_are_folded_under_their_cause() -> None:

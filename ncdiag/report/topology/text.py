@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ncdiag.report.page import Page
 from ncdiag.report.sanitize import one_line
-from ncdiag.report.text import Page
 from ncdiag.report.topology.plan import Device, Link, Picture
 
 _MARKS = {"": "", "far": "*", "fault": "!"}

@@ -1,0 +1,64 @@
+"""What to do next: apply the fix and see that it worked, or the output or run that would tell more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ncdiag.report import digest
+from ncdiag.report.model import Finding, NextStep, Report
+
+MOST = 3
+"""Steps that a report names: a longer list is not followed."""
+_LOG = "NCCL_DEBUG=INFO"
+_SETTLED = frozenset({"certain", "likely"})
+
+
+def next_steps(report: Report) -> tuple[NextStep, ...]:
+    """The steps, the most useful first; each is named once."""
+    return tuple({step.run or step.text: step for step in _steps(report)}.values())[:MOST]
+
+
+def _steps(report: Report) -> Iterator[NextStep]:
+    verdict = report.summary.verdict
+    if verdict == "nothing-understood":
+        yield NextStep("paste", "", digest.HELP_WHEN_NOTHING)
+        return
+    lead = leading(report)
+    if lead is not None and lead.role == "cause":
+        yield from _applied(lead)
+    settled = lead is not None and lead.role == "cause" and lead.confidence in _SETTLED
+    if not settled:
+        yield from _asked(report)
+    if verdict != "root-cause" and _log_missing(report):
+        yield NextStep("run", _LOG, "run it again with this set, and give the output of all ranks")
+
+
+def leading(report: Report) -> Finding | None:
+    """The finding that the screen is about; None where a suspect leads, or only notes are left."""
+    first = report.findings[0] if report.findings else None
+    return None if first is None or first.severity == "info" or digest.suspects_lead(report) else first
+
+
+def _applied(lead: Finding) -> Iterator[NextStep]:
+    fix = next(iter(lead.fixes), None)
+    if fix is not None:
+        yield NextStep("confirm", "", f"apply the fix and start again; it worked when {fix.confirm}" if fix.confirm
+                   else "apply the fix and start again")  # fmt: skip
+
+
+def _asked(report: Report) -> Iterator[NextStep]:
+    """What would tell causes apart that are open, and what the rules that could not be judged ask for."""
+    for suspect in report.suspects:
+        for question in suspect.decide[:1]:
+            if question.ask:
+                yield NextStep("run" if question.run else "paste", question.ask, question.text)
+            else:
+                yield NextStep("answer", "", question.text)
+    for unknown in report.unknown:
+        for ask in unknown.ask_for[:1]:
+            yield NextStep("paste", ask, f"shows {', '.join(unknown.missing)}" if unknown.missing else "")
+
+
+def _log_missing(report: Report) -> bool:
+    """Would a log of NCCL say more: is there none, or only what it prints without being asked?"""
+    return not any(section.kind == "nccl_log" for item in report.inputs for section in item.sections)

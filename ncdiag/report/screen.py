@@ -1,0 +1,207 @@
+"""The first screen: verdict, cause, where, the lines that decide, the line to paste, and last what to do next.
+
+It fits on a terminal of 80 x 24 with the prompt below it. What does not fit is left out piece by piece, the least
+useful first; the whole report is behind ``--verbose``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ncdiag.report import digest
+from ncdiag.report.model import Evidence, Finding, Fix, NextStep, Report, Suspect
+from ncdiag.report.next_steps import leading
+from ncdiag.report.page import COLOURS, Page, Piece
+from ncdiag.report.sanitize import one_line
+
+ROWS = 23
+"""Rows of a terminal of 24 that are left above the prompt."""
+PASTED = 3
+"""Lines to paste of one fix."""
+SUSPECTS = 3
+_SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])")
+_HEADLINES = {
+    "root-cause": "ROOT CAUSE",
+    "failed-cause-not-here": "SOMETHING IS WRONG, but its cause is not in this input",
+    "complaint-nothing-seen": "NOT ENOUGH TO TELL: the trouble that you describe is not seen in this input",
+    "risk-only": "NOTHING FAILED HERE, but there is a risk",
+    "healthy-as-far-as-seen": "NO FAULT SEEN in what this input shows",
+    "nothing-understood": "NOTHING IN THIS INPUT WAS UNDERSTOOD",
+}
+
+
+def lay_out(page: Page, report: Report) -> None:
+    """Put the answer on the page, as fully as it fits, below the table of looks if there is one."""
+    looks = _looks(page.width, report)
+    for level in range(_Layout.LAST + 1):
+        made = Page(page.width)
+        _Layout(made, report, level).put()
+        if made.rows <= ROWS or level == _Layout.LAST:
+            page.lines = [*looks, *made.lines]
+            return
+
+
+def _looks(width: int, report: Report) -> list[list[Piece]]:
+    """The lines of the table: the answer is what is left on the terminal."""
+    page = Page(width)
+    if report.looks:
+        from ncdiag.report import table  # most reports have none
+
+        table.write(page, report)
+    return page.lines
+
+
+class _Layout:
+    """The screen at a level of shortness; 0 leaves nothing out."""
+
+    ONE_EVIDENCE, NO_WHY, SHORT_EVIDENCE, SHORT_FIX, NO_NOTES, LAST = range(1, 7)
+
+    def __init__(self, page: Page, report: Report, level: int) -> None:
+        self.page, self.report, self.level = page, report, level
+
+    def put(self) -> None:
+        """The blocks from top to bottom."""
+        lead = leading(self.report)
+        self._verdict(lead)
+        if lead is not None:
+            self._finding(lead)
+        elif self.report.suspects:
+            self._suspects()
+        self._notes(lead)
+        self._next()
+
+    def _blank(self) -> None:
+        if self.level < self.LAST:
+            self.page.blank()
+
+    def _sentence(self, text: str, rows: int, *, first: str = "  ", style: str = "", rest: str = "  ") -> None:
+        """A text of at most so many rows."""
+        room = rows * (self.page.width - max(len(first), len(rest))) - rows * 8
+        self.page.put(digest.cut(one_line(text), max(room, 60)), style, first=first, rest=rest)
+
+    def _verdict(self, lead: Finding | None) -> None:
+        verdict = self.report.summary.verdict
+        text = _HEADLINES[verdict]
+        if verdict == "root-cause" and lead is not None:
+            text += f" ({lead.confidence})" if lead.confidence != "certain" else ""
+        self.page.put(text, COLOURS[lead.severity] if lead is not None else "bold")
+        if lead is None or (lead.role != "cause" and self.report.suspects):
+            for line in digest.complained(self.report)[:2]:
+                self._sentence(line, 2, rest="    ")
+
+    def _finding(self, lead: Finding) -> None:
+        self._sentence(lead.title, 3, style="bold")
+        where = digest.where(lead)
+        self.page.line(f"{f'{where}  ' if where else ''}[{digest.label(lead)}]", "dim", first="  ")
+        if lead.why and self.level < self.NO_WHY:
+            self._sentence(_SENTENCE.split(lead.why, maxsplit=1)[0], 2)
+        evidence = digest.telling(lead)[: 1 if self.level >= self.ONE_EVIDENCE else 2]
+        if evidence:
+            self._blank()
+        for item in evidence:
+            self._evidence(item)
+        fixes, not_offered = digest.remedies(self.report, lead)
+        if fixes:
+            self._blank()
+            self._fix(fixes[0], "Fix")
+        elif not_offered:
+            self._blank()
+            self._sentence(not_offered[0], 2, first="Would not help: ")
+        if lead.role != "cause" and self.report.suspects:
+            first = self.report.suspects[0]
+            self._sentence(f"{first.title} [{first.likelihood}: {first.name}, {first.code}]", 2, first="Suspected: ")
+
+    def _evidence(self, item: Evidence) -> None:
+        self.page.line(digest.place(item), "dim", first="  ")
+        self._sentence(item.text, 1 if self.level >= self.SHORT_EVIDENCE else 2, first="  | ", rest="  | ")
+
+    def _fix(self, fix: Fix, label: str) -> None:
+        proved = " (proved)" if fix.proof and fix.proof.state == "proved" else ""
+        workaround = " (a workaround: it hides the fault)" if fix.workaround else ""
+        scope = f" (on {fix.scope})" if fix.scope else ""
+        self._sentence(
+            f"{fix.text.removesuffix('.')}{scope}{proved}{workaround}", 1 if self.level >= self.SHORT_FIX else 3,
+            first=f"{label}: ",
+        )  # fmt: skip
+        for line in _to_paste(fix):
+            self.page.verbatim(line, "green", first="    ")
+
+    def _suspects(self) -> None:
+        self.page.put(digest.suspects_title(self.report), "bold")
+        shown = self.report.suspects[: 1 if self.level >= self.SHORT_FIX else SUSPECTS]
+        for number, suspect in enumerate(shown, 1):
+            self._suspect(number, suspect)
+        fixes = shown[0].fixes
+        if fixes:
+            self._blank()
+            self._fix(fixes[0], "If it is the first" if len(shown) > 1 else "If so")
+
+    def _suspect(self, number: int, suspect: Suspect) -> None:
+        self._sentence(f"{suspect.title} [{suspect.likelihood}]", 2, first=f"  {number}. ", rest="     ", style="bold")
+        self.page.line(f"{suspect.name}, {suspect.code}", "dim", first="     ")
+        for sign in suspect.supporting[: 2 if number == 1 and self.level < self.NO_WHY else 1]:
+            self._sentence(digest.with_place(sign), 1 if self.level >= self.ONE_EVIDENCE else 2, first="     because ",
+                           rest="       ")  # fmt: skip
+
+    def _notes(self, lead: Finding | None) -> None:
+        """What else there is, in a line each."""
+        self._blank()
+        others = [f for f in digest.roots(self.report) if f is not lead]
+        if others:
+            self._list([*dict.fromkeys(f.name for f in others)], "Also found: ")
+        for fault in self.report.faults[:1]:
+            self.page.line(digest.failed(fault), first="NCDIAG FAILED: ")
+        for conflict in self.report.conflicts[:1] if self.level < self.NO_NOTES else ():
+            self.page.line(digest.disagreement(conflict), first="Sources disagree: ")
+        self.page.line(_read(self.report, self.page.width - len("Read: ")), first="Read: ")
+        self._list([text.split(" (", 1)[0] for text in self.report.summary.not_looked_at], "Not looked at: ")
+        references = lead.references if lead is not None and self.level < self.NO_NOTES else ()
+        fitting = next((each for each in references if len(each) + len("See: ") <= self.page.width), None)
+        if references:
+            self.page.line(fitting or f"{len(references)} references", first="See: ")
+
+    def _list(self, names: Sequence[str], label: str) -> None:
+        """As many of the names as a line has room for, and how many more there are; nothing for none."""
+        room, shown = self.page.width - len(label) - len(" and 99 more"), 0
+        while shown < len(names) and len(", ".join(names[: shown + 1])) <= room:
+            shown += 1
+        shown = shown or 1
+        more = f" and {len(names) - shown} more" if len(names) > shown else ""
+        if names:
+            self.page.line(f"{', '.join(names[:shown])}{more}", first=label)
+
+    def _next(self) -> None:
+        self._blank()
+        steps = self.report.next_steps[: 2 if self.level >= self.SHORT_FIX else None]
+        for number, step in enumerate(steps):
+            self._sentence(_step(step), 2, first="      " if number else "Next: ", rest="        ")
+        self.page.line("add -v for the whole report", first="      " if steps else "Next: ")
+
+
+def _to_paste(fix: Fix) -> list[str]:
+    """The line for the first launcher, and commands for a shell."""
+    lines = digest.paste_lines(fix)
+    first = lines[0][0] if lines else ""
+    return [line for launcher, line in lines if launcher in {first, "shell"}][:PASTED]
+
+
+def _read(report: Report, room: int) -> str:
+    """``gpu-a01, 2 ranks, NCCL 2.7.8; nccl.log, 20 lines (2 not understood)``; of a long path the name alone."""
+    inputs = report.inputs
+    named = inputs[0].source if len(inputs) == 1 else f"{len(inputs)} inputs"
+    lines, unread = sum(item.lines for item in inputs), sum(item.unread_lines for item in inputs)
+    counted = f", {lines} line{'' if lines == 1 else 's'}" if lines else ""
+    counted += f" ({unread} not understood)" if unread else ""
+    job = digest.job_read(report)
+    notes = "".join(f"; {note}" for item in inputs for note in item.notes)
+    text = f"{job}; {named}{counted}{notes}" if job else f"{named}{counted}{notes}"
+    return text if len(text) <= room else text.replace(named, named.rsplit("/", 1)[-1], 1)
+
+
+def _step(step: NextStep) -> str:
+    if not step.run:
+        return step.text
+    if step.do == "run":
+        return f"{step.run}: {step.text}"
+    return f"paste {digest.asked((step.run,), '')}{f' ({step.text})' if step.text else ''}"
