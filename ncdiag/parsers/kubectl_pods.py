@@ -41,6 +41,13 @@ def parse(section: Section) -> Parsed:
                 "pod_name": row["name"], "pod_status": row["status"], "restarts": int(row["restarts"]),
                 "containers": int(row["containers"]),
             }  # fmt: skip
+            if row["status"] == "OOMKilled":
+                found.append(
+                    observe(
+                        section, index, "Event", host=row["name"], event="container-oom-killed", origin="launcher",
+                        kind="cause", text=line[:400].rstrip(), count=1, order=section.number(index),
+                    )
+                )  # fmt: skip
             found.append(
                 observe(
                     section, index, "Event", event="pod-listed", origin="launcher", kind="fact",

@@ -51,6 +51,7 @@ class Cutter:
         self._open: _Open | None = None
         self._parked: dict[str, _Open] = {}
         self._host = host
+        self._around: tuple[str | None] | None = None  # the host before the output of ``kubectl describe``
         self._text: _Open | None = None
         self._room = TEXT_LIMIT
         self._last_number = 0
@@ -83,7 +84,7 @@ class Cutter:
         self.feed([(self._last_number + 2, line)])
         begins, is_text = self.is_open or self._host is not None, self._text is not None
         self._open, self._parked, self._held, self._rule, self._host, self._text = None, {}, None, 0, None, None
-        self._room = TEXT_LIMIT
+        self._room, self._around = TEXT_LIMIT, None
         return "begins" if begins else "text" if is_text else "nothing"
 
     def finish(self) -> list[Section]:
@@ -141,9 +142,12 @@ class Cutter:
             return
         if prompt.is_empty_prompt(bare):
             return
-        above = prompt.prompt_above(bare)
+        above, pod = prompt.prompt_above(bare), prompt.described(line)
         if above:
             self._at_host(above)
+        elif pod:
+            self._around = self._around or (self._host,)
+            self._at_host(pod)
         elif not (self._open_anchor(number, line) or self._open_tagged(number, line) or self._heading(line)):
             self._add_text(number, line)
             self._kinds.remember_plain(line)
@@ -241,8 +245,11 @@ class Cutter:
 
     def _open_echo(self, number: int, echo: prompt.Echo, indent: prompt.Prefix) -> bool:
         """Open a section behind an echoed command, or one that the command line itself is (a launch, an export)."""
+        around, self._around = self._around, None
         if echo.certain and echo.host:
             self._at_host(echo.host)
+        elif around:
+            self._at_host(around[0])
         is_line_of = self._kinds.of_line(echo.command)
         there, command = prompt.remote(echo.command)
         kind = self._kinds.of_command(command)

@@ -51,6 +51,23 @@ _LABEL = lazy_regex(
     re.IGNORECASE,
 )
 """``Node 1:``: a person's word for one of several machines whose outputs follow."""
+_NAMED_HOST = r"(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9][A-Za-z0-9-]{1,62}"
+_ON_HOST = lazy_regex(
+    r"[\s#*_>`(-]{0,8}(?P<words>(?:(?:and|but|now|then|here(?:'s)?|this|that|is|the|same|outputs?|on|from|for|of|node|host"
+    r"|machine|server|pod|worker|second|first|other|one)\s){0,6})"
+    rf"[`*(\"']{{0,3}}(?P<host>{_NAMED_HOST})[`*)\"']{{0,3}}\s?:[*_`\s]{{0,4}}$",
+    re.IGNORECASE,
+)
+"""``and gpu-n2:``, ``the same on n3:``: a person's words for the machine whose outputs follow."""
+_NO_HOST = lazy_regex(
+    r"(?:rank|step|epoch|stage|phase|part|test|case|run|option|attempt|try|layer|round|job|task|gpu|nic|port|rail|cuda|eth"
+    r"|en[ops]\w*|ib|bond|mlx|nvme|device|channel|thread|process|line|page|fig\w*|item|point|question|q|v|h|utf|sha|md|x)"
+    r"-?\d[\da-f-]*",
+    re.IGNORECASE,
+)
+"""What ends in a number and is no machine."""
+_DESCRIBED = lazy_regex(r"Name:\s{3,40}(?P<name>[a-z0-9][a-z0-9.-]{0,252})\s*$")
+"""The first line of ``kubectl describe``."""
 _SYSTEM = [["", name] for name in ("dev", "etc", "proc", "run", "sys", "usr")]
 """How the paths of a machine's own files begin: they name no host."""
 _DECORATED = lazy_regex(
@@ -197,7 +214,21 @@ def _labelled(line: str) -> str | None:
     ran, label = _RAN_ON.match(line), _LABEL.match(line)
     if ran:
         return short_host(ran["ansible"] or ran["pssh"])
-    return f"{label['what'].lower()}{label['number']}" if label else None
+    return f"{label['what'].lower()}{label['number']}" if label else _said_host(line)
+
+
+def _said_host(line: str) -> str | None:
+    """The host that a few words with a colon name; without a word of where, a name with a dash."""
+    found = _ON_HOST.match(line)
+    if found is None or _NO_HOST.fullmatch(found["host"]) or not (found["words"] or "-" in found["host"]):
+        return None
+    return found["host"]
+
+
+def described(line: str) -> str | None:
+    """The pod or node of which ``kubectl describe`` tells from this line on."""
+    found = _DESCRIBED.match(line) if len(line) < 300 else None  # noqa: PLR2004
+    return short_host(found["name"]) if found else None
 
 
 def title(line: str) -> str | None:
