@@ -20,6 +20,7 @@ import msgspec
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.parsers.nccl_log import bulk
+from ncdiag.parsers.nccl_log.bare import Bare, give
 from ncdiag.parsers.nccl_log.calls import SIGN, Calls
 from ncdiag.parsers.nccl_log.communicators import CallsOfRanks, communicators
 from ncdiag.parsers.nccl_log.dialect import contradictions, folded
@@ -75,6 +76,7 @@ class Scanner:
         self._events = Events()
         self._calls = Calls()
         self._versions: dict[str, Span] = {}
+        self._bare: Bare = {}
         self._constraints: dict[str, Span] = {}
         self._link_constraints: set[str] = set()
         self._library: str | None = None
@@ -277,6 +279,7 @@ class Scanner:
         self._calls.merge(later._calls)
         for version, where in later._versions.items():
             self._versions.setdefault(version, where)
+        self._bare = later._bare | self._bare
         self._constraints |= {text: at for text, at in later._constraints.items() if text not in self._constraints}
         self._link_constraints |= later._link_constraints
         if later._library is not None and self._library != "RCCL":
@@ -297,6 +300,8 @@ class Scanner:
         for key, told, where in of_ranks.told():
             self._record(key, where).fields["last_ops"] = told, where
         exact = self._exact()
+        if exact is None and self._bare:
+            give(self._bare, self._records.values())
         records = sorted((r for r in self._records.values() if r.told_anything()), key=lambda record: record.span.line)
         bounds = folded([*self._constraints, *sorted(self._link_constraints)])
         strange = contradictions(self._constraints, exact[0]) if exact is not None else ()
@@ -325,6 +330,7 @@ class Scanner:
         if not level:
             if _VERSION_ALONE.search(before.decode("utf-8", "replace")) is None or len(message.split()) != 1:
                 return
+            self._bare.setdefault((before.decode("utf-8", "replace").strip()[-_NAME_LIMIT:], message.strip()), where)
             message, level = f"NCCL version {message}", "VERSION"
         collnet = COLLNET.match(message) if message.startswith("Coll") else None
         link = parse_link(collnet["rest"]) if collnet else None

@@ -1,0 +1,34 @@
+"""Version lines without the prefix of a process: ``NCCL version 2.18.3+cuda12.1``, perhaps behind a launcher's tag.
+
+Only rank 0 of a communicator prints one (src/init.cc, showVersion, v2.0 to v2.30), where several releases are in one
+source. The tag tells the process where a launcher put one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ncdiag.parsers.nccl_log.ranks import Record
+from ncdiag.spans import Span
+
+Bare = dict[tuple[str, str], Span]
+"""By what stood before the line, and the version, the first line of each."""
+
+
+def give(bare: Bare, records: Iterable[Record]) -> None:
+    """Give each version to the processes with its tag; one without any tag to rank 0, where it is the only one."""
+    waiting = [record for record in records if record.exact is None]
+    untagged = {version: span for (before, version), span in bare.items() if not before}
+    for record in waiting:
+        tag = record.fields["line_tag"][0] if "line_tag" in record.fields else None
+        tagged = [(version, span) for (before, version), span in bare.items() if tag and _ends(before, tag)]
+        if tagged:
+            record.exact = tagged[0]
+        elif record.rank == 0 and len(untagged) == 1:
+            record.exact = next(iter(untagged.items()))
+
+
+def _ends(before: str, tag: str) -> bool:
+    """Is the tag the last word of what stood before the line? A time may stand in front of it."""
+    rest = before.removesuffix(tag)
+    return rest != before and not rest[-1:].isalnum()
