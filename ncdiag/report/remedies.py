@@ -61,6 +61,8 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
             env[name] = fill(value) if known(value) else None
     unset = tuple(fill(name) for name in rule_fix.unset)
     settled = {name: value for name, value in env.items() if value is not None}
+    if settled and not unset and len(settled) == len(env) and all(is_in_force(n, v, view) for n, v in settled.items()):
+        return f"{_change(settled, unset)}: it is set already"
     text = spoken(fill(rule_fix.text))
     if len(settled) < len(env):
         text += "".join(f" {sentence}" for sentence in _missing(rule_fix, found, values))
@@ -85,6 +87,14 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
         proof=model.Proof(proof.state, proof.text) if proof else model.Proof("not-simulated", _not_simulated(rule_fix)),
         applies_to=None if admitted else rule_fix.applies.nccl or None,
     )
+
+
+def is_in_force(name: str, value: str, view: View) -> bool:
+    """Does all that the input tells of a variable give it this value already?"""
+    held = {setting.text for setting in view.job.settings if setting.name == name and setting.is_set}
+    for launch in view.job.launches:
+        held |= {env[name] for env in (launch.env, launch.prefix_env) if name in env}
+    return held == {value}
 
 
 def _assignments(text: str) -> dict[str, str | None]:

@@ -104,7 +104,7 @@ class _Layout:
         fixes, not_offered = digest.remedies(self.report, lead)
         if fixes:
             self._blank()
-            self._fix(fixes[0], "Fix")
+            self._fix(fixes[0], "Fix" if lead.role == "cause" else "Do")
         elif not_offered:
             self._blank()
             self._sentence(not_offered[0], 2, first="Would not help: ")
