@@ -45,7 +45,8 @@ _CURT = lazy_regex(
 _PLAIN = lazy_regex(
     r"\b(?:do|does|did|is|are)(?:\snot|n't)\s(?:\w+\s){0,2}work(?:ing)?\b|\beach\sother\b"
     r"|\bwork(?:s|ed|ing)?\s(?:\w+\s){0,3}(?:on|with|in)\s(?:\w+\s)?single\b"
-    r"|\bsingle[- ]\w+\s(?:\w+\s)?(?:works|is\sfine)\b",
+    r"|\bsingle[- ]\w+\s(?:\w+\s)?(?:works|is\sfine)\b"
+    r"|\b(?:looks?|seems?|appears?)\s(?:like|to\s(?:be|use))\s(?:\w+\s){0,2}(?:tcp|sockets?|ethernet)\b",
     re.IGNORECASE,
 )
 """Nor do they write so of what does not work."""
@@ -59,7 +60,12 @@ _HANGS = rf"""
   | stop(?:s|ped)\s(?:responding|moving|progressing|(?:at|after|in)\s(?:\w+\s)?(?:steps?|iterations?|epochs?|\d))
   | lock(?:s|ed)\sup | timing\sout | timeouts? | sits\s(?:there
   |idle) | just\ssits
-  | nothing\s(?:moves|happens|progresses) | (?:not|n't|stops?|stopped)\s(?:moving|progressing)
+  | (?:been|is|are|keeps?|just)\ssitting | st(?:ands?|anding|ood)\sstill | (?:gets?|got|goes|went|comes)\sno\sfurther
+  | (?:not|n't|never)\s(?:\w+\s)?(?:(?:get|go|come|move)(?:s|ting|ing)?\s(?:any\s)?further
+  |continues?|proceeds?|advances?)
+  | (?:no|without)\s(?:further\s|more\s|new\s|any\s)?(?:output|logs?|lines?|logging)\s(?:for|since|after|any\s?more)
+  | nothing\s(?:moves|happens|progresses|(?:else|more|further|new)\s(?:is|was|gets|comes|appears|follows|happens))
+  | (?:not|n't|stops?|stopped)\s(?:moving|progressing)
   | blocked | (?:does|do|did)(?:n't|\snot)\s(?:\w+\s)?exit | never\s(?:comes|arrives|connects?|joins?|prints?|reaches
   |leaves
   |returns?|ends?|finish\w*|complet\w*|starts?|gets?)
@@ -94,6 +100,8 @@ _SLOW = rf"""
   | expect\w*\s(?:\w+\s){{0,3}}\d[\d.]*\s?[GMT]i?(?:B/s|bps|b/s|Bps)
 """
 _UNUSED = rf"""
+    (?:looks?|seems?|appears?)\s(?:to\s(?:be|use|go\sover|run\sover)\s|like\s)(?:\w+\s){{0,2}}
+    (?:tcp|sockets?|ethernet)\b |
     only\s(?:one|1)\sof\s(?:\w+\s){{0,4}}(?:nics?|hcas?|ports?|interfaces?|rails?|adapters?|cards?)
   | (?:infiniband|ib|rdma|roce|nics?|hcas?|nvlink)\s(?:is\s|being\s)?ignored | not\sbeing\sused | ignor(?:es|ed
   |ing)\s(?:\w+\s){{0,3}}(?:hcas?|nics?|ports?|interfaces?|ib|infiniband|nvlinks?
@@ -227,7 +235,9 @@ class Complaints:
         if self._voiced:
             return self._found
         if lines + self._section.left_out <= _FEW * self._sentences:
-            return [found for found in self._found if found.fields["what"] not in _STATED or _is_meant(found)]
+            stated = (found for found in self._found if found.fields["what"] in _STATED)
+            left_out = [found for found in stated if not (_is_meant(found) or _is_plain(found))]
+            return [found for found in self._found if found not in left_out]
         plain = [found for found in self._found if found.fields["what"] in _SURE or _is_plain(found)]
         return plain if plain and self._is_ticket() else []
 

@@ -27,6 +27,8 @@ _PYTHON = re.compile(r"\{\s*'")
 _RANK = re.compile(r"\d{1,7}")
 _FILE = re.compile(r"(?:rank|trace|dump)[^/]{0,40}?_(\d{1,7})(?:\.(?:json|txt|pickle|pkl))?$")
 """Name of a dump: TORCH_NCCL_DEBUG_INFO_TEMP_FILE (``nccl_trace_rank_``) with the number of the rank behind it."""
+_OPEN = re.compile(r"[\"']state[\"']\s?:\s?[\"'](?:scheduled|started)[\"']")
+"""The line of a collective that was not completed: what shows that the rank waits."""
 _STATUS = {
     "last_enqueued": "last_enqueued_collective", "last_started": "last_started_collective",
     "last_completed": "last_completed_collective",
@@ -52,8 +54,9 @@ def parse(section: Section) -> Parsed:
     if not entries and not groups:
         return Parsed(unread=tuple(range(len(section.lines))))
     version = dump.get("nccl_version")
+    waiting = (number for number, line in enumerate(section.lines) if _OPEN.search(line))
     record = observe(
-        section, 0, "FlightRecord", rank=_rank(dump, section), version=decoded.text(dump.get("version")),
+        section, next(waiting, 0), "FlightRecord", rank=_rank(dump, section), version=decoded.text(dump.get("version")),
         entries=entries,
         groups=groups, nccl_version=version if isinstance(version, str) else None,
     )  # fmt: skip
