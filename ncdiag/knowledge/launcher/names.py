@@ -179,3 +179,23 @@ def names_twice(job: Job, view: View) -> str:
             view.note(host, "called")
             return f"{host.called} ({other.name}, {host.name})"
     return ""
+
+
+@derived_of("name-resolved")
+def misleads(event: Event, view: View) -> bool:
+    """Does a name that the ranks connect to stand for the own loopback interface where it was looked up?
+
+    Debian's 127.0.1.1 alone does no harm: it counts where somebody failed to reach that name, or MASTER_ADDR has it.
+    """
+    address = ip_address(str(event.fields.get("address") or ""))
+    name = str(event.fields.get("host_name") or "")
+    if address is None or not address.is_loopback or name.startswith(("localhost", "ip6-")):
+        return False
+    short = name.partition(".")[0]
+    for other in view.job.events:
+        if other.kind in FAILURES and short in {
+            str(n).partition(".")[0] for n in (other.peer, other.fields.get("peer_host"))
+        }:
+            view.note(other)
+            return True
+    return any(s.name == "MASTER_ADDR" and (s.text or "").partition(".")[0] == short for s in view.job.settings)
