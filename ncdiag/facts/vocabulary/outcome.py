@@ -37,6 +37,8 @@ _RECOVERIES = {
     "interface-link-down": "interface-link-up", "carrier-lost": "carrier-gained",
     "rendezvous-unanswered": "rendezvous-answered",
 }  # fmt: skip
+_LINKS = frozenset({"interface-link-down", "carrier-lost"})
+_TRANSFER = "ib-completion-error"
 Place = tuple[str, int]
 """A source and a line of it."""
 
@@ -119,8 +121,13 @@ def _came_up(event: Event, at: Place, view: View) -> bool:
 
 
 def _recovered(event: Event, view: View) -> bool:
-    """Did the link that was lost come back, or the peer that was missed?"""
+    """Did the link that was lost come back, or the peer that was missed?
+
+    A link that came back is no comfort where a transfer failed meanwhile: one whose line has no time may have done so.
+    """
     up = _RECOVERIES.get(event.event)
+    if event.event in _LINKS and any(e.event == _TRANSFER and e.time is None for e in view.job.events):
+        return False
     device = event.fields.get("interface")
     return up is not None and any(
         later.order > event.order and later.fields.get("interface") == device

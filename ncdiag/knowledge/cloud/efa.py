@@ -6,12 +6,14 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Hca, Host, Job, Rank
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.rdma import ranks_of, vendor_of
 from ncdiag.knowledge.cloud.providers import provider
 from ncdiag.products import efa_machines
 
 _PCI_NAME = "Elastic Fabric Adapter"
 _INSTALLED = "/opt/amazon/"
+_MOST_GPUS = 8
 _BY_CUSTOM = ("rdmap", "efa_")
 
 
@@ -24,10 +26,10 @@ def _events(host: Host, view: View) -> list[Event]:
 def has_efa(host: Host, view: View) -> bool | None:
     """Has the machine an Elastic Fabric Adapter?
 
-    By its PCI vendor or name, its driver, or because the OFI plugin knows the instance type (its table holds only
-    types with EFA: aws-ofi-nccl, platform-aws). False where the PCI devices were listed, where it has RDMA devices of
-    another make, or in another cloud. None where the devices were not shown, or only the name of an RDMA device or the
-    plugin itself hints at it.
+    By its PCI vendor or name, its driver, because the OFI plugin knows the instance type (its table holds only types
+    with EFA: aws-ofi-nccl, platform-aws), or because the type that is known or told of the machine has it. False where
+    the PCI devices were listed, where it has RDMA devices of another make, or in another cloud. None where the devices
+    were not shown, or only the name of an RDMA device or the plugin itself hints at it.
     """
     for hca in host.hcas:
         if is_efa(hca, view) or hca.driver == "efa":
@@ -42,7 +44,7 @@ def has_efa(host: Host, view: View) -> bool | None:
         if event.event == "ofi-platform":
             view.note(event)
             return True
-    if events and _has_efa_software(view):
+    if (events and _has_efa_software(view)) or (_is_efa_type(host, view) and not _shows_devices(host, view)):
         return True
     named = any(h.name.startswith(_BY_CUSTOM) and is_efa(h, view) is None for h in host.hcas)
     return None if named or events or not _shows_devices(host, view) else False
@@ -51,6 +53,17 @@ def has_efa(host: Host, view: View) -> bool | None:
 def _shows_devices(host: Host, view: View) -> bool:
     """True if an adapter would have been seen, or the host is of a cloud that has none."""
     return bool(host.hcas or is_closed(host, "pci")) or provider(host, view) not in {None, "aws"}
+
+
+def _is_efa_type(host: Host, view: View) -> bool:
+    """Is the machine of a type with EFA: by what it says itself, else by what a person says of the machines?"""
+    if host.instance_type is not None:
+        view.note(host, "instance_type")
+        return host.instance_type in efa_machines()
+    told = next((c for c in view.job.contexts if c.kind == "instance-type" and c.value in efa_machines()), None)
+    if told is not None:
+        view.note(told)
+    return told is not None
 
 
 def _has_efa_software(view: View) -> bool:
@@ -79,6 +92,15 @@ def efa_unused(host: Host, view: View) -> bool | None:
         view.note(host, "libfabric_providers")
         return True
     return None
+
+
+@derived
+def spans_efa_machines(job: Job, view: View) -> bool | None:
+    """Does the job span several machines? No instance type with EFA has more GPUs than eight."""
+    if is_multi_host(job, view) is None and (job.nranks or 0) > _MOST_GPUS:
+        return True
+    found: bool | None = is_multi_host(job, view)
+    return found
 
 
 @derived
