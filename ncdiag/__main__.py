@@ -1,9 +1,19 @@
-"""``python -m ncdiag``."""
+"""``ncdiag`` and ``python -m ncdiag``: Ctrl-C ends the program without a traceback while it is still being imported."""
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # what `signal` wraps, without the time that its enumerations take
 import sys
 
-from ncdiag.cli import main
 
-sys.exit(main())
+def main() -> int:
+    """Import the program, and run it."""
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+    from ncdiag.cli import main as run
+
+    _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+    return run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

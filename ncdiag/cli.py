@@ -19,6 +19,8 @@ import typer
 import typer.core
 
 from ncdiag import __version__, commands
+from ncdiag.commands._arguments import meant
+from ncdiag.commands._examples import described, examples
 from ncdiag.commands._options import application
 from ncdiag.commands._output import say, write
 from ncdiag.errors import CLOSED_PIPE, INTERNAL, INTERRUPTED, DefinitionError, NcdiagError
@@ -39,7 +41,7 @@ class Commands(typer.core.TyperGroup):
 
         command = typer.main.get_command(importlib.import_module(f"{commands.__name__}.{cmd_name}").app)
         command.name = cmd_name
-        return command
+        return described(command, cmd_name)
 
 
 def command_names() -> list[str]:
@@ -52,6 +54,14 @@ app = application(
     no_args_is_help=True,
     name="ncdiag",
     help="Find the root cause of an NCCL network failure. 'ncdiag FILE' is short for 'ncdiag triage FILE'.",
+    epilog=examples(
+        "ncdiag my.log                       # a log, a paste, a bundle, a folder",
+        "kubectl logs trainer-0 | ncdiag     # whatever you can pipe",
+        "ncdiag check                        # this machine",
+        "ncdiag explain NCCL_IB_GID_INDEX    # a variable, a line, a code, a rule",
+        "ncdiag help lint                    # the options of a command",
+        'eval "$(ncdiag completion bash)"    # completion; also zsh and fish',
+    ),
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -66,7 +76,7 @@ def _version(wanted: bool) -> None:  # noqa: FBT001  (typer's callback)
 def options(
     *,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """Take the options that stand before the command."""
@@ -80,17 +90,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         _without_collector()
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments and arguments[0] not in command_names() and (arguments[0] == "-" or os.path.lexists(arguments[0])):
-        arguments.insert(0, "triage")
+    completing = _COMPLETING in os.environ
     try:
+        if completing:
+            _register_shells()
+        else:
+            arguments = meant(arguments, command_names())
         code = typer.main.get_command(app).main(arguments, prog_name="ncdiag", standalone_mode=False)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except SystemExit:  # typer met a closed pipe while it printed help
-        return _hush()
+    except SystemExit as ended:  # a shell got what completes a word, or typer met a closed pipe while it printed help
+        return int(ended.code or 0) if completing else _hush()
     except Exception as error:  # noqa: BLE001  (the last line of defence: no traceback for the user)
         return _failed(error)
     return code if isinstance(code, int) else 0
+
+
+_COMPLETING = "_NCDIAG_COMPLETE"
+"""The variable in which a shell asks what completes a word (`ncdiag.commands.completion`)."""
+
+
+def _register_shells() -> None:
+    from typer._completion_classes import completion_init  # typer does so for its own option alone
+
+    completion_init()
 
 
 def _without_collector() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ncdiag.commands._output import for_terminal
 from ncdiag.machine.command import collectors
 from ncdiag.machine.live import DEADLINE
 
@@ -22,7 +23,7 @@ def listing() -> str:
             lines.append(f"    {why}")
     lines.append("")
     lines.append(f"Everything together takes at most {DEADLINE:g} s; what does not answer is told as not seen.")
-    return "\n".join(lines) + "\n"
+    return for_terminal("\n".join(lines) + "\n")
 
 
 def _rows() -> Iterator[tuple[tuple[str, str, str, str], str]]:

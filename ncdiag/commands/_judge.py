@@ -108,7 +108,11 @@ def exit_code(report: Report, fail_on: FailOn) -> int:
 
 
 def wants_colour(options: Options) -> bool:
-    """Colour only on a terminal that has it, and never against the user's wish."""
-    if options.no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or options.output:
+    """Colour only on a terminal that has it, and never against the user's wish; FORCE_COLOR asks for it in a pipe."""
+    if options.no_color or os.environ.get("NO_COLOR") or options.output:
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    if os.environ.get("TERM") == "dumb":
         return False
     return sys.stdout is not None and sys.stdout.isatty()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import stat
 import sys
 from collections.abc import Iterable
@@ -11,6 +12,9 @@ from pathlib import Path
 
 from ncdiag.errors import OutputError
 from ncdiag.report.sanitize import clean, one_line
+
+_LEAST = 24
+"""Columns beside an indentation below which text is not wrapped: a word a line is no easier to read."""
 
 
 def say(sentence: str, *, lines: bool = False) -> None:
@@ -22,6 +26,35 @@ def say(sentence: str, *, lines: bool = False) -> None:
         text = f"ncdiag: {clean(sentence) if lines else one_line(sentence)}\n"
         sys.stderr.write(text)
         sys.stderr.flush()
+
+
+def for_people(text: str, path: Path | None) -> None:
+    """Write text for people: sanitised, and on a terminal wrapped to its columns."""
+    text = clean(text)
+    write(for_terminal(text) if path is None else text, path)
+
+
+def for_terminal(text: str) -> str:
+    """The text wrapped to the columns of the terminal, or to COLUMNS; as it is where it goes into a file or a pipe."""
+    into_terminal = sys.stdout is not None and sys.stdout.isatty()
+    return fitted(text, shutil.get_terminal_size().columns) if into_terminal or "COLUMNS" in os.environ else text
+
+
+def fitted(text: str, columns: int) -> str:
+    """The text with lines of at most so many columns; what a line goes on with is indented by four more than it."""
+    import textwrap
+
+    lines: list[str] = []
+    for line in text.split("\n"):
+        blanks = line[: len(line) - len(line.lstrip())]
+        if len(line) <= columns or len(blanks) + _LEAST > columns:
+            lines.append(line)
+        else:
+            lines += textwrap.wrap(
+                line.strip(), columns, initial_indent=blanks, subsequent_indent=f"{blanks}    ",
+                break_long_words=False, break_on_hyphens=False,
+            )  # fmt: skip
+    return "\n".join(lines)
 
 
 def write(text: str, path: Path | None, *, encoding: str | None = None) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ncdiag.commands._options import application
-from ncdiag.commands._output import write
+from ncdiag.commands._output import for_people, write
 
 if TYPE_CHECKING:
     from ncdiag.engine.schema import Rule
@@ -35,6 +35,7 @@ def explain(  # noqa: PLR0917  (typer's parameters)
     nccl: Annotated[str | None, typer.Option(metavar="VERSION", help="The NCCL version to assume.")] = None,
     rules: Annotated[list[Path] | None, typer.Option(metavar="DIR", help="Add the rules of this folder.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
 ) -> int:
     """Print what is known of the thing."""
     from ncdiag.errors import UsageError
@@ -47,7 +48,7 @@ def explain(  # noqa: PLR0917  (typer's parameters)
         raise UsageError(msg)
     rule = _rule(thing, rules or ())
     if rule is not None and files:
-        return _traced(rule, files, nccl, output)
+        return _traced(rule, files, nccl, output, quiet=quiet)
     return _answered(thing, rule, rules or (), format_, _version(nccl), output)
 
 
@@ -95,7 +96,6 @@ def _answered(  # noqa: PLR0917  (the options)
     from ncdiag.errors import UsageError
     from ncdiag.explaining import rule_text
     from ncdiag.explaining.answers import answers, suggestions
-    from ncdiag.report.sanitize import clean
 
     found = () if rule is not None else (*_check(thing), *answers(thing, version))
     near: tuple[str, ...] = ()
@@ -108,13 +108,13 @@ def _answered(  # noqa: PLR0917  (the options)
         write(_as_json(content, format_), output, encoding="utf-8")
         return 0 if told else UsageError.exit_code
     if rule is not None:
-        write(clean(rule_text.page(rule)), output)
+        for_people(rule_text.page(rule), output)
         return 0
     if not found:
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "ncdiag rules list shows the rules"
         msg = f"nothing is known of {thing!r}; {hint}"
         raise UsageError(msg)
-    write(clean("\n".join(_text(answer) for answer in found)), output)
+    for_people("\n".join(_text(answer) for answer in found), output)
     return 0
 
 
@@ -150,18 +150,20 @@ def _text(answer: Answer) -> str:
     """An answer for people."""
     import textwrap
 
+    from ncdiag.explaining.columns import width
+
     lines = [f"{answer.name} ({answer.kind})"]
-    lines += textwrap.wrap(answer.meaning, 100, initial_indent="  ", subsequent_indent="  ")
+    lines += textwrap.wrap(answer.meaning, width(), initial_indent="  ", subsequent_indent="  ")
     for name, value in answer.details.items():
         if isinstance(value, dict):
             lines += [f"  {key} = {held}" for key, held in value.items()]
             continue
         shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        lines += textwrap.wrap(f"{name}: {shown}", 100, initial_indent="  ", subsequent_indent="    ")
+        lines += textwrap.wrap(f"{name}: {shown}", width(), initial_indent="  ", subsequent_indent="    ")
     return "\n".join(lines) + "\n"
 
 
-def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | None) -> int:
+def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | None, *, quiet: bool) -> int:
     """The rule's trace over the facts of the files."""
     from ncdiag import catalogue
     from ncdiag.commands._judge import told
@@ -173,9 +175,8 @@ def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | N
     from ncdiag.fixes.values import Values
     from ncdiag.machine.inputs import inputs
     from ncdiag.reading.many import read_all
-    from ncdiag.report.sanitize import clean
 
-    case = read_all(told(inputs(files), quiet=False))
+    case = read_all(told(inputs(files), quiet=quiet))
     view = view_of(case.job(), nccl)
     others = (other for other in catalogue.rules() if other.code != rule.code)
     verdicts = judge_all([*others, rule], view, Values(view))
@@ -184,7 +185,7 @@ def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | N
     if rule.suspect is not None:
         found = conclude(verdicts, view).findings
         text += signs.summed(scales_of(case, view, found, verdicts).one(rule))
-    write(clean(text), output)
+    for_people(text, output)
     return 0
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ncdiag.commands._options import application
-from ncdiag.commands._output import write
+from ncdiag.commands._output import for_people, write
 from ncdiag.errors import NOTHING_UNDERSTOOD
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def predict(  # noqa: PLR0917  (typer's parameters)
     from ncdiag.nccl.on_host.predicting import predict as predicted
     from ncdiag.reading.many import read_all
     from ncdiag.report import prediction
-    from ncdiag.report.sanitize import clean, json_escapes
+    from ncdiag.report.sanitize import json_escapes
 
     releases = [_version(text) for text in nccl or ()]
     changed = dict(map(_assignment, env or ()))
@@ -58,7 +58,7 @@ def predict(  # noqa: PLR0917  (typer's parameters)
         text = json_escapes(json.dumps(prediction.as_json(found), ensure_ascii=False, indent=1)) + "\n"
         write(text, output, encoding="utf-8")
     else:
-        write(clean(prediction.as_text(found) or "no host was understood\n"), output)
+        for_people(prediction.as_text(found) or "no host was understood\n", output)
     return 0 if found else NOTHING_UNDERSTOOD
 
 

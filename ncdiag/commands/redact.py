@@ -53,7 +53,8 @@ def redact(
             _finish(redactor, map_, review=review, quiet=quiet)
             return 0
         if isinstance(source, Unreadable):
-            say(f"{source.name}: {source.reason}")
+            if not quiet:
+                say(f"{source.name}: {source.reason}")
         else:
             texts.append(Spooled(source))
     made, redactor = cleaned(texts, key, mapping, kinds)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ncdiag.commands._options import application, packs
-from ncdiag.commands._output import write
+from ncdiag.commands._output import for_people, write
 from ncdiag.report.sanitize import clean
 
 if TYPE_CHECKING:
@@ -22,12 +22,27 @@ Folders = Annotated[list[Path] | None, typer.Option("--rules", metavar="DIR", he
 
 
 @app.command("list", help="List all rules. One a line: code, severity, role, name, title.")
-def list_rules(rules: Folders = None) -> int:
+def list_rules(
+    rules: Folders = None,
+    format_: Annotated[Literal["text", "json"], typer.Option("--format", help="How to answer.")] = "text",
+) -> int:
     """Print the table of rules."""
     from ncdiag import catalogue
     from ncdiag.explaining import rule_text
 
-    write(clean(rule_text.table(catalogue.rules(packs(rules)))), None)
+    book = catalogue.rules(packs(rules))
+    if format_ == "json":
+        import json
+
+        from ncdiag.report.sanitize import json_escapes
+
+        told = [
+            {name: getattr(rule, name) for name in ("code", "name", "area", "severity", "role", "title")}
+            for rule in book
+        ]
+        write(json_escapes(json.dumps({"schema_version": 1, "rules": told}, ensure_ascii=False, indent=1)) + "\n", None)
+        return 0
+    for_people(rule_text.table(book), None)
     return 0
 
 
@@ -37,7 +52,7 @@ def show(rule: Annotated[str, typer.Argument(metavar="RULE")], rules: Folders = 
     from ncdiag import catalogue
     from ncdiag.explaining import rule_text
 
-    write(clean(rule_text.page(rule_text.find(rule, catalogue.rules(packs(rules))))), None)
+    for_people(rule_text.page(rule_text.find(rule, catalogue.rules(packs(rules)))), None)
     return 0
 
 

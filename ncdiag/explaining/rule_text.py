@@ -9,9 +9,9 @@ from ncdiag.engine.results import Trace, Verdict
 from ncdiag.engine.schema import Fix, Rule
 from ncdiag.errors import UsageError
 from ncdiag.explaining import signs
+from ncdiag.explaining.columns import width
 from ncdiag.explaining.conditions import meanings
 
-WIDTH = 100
 _WORDS = {True: "true", False: "false", None: "unknown"}
 
 
@@ -92,7 +92,7 @@ def _listed(label: str, items: Iterable[str]) -> Iterator[str]:
 
 
 def _wrapped(text: str, indent: str) -> list[str]:
-    return textwrap.wrap(" ".join(text.split()), WIDTH, initial_indent=indent, subsequent_indent=indent)
+    return textwrap.wrap(" ".join(text.split()), width(), initial_indent=indent, subsequent_indent=indent)
 
 
 def judged(verdict: Verdict, traces: Iterable[Trace]) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from ncdiag.differential.weigh import Judged, Weighed
 from ncdiag.engine.schema import Rule, Sign
+from ncdiag.explaining.columns import width
 
-WIDTH = 100
 _WORDS = {True: "seen", False: "not seen", None: "unknown"}
 
 
@@ -57,7 +57,7 @@ def summed(weighed: Weighed) -> str:
     for judged in sorted(weighed.signs, key=lambda judged: -abs(judged.counts)):
         counts = f"{judged.counts:+.1f}" if judged.counts else "    "
         lines += _wrapped(f"{counts}  {judged.sign.text} ({standing(judged.sign)}; {_state(judged)})", "    ")
-        lines += [f"           {span.source}:{span.line} {span.text}"[:WIDTH] for span in judged.evidence[:1]]
+        lines += [f"           {span.source}:{span.line} {span.text}"[: width()] for span in judged.evidence[:1]]
     return "\n".join(lines) + "\n"
 
 
@@ -68,4 +68,4 @@ def _state(judged: Judged) -> str:
 
 
 def _wrapped(text: str, indent: str) -> Iterable[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent + "  ")
+    return textwrap.wrap(text, width(), initial_indent=indent, subsequent_indent=indent + "  ")

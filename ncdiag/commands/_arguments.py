@@ -1,0 +1,94 @@
+"""What people type, as the command line that is meant: ``ncdiag FILE``, ``ncdiag -q FILE``, ``ncdiag help lint``."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Collection, Iterator, Sequence
+
+from ncdiag.errors import InputError, UsageError
+
+_OWN = frozenset({"--version", "-V", "--help", "-h"})
+"""Options of the program itself; all others are those of a command."""
+
+
+def meant(arguments: Sequence[str], commands: Collection[str]) -> list[str]:
+    """The arguments with the command first. Raises InputError for a missing file, UsageError for what is no command."""
+    words = list(arguments)
+    if not words:
+        return ["triage", "-"] if _is_fed() else words
+    if words[0] == "help":
+        return [*words[1:], "--help"] if len(words) == 1 or words[1] in commands else _refused(words[1], commands)
+    if words[0] in commands or words[0] in _OWN:
+        return words
+    if words[0].startswith("-") and words[0] != "-":
+        return _command_first(words, commands)
+    if words[0] == "-" or os.path.lexists(words[0]) or _is_glob(words[0]):
+        return ["triage", *words]
+    return _refused(words[0], commands)
+
+
+def _is_fed() -> bool:
+    """Is something piped in, or a file given as standard input? /dev/null and a terminal are neither."""
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (OSError, ValueError, AttributeError):  # closed, or replaced by what is no file
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
+
+
+def _is_glob(word: str) -> bool:
+    return any(character in word for character in "*?[")
+
+
+def _command_first(words: list[str], commands: Collection[str]) -> list[str]:
+    """Options that stand before the command, or before a file, are put behind it."""
+    for place in _positions(words):
+        if words[place] in commands and not os.path.lexists(words[place]):
+            return [words[place], *words[:place], *words[place + 1 :]]
+        break
+    else:
+        if _is_fed():
+            words = [*words, "-"]
+    return ["triage", *words]
+
+
+def _positions(words: Sequence[str]) -> Iterator[int]:
+    """Places of the words that are neither an option nor the value of one."""
+    taking, skip = _taking_a_value(), False
+    for place, word in enumerate(words):
+        if skip:
+            skip = False
+        elif word.startswith("-") and word != "-":
+            skip = word in taking
+        else:
+            yield place
+
+
+def _taking_a_value() -> frozenset[str]:
+    """The options of a judging command that take the next word."""
+    import dataclasses
+    import typing
+
+    from ncdiag.commands._options import Options
+
+    hints = typing.get_type_hints(Options, include_extras=True)
+    found = set()
+    for field in dataclasses.fields(Options):
+        kind, declared = typing.get_args(hints[field.name])[:2]
+        if kind is not bool:
+            found |= {f"--{field.name.replace('_', '-')}", *(declared.param_decls or ())}
+    return frozenset(found)
+
+
+def _refused(word: str, commands: Collection[str]) -> list[str]:
+    import difflib
+
+    near = difflib.get_close_matches(word.lower(), sorted(commands), 1, 0.6)
+    if os.sep in word or (not near and "." in word):
+        msg = f"no such file: {word}"
+        raise InputError(msg)
+    hint = f"did you mean 'ncdiag {near[0]}'?" if near else "'ncdiag help' lists the commands"
+    msg = f"{word!r} is neither a command nor a file; {hint}"
+    raise UsageError(msg)
