@@ -23,6 +23,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_past
 from ncdiag.fixes.values import Values
 from ncdiag.nccl import environment
+from ncdiag.parsers._mentions import is_mention
 from ncdiag.reading.case import Case
 from ncdiag.reading.many import Progress, read_all
 from ncdiag.reading.model import Item, Reading
@@ -107,7 +108,7 @@ def scales_of(
 
 
 def wording(case: Case, view: View, findings: Iterable[Finding] = ()) -> Wording:
-    """The lines in which signs look for words: without those that tell of no trouble, or of one that is over.
+    """The lines in which signs look for words: without those of no trouble, of one that is over, or that only name one.
 
     What a rule judged to be a note says no more in its words.
     """
@@ -115,6 +116,7 @@ def wording(case: Case, view: View, findings: Iterable[Finding] = ()) -> Wording
     passing = [event for event in view.job.events if event.kind == "harmless" or is_past(event, view)]
     passing += noted(findings)
     words.leave_out(event.provenance[""] for event in passing if "" in event.provenance)
+    words.leave_out(span for span in case.written() if is_mention(span.text))
     return words
 
 

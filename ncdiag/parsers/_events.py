@@ -16,6 +16,7 @@ from ncdiag.messages.loose import shape
 from ncdiag.messages.match import Match, Matcher, default_matcher
 from ncdiag.messages.template import compile_parts, literal_length, parse
 from ncdiag.parsers import _completions, _context, _cuda
+from ncdiag.parsers._mentions import is_mention
 from ncdiag.patterns import lazy_regex
 from ncdiag.spans import Section
 
@@ -62,10 +63,15 @@ class Found(msgspec.Struct):
 
 
 def find(text: str) -> list[Found]:
-    """All events of one line without its prefixes; empty when no program printed it."""
+    """All events of one line without its prefixes; empty when no program printed it, or it only speaks of a message."""
     matcher = default_matcher()
     if not matcher.can_match(text):
         return by_form(text)
+    return [] if is_mention(text) else _reported(matcher, text)
+
+
+def _reported(matcher: Matcher, text: str) -> list[Found]:
+    """The events of a line that has words of some message."""
     marked = _MARKED.search(text) or _OLD_MARKED.search(text)
     if marked:
         known = _library(matcher, marked)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ncdiag.parsers._context import Context
 from ncdiag.parsers._events import Found
+from ncdiag.parsers._mentions import is_mention
 from ncdiag.parsers._prose import is_prose, is_said, is_talk, is_voiced
 from ncdiag.parsers._signs import Signs
 from ncdiag.patterns import lazy_regex
@@ -110,7 +111,7 @@ def find(text: str, context: Context) -> Found | None:
     coded = _CODE.search(text) is not None
     if not (coded or (_FAILING.search(text) and not _is_data(text))) or _GETS_BY.search(text):
         return None
-    if is_voiced(text) or (is_prose(text) and not _is_reported(text)):
+    if is_voiced(text) or (is_prose(text) and not _is_reported(text)) or is_mention(text):
         return None
     return Found("failure-words", "app", "fact", {})
 

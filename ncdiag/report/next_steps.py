@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ncdiag.report import digest
-from ncdiag.report.model import Finding, NextStep, Report
+from ncdiag.report.model import Finding, NextStep, Report, Suspect
 
 MOST = 3
 """Steps that a report names: a longer list is not followed."""
 _LOG = "NCCL_DEBUG=INFO"
+_CALM = frozenset({"risk-only", "healthy-as-far-as-seen", "complaint-nothing-seen"})
 _SETTLED = frozenset({"certain", "likely"})
 
 
@@ -39,6 +40,13 @@ def leading(report: Report) -> Finding | None:
     return None if first is None or first.severity == "info" or digest.suspects_lead(report) else first
 
 
+def worth_showing(report: Report) -> tuple[Suspect, ...]:
+    """The suspects; where nothing went wrong, those alone for which a line of the input speaks."""
+    if report.summary.verdict not in _CALM:
+        return report.suspects
+    return tuple(each for each in report.suspects if any(sign.evidence for sign in each.supporting))
+
+
 def _applied(lead: Finding) -> Iterator[NextStep]:
     fix = next(iter(lead.fixes), None)
     if fix is not None:
@@ -48,7 +56,7 @@ def _applied(lead: Finding) -> Iterator[NextStep]:
 
 def _asked(report: Report) -> Iterator[NextStep]:
     """What would tell causes apart that are open, and what the rules that could not be judged ask for."""
-    for suspect in report.suspects:
+    for suspect in worth_showing(report):
         for question in suspect.decide[:1]:
             if question.ask:
                 yield NextStep("run" if question.run else "paste", question.ask, question.text)

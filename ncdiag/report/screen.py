@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from ncdiag.report import digest
 from ncdiag.report.model import Evidence, Finding, Fix, NextStep, Report, Suspect
-from ncdiag.report.next_steps import leading
+from ncdiag.report.next_steps import leading, worth_showing
 from ncdiag.report.page import COLOURS, Page, Piece
 from ncdiag.report.sanitize import one_line
 
@@ -66,7 +66,7 @@ class _Layout:
         self._verdict(lead)
         if lead is not None:
             self._finding(lead)
-        elif self.report.suspects:
+        elif worth_showing(self.report):
             self._suspects()
         self._notes(lead)
         self._next()
@@ -129,7 +129,7 @@ class _Layout:
 
     def _suspects(self) -> None:
         self.page.put(digest.suspects_title(self.report), "bold")
-        shown = self.report.suspects[: 1 if self.level >= self.SHORT_FIX else SUSPECTS]
+        shown = worth_showing(self.report)[: 1 if self.level >= self.SHORT_FIX else SUSPECTS]
         for number, suspect in enumerate(shown, 1):
             self._suspect(number, suspect)
         fixes = shown[0].fixes

@@ -1,0 +1,59 @@
+"""Lines that speak of a message and do not report it: source code, search patterns, denials, explanations.
+
+Whoever writes ``it fails with "Connection refused"`` reports it. Whoever writes that this is *not* that message, what
+it means, or what to search for does not, and a line of source code prints nothing by itself.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.patterns import lazy_regex
+
+_SHORT = 2000
+"""Characters of a line that are looked at."""
+_QUOTE = r"[\"'`\u201c\u2018]"
+_FILLER = (
+    r"(?:(?:the|a|an|any|this|that|our|my|same|known|old|usual|famous|infamous|classic|see|saw|get|got|have|had|print\w*|show\w*"
+    r"|log\w*|contain\w*|mention\w*|find|found|really|error|warning|message|case|about|of|here|anywhere|there)\s){0,6}"
+)
+_DENIED = lazy_regex(
+    rf"\b(?:not|no\slonger|never|neither|nor|without|rather\sthan|instead\sof|no|unlike|(?:is|was|are|do|does|did|has|have)n'?t)"
+    rf"\s{_FILLER}{_QUOTE}",
+    re.IGNORECASE,
+)
+_GONE = lazy_regex(
+    r"[\"'`\u201d\u2019]\s(?:\w+\s){0,3}(?:is|are|was|were)?\s?(?:gone|solved|fixed|history|not\s(?:it|seen|there|printed|in))\b"
+    r"|[\"'`\u201d\u2019]\s(?:any\s?more|any\slonger)\b",
+    re.IGNORECASE,
+)
+_EXPLAINED = lazy_regex(
+    r"[\"'`\u201d\u2019]\s(?:usually\s|often\s|just\s|only\s|always\s)?(?:means|indicates|stands\sfor|refers\sto"
+    r"|(?:is|are|gets?)\s(?:printed|shown|raised|thrown|logged|reported)\s(?:when|if|where|by)|appears\s(?:when|if|where))\b"
+    r"|\b(?:docs?|documentation|manual|guide|readme|faq|wiki|troubleshooting\w*)\s(?:page\s)?(?:says?|state[sd]?|describe[sd]?"
+    r"|mentions?|explains?|lists?)\b",
+    re.IGNORECASE,
+)
+_SEARCH = lazy_regex(
+    r"(?:[\w@.~:/-]{0,64}[$#>]\s{0,4})?(?:sudo\s)?(?:[ez]?grep|rg|ag|ack|awk|sed|findstr|journalctl|dmesg|cat|tail|zcat)\s"
+    r"[^\n]{0,400}?(?:grep|rg|ag|ack|awk|sed|findstr)?\s?(?:-[\w-]{1,20}(?:[= ]\d{1,4})?\s){0,6}[\"'/]",
+)
+"""A command that looks for a pattern, in quotation marks."""
+_CODE = lazy_regex(
+    r"\b(?:WARN|INFO|ERROR|TRACE|VERSION|LOG|CHECK|printf|[fs]n?printf|ncclDebugLog|print|fail|(?:log|logger|logging)\.\w{1,12}"
+    r"|raise\s[\w.]{1,60}|throw\s[\w:]{1,60}|TORCH_CHECK|NCCL_OFI_WARN)\s?\((?:[^\"'()]{0,80},\s?)?[frbuL]{0,2}[\"']"
+)
+_HOLE = lazy_regex(r"%-?\d{0,3}(?:l{1,2}|z|h)?[sdxupif](?![A-Za-z0-9])|%l[xud]\b")
+"""What printf fills in: a program that printed the line would have done so."""
+_STRING = lazy_regex(r"[\"'].{8,}[\"']|[\"'][^\"']{0,20}%|;\s*$|^\s*(?://|/\*|\*\s)")
+
+
+def is_mention(text: str) -> bool:
+    """True if the line speaks of what it says, and reports nothing."""
+    text = text[:_SHORT]
+    quoted = any(mark in text for mark in "\"'`\u201c\u2018")
+    if quoted and (_DENIED.search(text) or _GONE.search(text) or _EXPLAINED.search(text) or _SEARCH.match(text)):
+        return True
+    return (quoted and _CODE.search(text) is not None) or (
+        _HOLE.search(text) is not None and _STRING.search(text) is not None
+    )

@@ -1,0 +1,42 @@
+"""What speaks of a message is no event; what reports it is one, quoted or not."""
+
+from __future__ import annotations
+
+import pytest
+
+from ncdiag.parsers._events import find
+from ncdiag.parsers._mentions import is_mention
+
+MENTIONED = [
+    'this is NOT the "Duplicate GPU detected : rank 2 and rank 3 both on CUDA device 65000" problem',
+    'we no longer see "socketStartConnect: Connect to 10.1.1.5<40000> failed : Connection refused"',
+    "it isn't the known \u201cCall to ibv_reg_mr failed\u201d",
+    'grep -rn "Call to ibv_reg_mr failed" logs/',
+    "root@n1:~# dmesg | grep -i 'NVRM: Xid'",
+    'The docs say: "Error: failed to extend /dev/shm/nccl-AbCdEf to 4096 bytes" when /dev/shm is small',
+    '"Call to ibv_reg_mr failed" usually means that memlock is low',
+    '"Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 1000" is gone now',
+    'WARN("Duplicate GPU detected : rank %d and rank %d both on CUDA device %lx", a, b, c);',
+    '    WARN("Call to ibv_reg_mr failed");',
+    "logger.error('Call to ibv_reg_mr failed')",
+    "// socketStartConnect: Connect to %s failed : %s",
+]
+REPORTED = [
+    'it prints "Call to ibv_reg_mr failed" and stops',
+    'crashes with "Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 65000"',
+    'it does not work: "socketStartConnect: Connect to 10.1.1.5<40000> failed : Connection refused"',
+    "NCCL WARN Error: failed to extend /dev/shm/nccl-AbCdEf to 4096 bytes",
+    "node7 ends with `Call to ibv_reg_mr failed`, a reboot did not help",
+]
+
+
+@pytest.mark.parametrize("line", MENTIONED)
+def test_a_mention_is_no_event(line: str) -> None:
+    assert is_mention(line)
+    assert find(line) == []
+
+
+@pytest.mark.parametrize("line", REPORTED)
+def test_a_report_is_an_event(line: str) -> None:
+    assert not is_mention(line)
+    assert find(line) != []
