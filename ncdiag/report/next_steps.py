@@ -11,6 +11,7 @@ MOST = 3
 """Steps that a report names: a longer list is not followed."""
 _LOG = "NCCL_DEBUG=INFO"
 _CALM = frozenset({"risk-only", "healthy-as-far-as-seen", "complaint-nothing-seen"})
+_OPEN = frozenset({"failed-cause-not-here", "complaint-nothing-seen"})
 _SETTLED = frozenset({"certain", "likely"})
 
 
@@ -32,12 +33,22 @@ def _steps(report: Report) -> Iterator[NextStep]:
         yield from _asked(report)
     if verdict != "root-cause" and _log_missing(report):
         yield NextStep("run", _LOG, "run it again with this set, and give the output of all ranks")
+    if verdict in _OPEN:
+        yield from _not_seen(report)
 
 
 def leading(report: Report) -> Finding | None:
     """The finding that the screen is about; None where a suspect leads, or only notes are left."""
     first = report.findings[0] if report.findings else None
     return None if first is None or first.severity == "info" or digest.suspects_lead(report) else first
+
+
+def _not_seen(report: Report) -> Iterator[NextStep]:
+    """The outputs that an expert would look at and that are not in the input, the most telling first."""
+    for phrase in report.summary.not_looked_at:
+        what, _, command = phrase.partition(" (")
+        if command.endswith(")"):
+            yield NextStep("paste", command.removesuffix(")"), what)
 
 
 def worth_showing(report: Report) -> tuple[Suspect, ...]:

@@ -55,7 +55,7 @@ def _looks(width: int, report: Report) -> list[list[Piece]]:
 class _Layout:
     """The screen at a level of shortness; 0 leaves nothing out."""
 
-    ONE_EVIDENCE, NO_WHY, SHORT_EVIDENCE, SHORT_FIX, NO_NOTES, LAST = range(1, 7)
+    ONE_EVIDENCE, SHORT_NEXT, NO_WHY, SHORT_EVIDENCE, SHORT_FIX, NO_NOTES, LAST = range(1, 8)
 
     def __init__(self, page: Page, report: Report, level: int) -> None:
         self.page, self.report, self.level = page, report, level
@@ -152,8 +152,6 @@ class _Layout:
             self._list([*dict.fromkeys(f.name for f in others)], "Also found: ")
         for fault in self.report.faults[:1]:
             self.page.line(digest.failed(fault), first="NCDIAG FAILED: ")
-        for conflict in self.report.conflicts[:1] if self.level < self.NO_NOTES else ():
-            self.page.line(digest.disagreement(conflict), first="Sources disagree: ")
         self.page.line(_read(self.report, self.page.width - len("Read: ")), first="Read: ")
         self._list([text.split(" (", 1)[0] for text in self.report.summary.not_looked_at], "Not looked at: ")
         references = lead.references if lead is not None and self.level < self.NO_NOTES else ()
@@ -173,9 +171,11 @@ class _Layout:
 
     def _next(self) -> None:
         self._blank()
-        steps = self.report.next_steps[: 2 if self.level >= self.SHORT_FIX else None]
+        short = self.level >= self.SHORT_NEXT
+        steps = self.report.next_steps[: 2 if short else None]
         for number, step in enumerate(steps):
-            self._sentence(_step(step), 2, first="      " if number else "Next: ", rest="        ")
+            text = _step(step, self.page.width if short else 0)
+            self._sentence(text, 2, first="      " if number else "Next: ", rest="        ")
         self.page.line("add -v for the whole report", first="      " if steps else "Next: ")
 
 
@@ -199,9 +199,12 @@ def _read(report: Report, room: int) -> str:
     return text if len(text) <= room else text.replace(named, named.rsplit("/", 1)[-1], 1)
 
 
-def _step(step: NextStep) -> str:
+def _step(step: NextStep, width: int) -> str:
+    """What to do; what it is good for is left out where both together are wider than the page, if that has a width."""
     if not step.run:
         return step.text
     if step.do == "run":
         return f"{step.run}: {step.text}"
-    return f"paste {digest.asked((step.run,), '')}{f' ({step.text})' if step.text else ''}"
+    command = f"paste {digest.asked((step.run,), '')}"
+    text = f"{command} ({step.text})" if step.text else command
+    return command if width and len(text) > width - len("Next: ") else text
