@@ -22,8 +22,8 @@ from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_past
 from ncdiag.fixes.values import Values
+from ncdiag.formats.mentions import is_mention
 from ncdiag.nccl import environment
-from ncdiag.parsers._mentions import is_mention
 from ncdiag.reading.case import Case
 from ncdiag.reading.many import Progress, read_all
 from ncdiag.reading.model import Item, Reading

@@ -6,9 +6,9 @@ without: such a line counts where nothing says more, and the job is not seen to 
 
 from __future__ import annotations
 
+from ncdiag.formats.mentions import is_mention
 from ncdiag.parsers._context import Context
 from ncdiag.parsers._events import Found
-from ncdiag.parsers._mentions import is_mention
 from ncdiag.parsers._prose import is_prose, is_said, is_talk, is_voiced
 from ncdiag.parsers._signs import Signs
 from ncdiag.patterns import lazy_regex

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ncdiag.formats.mentions import is_mention
 from ncdiag.parsers._events import find
-from ncdiag.parsers._mentions import is_mention
 
 MENTIONED = [
     'this is NOT the "Duplicate GPU detected : rank 2 and rank 3 both on CUDA device 65000" problem',
