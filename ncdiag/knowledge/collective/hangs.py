@@ -6,23 +6,12 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Communicator, FlightEntry, FlightRecord, Job
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.communicators import is_stuck, members
+from ncdiag.facts.vocabulary.communicators import members
 from ncdiag.facts.vocabulary.outcome import marks, open_failures
 from ncdiag.knowledge.collective.stragglers import waits
 
 _MOST_RANKS = 1 << 17
 """Ranks of a communicator up to which those that are missing are named."""
-
-
-@derived
-def is_unfinished(communicator: Communicator, view: View) -> bool:
-    """True if ranks began to set it up, none completed, and nothing tells whether it stands or the log was cut."""
-    return (
-        bool(communicator.ranks_started)
-        and not communicator.ranks_ready
-        and is_stuck(communicator, view) is None
-        and not open_failures(view.job, view)
-    )
 
 
 @derived

@@ -9,7 +9,8 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Communicator, StackDump
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.communicators import members
+from ncdiag.facts.vocabulary.communicators import is_stuck, members
+from ncdiag.facts.vocabulary.outcome import open_failures
 from ncdiag.facts.vocabulary.stacks import place_text, process_name
 from ncdiag.patterns import lazy_regex
 
@@ -93,3 +94,14 @@ def absent_text(communicator: Communicator, view: View) -> str:
 def stands_text(dump: StackDump, view: View) -> str:
     """``process 4242 on n3 stands in a collective (all_reduce)``."""
     return f"{process_name(dump)} stands {place_text(dump)}"
+
+
+@derived
+def is_unfinished(communicator: Communicator, view: View) -> bool:
+    """True if ranks began to set it up, none completed, and nothing tells whether it stands or the log was cut."""
+    return (
+        bool(communicator.ranks_started)
+        and not communicator.ranks_ready
+        and is_stuck(communicator, view) is None
+        and not open_failures(view.job, view)
+    )
