@@ -31,7 +31,7 @@ def _steps(report: Report) -> Iterator[NextStep]:
     settled = lead is not None and lead.role == "cause" and lead.confidence in _SETTLED
     if not settled:
         yield from _asked(report)
-    if verdict != "root-cause" and _log_missing(report):
+    if verdict in _OPEN and _log_missing(report):
         yield NextStep("run", _LOG, "run it again with this set, and give the output of all ranks")
     if verdict in _OPEN:
         yield from _not_seen(report)

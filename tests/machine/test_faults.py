@@ -30,7 +30,7 @@ def test_every_tool_of_the_table_hanging(
     for command in table():
         program(tmp_path, command.argv[0], "trap '' TERM INT; while :; do sleep 1; done")
     (tmp_path / "sh").unlink()  # our fake programs need it
-    done = ncdiag("check", "--no-nccl", env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    done = ncdiag("check", "-v", "--no-nccl", env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
     assert done.returncode in {0, 1}
     assert b"no answer within" in b" ".join(done.stdout.split())
     assert b"Traceback" not in done.stderr

@@ -160,7 +160,7 @@ def test_a_library_that_misbehaves_is_told_and_does_no_harm(
         need("cc", built.returncode == 0, "no C compiler")
     else:
         library.write_text(text)
-    done = ncdiag("check", env={"LD_LIBRARY_PATH": str(tmp_path)})
+    done = ncdiag("check", "-v", env={"LD_LIBRARY_PATH": str(tmp_path)})
     assert done.returncode in {0, 1}
     shown = " ".join(done.stdout.decode().split())
     assert "the NCCL library: " in shown
@@ -174,12 +174,12 @@ def test_a_library_that_hangs_costs_a_bounded_time(
     command = f"cc -shared -fPIC -o {tmp_path}/libnccl.so.2 {tmp_path}/x.c"
     built = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
     need("cc", built.returncode == 0, "no C compiler")
-    done = ncdiag("check", env={"LD_LIBRARY_PATH": str(tmp_path)})
+    done = ncdiag("check", "-v", env={"LD_LIBRARY_PATH": str(tmp_path)})
     assert "no answer within 15 seconds" in " ".join(done.stdout.decode().split())
 
 
 def test_nothing_to_ask_is_said(ncdiag: Run, need: Callable[[str, object, str], None]) -> None:
-    done = ncdiag("check", env={"LD_LIBRARY_PATH": ""})
+    done = ncdiag("check", "-v", env={"LD_LIBRARY_PATH": ""})
     shown = " ".join(done.stdout.decode().split())
     need("no nccl", "NCCL library (" not in shown and "nccl_library" not in shown, "a libnccl is installed here")
     assert "the NCCL library: no libnccl.so in LD_LIBRARY_PATH" in shown
@@ -187,7 +187,7 @@ def test_nothing_to_ask_is_said(ncdiag: Run, need: Callable[[str, object, str], 
 
 def test_not_asked_is_said(tmp_path: Path, ncdiag: Run) -> None:
     (tmp_path / "libnccl.so.2").write_text("")
-    done = ncdiag("check", "--no-nccl", env={"LD_LIBRARY_PATH": str(tmp_path)})
+    done = ncdiag("check", "-v", "--no-nccl", env={"LD_LIBRARY_PATH": str(tmp_path)})
     assert "the NCCL library: it was not asked what it picks" in " ".join(done.stdout.decode().split())
 
 
