@@ -23,7 +23,7 @@ _DENIED = lazy_regex(
     re.IGNORECASE,
 )
 _GONE = lazy_regex(
-    r"[\"'`\u201d\u2019]\s(?:\w+\s){0,3}(?:is|are|was|were)?\s?(?:gone|solved|fixed|history|not\s(?:it|seen|there|printed|in))\b"
+    r"[\"'`\u201d\u2019]\s(?:\w+\s){0,3}(?:is|are|was|were|got)\s(?:now\s)?(?:gone|solved|fixed|history|not\s(?:it|seen|there|printed|in))\b"
     r"|[\"'`\u201d\u2019]\s(?:any\s?more|any\slonger)\b",
     re.IGNORECASE,
 )
