@@ -29,6 +29,7 @@ from ncdiag.reading.many import Progress, read_all
 from ncdiag.reading.model import Item, Reading
 from ncdiag.reading.stop import Stop
 from ncdiag.report import build, model
+from ncdiag.report.next_steps import next_steps
 from ncdiag.sources.files import TextSource
 from ncdiag.sources.model import Unreadable
 
@@ -77,7 +78,8 @@ def diagnose(
         return report
     from ncdiag.looks.judge import table  # most commands look at no machine
 
-    return msgspec.structs.replace(report, looks=table(view, verdicts, diagnosis.findings, _not_seen(case)))
+    report = msgspec.structs.replace(report, looks=table(view, verdicts, diagnosis.findings, _not_seen(case)))
+    return msgspec.structs.replace(report, next_steps=next_steps(report))
 
 
 def _not_seen(case: Case) -> dict[str, list[str]]:

@@ -25,6 +25,9 @@ def _steps(report: Report) -> Iterator[NextStep]:
     if verdict == "nothing-understood":
         yield NextStep("paste", "", digest.HELP_WHEN_NOTHING)
         return
+    if verdict == "healthy-as-far-as-seen" and not worth_showing(report):
+        yield _when_well(report)
+        return
     lead = leading(report)
     if lead is not None and lead.role == "cause":
         yield from _applied(lead)
@@ -35,6 +38,14 @@ def _steps(report: Report) -> Iterator[NextStep]:
         yield NextStep("run", _LOG, "run it again with this set, and give the output of all ranks")
     if verdict in _OPEN:
         yield from _not_seen(report)
+
+
+def _when_well(report: Report) -> NextStep:
+    """What is left where nothing speaks against the machine or the job."""
+    if report.looks:
+        text = "compares the hosts of a job; ncdiag collect -o HOST.tar.gz packs each"
+        return NextStep("run", "ncdiag check HOST1.tar.gz HOST2.tar.gz", text)
+    return NextStep("answer", "", "if something is wrong all the same, say it in a sentence in front of the log")
 
 
 def leading(report: Report) -> Finding | None:

@@ -7,7 +7,7 @@ from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Communicator, FlightEntry, FlightRecord, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.communicators import members
-from ncdiag.facts.vocabulary.outcome import marks, open_failures
+from ncdiag.facts.vocabulary.outcome import open_failures, outcome
 from ncdiag.knowledge.collective.stragglers import waits
 
 _MOST_RANKS = 1 << 17
@@ -22,12 +22,13 @@ def waits_after_init(communicator: Communicator, view: View) -> bool:
     """
     job = view.job
     hung = next((told for told in job.complaints if told.what == "hangs"), None)
-    if hung is None or _fails(job, view) or any(run.rows for run in job.benchmarks) or marks(job, view).stepped:
+    if hung is None or _fails(job, view) or any(run.rows for run in job.benchmarks) or outcome(job, view) != "unknown":
         return False
     view.note(hung)
     complete = [c for c in job.communicators if c.ranks_ready and set(c.ranks_started) <= set(c.ranks_ready)]
     every = len(complete) == len(job.communicators)
-    return every and communicator is max(complete, key=lambda found: found.nranks or 0)
+    largest = max(complete, key=lambda found: found.nranks or 0, default=None)
+    return every and communicator is largest and communicator.nranks != 1
 
 
 def _fails(job: Job, view: View) -> bool:
