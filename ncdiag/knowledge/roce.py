@@ -10,6 +10,7 @@ from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.job import differences
 from ncdiag.facts.vocabulary.rdma import is_roce, raised_counters
+from ncdiag.messages.vocabulary.reasons import error_name
 from ncdiag.nccl.on_host import chosen
 from ncdiag.nccl.on_host.in_force import settings_of
 from ncdiag.nccl.selection.gid import GidChoice
@@ -277,6 +278,12 @@ def chosen_gid_text(port: Port, view: View) -> str:
     gid = choice.entry
     local = "a link-local " if (gid.address or "").lower().startswith("fe80") else "a "
     return f"{local}{gid.type or 'GID'} address ({gid.ip or gid.address})"
+
+
+@derived_of("ib-modify-qp-failed")
+def refuses_address(event: Event, view: View) -> bool:
+    """Was a queue pair refused as invalid on the step that takes the addresses, to RTR, or on one that is not named?"""
+    return error_name(event, view) == "EINVAL" and event.fields.get("next_state") in {None, "RTR"}
 
 
 @derived

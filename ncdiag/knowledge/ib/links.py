@@ -98,6 +98,16 @@ def lacks_path(event: Event, view: View) -> bool:
     return (not told and towards) or reason(event, view) == "timed-out"
 
 
+@derived_of("ib-modify-qp-failed")
+def refuses_settings(event: Event, view: View) -> bool:
+    """Was a queue pair refused on a step that carries no address: to INIT or to RTS?
+
+    INIT takes the port, the index of the partition key and access flags, RTS the time-out and the number of retries
+    (NCCL v2.30.7-1 src/transport/net_ib/connect.cc, ncclIbQpInit and ncclIbQpRts); releases before 2.24 name no step.
+    """
+    return event.fields.get("next_state") in {"INIT", "RTS"}
+
+
 @derived_of("ib-modify-qp-failed", "ib-completion-error")
 def crosses_subnets(event: Event, view: View) -> bool | None:
     """Did a queue pair fail to reach a GID outside the IP network of the card that it started from?
