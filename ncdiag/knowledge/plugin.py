@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, Host, Job, Rank
+from ncdiag.facts.model import Event, Host, Job, Rank, Setting
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.rdma import ranks_of
 from ncdiag.patterns import lazy_regex
@@ -15,17 +15,21 @@ _PLUGIN_FAILURES = {
 }  # fmt: skip
 
 
-def _lacks_a_library(event: Event) -> bool:
-    """Was there a plugin, and the loader missed a library that the plugin needs (glibc, elf/dl-load.c)?"""
+def _missing_library(event: Event) -> str | None:
+    """The library that a plugin needs and the loader did not find (glibc, elf/dl-load.c); not the plugin itself."""
     missing = _MISSING.search(str(event.fields.get("error", ""))) if event.event == "plugin-load-failed" else None
-    return missing is not None and not missing[1].startswith("libnccl")
+    return None if missing is None or missing[1].startswith("libnccl") else missing[1]
+
+
+_OFI_FAILURES = frozenset({"ofi-no-provider", "ofi-init-failed", "ofi-option-failed"})
 
 
 @derived
 def lacks_needed_plugin(host: Host, view: View) -> bool | None:
     """Did a plugin that this machine needs fail.
 
-    The OFI plugin started and found nothing, or a plugin was named and not found?
+    The OFI plugin started and found nothing, a plugin lacks a library, or one was named and not found. Where NCCL's own
+    verbs transport serves in its place, only one that was named was wanted.
     """
     mine = view.events_on(host.name, _PLUGIN_FAILURES)
     events = {e.event for e in mine}
@@ -34,17 +38,43 @@ def lacks_needed_plugin(host: Host, view: View) -> bool | None:
     ranks = ranks_of(host, view)
     if any(r.net not in {None, "Socket", "IB"} for r in ranks):
         return False
-    if events & {"ofi-no-provider", "ofi-init-failed", "ofi-option-failed"}:
+    served = any(r.net == "IB" for r in ranks)
+    if events & _OFI_FAILURES and not served:
         return True
-    named, provider = view.setting(host, "NCCL_NET_PLUGIN"), view.setting(host, "FI_PROVIDER")
-    if provider is not None and provider.is_set and provider.text == "efa":  # which only the plugin of AWS reads
-        view.note(provider)
-        named = provider
-    if any(_lacks_a_library(event) for event in mine):
+    named = _named_plugin(host, view)
+    if not served and any(_missing_library(event) for event in mine):
         return True
     if named is not None and named.is_set and named.text and named.effective != "none":
         return bool(events & {"plugin-load-failed", "plugin-not-found", "plugin-init-failed"}) or None
     return False if ranks else None
+
+
+def _named_plugin(of: Host | Job, view: View) -> Setting | None:
+    named, provider = view.setting(of, "NCCL_NET_PLUGIN"), view.setting(of, "FI_PROVIDER")
+    if provider is not None and provider.is_set and provider.text == "efa":  # which only the plugin of AWS reads
+        view.note(provider)
+        return provider
+    return named
+
+
+@derived
+def lacks_other_plugin(job: Job, view: View) -> bool:
+    """Do plugins fail, and none of them is the one for libfabric: by its own lines, its name, its libraries or settings?"""
+    failed = [e for e in view.job.events if e.event in _PLUGIN_FAILURES]
+    if not failed or any(e.event in _OFI_FAILURES for e in failed):
+        return False
+    if any((_missing_library(e) or "").startswith(("libfabric", "libefa")) for e in failed):
+        return False
+    named = _named_plugin(job, view)
+    return named is None or not (named.is_set and (named.name == "FI_PROVIDER" or "ofi" in (named.text or "")))
+
+
+@derived
+def plugin_need(host: Host, view: View) -> str:
+    """``: libfabric.so.1 is missing``; empty where no line names the library."""
+    mine = view.events_on(host.name, _PLUGIN_FAILURES)
+    found = next((library for e in mine if (library := _missing_library(e))), None)
+    return f": {found} is missing" if found else ""
 
 
 @derived
