@@ -59,7 +59,7 @@ def _named_plugin(of: Host | Job, view: View) -> Setting | None:
 
 @derived
 def lacks_other_plugin(job: Job, view: View) -> bool:
-    """Do plugins fail, and none of them is the one for libfabric: by its own lines, its name, its libraries or settings?"""
+    """Do plugins fail, none of them the one for libfabric: by its lines, name, libraries or settings?"""
     failed = [e for e in view.job.events if e.event in _PLUGIN_FAILURES]
     if not failed or any(e.event in _OFI_FAILURES for e in failed):
         return False

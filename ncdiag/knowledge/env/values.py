@@ -6,6 +6,7 @@ from typing import Literal
 
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Setting
+from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.failures import CODES, has_failed
 from ncdiag.facts.vocabulary.rdma import expects_rdma
@@ -27,6 +28,25 @@ def has_info_lines(job: Job, view: View) -> bool:
 def tells_code_only(event: Event, view: View) -> bool:
     """Is it a return code of NCCL without a reason?"""
     return True
+
+
+_RAS_SINCE = Version(2, 24)
+
+
+@derived_of("bootstrap-address-invalid")
+def concerns_comm_id(event: Event, view: View) -> bool | None:
+    """Is the address that NCCL cannot read that of NCCL_COMM_ID? None where it may be that of the RAS service.
+
+    Since 2.24 NCCL reads NCCL_RAS_ADDR, or localhost, by the same function and goes on without it
+    (src/ras/client_support.cc); an unreadable NCCL_COMM_ID is named by a line of its own in all releases.
+    """
+    if "NCCL_COMM_ID" in event.text:
+        return True
+    version = view.version(event)
+    if version is not None and version.less(_RAS_SINCE):
+        return True
+    setting = view.setting(view.host(event.host) or view.job, "NCCL_COMM_ID")
+    return False if setting is not None and setting.is_set is False else None
 
 
 @derived
