@@ -297,16 +297,28 @@ def fix_title(fix: Fix) -> str:
     return f"{fix.text} ({'; '.join(filter(None, notes))})"
 
 
-def fix_in_short(fix: Fix) -> str:
-    """The remedy, and whether it was proved."""
-    notes = [_PROOFS[fix.proof.state].lower()] if fix.proof and fix.proof.state == "proved" else []
+def _proof_label(fix: Fix, *, suspected: bool = False) -> str:
+    """Whether the choice that the fix brings about was worked out; ``Proved`` only where that choice ends the fault.
+
+    Of a workaround or a test the effect is simulated, and of a suspect nobody knows whether it is the fault at all.
+    """
+    if fix.proof is None:
+        return ""
+    simulated = fix.proof.state == "proved" and (fix.workaround or suspected)
+    return "Simulated" if simulated else _PROOFS[fix.proof.state]
+
+
+def fix_in_short(fix: Fix, *, suspected: bool = False) -> str:
+    """The remedy, and whether it was proved; ``suspected``: that of a suspect."""
+    label = _proof_label(fix, suspected=suspected).lower()
+    notes = [label] if label in {"proved", "simulated"} else []
     notes += ["a workaround, it hides the fault"] if fix.workaround else []
     return f"{fix.text} ({'; '.join(notes)})" if notes else fix.text
 
 
 def fix_notes(fix: Fix) -> list[tuple[str, str]]:
     """Label and text of what is known about a fix: its proof and how to confirm it."""
-    notes = [(_PROOFS[fix.proof.state], fix.proof.text)] if fix.proof else []
+    notes = [(_proof_label(fix), fix.proof.text)] if fix.proof else []
     return [*notes, ("Confirm", fix.confirm)] if fix.confirm else notes
 
 

@@ -80,7 +80,7 @@ def _suspects(report: Report) -> list[str]:
         lines += [f"   - against: {_inline(digest.with_place(sign))}" for sign in suspect.against]
         lines += [f"   - open: {_inline(text)}" for text in suspect.open]
         lines += [f"   - decide: {_inline(digest.question(asked))}" for asked in suspect.decide[:1]]
-        lines += [f"   - fix: {_inline(digest.fix_in_short(fix))}" for fix in suspect.fixes]
+        lines += [f"   - fix: {_inline(digest.fix_in_short(fix, suspected=True))}" for fix in suspect.fixes]
     return [*lines, ""] if lines else []
 
 

@@ -53,7 +53,7 @@ def _suspects(page: Page, report: Report) -> None:
         for label, text in rows:
             page.put(text, first=f"       {label:8} ", rest=" " * 16, lead="dim")
         for fix in suspect.fixes[: 2 if number == 1 else 1]:
-            page.put(digest.fix_in_short(fix), first="       fix      ", rest=" " * 16, lead="dim")
+            page.put(digest.fix_in_short(fix, suspected=True), first="       fix      ", rest=" " * 16, lead="dim")
             for launcher, line in digest.paste_lines(fix)[:1]:
                 page.verbatim(line, "green", first=f"         {one_line(launcher)}  ")
         page.blank()
