@@ -175,7 +175,7 @@ def in_network(ip: str, network: str) -> bool | None:
 
 
 _RDMA_RESOURCE = lazy_regex(
-    r"rdma/|[\w.-]+/(?:\w*(?:hca|rdma|roce|sriov|mlnx|ib_|efa)\w*)|vpc\.amazonaws\.com/efa$", re.IGNORECASE
+    r"rdma/|[\w.-]+/(?:\w*(?:hca|hostdev|rdma|roce|sriov|mlnx|ib_|efa)\w*)|vpc\.amazonaws\.com/efa$", re.IGNORECASE
 )
 
 

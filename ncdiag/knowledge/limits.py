@@ -113,12 +113,13 @@ def memlock_too_low(host: Host, view: View) -> bool | None:
 def memlock_suspected(host: Host, view: View) -> bool | None:
     """Is the limit too low, or not shown while verbs found no memory, or failed for host memory without a reason?
 
-    NCCL gives none up to 2.12, perftest never. Beside a failure with a reason, one without is its echo in a wrapper.
+    A limit of a login shell beside a job that worked tells nothing. NCCL gives no reason up to 2.12, perftest never.
+    Beside a failure with a reason, one without is its echo in a wrapper.
     """
     low = memlock_too_low(host, view)
-    if low is not None:
-        return low
     failed = list(view.events_on(host.name, _LOCKING))
+    if low is not None:
+        return low and (bool(failed) or not _did_without(host, view))
     explained = any(event.fields.get("error") is not None for event in failed)
     for event in failed:
         gpu = event.fields.get("memory") == "gpu"
@@ -126,6 +127,14 @@ def memlock_suspected(host: Host, view: View) -> bool | None:
             view.note(event)
             return True
     return None
+
+
+def _did_without(host: Host, view: View) -> bool:
+    """Is the limit that was shown none of the job: a program ran to its end, or the ranks are on other hosts?"""
+    if "program-finished" in view.event_names() or any(run.average_busbw is not None for run in view.job.benchmarks):
+        return True
+    places = {rank.host for rank in view.job.ranks}
+    return bool(places) and host.name not in places
 
 
 @derived

@@ -50,6 +50,13 @@ def concerns_comm_id(event: Event, view: View) -> bool | None:
 
 
 @derived
+def has_one_gpu_a_host(job: Job, view: View) -> bool:
+    """Has every host of the job a single rank, so that nothing is exchanged inside one?"""
+    sizes = {entry.nranks for entry in (*job.communicators, *job.ranks)} - {None}
+    return job.nhosts is not None and job.nhosts > 1 and sizes == {job.nhosts}
+
+
+@derived
 def is_planned(job: Job, view: View) -> bool:
     """True if only settings and launches were shown: nothing ran yet, and nobody tells of trouble."""
     return not (job.ranks or job.events or job.benchmarks or job.throughputs or job.complaints)
