@@ -102,11 +102,27 @@ def is_expandable_segment(event: Event, view: View) -> bool | None:
 
 @derived
 def acs_bridge(host: Host, view: View) -> str | None:
-    """The first PCI bridge that redirects peer traffic; None where none does or the lines name no device."""
+    """The first PCI bridge that redirects peer traffic; None where none does or the lines name no device.
+
+    Nor where the list shows devices and neither a GPU nor an RDMA card is among them: root ports redirect on most hosts.
+    """
+    if _shows_no_peer(host):
+        return None
     found = next((d for d in host.pci if d.acs_redirects and d.device_class == "PCI bridge"), None)
     if found is not None:
         view.note(found)
     return found.bus_id if found is not None else None
+
+
+_PEERS = frozenset({
+    "3D controller", "VGA compatible controller", "Display controller", "Processing accelerators", "Infiniband controller",
+})  # fmt: skip
+
+
+def _shows_no_peer(host: Host) -> bool:
+    ends = [d for d in host.pci if d.device_class is not None and "bridge" not in d.device_class.lower()]
+    cards = (d for d in ends if d.device_class in _PEERS or any(word in (d.description or "") for word in RDMA_CARDS))
+    return bool(ends) and next(cards, None) is None
 
 
 @derived

@@ -32,6 +32,7 @@ def mixes_link_layers(rank: Rank, view: View) -> bool | None:
     """Does the rank's list of RDMA ports hold InfiniBand and RoCE ports?"""
     if rank.net_devices is None:
         return None
+    view.note(rank, "net_devices")
     return {"IB", "RoCE"} <= {d.link_layer for d in rank.net_devices}
 
 

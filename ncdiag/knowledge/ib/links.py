@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, Host, Job, LinkTest, Port, Setting
+from ncdiag.facts.model import Difference, Event, Host, Job, LinkTest, Port, Setting
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import carried_gbs
@@ -85,6 +85,14 @@ def is_link_loss(event: Event, view: View) -> bool:
 def lost_port(event: Event, view: View) -> str:
     """``mlx5_2`` or ``ens1f0np0``; a word where the line names none."""
     return str(event.fields.get("hca") or event.fields.get("interface") or "an RDMA port")
+
+
+@derived
+def names_alone_differ(difference: Difference, view: View) -> bool:
+    """Do hosts list as many devices each, and no name of one is on another, as pods with functions of their own do?"""
+    lists = [names.split() for names in difference.groups]
+    every = [name for names in lists for name in names]
+    return len({len(names) for names in lists}) == 1 and len(set(every)) == len(every)
 
 
 @derived_of("ib-modify-qp-failed")
