@@ -104,7 +104,7 @@ def is_expandable_segment(event: Event, view: View) -> bool | None:
 def acs_bridge(host: Host, view: View) -> str | None:
     """The first PCI bridge that redirects peer traffic; None where none does or the lines name no device.
 
-    Nor where the list shows devices and neither a GPU nor an RDMA card is among them: root ports redirect on most hosts.
+    Nor where the list shows devices, and no GPU or RDMA card among them: root ports redirect on most hosts.
     """
     if _shows_no_peer(host):
         return None
@@ -115,7 +115,8 @@ def acs_bridge(host: Host, view: View) -> str | None:
 
 
 _PEERS = frozenset({
-    "3D controller", "VGA compatible controller", "Display controller", "Processing accelerators", "Infiniband controller",
+    "3D controller", "VGA compatible controller", "Display controller", "Processing accelerators",
+    "Infiniband controller",
 })  # fmt: skip
 
 

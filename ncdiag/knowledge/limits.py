@@ -129,6 +129,15 @@ def memlock_suspected(host: Host, view: View) -> bool | None:
     return None
 
 
+@derived
+def failed_otherwise(host: Host, view: View) -> bool | None:
+    """Did verbs fail for other reasons than memory? None where no limit was shown and the lines give no reason."""
+    reasons = {reason(event, view) for event in view.events_on(host.name, _LOCKING)}
+    if reasons and reasons.isdisjoint({None, "no-memory"}):
+        return True
+    return False if "no-memory" in reasons or memlock_too_low(host, view) else None
+
+
 def _did_without(host: Host, view: View) -> bool:
     """Is the limit that was shown none of the job: a program ran to its end, or the ranks are on other hosts?"""
     if "program-finished" in view.event_names() or any(run.average_busbw is not None for run in view.job.benchmarks):

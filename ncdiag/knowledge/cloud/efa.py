@@ -169,6 +169,10 @@ def lacks_efa_nics(host: Host, view: View) -> bool | None:
     return None if expected is None or found is None else found < expected
 
 
+_FRONTEND = ("mlx5_an", "mana_")
+"""Ethernet adapters as udev names them on Azure, and those of MANA as the kernel does (mana_ib, device.c)."""
+
+
 @derived
 def missing_efa(host: Host, view: View) -> str | None:
     """``0 of 4``: EFA devices that this host has, of those of its instance type; empty where there are some.
@@ -190,12 +194,22 @@ def missing_efa(host: Host, view: View) -> str | None:
 
 @derived
 def includes_frontend_nic(rank: Rank, view: View) -> bool | None:
-    """Does NCCL use Azure's Ethernet adapter (``mlx5_an0``) beside the InfiniBand ones?"""
+    """Does NCCL use Azure's Ethernet adapter (``mlx5_an0``, ``mana_0``) beside the InfiniBand ones?"""
     if not rank.net_devices:
         return None
-    names = [part for device in rank.net_devices for part in device.name.split("+")]
-    front = [name for name in names if name.startswith("mlx5_an")]
+    names = _parts(rank)
+    front = [name for name in names if name.startswith(_FRONTEND)]
     return bool(front) and len(front) < len(names)
+
+
+@derived
+def frontend_nic(rank: Rank, view: View) -> str:
+    """``mlx5_an0``: the first of them in the rank's list."""
+    return next((name for name in _parts(rank) if name.startswith(_FRONTEND)), "")
+
+
+def _parts(rank: Rank) -> list[str]:
+    return [part for device in rank.net_devices or () for part in device.name.split("+")]
 
 
 _AMAZON = 0x1D0F

@@ -52,7 +52,7 @@ def concerns_comm_id(event: Event, view: View) -> bool | None:
 @derived
 def has_one_gpu_a_host(job: Job, view: View) -> bool:
     """Has every host of the job a single rank, so that nothing is exchanged inside one?"""
-    sizes = {entry.nranks for entry in (*job.communicators, *job.ranks)} - {None}
+    sizes = {*(found.nranks for found in job.communicators), *(rank.nranks for rank in job.ranks)} - {None}
     return job.nhosts is not None and job.nhosts > 1 and sizes == {job.nhosts}
 
 
