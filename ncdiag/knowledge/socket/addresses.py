@@ -7,6 +7,7 @@ import ipaddress
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host, Interface, Job, Rank
 from ncdiag.facts.model.declared import is_closed
+from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.addresses import CONNECT_FAILURES, peer_ip
 from ncdiag.facts.vocabulary.interfaces import ip as ip_of
@@ -181,3 +182,20 @@ def _is_inside(ip: str, network: str) -> bool:
         return ipaddress.ip_address(ip) in ipaddress.ip_network(network, strict=False)
     except ValueError:
         return False
+
+
+@derived
+def split_families(job: Job, view: View) -> str:
+    """``n1 at 10.1.0.5, n2 at fd00:1::6``: two hosts whose ranks meet at addresses of IPv4 and of IPv6; else empty."""
+    first: dict[int, tuple[str, Rank]] = {}
+    for rank in job.ranks:
+        address = (
+            ip_address(ip_of(rank.bootstrap_interface, view) or "") if rank.bootstrap_interface is not None else None
+        )
+        if address is not None and not address.is_link_local:
+            first.setdefault(address.version, (str(address), rank))
+    if len(first) < 2 or len({rank.host for _, rank in first.values()}) < 2:  # noqa: PLR2004
+        return ""
+    for _, rank in first.values():
+        view.note(rank, "bootstrap_interface")
+    return ", ".join(f"{rank.host} at {ip}" for ip, rank in first.values())
