@@ -50,6 +50,16 @@ FOREIGN_NAMES = {
 """Names outside the input that are no spelling mistakes (NVIDIA's images set NCCL_VERSION, CMake users NCCL_ROOT)."""
 
 
+MORE = {
+    "NCCL_SOCKET_NTHREADS": "Unset, it is 2 on AWS and 4 on Google, by the vendor of the interface.",
+    "NCCL_NSOCKS_PERTHREAD": "Unset, it is 8 on AWS, by the vendor of the interface.",
+    "NCCL_IB_ADDR_FAMILY": "Unset, it is AF_INET, whatever family the sockets have.",
+    "NCCL_IB_HCA": "Rail and plane are read since 2.30.7.",
+    "NCCL_NET": "Before 2.27 the line was `Error: network X not found.`",
+    "NCCL_SOCKET_IFNAME": "A value of one character is ignored; at most 16 interfaces are used.",
+}
+"""What the source adds to that (2.30.7: src/transport/net_socket.cc, net_ib/connect.cc, misc/socket.cc)."""
+
 TRUTH = re.compile(r"From (2\.\d+(?:\.\d+)?): 1/T/TRUE or 0/F/FALSE")
 """How the input says that a number may be written as a word, too."""
 
@@ -297,7 +307,7 @@ def entry(variable: dict[str, Any]) -> dict[str, Any]:
         "documented": False if variable["family"] == "nccl" and variable["documented"] is False else None,
         "experimental": True if variable.get("safe_in_production") is False and variable.get("documented") else None,
         "means": variable["description"],
-        "effect": variable.get("effect") or None,
+        "effect": " ".join(filter(None, [variable.get("effect"), MORE.get(variable["name"])])) or None,
         "agree_why": variable.get("must_agree_why") or None,
         "related": variable.get("related") or None,
         "empty": EMPTY.get(variable["name"]),
