@@ -18,18 +18,18 @@ from ncdiag.nccl.vocabulary.filters import list_of
 
 
 @derived
-def on_docker_bridge(advertised: Advertised, view: View) -> bool | None:
+def on_docker_bridge(advertised: Advertised, view: View) -> bool:
     """Is it docker0, or an address that another host could not connect to and of whose interface nothing is known?
 
     A site may number its hosts in 172.17.0.0/16: an interface of another name that was not in the way is one of those.
-    None where one host alone was seen, whose processes may have failed to reach each other within one container.
+    Not where one host alone was seen, whose processes may fail to reach each other within one container.
     """
     if advertised.interface is not None:
         return advertised.interface.startswith("docker")
     if not advertised.failed:
         return False
     hosts = {rank.host for rank in view.job.ranks}
-    return True if len(hosts) > 1 or (view.job.nhosts or 0) > 1 else None
+    return len(hosts) > 1 or (view.job.nhosts or 0) > 1
 
 
 @derived
