@@ -2,7 +2,8 @@
 
 Edges are the rules' ``explains``, and from every error to what only echoes one. One holds where cause and symptom
 touch (`Where.touches`), and across hosts when the symptom is remote: its event names a peer, or one of the two rules
-says that its effect reaches the job. The peer must then be unknown or belong to the cause's hosts.
+says that its effect reaches the job. The peer must then be unknown or belong to the cause's hosts. A cause that costs a
+part of the bandwidth explains no benchmark that lost more (``leaves``).
 """
 
 from __future__ import annotations
@@ -18,10 +19,13 @@ from ncdiag.engine.peers import Peers
 from ncdiag.engine.results import Diagnosis, Finding, Unknown, Verdict, Word
 from ncdiag.engine.schema import Ask, Rule
 from ncdiag.engine.standing import Standing
+from ncdiag.facts.model import Benchmark
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import clock_offsets, clock_skew
+from ncdiag.facts.vocabulary.link_tests import fraction_of_tested
 from ncdiag.grades import SEVERITIES
 from ncdiag.messages.vocabulary.seen import seen_complaints
+from ncdiag.nccl.vocabulary.limits import fraction_of_limit
 
 ROLES = ("cause", "symptom", "risk")
 """In the order in which a report shows them; notes come last."""
@@ -73,6 +77,7 @@ class _Order:
 
     def __init__(self, findings: list[Finding], view: View, standing: Standing, rules: Sequence[Rule]) -> None:
         self.findings = findings
+        self.view = view
         self.floor = Floor(findings, rules, view)
         self.peers = Peers(view.job)
         self.named = _aliases(finding.rule for finding in findings)
@@ -109,6 +114,7 @@ class _Order:
         return [
             found for other, found in enumerate(self.findings)
             if other != index and (other in self.reached[index] or found.rule.name in names)
+            and not self._costs_too_little(self.findings[index], found)
         ]  # fmt: skip
 
     def _key(self, index: int) -> tuple[Any, ...]:
@@ -154,6 +160,8 @@ class _Order:
     def _holds(self, cause: Finding, symptom: Finding) -> bool:
         if cause.severity == "info" and symptom.severity != "info":
             return False  # a trifle is mentioned, and explains nothing that is worse than itself
+        if self._costs_too_little(cause, symptom):
+            return False
         if cause.where.touches(symptom.where):
             return True
         peers = symptom.where.peers
@@ -161,6 +169,14 @@ class _Order:
             return False
         hosts = [self.peers.host(peer) for peer in peers]
         return not hosts or any(host is None or host in cause.where.hosts for host in hosts)
+
+    def _costs_too_little(self, cause: Finding, symptom: Finding) -> bool:
+        """Did a benchmark lose more than the fault can cost? One that is off by a hundredfold has another cause."""
+        if not cause.rule.leaves:
+            return False
+        runs = (entity for names in symptom.instances for entity in names.values() if isinstance(entity, Benchmark))
+        shares = [share for run in runs if (share := _share_reached(run, self.view)) is not None]
+        return bool(shares) and max(shares) < cause.rule.leaves
 
     def _acyclic(self, edges: Edges) -> Edges:
         """Rules that explain each other: the one told first explains the other."""
@@ -184,6 +200,12 @@ def _reachable(edges: Edges, start: int) -> set[int]:
             found.add(index)
             ahead += edges.get(index, ())
     return found - {start}
+
+
+def _share_reached(run: Benchmark, view: View) -> float | None:
+    """The share of what the links allow, or of what was tested of them; None where neither is known."""
+    shares = (fraction_of_limit(run, view), fraction_of_tested(run, view))
+    return min((share for share in shares if share is not None), default=None)
 
 
 def _aliases(rules: Iterable[Rule]) -> dict[str, str]:

@@ -134,7 +134,8 @@ class Rule(_Table, frozen=True):
     part that does not work, whether or not a job was hit by it. ``group``: instances with the same text of it are one
     finding (default: of the title). ``floor``: judged last, of what no other finding rests on. ``explains``: names of
     the rules whose findings are consequences of this fault. ``echo``: a symptom that only says that something failed,
-    so that every cause of severity error explains it where they touch. ``complaint``: what goes wrong where a symptom
+    so that every cause of severity error explains it where they touch. ``leaves``: the share of a bandwidth that this
+    fault leaves at the very least; what reaches less has another cause. ``complaint``: what goes wrong where a symptom
     is found, in the word of people. ``suspect`` and ``signs``: what makes it likely where nothing is proved.
     ``program`` and ``place`` are what the loader makes of the conditions and of the order of all rules
     (`ncdiag.engine.order`); neither is written in a file.
@@ -161,6 +162,7 @@ class Rule(_Table, frozen=True):
     strength: Confidence = "likely"
     effect: Literal["host", "job"] = "host"
     echo: bool = False
+    leaves: float = 0.0
     broken: bool = False
     floor: bool = False
     complaint: What | None = None
