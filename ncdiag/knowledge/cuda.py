@@ -173,5 +173,11 @@ def is_noted(event: Event, view: View) -> bool:
 
 @derived_of(*_LOST)
 def is_lost_gpu(event: Event, view: View) -> bool:
-    """A GPU that left the bus or did not start, unless an Xid 79 tells the same."""
-    return not any(e.event == XID and e.fields.get("xid") == _OFF_THE_BUS for e in view.job.events)
+    """A GPU that left the bus or did not start, unless an Xid 79 or a line that names the GPU tells the same."""
+    if any(e.event == XID and e.fields.get("xid") == _OFF_THE_BUS for e in view.job.events):
+        return False
+    unnamed = event.event == "gpu-init-failed" and not event.fields.keys() & _NAMES
+    return not (unnamed and any(e.fields.keys() & _NAMES for e in view.events_on(event.host, [event.event])))
+
+
+_NAMES = {"pci", "gpu_minor"}

@@ -10,6 +10,7 @@ from ncdiag.facts.vocabulary.benchmarks import bus_bandwidth
 from ncdiag.facts.vocabulary.hosts import sysctl
 from ncdiag.facts.vocabulary.link_tests import ENOUGH_OF_TESTED, fraction_of_tested
 from ncdiag.nccl.vocabulary.limits import fraction_of_limit, in_node_floor, is_below_links
+from ncdiag.patterns import lazy_regex
 
 _DEEP_US = 10
 """Microseconds above which a state is no light sleep: C1 takes 1 or 2, C6 more than 100."""
@@ -105,9 +106,45 @@ def has_nouveau_only(host: Host, view: View) -> bool | None:
 
 @derived_of("pcie-aer")
 def is_uncorrected(event: Event, view: View) -> bool:
-    """A PCIe error that the link could not correct by itself."""
-    severity = str(event.fields.get("severity", "")).lower()
-    return "uncorrect" in severity or "Uncorrected" in event.text
+    """A PCIe error that the link could not correct by itself, and that did not cost the device."""
+    return "uncorrect" in event.text.lower() and not _is_fatal(event)
+
+
+@derived_of("pcie-aer", "pcie-link-lost")
+def is_link_lost(event: Event, view: View) -> bool:
+    """Was what hangs below a PCIe port lost: by a fatal error, a port that shut it off (DPC), or a link that went down?"""
+    return event.event == "pcie-link-lost" or _is_fatal(event)
+
+
+def _is_fatal(event: Event) -> bool:
+    return _FATAL.search(event.text) is not None
+
+
+_FATAL = lazy_regex(r"(?i)\buncorrect(?:ed|able) \(fatal\)")
+"""aer_error_severity_string of drivers/pci/pcie/aer.c: Uncorrected up to Linux 6.9, then Uncorrectable."""
+_ADDRESS = lazy_regex(r"\b[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.[0-7])?\b")
+_FIRST_OF_SEVERAL = "gpu-named"
+
+
+@derived
+def at_device(event: Event, view: View) -> str:
+    """`` (0000:3b:00.0)``: the PCI address that a line of the kernel names, or the device file; nothing without either.
+
+    An error that a port reports of a device has the address of the device last. The driver names a GPU on the line
+    before the one that says what happened to it (osinit.c and osapi.c of the open kernel modules).
+    """
+    span = event.provenance.get("")
+    found = _ADDRESS.findall(span.text or event.text) if span is not None else []
+    if found:
+        return f" ({found[-1]})"
+    if "gpu_minor" in event.fields:
+        return f" (/dev/nvidia{event.fields['gpu_minor']})"
+    named = [e for e in view.events_on(event.host, [_FIRST_OF_SEVERAL]) if 0 < event.order - e.order <= _NEAR]
+    return f" ({named[-1].fields['pci']})" if named else ""
+
+
+_NEAR = 2
+"""Lines after its name in which the driver says what happened to a GPU."""
 
 
 _LOWERING = frozenset({"ondemand", "conservative", "userspace", "schedutil"})

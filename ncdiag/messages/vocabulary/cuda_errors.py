@@ -84,10 +84,13 @@ def cuda_class(event: Event, view: View) -> str:
     return found if found in _MISUSES or not is_peer_failure(event, view) else ""
 
 
-@derived_of("cuda-illegal-access", "cuda-launch-failure", *PRINTED)
+_KERNEL_FAULTS = ("cuda-illegal-access", "cuda-launch-failure", "amdgpu-page-fault")
+
+
+@derived_of(*_KERNEL_FAULTS, *PRINTED)
 def is_kernel_fault(event: Event, view: View) -> bool:
     """Did a kernel of the program fail: a CUDA error that sticks and that the next caller, often NCCL, gets to see?"""
-    return event.event in {"cuda-illegal-access", "cuda-launch-failure"} or _is(event, view, *_BAD_KERNEL)
+    return event.event in _KERNEL_FAULTS or _is(event, view, *_BAD_KERNEL)
 
 
 UNAVAILABLE = ("nvml-init-failed", *_NO_GPU, *PRINTED)
