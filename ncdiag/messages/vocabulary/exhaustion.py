@@ -32,6 +32,9 @@ def is_out_of_files(event: Event, view: View) -> bool:
 
 
 _CONTAINER_SHM = 64 << 20
+_NO_ROOM = {"shm-extend-failed", "container-shm-small", "shared-memory-full", "torch-dataloader-bus-error"}
+_BUS_ERROR = "Bus error"
+"""What ends a process that writes to a page of a file for which the file system has no room."""
 
 
 @derived
@@ -52,7 +55,9 @@ def is_out_of_space(event: Event, view: View) -> bool | None:
             return True
         small = _is_in_small_mount(event, view)
         return False if small is None and event.fields.get("action") != "creating" else small
-    return event.event in {"shm-extend-failed", "container-shm-small", "shared-memory-full"}
+    if event.event == "torch-dataloader-killed":
+        return _BUS_ERROR in event.text
+    return event.event in _NO_ROOM
 
 
 def _is_in_small_container(view: View) -> bool:
