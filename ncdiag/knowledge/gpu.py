@@ -131,11 +131,9 @@ def is_warning(check: HealthCheck, view: View) -> bool:
 
 @derived
 def damaged_memory(gpu: Gpu, view: View) -> str:
-    """What nvidia-smi says of memory that a GPU has lost or still has to replace; empty for none."""
+    """What nvidia-smi says of memory that a GPU has lost; empty for none. What a reset repairs is no damage."""
     told = {
         "a row could not be remapped": gpu.remapping_failed,
-        "a row waits for a reset to be remapped": gpu.remapping_pending,
-        "a page waits for a reset to be retired": gpu.retirement_pending,
         f"{gpu.ecc_uncorrected} uncorrected errors": bool(gpu.ecc_uncorrected),
     }
     return ", ".join(words for words, holds in told.items() if holds)

@@ -11,7 +11,6 @@ from ncdiag.facts.model import Gpu, Job, RasProblem, RasReport
 from ncdiag.facts.view import View
 
 _FIELDS = {
-    "remapping_failed": "the replacement of a bad memory row failed",
     "remapping_pending": "bad memory rows wait for a reset to be replaced",
     "retirement_pending": "bad memory pages wait for a reset to be retired",
     "sram_threshold_exceeded": "its SRAM had more uncorrectable errors than NVIDIA tolerates",
