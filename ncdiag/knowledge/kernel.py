@@ -112,7 +112,7 @@ def is_uncorrected(event: Event, view: View) -> bool:
 
 @derived_of("pcie-aer", "pcie-link-lost")
 def is_link_lost(event: Event, view: View) -> bool:
-    """Was what hangs below a PCIe port lost: by a fatal error, a port that shut it off (DPC), or a link that went down?"""
+    """True if what hangs below a PCIe port was lost: by a fatal error, by its port (DPC), or with its link."""
     return event.event == "pcie-link-lost" or _is_fatal(event)
 
 

@@ -21,7 +21,7 @@ _ENDS = {
     "worker-killed": "killed", "worker-crashed": "crashed", "worker-bus-error": "bus error",
     "segfault": "segmentation fault", "segfault-in-nccl": "segmentation fault in NCCL", "oom-kill": _NO_MEMORY,
     "container-oom-killed": _NO_MEMORY, "host-memory-exhausted": "the host's memory was used up",
-    "cuda-illegal-access": "a kernel used memory that is not its own", "cuda-launch-failure": "a CUDA kernel failed",
+    "cuda-illegal-access": "a kernel of the program failed", "cuda-launch-failure": "a CUDA kernel failed",
     "cuda-memory-error": "a memory fault of its GPU", "cuda-nvlink-error": "a transfer over NVLink that failed",
     "torch-dataloader-killed": "its data loader was killed",
     "torch-dataloader-bus-error": "bus error in its data loader", "node-failed": "Slurm lost it",
