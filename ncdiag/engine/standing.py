@@ -1,7 +1,7 @@
 """What a finding amounts to once it is known what became of the job: nothing is a root cause where nothing failed.
 
-A finding that rests on lines which the job got over is a note. A cause is one only where something failed that it can
-have caused; else it is a risk, which may bite later and is no error.
+A finding that rests on lines which the job got over, or on what the kernel printed long before it, is a note. A cause
+is one only where something failed that it can have caused; else it is a risk, which may bite later and is no error.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from ncdiag.grades import Severity
 from ncdiag.spans import Span
 
 _WELL = frozenset({"finished", "running"})
+_KERNEL = "kernel"
+_LONG = 86400.0
+"""Seconds before a job that no difference of clocks or time zones bridges."""
 _RUNNING = frozenset({"slow", "not-used", "memory-grows"})
 """Complaints of jobs that run."""
 
@@ -40,6 +43,8 @@ class Standing:
             elif is_failure(event, view) or (quiet and event.kind in FAILURES):
                 # what is printed in passing is got over where nothing failed
                 self._past.add(span)
+        times = [e.time for e in view.job.events if e.origin != _KERNEL and e.time is not None]
+        self._began = min(times, default=None)
         self._well = outcome(view.job, view) in _WELL
         self._told = {found.what for found in view.job.complaints}
 
@@ -47,10 +52,17 @@ class Standing:
         """The finding as a note where it rests on nothing but what the job got over, or on a host outside of it."""
         spans = _spans(found)
         past = bool(spans & self._past) and not spans & self._open
-        if found.severity != "info" and (past or self._is_outside(found)):
+        if found.severity != "info" and (past or self._is_outside(found) or self._is_long_ago(found)):
             role = "risk" if found.role == "cause" else found.role
             return msgspec.structs.replace(found, severity="info", role=role)
         return found
+
+    def _is_long_ago(self, found: Finding) -> bool:
+        """Did the kernel print all that it rests on more than a day before the first line of the job?"""
+        events = [entity for names in found.instances for entity in names.values() if isinstance(entity, Event)]
+        if self._began is None or not events or any(event.origin != _KERNEL for event in events):
+            return False
+        return all(event.time is not None and event.time < self._began - _LONG for event in events)
 
     def _is_outside(self, found: Finding) -> bool:
         hosts = [self._view.host(name) for name in found.where.hosts]
