@@ -35,21 +35,26 @@ def separate_shm(event: Event, view: View) -> str:
 
 SHM = "/dev/shm"  # noqa: S108
 
+_DEFAULT = 64 << 20
+"""Bytes that Docker and Kubernetes give a container that asks for nothing: little, however many GPUs there are."""
 _ROOM = 1 << 30
 """Bytes of /dev/shm below which several GPUs of a host, and the data loaders beside them, run out of it."""
 
 
 @derived
 def small_shm(host: Host, view: View) -> str | None:
-    """``64 MiB``: the size of /dev/shm where that is little for several GPUs.
+    """``64 MiB``: the size of /dev/shm where that is little for several GPUs, or what containers get by default.
 
     Empty where it is enough, None where it was not shown.
     """
     gpus = max(len(host.gpus), host.gpus_attached or 0, sum(map(is_nvidia_gpu, host.pci)))
     mount = next((mount for mount in host.mounts if mount.path == SHM), None)
-    if gpus <= 1:
-        return "" if host.gpus or is_closed(host, "pci") else None
+    counted = gpus > 0 or is_closed(host, "pci")
+    if gpus <= 1 and counted:
+        return ""
     if mount is None or mount.size_bytes is None:
         return None
     view.note(mount)
+    if not counted and mount.size_bytes > _DEFAULT:
+        return None
     return f"{mount.size_bytes / (1 << 20):.3g} MiB" if mount.size_bytes < _ROOM else ""

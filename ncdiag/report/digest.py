@@ -297,7 +297,7 @@ def fix_title(fix: Fix) -> str:
     return f"{fix.text} ({'; '.join(filter(None, notes))})"
 
 
-def _proof_label(fix: Fix, *, suspected: bool = False) -> str:
+def proof_label(fix: Fix, *, suspected: bool = False) -> str:
     """Whether the choice that the fix brings about was worked out; ``Proved`` only where that choice ends the fault.
 
     Of a workaround or a test the effect is simulated, and of a suspect nobody knows whether it is the fault at all.
@@ -310,7 +310,7 @@ def _proof_label(fix: Fix, *, suspected: bool = False) -> str:
 
 def fix_in_short(fix: Fix, *, suspected: bool = False) -> str:
     """The remedy, and whether it was proved; ``suspected``: that of a suspect."""
-    label = _proof_label(fix, suspected=suspected).lower()
+    label = proof_label(fix, suspected=suspected).lower()
     notes = [label] if label in {"proved", "simulated"} else []
     notes += ["a workaround, it hides the fault"] if fix.workaround else []
     return f"{fix.text} ({'; '.join(notes)})" if notes else fix.text
@@ -318,7 +318,7 @@ def fix_in_short(fix: Fix, *, suspected: bool = False) -> str:
 
 def fix_notes(fix: Fix) -> list[tuple[str, str]]:
     """Label and text of what is known about a fix: its proof and how to confirm it."""
-    notes = [(_proof_label(fix), fix.proof.text)] if fix.proof else []
+    notes = [(proof_label(fix), fix.proof.text)] if fix.proof else []
     return [*notes, ("Confirm", fix.confirm)] if fix.confirm else notes
 
 

@@ -117,7 +117,8 @@ class _Layout:
         self._sentence(item.text, 1 if self.level >= self.SHORT_EVIDENCE else 2, first="  | ", rest="  | ")
 
     def _fix(self, fix: Fix, label: str) -> None:
-        proved = " (proved)" if fix.proof and fix.proof.state == "proved" else ""
+        label_of_proof = digest.proof_label(fix, suspected=label != "Fix").lower()
+        proved = f" ({label_of_proof})" if label_of_proof in {"proved", "simulated"} else ""
         workaround = " (a workaround: it hides the fault)" if fix.workaround else ""
         scope = f" (on {fix.scope})" if fix.scope else ""
         self._sentence(
