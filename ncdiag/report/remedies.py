@@ -13,6 +13,7 @@ from ncdiag.engine.schema import Fix as RuleFix
 from ncdiag.errors import contained
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.launches import values_told
 from ncdiag.fixes.render import Change, preferred
 from ncdiag.fixes.render import render as render_launchers
 from ncdiag.fixes.values import Values
@@ -91,10 +92,7 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
 
 def is_in_force(name: str, value: str, view: View) -> bool:
     """Does all that the input tells of a variable give it this value already?"""
-    held = {setting.text for setting in view.job.settings if setting.name == name and setting.is_set}
-    for launch in view.job.launches:
-        held |= {env[name] for env in (launch.env, launch.prefix_env) if name in env}
-    return held == {value}
+    return values_told(view.job, view).get(name) == {value}
 
 
 def _assignments(text: str) -> dict[str, str | None]:
