@@ -92,7 +92,7 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
 
 def is_in_force(name: str, value: str, view: View) -> bool:
     """Does all that the input tells of a variable give it this value already?"""
-    return values_told(view.job, view).get(name) == {value}
+    return values_told(view.job, view).get(name, frozenset()) == frozenset[str | None]({value})
 
 
 def _assignments(text: str) -> dict[str, str | None]:

@@ -9,6 +9,7 @@ from ncdiag.facts.view import View
 from ncdiag.fixes.proofs.outcome import Change, HostProof, release, settings
 from ncdiag.nccl import paths
 from ncdiag.nccl.on_host import chosen, seen
+from ncdiag.nccl.selection.distances import Distances
 from ncdiag.nccl.selection.gdr import gdr as gdr_of
 from ncdiag.nccl.selection.gdr import near_enough
 from ncdiag.nccl.versions import samples
@@ -29,7 +30,8 @@ def prove(view: View, change: Change) -> tuple[HostProof, ...]:
 
 def _host(name: str, view: View, change: Change) -> Iterator[HostProof]:
     host = view.host(name)
-    nics = tuple(_nics(host, view, settings(view, name, change))) if host is not None else ()
+    after = settings(view, name, change)
+    nics = tuple(_nics(host, view, after)) if host is not None else ()
     given = change.env.get("NCCL_NET_GDR_LEVEL")
     version = view.version(host)
     ask = (f"nvidia-smi topo -m (on {name})", f"lsmod (on {name})")
@@ -47,7 +49,8 @@ def _host(name: str, view: View, change: Change) -> Iterator[HostProof]:
         text = f"what {release(view, name)} on {name} loses by switching it off is not simulated"
         yield HostProof(name, "not-simulated", text)
         return
-    proofs = [_nic(host, view, nic, change) for nic in nics]
+    far = chosen.distances_of(host, view, after, chosen.rdma(host, after, version))
+    proofs = [_nic(host, view, nic, change, (after, far)) for nic in nics]
     gained = [proof for proof in proofs if proof.state == "proved"]
     yield from gained or proofs  # a NIC far from all GPUs stays out whatever the level, and takes nothing away
 
@@ -69,18 +72,21 @@ def _nics(host: Host, view: View, after: dict[str, str]) -> Iterator[str]:
     yield from dict.fromkeys(names)
 
 
-def _nic(host: Host, view: View, nic: str, change: Change) -> HostProof:
-    name, version = host.name, view.version(host)
-    after, before = settings(view, name, change), settings(view, name, Change({}))
-    far = chosen.distances_of(host, view, after, chosen.rdma(host, after, version))
-    verdict, was = gdr_of(host, nic, after, version, far), gdr_of(host, nic, before, version, far)
+def _nic(
+    host: Host, view: View, nic: str, change: Change, changed: tuple[dict[str, str], Distances | None]
+) -> HostProof:  # fmt: skip
+    """``changed``: the host's settings with the change applied, and the distances that NCCL then sees."""
+    (after, far), name, version = changed, host.name, view.version(host)
+    of_reads = _READ in {*change.env, *change.unset}
+    how = "reads GPU memory by GPUDirect RDMA" if of_reads else "uses GPUDirect RDMA"
+    verdict = gdr_of(host, nic, after, version, far)
     with_this = f"with this, {release(view, name)} on {name}"
-    wanted, had, how = verdict.enabled, was.enabled, "uses GPUDirect RDMA"
-    if _READ in {*change.env, *change.unset}:
-        wanted, had, how = verdict.reads, was.reads, "reads GPU memory by GPUDirect RDMA"
+    wanted = verdict.reads if of_reads else verdict.enabled
     if wanted:
         return HostProof(name, "proved", f"{with_this} {how} with {nic} ({verdict.why})")
     if wanted is False:
+        was = gdr_of(host, nic, settings(view, name, Change({})), version, far)
+        had = was.reads if of_reads else was.enabled
         still = " as before" if had is False else ""
         return HostProof(name, "refuted", f"{with_this} {_not(how)} with {nic}{still} ({verdict.why})")
     near = {near_enough(host, nic, after, exact, far)[0] for exact in samples(version, paths.CHANGES)}
