@@ -13,10 +13,10 @@ from ncdiag.engine.schema import Fix as RuleFix
 from ncdiag.errors import contained
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.launches import values_told
 from ncdiag.fixes.render import Change, preferred
 from ncdiag.fixes.render import render as render_launchers
 from ncdiag.fixes.values import Values
+from ncdiag.nccl.vocabulary.launches import values_told
 from ncdiag.report import model
 from ncdiag.report.digest import asked
 from ncdiag.report.texts import spoken

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping
-
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Job, Launch
+from ncdiag.facts.model import Launch
 from ncdiag.facts.view import View
 
 POD = "kubernetes"
@@ -54,16 +51,3 @@ def container_shm_bytes(launch: Launch, view: View) -> int | None:
 
 
 MPI_PROGRAMS = ("mpirun", "mpiexec", "orterun", "prterun")
-
-
-@derived
-def values_told(job: Job, view: View) -> Mapping[str, frozenset[str | None]]:
-    """The values that the input tells of each variable that is set, by its processes, hosts and launch commands."""
-    held: dict[str, set[str | None]] = {}
-    for setting in job.settings:
-        if setting.is_set:
-            held.setdefault(setting.name, set()).add(setting.text)
-    for launch in job.launches:
-        for name, text in itertools.chain(launch.env.items(), launch.prefix_env.items()):
-            held.setdefault(name, set()).add(text)
-    return {name: frozenset(texts) for name, texts in held.items()}

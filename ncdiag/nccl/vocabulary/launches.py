@@ -1,9 +1,11 @@
-"""NCCL variables that a launcher does not pass on."""
+"""NCCL variables that a launcher passes on, or does not."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Launch
+from ncdiag.facts.model import Job, Launch
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import is_container, is_multi_host
 from ncdiag.nccl.vocabulary.filters import unheeded_settings
@@ -30,3 +32,21 @@ def values_left_behind(launch: Launch, view: View) -> dict[str, str]:
 def left_behind(launch: Launch, view: View) -> tuple[str, ...]:
     """The NCCL variables that the launcher does not pass on, by name."""
     return tuple(values_left_behind(launch, view))
+
+
+@derived
+def values_told(job: Job, view: View) -> Mapping[str, frozenset[str | None]]:
+    """The values that the input tells of each variable that is set, by its processes, hosts and launch commands.
+
+    What a launcher does not pass on counts for nothing.
+    """
+    behind = {name for launch in job.launches for name in values_left_behind(launch, view)}
+    held: dict[str, set[str | None]] = {}
+    for setting in job.settings:
+        if setting.is_set and not (setting.origin == "launcher" and setting.name in behind):
+            held.setdefault(setting.name, set()).add(setting.text)
+    for launch in job.launches:
+        passed = {name: text for name, text in launch.prefix_env.items() if name not in behind}
+        for name, text in (launch.env | passed).items():
+            held.setdefault(name, set()).add(text)
+    return {name: frozenset(texts) for name, texts in held.items()}
