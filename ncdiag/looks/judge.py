@@ -82,7 +82,8 @@ def _judged(row: model.Look, look: Look, found: Sequence[Finding], seen: Seen, *
         open_ = [verdict for verdict in judged if verdict.outcome == "unknown"]
         needed = [verdict for verdict in open_ if verdict.rule.name in look.needs]
         if any(verdict.outcome in {"clear", "fired"} for verdict in judged) and not needed:
-            status = "PASS"
+            status = "WARN" if found else "PASS"  # where a note is on the very thing
+            why = " ".join(found[0].title.split()) if found else why
         else:
             why = _open(needed or open_)
     names = tuple(dict.fromkeys(finding.rule.name for finding in found))

@@ -142,11 +142,11 @@ def widths_shown(host: Host, view: View) -> str | None:
 
 @derived
 def nvlinks_shown(host: Host, view: View) -> str | None:
-    """``8 of 18 links``: GPUs by the NVLinks that are up."""
-    told = [f"of {g.nvlinks} NVLinks" for g in host.gpus if g.nvlinks is not None]
-    if told:
-        return _counted(told)
-    return "" if gpus_shown(host, view) == "" else None
+    """``8 of 18 NVLinks``: GPUs by the NVLinks that are up; empty where there is none."""
+    known = [g.nvlinks for g in host.gpus if g.nvlinks is not None]
+    if any(known):
+        return _counted([f"of {number} NVLinks" for number in known])
+    return "" if known or gpus_shown(host, view) == "" else None
 
 
 @derived
