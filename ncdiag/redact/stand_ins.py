@@ -83,8 +83,8 @@ class Redactor:
 
     def buffer(self, buffer: bytes) -> bytes:
         """The same of bytes, which is quicker: of most lines only the shape is looked at."""
-        lines, _, flags = self._shapes.flags(buffer)
-        changed = self._secrets.changed(lines, flags)
+        lines, shapes, flags = self._shapes.flags(buffer)
+        changed = self._secrets.changed(lines, shapes, flags)
         for index, flag in flags:
             if flag & (NAME | ADDRESS | REVIEW):
                 changed[index] = self._line(changed.get(index) or lines[index], flag)
@@ -98,8 +98,8 @@ class Redactor:
     def learn(self, lines: Iterable[str]) -> None:
         """Take the names of users and hosts from lines that are to be cleaned, or go with them, but from no secret."""
         buffer = "\n".join(lines).encode("utf-8", "surrogateescape")
-        shown, _, flags = Shapes(lambda shape: HINTS.search(shape) is not None).flags(buffer)
-        changed = self.secrets().changed(shown, flags)
+        shown, shapes, flags = Shapes(lambda shape: HINTS.search(shape) is not None).flags(buffer)
+        changed = self.secrets().changed(shown, shapes, flags)
         for index, flag in flags:
             if flag & NAME:
                 self.learn_line(changed.get(index) or shown[index])

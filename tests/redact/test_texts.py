@@ -91,3 +91,12 @@ def test_the_command(ncdiag: Callable[..., subprocess.CompletedProcess[bytes]], 
     assert ncdiag("redact", "-", input=PASTE.encode()).stdout != first.stdout  # another key
     kept.write_text("[]")
     assert ncdiag("redact", paste, "--map", kept).returncode == 2
+
+
+def test_lines_alike_that_hold_nothing_are_passed_over_and_a_secret_among_them_is_not() -> None:
+    lines = [f"step {number} tokens/s: {number * 7 % 9999:.1f}" for number in range(200)]
+    lines[150] = "step 150 token: 8f3kQz71mPw0aV5tRb2x"
+    text = "\n".join(lines) + "\n"
+    made = clean(text).splitlines()
+    assert "8f3kQz71mPw0aV5tRb2x" not in made[150]
+    assert made[:150] + made[151:] == lines[:150] + lines[151:]
