@@ -44,9 +44,9 @@ def check(
     if list_:
         from ncdiag.commands._collectors import listing
         from ncdiag.commands._looks import listing as looks
-        from ncdiag.commands._output import write
+        from ncdiag.commands._output import for_people
 
-        write(f"{looks()}\n{listing()}", options.output)
+        for_people(f"{looks()}\n{listing()}", options.output)
         return 0
 
     from ncdiag.commands._looks import restricted, wanted

@@ -121,12 +121,6 @@ def remedy(event: Event, view: View) -> str:
 
 
 @derived
-def on_its_host(event: Event, view: View) -> str:
-    """`` on n2``; nothing where the host is not known."""
-    return f" on {event.host}" if event.host else ""
-
-
-@derived
 def has_several_ranks(job: Job, view: View) -> bool | None:
     """Are there several ranks, by the log or by the line that starts them? None when neither says."""
     if job.nranks is not None:

@@ -122,29 +122,6 @@ def _is_fatal(event: Event) -> bool:
 
 _FATAL = lazy_regex(r"(?i)\buncorrect(?:ed|able) \(fatal\)")
 """aer_error_severity_string of drivers/pci/pcie/aer.c: Uncorrected up to Linux 6.9, then Uncorrectable."""
-_ADDRESS = lazy_regex(r"\b[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.[0-7])?\b")
-_FIRST_OF_SEVERAL = "gpu-named"
-
-
-@derived
-def at_device(event: Event, view: View) -> str:
-    """`` (0000:3b:00.0)``: the PCI address that a line of the kernel names, or the device file; nothing without either.
-
-    An error that a port reports of a device has the address of the device last. The driver names a GPU on the line
-    before the one that says what happened to it (osinit.c and osapi.c of the open kernel modules).
-    """
-    span = event.provenance.get("")
-    found = _ADDRESS.findall(span.text or event.text) if span is not None else []
-    if found:
-        return f" ({found[-1]})"
-    if "gpu_minor" in event.fields:
-        return f" (/dev/nvidia{event.fields['gpu_minor']})"
-    named = [e for e in view.events_on(event.host, [_FIRST_OF_SEVERAL]) if 0 < event.order - e.order <= _NEAR]
-    return f" ({named[-1].fields['pci']})" if named else ""
-
-
-_NEAR = 2
-"""Lines after its name in which the driver says what happened to a GPU."""
 
 
 _LOWERING = frozenset({"ondemand", "conservative", "userspace", "schedutil"})

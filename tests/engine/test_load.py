@@ -124,7 +124,7 @@ def test_a_broken_file_is_a_sentence(tmp_path: Path, content: bytes) -> None:
 
 def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "gpu" / "folder.toml").mkdir(parents=True)
-    with pytest.raises(DefinitionError, match="cannot be read"):
+    with pytest.raises(DefinitionError, match="no regular file"):
         load_folder(tmp_path)
 
 

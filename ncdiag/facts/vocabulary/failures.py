@@ -7,11 +7,16 @@ from collections.abc import Iterable
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Host, Job
 from ncdiag.facts.view import View
+from ncdiag.patterns import lazy_regex
 
 _BOX = 4
 """Lines within which the box of MPICH or Open MPI tells rank, host and exit code."""
 SHELL_STATUS = 128
 """What a shell adds to the number of the signal that ended a program."""
+_ADDRESS = lazy_regex(r"\b[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.[0-7])?\b")
+_FIRST_OF_SEVERAL = "gpu-named"
+_NEAR = 2
+"""Lines after its name in which the driver says what happened to a GPU."""
 
 
 def same_process(event: Event, view: View) -> Iterable[Event]:
@@ -117,3 +122,26 @@ def because(event: Event, view: View) -> str:
 def other_side(event: Event, view: View) -> str:
     """The peer that the message names, or ``its peer``."""
     return event.peer or "its peer"
+
+
+@derived
+def on_its_host(event: Event, view: View) -> str:
+    """`` on n2``; nothing where the host is not known."""
+    return f" on {event.host}" if event.host else ""
+
+
+@derived
+def at_device(event: Event, view: View) -> str:
+    """`` (0000:3b:00.0)``: the PCI address that a line of the kernel names, or the device file; nothing without either.
+
+    An error that a port reports of a device has the address of the device last. The driver names a GPU on the line
+    before the one that says what happened to it (osinit.c and osapi.c of the open kernel modules).
+    """
+    span = event.provenance.get("")
+    found = _ADDRESS.findall(span.text or event.text) if span is not None else []
+    if found:
+        return f" ({found[-1]})"
+    if "gpu_minor" in event.fields:
+        return f" (/dev/nvidia{event.fields['gpu_minor']})"
+    named = [e for e in view.events_on(event.host, [_FIRST_OF_SEVERAL]) if 0 < event.order - e.order <= _NEAR]
+    return f" ({named[-1].fields['pci']})" if named else ""

@@ -251,7 +251,7 @@ def firewall_shown(host: Host, view: View) -> str | None:
 
 @derived
 def libraries_shown(host: Host, view: View) -> str | None:
-    """``2.21.5 (/usr/lib/x86_64-linux-gnu/libnccl.so.2)``."""
+    """The NCCL libraries with their releases: ``2.21.5 (/usr/lib/x86_64-linux-gnu/libnccl.so.2)``."""
     found = [item for item in host.libraries if "/libnccl.so" in item.path]
     told = [f"{item.version or 'release unknown'} ({item.path})" for item in found]
     return _listed(told) or (str(host.nccl_version) if host.nccl_version is not None else None)

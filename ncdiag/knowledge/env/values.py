@@ -12,6 +12,7 @@ from ncdiag.facts.vocabulary.failures import CODES, has_failed
 from ncdiag.facts.vocabulary.rdma import expects_rdma
 from ncdiag.nccl.judgement.names import of_name
 from ncdiag.nccl.judgement.verdict import NameFault, NameVerdict
+from ncdiag.nccl.vocabulary.accepted import product_in
 from ncdiag.nccl.vocabulary.levels import p2p_setting
 from ncdiag.nccl.vocabulary.values import value_verdict
 
@@ -185,3 +186,10 @@ def forces_ll128(setting: Setting, view: View) -> bool:
         return False
     words = text.replace(";", ",").replace(":", ",").split(",")
     return "LL128" in {word.strip().upper() for word in words}
+
+
+@derived
+def offers_peer_access(job: Job, view: View) -> bool | None:
+    """False for GPUs of one model between which NVIDIA's driver offers none over PCIe; None where that is not known."""
+    product = product_in(view)
+    return product.peer if product is not None else None

@@ -6,7 +6,6 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
-from ncdiag.nccl.vocabulary.accepted import product_in
 
 GDR_LEVEL, P2P_LEVEL, P2P_DISABLE = "NCCL_NET_GDR_LEVEL", "NCCL_P2P_LEVEL", "NCCL_P2P_DISABLE"
 _ECHO = "log echo"
@@ -42,10 +41,3 @@ def p2p_switch_told(job: Job, view: View) -> str:
     """The same for the job; nothing where nothing does."""
     found = next((s for s in job.settings if p2p_is_disabled(s, view)), None)
     return p2p_switch(found, view) if found is not None else ""
-
-
-@derived
-def offers_peer_access(job: Job, view: View) -> bool | None:
-    """False for GPUs of one model between which NVIDIA's driver offers none over PCIe; None where that is not known."""
-    product = product_in(view)
-    return product.peer if product is not None else None
