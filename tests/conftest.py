@@ -107,6 +107,7 @@ def ncdiag(program: list[str]) -> Callable[..., subprocess.CompletedProcess[byte
         if "input" not in options:
             defaults["stdin"] = subprocess.DEVNULL
         command = [*program, *map(str, arguments)]
-        return subprocess.run(command, check=False, env={**os.environ, **(env or {})}, **(defaults | options))
+        inherited = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
+        return subprocess.run(command, check=False, env={**inherited, **(env or {})}, **(defaults | options))
 
     return run

@@ -308,15 +308,15 @@ def told_fraction_from_gpu(job: Job, view: View) -> float | None:
 def no_way_to_gpu_memory(host: Host, view: View) -> str | None:
     """Why no card can reach GPU memory: ``no peer memory module is loaded, DMA-BUF takes ...``; empty for no reason.
 
-    Of hosts with GPUs of a loaded driver and active RDMA ports. None where the modules were not shown, empty where
-    DMA-BUF may work.
+    Of hosts with GPUs of a loaded driver and active RDMA ports. None where these or the modules were not shown, empty
+    where DMA-BUF may work.
     """
     cards = [hca for hca in host.hcas if not is_soft_rdma(hca, view) and hca.driver != "efa"]
     ports = [port for port in active_ports(host, view) if any(hca.name == port.hca for hca in cards)]
     loaded = peermem_loaded(host, view)
-    if host.driver is None or not ports or loaded:
+    if loaded or (not ports and is_closed(host, "hcas")):
         return ""
-    if loaded is None:
+    if loaded is None or host.driver is None or not ports:
         return None
     settings, version = settings_of(host, view), view.version(host)
     exact = versions.LATEST_READ if version is None or version.low != version.high else version.low

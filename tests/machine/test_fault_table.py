@@ -189,7 +189,7 @@ SURROUNDINGS = {
         (*MOUNT, 'mount -t tmpfs -o size=4k n /mnt; "$@" -o /mnt/r; c=$?; ls -A /mnt; exit $c', "sh"),
         (*RECORDED, "--format", "json"), None, 4, CANNOT + "/mnt/r: No space left on device",
     ),
-    "an ordinary user": Odd(("unshare", "-U"), HERE, None, 0, "(it needs root)"),
+    "an ordinary user": Odd(("unshare", "-U"), (*HERE, "-v"), None, 0, "(it needs root)"),
 }  # fmt: skip
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import pytest
+
 from ncdiag import catalogue
 from ncdiag.diagnose import view_of
 from ncdiag.engine.floor import judge_all
@@ -51,6 +53,7 @@ def folders(project: Path) -> Iterator[tuple[str, list[Reading]]]:
             yield folder.name, [read(path.name, path.read_bytes()) for path in files]
 
 
+@pytest.mark.timeout(1200)  # some 400 examples, each in several orders
 def test_of_the_sections_of_an_example(project: Path) -> None:
     examples = {
         f"{rule.name}: {example.name}": parts(example)

@@ -177,11 +177,11 @@ _FRONTEND = ("mlx5_an", "mana_")
 def missing_efa(host: Host, view: View) -> str | None:
     """``0 of 4``: EFA devices that this host has, of those of its instance type; empty where there are some.
 
-    None where its RDMA devices were not listed whole.
+    None where its type, or all of its RDMA devices, were not shown.
     """
     machine = efa_machines().get(host.instance_type or "")
     if machine is None or not machine.ports:
-        return ""
+        return "" if host.instance_type is not None else None
     found = [hca for hca in host.hcas if is_efa(hca, view) or hca.driver == "efa" or hca.name.startswith(_BY_CUSTOM)]
     if found:
         return ""

@@ -108,17 +108,22 @@ def is_judged_by_ranks(interface: Interface, view: View) -> bool:
 
 
 @derived
-def address_twice_on_hosts(job: Job, view: View) -> str:
-    """``n1 and n2 both announce 10.0.0.5``, of hosts that were looked at; empty for none."""
+def address_twice_on_hosts(job: Job, view: View) -> str | None:
+    """``n1 and n2 both announce 10.0.0.5``, of hosts that were looked at; empty for none.
+
+    None where fewer than two hosts tell what they would announce.
+    """
     first: dict[str, Interface] = {}
+    hosts: set[str | None] = set()
     for host in job.hosts:
         for interface in own_choice(host, view) or ():
             address = ip(interface, view)
             if address is None or inside_reason(interface, view):
                 continue
+            hosts.add(host.name)
             other = first.setdefault(address, interface)
             if other is not interface:
                 view.note(other, "addresses")
                 view.note(interface, "addresses")
                 return f"{other.host} and {interface.host} both announce {address}"
-    return ""
+    return "" if len(hosts) > 1 else None
