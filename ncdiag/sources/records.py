@@ -87,7 +87,7 @@ def _read(record: bytes) -> bytes:
     if head is None:
         head = f"{clock or ''} {stream if stream in {'stdout', 'stderr'} else 'stdout'} F".lstrip()
     line = " ".join(f"{head} {text.rstrip()}".splitlines()).encode("utf-8", "replace")
-    if clock in {None, time}:
+    if clock is None or clock == time:
         _plan(record, line, [value.encode("utf-8", "replace") for value in (clock, text.rstrip()) if value])
     return line
 
