@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 
 from ncdiag.redact.names import Promise, is_value, promise
 
@@ -186,15 +187,13 @@ def named_apart(line: str) -> tuple[list[Span], Promise, bool]:
         if not promised:
             continue
         best = max(best, promised)
-        after = next((place for place in values if place > found.end()), None)
-        other = next((each.start() for each in _NAMED.finditer(line, found.end())), len(line))
-        before = next((place for place in reversed(values) if place < found.start()), None)
+        behind, ahead = bisect_left(values, found.start()), bisect_right(values, found.end())
+        after, before = values[ahead] if ahead < len(values) else None, values[behind - 1] if behind else None
+        follower = _NAMED.search(line, found.end())
+        other = follower.start() if follower else len(line)
         place = after if after is not None and (after < other or before is None) else before
         if place is not None:
             span = value_at(line, place)
             if is_value(line[slice(*span)], max(promised, Promise.LIKELY)):
                 spans.append(span)
     return spans, best, bool(values)
-
-
-Found = Callable[[str], Iterator[Span]]

@@ -31,6 +31,7 @@ _PGPASS = re.compile(r"\s{0,8}[^\s:]{1,100}:(?:\d{4,5}|\*):[^\s:]{1,60}:[^\s:]{1
 _SECRET_OBJECT = re.compile(r"\"?kind\"?\s?:\s?\"?Secret\b")
 _OBJECT_DATA = re.compile(r"\"(?:data|stringData)\"\s?:\s?\{(?P<body>[^{}]{1,20000})\}")
 _OBJECT_VALUE = re.compile(r":\s?\"(?P<value>[^\"]{1,20000})\"")
+_VALUE = re.compile(r"\s{0,80}-?\s{0,20}\{?[\"']?value[\"']?\s?:\s{0,20}")
 _SAFE_TO_SPREAD = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[^\s/:]{10,200}\Z")
 _KNOWN_LIMIT = 500
 _SHORT = 2 << 20
@@ -120,12 +121,9 @@ class Secrets:
 
     def _value_above(self, lines: Sequence[str], index: int, promised: Promise, made: dict[int, str]) -> None:
         """``- value: x`` with ``name: TOKEN`` on the line below it."""
-        if index and re.match(r"\s*-?\s*\{?[\"']?value[\"']?\s?:", lines[index - 1]) and promised:
-            above = lines[index - 1]
-            begin, end = value_at(
-                above,
-                above.index(":") + 1 + (len(above) - len(above.lstrip()) and 0) + _blanks(above, above.index(":") + 1),
-            )
+        above = lines[index - 1] if index else ""
+        if promised and (head := _VALUE.match(above)):
+            begin, end = value_at(above, head.end())
             if begin < end:
                 made[index - 1] = above[:begin] + HIDDEN + above[end:]
                 self._count(above[begin:end])
@@ -162,10 +160,6 @@ class Secrets:
 
     def _count(self, what: str) -> None:
         self.counts["secret"] += bool(what.strip())
-
-
-def _blanks(line: str, place: int) -> int:
-    return len(line[place:]) - len(line[place:].lstrip())
 
 
 def _others(line: str) -> Iterator[Span]:
