@@ -20,6 +20,8 @@ ROWS = 23
 PASTED = 3
 """Lines to paste of one fix."""
 SUSPECTS = 3
+NOTES = 2
+"""Notes that are told where there is nothing else."""
 _SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])")
 _HEADLINES = {
     "root-cause": "ROOT CAUSE",
@@ -68,6 +70,9 @@ class _Layout:
             self._finding(lead)
         elif worth_showing(self.report):
             self._suspects()
+        else:
+            for note in self.report.findings[:NOTES]:
+                self._sentence(note.title, 2, first="  Note: ", rest="    ")
         self._notes(lead)
         self._next()
 
@@ -148,7 +153,8 @@ class _Layout:
     def _notes(self, lead: Finding | None) -> None:
         """What else there is, in a line each."""
         self._blank()
-        others = [f for f in digest.roots(self.report) if f is not lead]
+        told = self.report.findings[:NOTES] if lead is None and not worth_showing(self.report) else (lead,)
+        others = [f for f in digest.roots(self.report) if f not in told]
         if others:
             self._list([*dict.fromkeys(f.name for f in others)], "Also found: ")
         for fault in self.report.faults[:1]:
