@@ -52,8 +52,9 @@ def test_the_library_picks_a_veth(
 
     report = checked(run("check", "--format", "json"))
     assert asked(report)["notes"][0] == "picks veth3c1d here"
-    assert report["answers"][0] == "socket-virtual-ifname"
+    assert report["answers"][0] == "socket-choice-inside"
     assert "veth3c1d" in report["findings"][0]["title"]
+    assert report["findings"][0]["fixes"][0]["env"] == {"NCCL_SOCKET_IFNAME": "=eno7"}
     bundle = tmp_path / "x.tar.gz"
     assert run("collect", "-o", str(bundle)).returncode == 0
     elsewhere = subprocess.run(

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
+import namespaces
 import pytest
+from namespaces import Space, Wire
 
 pytestmark = pytest.mark.root
-
-Wire = tuple[str, str, str, tuple[str, ...]]
-
-
-class Space(Protocol):
-    """What the fixture makes: see conftest.py."""
-
-    name: str
-    inside: tuple[str, ...]
-
-    def build(self, *interfaces: Wire) -> None: ...
-
 
 Make = Callable[[], Space]
 
@@ -33,11 +22,7 @@ def ran(program: list[str]) -> Callable[..., subprocess.CompletedProcess[str]]:
     """``ran(space, "check", ...)``: the program inside a namespace, on a host of the namespace's name."""
 
     def run(space: Space, *words: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-        named = ("unshare", "-u", "sh", "-c", f'hostname {space.name} && exec "$@"', "sh")
-        return subprocess.run(
-            [*space.inside, *named, *program, *words], capture_output=True, text=True, check=False,
-            env={**os.environ, "LD_LIBRARY_PATH": "", **(env or {})},
-        )  # fmt: skip
+        return namespaces.ran(space, program, *words, env=env)
 
     return run
 

@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import pytest
+from namespaces import Space, Wire, ran
 
 pytestmark = pytest.mark.root
-
-Wire = tuple[str, str, str, tuple[str, ...]]
-
-
-class Space(Protocol):
-    """What the fixture makes: see conftest.py."""
-
-    name: str
-    inside: tuple[str, ...]
-
-    def build(self, *interfaces: Wire) -> None: ...
 
 
 def up(name: str, *addresses: str, kind: str = "veth") -> Wire:
@@ -88,7 +77,7 @@ HOSTS = {
 def test_a_host_alone(name: str, namespace: Callable[[], Space], program: list[str]) -> None:
     case, space = HOSTS[name], namespace()
     space.build(*case.wires)
-    done = ran(space, program, "check", "--no-nccl", "--format", "json", env=case.env)
+    done = answered(space, program, "check", "--no-nccl", "--format", "json", env=case.env)
     assert sorted(alarms(done)) == sorted(filter(None, (case.found, case.besides)))
 
 
@@ -164,19 +153,15 @@ def test_hosts_of_one_job(name: str, namespace: Callable[[], Space], program: li
         for command in host.commands:
             subprocess.run(["ip", "-n", space.name, *command.split()], check=True)
         bundles.append(str(tmp_path / f"{space.name}.tar.gz"))
-        ran(space, program, "collect", "-q", "--no-nccl", "-o", bundles[-1], env=case.env)
+        answered(space, program, "collect", "-q", "--no-nccl", "-o", bundles[-1], env=case.env)
     words = [*program, "check", *bundles, "--format", "json"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert sorted(alarms(done)) == sorted(case.found)
 
 
-def ran(space: Space, program: list[str], *words: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    """The program inside a namespace, on a host of the namespace's name."""
-    named = ("unshare", "-u", "sh", "-c", f'hostname {space.name} && exec "$@"', "sh")
-    done = subprocess.run(
-        [*space.inside, *named, *program, *words], capture_output=True, text=True, check=False,
-        env={**os.environ, "LD_LIBRARY_PATH": "", **env},
-    )  # fmt: skip
+def answered(space: Space, program: list[str], *words: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """The same, where the program has to give an answer."""
+    done = ran(space, program, *words, env=env)
     assert done.returncode in {0, 1}, done.stderr
     return done
 
