@@ -10,12 +10,6 @@ from ncdiag.report.model import Report
 from ncdiag.report.sanitize import json_escapes
 
 
-def render(  # every format takes the same options
-    report: Report,
-    *,
-    width: int = 80,  # noqa: ARG001
-    colour: bool = False,  # noqa: ARG001
-    detail: str = "whole",  # noqa: ARG001
-) -> str:
+def render(report: Report, **_: object) -> str:
     """Indented JSON; characters that could act on a terminal are written as JSON escapes, which changes no value."""
     return json_escapes(json.dumps(msgspec.to_builtins(report), ensure_ascii=False, indent=1)) + "\n"

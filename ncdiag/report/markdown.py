@@ -16,13 +16,7 @@ _GAPS = re.compile(r"\n{3,}")
 _BACKTICKS = re.compile(r"`+")
 
 
-def render(  # every format takes the same options
-    report: Report,
-    *,
-    width: int = 80,  # noqa: ARG001
-    colour: bool = False,  # noqa: ARG001
-    detail: str = "whole",  # noqa: ARG001
-) -> str:
+def render(report: Report, **_: object) -> str:
     """Markdown in which text of the input can neither format, link, mention nor embed anything."""
     lines = [f"**{digest.headline(report)}**", ""]
     lines += [f"{_inline(line)}\n" for line in digest.complained(report)]

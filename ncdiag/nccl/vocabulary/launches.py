@@ -15,9 +15,9 @@ _FORWARDS_ALL = {"srun", "torchrun", "deepspeed", "docker", "python", "accelerat
 
 
 def values_left_behind(launch: Launch, view: View) -> dict[str, str]:
-    """NCCL variables, with their values, that the launcher does not forward, of launchers that forward only what they.
+    """NCCL variables that do not reach the other hosts, with their values: those of launchers that pass on on request.
 
-    Are told: those set in front of the command, and those that what another host chose shows not to be set there.
+    They are set in front of the command, or what another host chose shows that they are not set there.
     """
     if launch.program in _FORWARDS_ALL or is_container(launch, view):
         return {}
