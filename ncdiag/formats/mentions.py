@@ -13,15 +13,18 @@ from ncdiag.patterns import lazy_regex
 _SHORT = 2000
 """Characters of a line that are looked at."""
 _QUOTE = r"[\"'`\u201c\u2018]"
-_FILLER = (
-    r"(?:(?:the|a|an|any|this|that|our|my|same|known|old|usual|famous|infamous|classic|see|saw|get|got|have|had|print\w*|show\w*"
-    r"|log\w*|contain\w*|mention\w*|find|found|really|error|warning|message|case|about|of|here|anywhere|there)\s){0,6}"
+_WHAT = (
+    r"(?:the|a|an|any|this|that|our|my|same|known|old|usual|famous|infamous|classic|error|warning|message|case|about|of"
+    r"|here)"
 )
 _DENIED = lazy_regex(
-    rf"\b(?:not|no\slonger|never|neither|nor|without|rather\sthan|instead\sof|no|unlike|(?:is|was|are|do|does|did|has|have)n'?t)"
-    rf"\s{_FILLER}{_QUOTE}",
+    rf"\b(?:(?:is|was|are|were|'s)(?:n't|\s(?:not|no\slonger|never|neither))|rather\sthan|instead\sof|unlike"
+    rf"|nothing\sof|(?:do|does|did|have|has)(?:n't|\s(?:not|never))\s(?:see|saw|seen|get|got|have|had|print\w*|show\w*"
+    rf"|log(?:ged)?|contain\w*|mention\w*)|(?:no\slonger|never)\s(?:see|sees|saw|get|gets|got|prints?|shows?|logs?))"
+    rf"\s(?:{_WHAT}\s){{0,6}}{_QUOTE}",
     re.IGNORECASE,
 )
+"""Whoever denies a message says that it is not this one, or that it is not seen: ``could not find 'x'`` is one."""
 _GONE = lazy_regex(
     r"[\"'`\u201d\u2019]\s(?:\w+\s){0,3}(?:is|are|was|were|got)\s(?:now\s)?(?:gone|solved|fixed|history|not\s(?:it|seen|there|printed|in))\b"
     r"|[\"'`\u201d\u2019]\s(?:any\s?more|any\slonger)\b",
@@ -43,7 +46,9 @@ _CODE = lazy_regex(
     r"\b(?:WARN|INFO|ERROR|TRACE|VERSION|LOG|CHECK|printf|[fs]n?printf|ncclDebugLog|print|fail|(?:log|logger|logging)\.\w{1,12}"
     r"|raise\s[\w.]{1,60}|throw\s[\w:]{1,60}|TORCH_CHECK|NCCL_OFI_WARN)\s?\((?:[^\"'()]{0,80},\s?)?[frbuL]{0,2}[\"']"
 )
-_HOLE = lazy_regex(r"%-?\d{0,3}(?:l{1,2}|z|h)?[sdxupif](?![A-Za-z0-9])|%l[xud]\b")
+_PRINTED = lazy_regex(r"\s*(?:\[|\w*(?:Error|Exception|Warning)\b|(?:ERROR|WARN|FATAL|CRITICAL|E\d{4})\b|\S+:\d)")
+"""How a program begins a line, which may say of something quoted that it is not there."""
+_HOLE = lazy_regex(r"(?<![\w/])%-?\d{0,3}(?:l{1,2}|z|h)?[sdxupif](?![A-Za-z0-9])|%l[xud]\b")
 """What printf fills in: a program that printed the line would have done so."""
 _STRING = lazy_regex(r"[\"'].{8,}[\"']|[\"'][^\"']{0,20}%|;\s*$|^\s*(?://|/\*|\*\s)")
 
@@ -52,7 +57,9 @@ def is_mention(text: str) -> bool:
     """True if the line speaks of what it says, and reports nothing."""
     text = text[:_SHORT]
     quoted = any(mark in text for mark in "\"'`\u201c\u2018")
-    if quoted and (_DENIED.search(text) or _GONE.search(text) or _EXPLAINED.search(text) or _SEARCH.match(text)):
+    if quoted and _SEARCH.match(text):
+        return True
+    if quoted and not _PRINTED.match(text) and any(said.search(text) for said in (_DENIED, _GONE, _EXPLAINED)):
         return True
     return (quoted and _CODE.search(text) is not None) or (
         _HOLE.search(text) is not None and _STRING.search(text) is not None

@@ -30,6 +30,27 @@ REPORTED = [
 ]
 
 
+PRINTED = [
+    "ImportError: could not find 'libnccl.so.2'",
+    'ERROR: did not find "NCCL" in the build',
+    'RuntimeError: no "nccl" backend is registered',
+    "torch.distributed could not find the 'gloo' device",
+    "could not get 'rank 3' to answer: Connection refused",
+    "[rank3]: the store is not 'ready' yet",
+    "cannot open 'https://n1/a%2fb', the connection was refused",
+    "RuntimeError: this is not a 'regular' tensor",
+    "net_plugin.cc:31 the device is not 'mlx5_0'",
+    "there is no 'ib0' on this host",
+    "HINT: run it without '--net host'",
+]
+"""What programs say of something quoted that is not there."""
+
+
+@pytest.mark.parametrize("line", PRINTED)
+def test_what_a_program_does_not_find_is_no_mention(line: str) -> None:
+    assert not is_mention(line)
+
+
 @pytest.mark.parametrize("line", MENTIONED)
 def test_a_mention_is_no_event(line: str) -> None:
     assert is_mention(line)
