@@ -126,10 +126,13 @@ def _recovered(event: Event, view: View) -> bool:
     A link that came back is no comfort where a transfer failed meanwhile: one whose line has no time may have done so.
     """
     up = _RECOVERIES.get(event.event)
-    if event.event in _LINKS and any(e.event == _TRANSFER and e.time is None for e in view.job.events):
+    if up is None:
+        return False
+    failed = view.job.events if event.event in _LINKS and _TRANSFER in view.event_names() else ()
+    if any(e.event == _TRANSFER and e.time is None for e in failed):
         return False
     device = event.fields.get("interface")
-    return up is not None and any(
+    return any(
         later.order > event.order and later.fields.get("interface") == device
         for later in view.events_on(event.host, [up])
     )
