@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Gpu, HealthCheck, Host, PciDevice, TopoLink
+from ncdiag.facts.model import Gpu, HealthCheck, Host, TopoLink
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import (
@@ -39,24 +39,22 @@ def missing_gpus(host: Host, view: View) -> str | None:
     return f"{len(gpus)} of {board}"
 
 
+_WITHOUT_DISPLAY = "3D controller"
+"""GPUs of servers; the others may be a workstation's own."""
+
+
 @derived
 def unlisted_gpus(host: Host, view: View) -> str | None:
     """``7 of the 8 GPUs on its PCI bus``; empty where it lists as many as lspci, None where a list is missing."""
     gpus = listed(host)
     if gpus is None or "lspci" not in host.complete or host.in_container:
         return None
-    there = [device for device in host.pci if _is_gpu(device)]
+    there = [device for device in host.pci if is_nvidia_gpu(device) and _WITHOUT_DISPLAY in (device.description or "")]
     if len(there) <= len(gpus):
         return ""
     for device in there[-1:]:
         view.note(device)
     return f"{len(gpus)} of the {len(there)} GPUs on its PCI bus"
-
-
-def _is_gpu(device: PciDevice) -> bool:
-    """True for a GPU without a display, as servers have them, and no virtual function of one."""
-    words = device.description or ""
-    return "NVIDIA" in words and "3D controller" in words and device.physical_function is None
 
 
 @derived
