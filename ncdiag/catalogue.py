@@ -50,12 +50,12 @@ def rules(extra_dirs: Iterable[Path] = ()) -> tuple[Rule, ...]:
 
 def shared() -> Shared:
     """What the signs of all areas share."""
-    return compiled.load("wording", [str(rules_dir() / WORDING), *_code()], _shared, Shared)
+    return compiled.hold("wording", [str(rules_dir() / WORDING), *_code()], _shared, Shared)
 
 
 def texts() -> Index:
     """The words of all that the shipped rules say."""
-    return compiled.load("texts", itertools.chain(compiled.files(rules_dir(), ".toml"), _code()), _texts, Index)
+    return compiled.hold("texts", itertools.chain(compiled.files(rules_dir(), ".toml"), _code()), _texts, Index)
 
 
 def _texts() -> Index:
@@ -128,7 +128,8 @@ def _pack(name: str, folder: Path) -> tuple[Rule, ...]:
     sources = itertools.chain(
         compiled.files(folder, ".toml", 1), [str(rules_dir() / AREAS), str(rules_dir() / WORDING)], messages, _code()
     )
-    return compiled.load(name, sources, lambda: _read(folder), tuple[Rule, ...])
+    keep = compiled.hold if folder == rules_dir() else compiled.load
+    return keep(name, sources, lambda: _read(folder), tuple[Rule, ...])
 
 
 def _read(folder: Path) -> tuple[Rule, ...]:

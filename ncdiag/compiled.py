@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -29,6 +29,8 @@ SHIPPED = PACKAGE / "_compiled"
 _FOLDER = f"{PACKAGE}{os.sep}"
 _KEPT = 8
 """Files of one name that stay in the cache: checkouts and packs in use at the same time."""
+_HELD: dict[str, tuple[Path | None, object]] = {}
+"""What `hold` gave out last for each name, and the cache file that stands for its sources."""
 
 
 def load(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind: Any) -> T:  # noqa: ANN401
@@ -50,6 +52,17 @@ def load(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind:
                 write(path, path.stem, found)
                 _prune(path.parent, name)
     return found
+
+
+def hold(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind: Any) -> T:  # noqa: ANN401
+    """`load`, once in a process as long as no source changes: for definitions of which the reading alone takes long."""
+    listed = list(sources)
+    path = _cache_file(name, listed) if is_checkout() else SHIPPED / f"{name}.msgpack"
+    key, found = _HELD.get(name, (None, None))
+    if found is None or key is None or key != path:
+        found = load(name, iter(listed), build, kind)
+        _HELD[name] = path, found
+    return cast("T", found)
 
 
 def files(folder: str | Path, suffix: str, depth: int = 8) -> Iterator[str]:

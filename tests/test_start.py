@@ -144,9 +144,10 @@ def test_a_new_parser_is_found_without_a_list(copy: Path) -> None:
 
 
 def asked_for(package: Path) -> set[str]:
-    """The first arguments of all calls of ``compiled.load`` that are plain words."""
+    """The first arguments of all calls of ``compiled.load`` and ``hold`` that are plain words."""
     nodes = (node for path in package.rglob("*.py") for node in ast.walk(ast.parse(path.read_text())))
-    calls = (node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "compiled.load")
+    reads = {"compiled.load", "compiled.hold"}
+    calls = (node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) in reads)
     return {call.args[0].value for call in calls if isinstance(call.args[0], ast.Constant)}
 
 

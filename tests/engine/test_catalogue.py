@@ -102,6 +102,23 @@ def test_a_changed_file_is_read_again(cache: Path, pack: Path) -> None:  # noqa:
     assert own(pack) == ["second"]
 
 
+def test_the_shipped_rules_are_read_once_in_a_process(cache: Path) -> None:  # noqa: ARG001
+    assert catalogue.rules() is catalogue.rules()
+
+
+def test_what_is_held_is_built_again_when_a_source_changes(cache: Path, tmp_path: Path) -> None:  # noqa: ARG001
+    source = tmp_path / "words"
+
+    def words() -> tuple[str, ...]:
+        return compiled.hold("held-words", [source], lambda: tuple(source.read_text().split()), tuple[str, ...])
+
+    source.write_text("a b")
+    first = words()
+    assert words() is first
+    source.write_text("a b c")
+    assert words() == ("a", "b", "c")
+
+
 def test_rules_depend_on_the_code_of_all_facts() -> None:
     code = {str(Path(path).relative_to(compiled.PACKAGE)) for path in catalogue._code()}
     assert {"facts/view.py", "facts/model/network.py", "facts/vocabulary/hosts.py", "engine/clauses.py"} <= code
