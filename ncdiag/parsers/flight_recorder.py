@@ -27,6 +27,10 @@ _PYTHON = re.compile(r"\{\s*'")
 _RANK = re.compile(r"\d{1,7}")
 _FILE = re.compile(r"(?:rank|trace|dump)[^/]{0,40}?_(\d{1,7})(?:\.(?:json|txt|pickle|pkl))?$")
 """Name of a dump: TORCH_NCCL_DEBUG_INFO_TEMP_FILE (``nccl_trace_rank_``) with the number of the rank behind it."""
+_FIRST = "0"
+"""Name and number of the group of all ranks."""
+_PAIR = re.compile(r"(?P<way>send|recv) \d{1,7}\s?(?:->|<-)\s?(?P<peer>\d{1,7})")
+"""Name of a send or a receive (ProcessGroupNCCL.cpp, pointToPoint), its ranks counted within the group."""
 _OPEN = re.compile(r"[\"']state[\"']\s?:\s?[\"'](?:scheduled|started)[\"']")
 """The line of a collective that was not completed: what shows that the rank waits."""
 _STATUS = {
@@ -49,8 +53,10 @@ def parse(section: Section) -> Parsed:
     read = relaxed_json.loads(decoded.from_python(text) if _PYTHON.match(text) else text)
     dump = read.value if isinstance(read.value, dict) else {}
     items = decoded.tables(dump.get("entries"))
-    entries = [_entry(item) for item in items if {"collective_seq_id", "profiling_name"} & item.keys()]
-    groups = _groups(decoded.table(dump.get("pg_config")), decoded.table(dump.get("pg_status")))
+    calls = [item for item in items if {"collective_seq_id", "profiling_name"} & item.keys()]
+    groups = _groups(decoded.table(dump.get("pg_config")), decoded.table(dump.get("pg_status")), _names(calls))
+    members = {group["name"]: group.get("ranks", ()) for group in groups}
+    entries = [_entry(item, members) for item in calls]
     if not entries and not groups:
         return Parsed(unread=tuple(range(len(section.lines))))
     version = dump.get("nccl_version")
@@ -72,26 +78,59 @@ def _rank(dump: dict[str, Any], section: Section) -> int | None:
     return int(found[1]) if found else None
 
 
-def _groups(config: dict[str, Any], status: dict[str, Any]) -> list[dict[str, Any]]:
+def _names(calls: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """The names of process groups by the number that this rank gives them: ``pg_status`` has only the numbers."""
+    return {str(call["pg_id"]): name for call in calls if "pg_id" in call and (name := _group(call)) is not None}
+
+
+def _groups(config: dict[str, Any], status: dict[str, Any], names: dict[str, str]) -> list[dict[str, Any]]:
+    """The groups of ``pg_config``, by name, with what ``pg_status`` says of those whose number is known.
+
+    The first group of a rank, 0, has that name as well; where no call tells a number, numbers are taken for names.
+    """
+    named = {names.get(key, key if key == _FIRST or not names else ""): state for key, state in status.items()}
     groups = []
-    for key in dict.fromkeys([*config, *status]):
-        told, state = decoded.table(config.get(key)), decoded.table(status.get(key))
+    for key in dict.fromkeys([*config, *(name for name in named if name)]):
+        told, state = decoded.table(config.get(key)), decoded.table(named.get(key))
         group: dict[str, Any] = {"name": decoded.text(told.get("name")) or key}
         ranks = told.get("ranks")
         if isinstance(ranks, str):  # "[0, 1]": the dump holds the printed list
             group["ranks"] = [int(number) for number in _RANK.findall(ranks)]
         elif isinstance(ranks, list):
             group["ranks"] = [rank for rank in ranks if isinstance(rank, int)]
+        if isinstance(told.get("desc"), str):
+            group["purpose"] = told["desc"]
         group |= {field: state[name] for field, name in _STATUS.items() if isinstance(state.get(name), int)}
         groups.append(group)
     return groups
 
 
-def _entry(item: dict[str, Any]) -> dict[str, Any]:
+def _group(item: dict[str, Any]) -> str | None:
     group = item.get("process_group")
+    return decoded.text(group[0]) if isinstance(group, list) and group else None
+
+
+def _entry(item: dict[str, Any], members: dict[str, Sequence[int]]) -> dict[str, Any]:
+    group, operation = _group(item), decoded.text(item.get("profiling_name"))
+    pair = _PAIR.search(operation or "")
+    is_p2p = item.get("is_p2p") is True or pair is not None
     fields = {
-        "group": decoded.text(group[0]) if isinstance(group, list) and group else None,
-        "sequence": item.get("collective_seq_id"), "operation": decoded.text(item.get("profiling_name")),
-        "state": decoded.text(item.get("state")),
+        "group": group, "sequence": item.get("p2p_seq_id" if is_p2p and "p2p_seq_id" in item else "collective_seq_id"),
+        "operation": operation, "state": decoded.text(item.get("state")), "shape": _shape(item),
     }  # fmt: skip
+    if is_p2p:
+        fields["is_p2p"] = True
+    if pair:
+        ranks, place = members.get(group or "", ()), int(pair["peer"])
+        peer = ranks[place] if place < len(ranks) else place  # numbered within the group
+        fields["to_rank" if pair["way"] == "send" else "from_rank"] = peer
     return {name: value for name, value in fields.items() if isinstance(value, str | int)}
+
+
+def _shape(item: dict[str, Any]) -> str | None:
+    """``[[1024]] Float``: sizes and types of the input."""
+    sizes, types = item.get("input_sizes"), item.get("input_dtypes")
+    if not isinstance(sizes, list):
+        return None
+    kinds = " ".join(kind for kind in types if isinstance(kind, str)) if isinstance(types, list) else ""
+    return f"{sizes} {kinds}".strip()

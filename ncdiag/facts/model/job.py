@@ -165,7 +165,8 @@ class Difference(Fact, frozen=True, kw_only=True):
     ``cuda_driver``, ``driver``, ``net_plugin``, ``hca_list``, ``gdr``, ``gid_kind``, ``local_transport``,
     ``interface_mtu`` (``name`` is the IP network), ``port_mtu`` (the ports), ``rocev2_index``, ``nccl_installed`` (the
     release of the only NCCL library of a host); ``wait``: a collective
-    in which ranks waited; ``call``: the collectives in which stacks stand.
+    in which ranks waited; ``stuck``: one that some completed and others did not; ``call``: the collectives in which
+    stacks stand.
     """
 
     what: str

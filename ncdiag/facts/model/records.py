@@ -222,9 +222,13 @@ class Timeout(Fact, frozen=True, kw_only=True):
 
 
 class FlightGroup(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A process group in a flight recorder dump; sequence numbers of its collectives, -1 for none."""
+    """A process group in a flight recorder dump; sequence numbers of its calls, -1 for none.
+
+    Sends and receives are numbered for themselves: in a group that has both, the number is that of the latest call.
+    """
 
     name: str
+    purpose: str | None = None
     ranks: tuple[int, ...] | None = None
     last_enqueued: int | None = None
     last_started: int | None = None
@@ -232,12 +236,21 @@ class FlightGroup(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class FlightEntry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A collective that the flight recorder saw; ``state`` is scheduled, started or completed."""
+    """A call that the flight recorder saw; ``state`` is scheduled, started or completed.
+
+    ``sequence`` counts the collectives of the process group, and the sends and receives of a rank for themselves.
+    ``shape`` is the sizes and types of the input. ``to_rank`` and ``from_rank`` are the peer of a send and a receive,
+    as the job numbers its ranks; ``is_p2p`` is true of both, known peer or not.
+    """
 
     group: str | None = None
     sequence: int | None = None
     operation: str | None = None
     state: str | None = None
+    shape: str | None = None
+    is_p2p: bool = False
+    to_rank: int | None = None
+    from_rank: int | None = None
 
 
 class FlightRecord(Fact, frozen=True, kw_only=True):

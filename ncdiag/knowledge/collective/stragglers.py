@@ -10,6 +10,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, Event, FlightRecord, Job, Timeout
 from ncdiag.facts.view import View
+from ncdiag.knowledge.collective import dumps
 from ncdiag.knowledge.collective.calls import call_mismatches, call_waits, stack_splits, stack_waits
 from ncdiag.spans import Span
 
@@ -133,42 +134,40 @@ def _spans(sources: Iterable[Timeout | FlightRecord]) -> list[Span]:
 
 
 def _compared_records(job: Job) -> Iterator[Event]:
-    """Collectives of the same number in one process group that are different operations in the dumps of two ranks."""
-    for group, records in _by_group(job.flight_records).items():
-        calls: dict[int, dict[str, list[FlightRecord]]] = defaultdict(lambda: defaultdict(list))
-        for record in records:
-            for entry in record.entries:
-                if entry.group == group[0] and entry.sequence is not None and entry.operation:
-                    calls[entry.sequence][entry.operation].append(record)
-        for sequence in sorted(calls):
-            operations = calls[sequence]
-            if len(operations) > 1 and len({id(r) for found in operations.values() for r in found}) > 1:
-                groups = {name: _dumps(found) for name, found in operations.items()}
-                yield _desync(sequence, groups, [r for found in operations.values() for r in found])
-                break
-
-
-def _by_group(records: Iterable[FlightRecord]) -> dict[tuple[str, tuple[int, ...]], list[FlightRecord]]:
-    """Dumps by process group: its name and members, so that groups of one name on different ranks stay apart."""
-    found: dict[tuple[str, tuple[int, ...]], list[FlightRecord]] = defaultdict(list)
-    for record in records:
-        for group in record.groups:
-            if group.ranks:
-                found[group.name, group.ranks].append(record)
-    return {group: dumps for group, dumps in found.items() if len(dumps) > 1}
-
-
-def _dumps(records: Iterable[FlightRecord]) -> str:
-    numbers = {r.rank for r in records}
-    known = [rank for rank in numbers if rank is not None]
-    return _named(known) if len(known) == len(numbers) else f"{len(numbers)} of the ranks"
+    """Calls of one number and process group that differ in the dumps of two ranks, and ranks that wait in a circle."""
+    found = dumps.Dumps(job)
+    for sequence, calls in dumps.mismatches(found):
+        groups = {call: dumps.named(ranks) for call, ranks in calls.items()}
+        yield _desync(sequence, groups, [found.of[rank] for ranks in calls.values() for rank in ranks])
+    waiting = dumps.circle(found)
+    if waiting:
+        text = ", ".join(f"rank {rank} waits in {name}" for rank, name in waiting)
+        spans = dumps.provenance(found, [rank for rank, _ in waiting])
+        yield Event(
+            event="torch-collective-mismatch", origin="torch", kind="cause", provenance=spans | {"": spans["0"]},
+            text=f"{text}, and each is missing where another one waits",
+        )  # fmt: skip
 
 
 @derived
 def waits(job: Job, view: View) -> tuple[Difference, ...]:
     """The collectives in which ranks waited: ``waiting`` and, where somebody stayed away, ``late`` with who."""
-    found = (*_told_waits(job), *_timeout_waits(job), *_record_waits(job), *stack_waits(job))
+    found = (*_told_waits(job), *_timeout_waits(job), *dumps.waits(dumps.Dumps(job)), *stack_waits(job))
     return found if any("late" in wait.groups for wait in found) else (*found, *call_waits(job))
+
+
+@derived
+def stuck_ranks(job: Job, view: View) -> tuple[Difference, ...]:
+    """Calls that a rank does not get through (``stuck``) and others did (``through``), by their flight recorders."""
+    return tuple(dumps.stuck(job))
+
+
+@derived
+def is_held_up(difference: Difference, view: View) -> bool:
+    """True where a rank does not get through a call that others completed."""
+    for span in difference.provenance:
+        view.note(difference, span)
+    return "stuck" in difference.groups
 
 
 @derived
@@ -301,34 +300,6 @@ def _everybody(job: Job) -> set[int]:
         return set(range(min(job.nranks, _MOST_RANKS)))
     told = {r.rank for r in job.ranks} | {e.rank for e in job.events} | {t.rank for t in job.timeouts}
     return {rank for rank in told if rank is not None}
-
-
-def _record_waits(job: Job) -> Iterator[Difference]:
-    """Dumps of one process group that enqueued different numbers of collectives."""
-    for (name, members), records in _by_group(job.flight_records).items():
-        last: dict[int, int] = {}
-        for record in records:
-            state = next((g for g in record.groups if (g.name, g.ranks) == (name, members)), None)
-            if record.rank is not None and state is not None and state.last_enqueued is not None:
-                last[record.rank] = state.last_enqueued
-        if len(last) < 2:  # noqa: PLR2004
-            continue
-        most = max(last.values())
-        late = {rank for rank, number in last.items() if number < most}
-        groups = {"waiting": f"ranks {fold_ranks(set(last) - late)}"}
-        if late:
-            groups["late"] = _named(late)
-        operation = _operation(records, name, min(last.values()) + 1)
-        provenance = {str(n): span for n, span in enumerate(_spans(records))}
-        yield Difference(
-            what="wait", name=f"{operation} number {min(last.values()) + 1} of process group {name}", groups=groups,
-            provenance=provenance,
-        )  # fmt: skip
-
-
-def _operation(records: Iterable[FlightRecord], group: str, sequence: int) -> str:
-    entries = (e for r in records for e in r.entries if (e.group, e.sequence) == (group, sequence))
-    return next((e.operation for e in entries if e.operation), "collective")
 
 
 def _named(ranks: Collection[int]) -> str:

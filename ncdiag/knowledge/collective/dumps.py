@@ -1,0 +1,227 @@
+"""Who keeps a job waiting, by the flight recorder dumps of its ranks.
+
+A call that a rank enqueued and that did not complete waits for the members of its process group that did not enqueue
+it. Those wait for others in turn: a rank that others wait for, and that waits for nobody, is late. A rank whose call
+other members completed is stuck: it came, and its GPU does not get through. Sends and receives are matched by their
+ends, as each rank numbers its own (pytorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, pointToPoint).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator
+
+from ncdiag.facts.fold import fold_ranks
+from ncdiag.facts.model import Difference, FlightEntry, FlightGroup, Job
+from ncdiag.spans import Span
+
+OPEN = frozenset({"scheduled", "started"})
+"""States of a call that did not complete."""
+_EQUAL = frozenset({"all_reduce", "broadcast", "reduce", "_all_gather_base", "_reduce_scatter_base"})
+"""Operations in which all ranks pass as many elements."""
+Group = tuple[str, tuple[int, ...]]
+"""Name and members of a process group: groups of one name on different ranks stay apart."""
+Call = tuple[Group, int]
+"""A collective of a process group, by its number."""
+
+
+class Dumps:
+    """The dumps of a job by rank, and the collectives that they tell of."""
+
+    def __init__(self, job: Job) -> None:
+        self.of = {
+            -1 - number if record.rank is None else record.rank: record
+            for number, record in enumerate(job.flight_records)
+        }  # ranks that nobody tells have numbers below 0: they are members of no group
+        self.groups = {
+            rank: {group.name: group for group in record.groups if group.ranks} for rank, record in self.of.items()
+        }
+        self.called: dict[Call, dict[int, FlightEntry]] = defaultdict(dict)
+        self.furthest: dict[tuple[int, Group], int] = {}
+        self.peers: dict[int, set[int]] = defaultdict(set)  # ranks with which an open send or receive is shared
+        self.mixed: set[Group] = set()
+        for rank, record in self.of.items():
+            for entry in record.entries:
+                self._add(rank, entry)
+
+    def _add(self, rank: int, entry: FlightEntry) -> None:
+        group = self.group(rank, entry)
+        if group is None:
+            return
+        if entry.is_p2p:
+            self.mixed.add(group)
+            peer = peer_of(entry)
+            if peer is not None and entry.state in OPEN:
+                self.peers[rank].add(peer)
+        elif entry.sequence is not None:
+            self.called[group, entry.sequence][rank] = entry
+            self.furthest[rank, group] = max(entry.sequence, self.furthest.get((rank, group), -1))
+
+    def group(self, rank: int, entry: FlightEntry) -> Group | None:
+        """The group of a call; None where its members are not known."""
+        found = self.groups[rank].get(entry.group or "")
+        return (found.name, found.ranks) if found is not None and found.ranks else None
+
+    def open(self, rank: int) -> Iterator[FlightEntry]:
+        """The calls of a rank that did not complete, in the order in which it enqueued them."""
+        return (entry for entry in self.of[rank].entries if entry.state in OPEN)
+
+    def absent(self, call: Call) -> set[int]:
+        """The members whose dumps tell that they did not enqueue a collective."""
+        (name, members), sequence = call
+        return {
+            rank
+            for rank in members
+            if rank in self.of and name in self.groups[rank] and self._enqueued(rank, call[0]) < sequence
+        }
+
+    def completed(self, call: Call) -> set[int]:
+        """The members that completed a collective."""
+        group, sequence = call
+        told = {rank for rank, entry in self.called[call].items() if entry.state == "completed"}
+        states = {rank: self._state(rank, group) for rank in group[1] if rank in self.of}
+        return told | {
+            rank for rank, state in states.items() if state is not None and (state.last_completed or -1) >= sequence
+        }
+
+    def _enqueued(self, rank: int, group: Group) -> int:
+        state = self._state(rank, group)
+        told = state.last_enqueued if state is not None and state.last_enqueued is not None else -1
+        return max(told, self.furthest.get((rank, group), -1))
+
+    def _state(self, rank: int, group: Group) -> FlightGroup | None:
+        """What the dump says of its group; nothing where sends count as well."""
+        return None if group in self.mixed else self.groups[rank].get(group[0])
+
+
+def peer_of(entry: FlightEntry) -> int | None:
+    """The rank at the other end of a send or a receive."""
+    return entry.to_rank if entry.to_rank is not None else entry.from_rank
+
+
+def mismatches(dumps: Dumps) -> Iterator[tuple[int, dict[str, list[int]]]]:
+    """The first collective of each group of which operation or size differ: its number, and which ranks called what."""
+    seen: set[Group] = set()
+    for (group, sequence), entries in sorted(dumps.called.items()):
+        if group in seen or len(entries) < 2:  # noqa: PLR2004  (one rank alone disagrees with nobody)
+            continue
+        calls: dict[str, list[int]] = defaultdict(list)
+        for rank, entry in sorted(entries.items()):
+            calls[_spelled(entry)].append(rank)
+        if len(calls) > 1:
+            seen.add(group)
+            yield sequence, calls
+
+
+def _spelled(entry: FlightEntry) -> str:
+    name = _operation(entry)
+    return f"{name} of {entry.shape}" if entry.shape and name in _EQUAL else name
+
+
+def _operation(entry: FlightEntry) -> str:
+    """``all_reduce``: without the backend in front."""
+    return (entry.operation or "collective").rpartition(":")[2]
+
+
+def waits(dumps: Dumps) -> Iterator[Difference]:
+    """The collectives in which ranks wait, and for whom."""
+    edges = {rank: list(_waits_for(dumps, rank)) for rank in dumps.of}
+    waited_for = {late for found in edges.values() for late, _ in found}
+    late = {rank for rank in waited_for if not edges.get(rank)}
+    if late:
+        waiting = {rank for rank, found in edges.items() if found}
+        calls = [next((name for rank, name in found if rank in late), None) for found in edges.values()]
+        ((most, _),) = Counter(name for name in calls if name is not None).most_common(1)
+        groups = {"waiting": named(waiting), "late": named(late)}
+        spans = provenance(dumps, [*sorted(waiting), *sorted(late)])
+        yield Difference(what="wait", name=most, groups=groups, provenance=spans)
+    elif not waited_for:
+        yield from _together(dumps)
+
+
+def _waits_for(dumps: Dumps, rank: int) -> Iterator[tuple[int, str]]:
+    """Whom a rank waits for, and in what."""
+    yield from _absentees(dumps, rank)
+    for entry in dumps.open(rank):
+        peer = peer_of(entry)
+        if entry.is_p2p and peer in dumps.of and rank not in dumps.peers[peer]:
+            yield peer, f"{_operation(entry)} number {entry.sequence}"
+
+
+def _absentees(dumps: Dumps, rank: int) -> Iterator[tuple[int, str]]:
+    """Who did not come to a collective in which a rank waits."""
+    for entry in dumps.open(rank):
+        group = dumps.group(rank, entry)
+        if group is not None and not entry.is_p2p and entry.sequence is not None:
+            for late in sorted(dumps.absent((group, entry.sequence))):
+                yield late, _name(dumps, rank, entry)
+
+
+def _name(dumps: Dumps, rank: int, entry: FlightEntry) -> str:
+    """``all_reduce number 8 of process group 72 (EXPERT_MODEL_PARALLEL_GROUP)``."""
+    found = dumps.groups[rank].get(entry.group or "")
+    purpose = f" ({found.purpose})" if found is not None and found.purpose else ""
+    return f"{_operation(entry)} number {entry.sequence} of process group {entry.group}{purpose}"
+
+
+def _together(dumps: Dumps) -> Iterator[Difference]:
+    """A collective to which all members came and in which several wait."""
+    for (group, _), entries in sorted(dumps.called.items()):
+        waiting = {rank for rank, entry in entries.items() if entry.state in OPEN}
+        if len(waiting) > 1 and waiting == set(group[1]):
+            rank = min(waiting)
+            name = _name(dumps, rank, entries[rank])
+            yield Difference(
+                what="wait", name=name, groups={"waiting": named(waiting)}, provenance=provenance(dumps, waiting)
+            )
+            return
+
+
+def stuck(job: Job) -> Iterator[Difference]:
+    """Ranks that did not get through the first collective that they wait in, and who completed it."""
+    dumps = Dumps(job)
+    found: dict[str, tuple[set[int], set[int]]] = defaultdict(lambda: (set(), set()))
+    for rank in sorted(dumps.of):
+        entry = next((entry for entry in dumps.open(rank) if not entry.is_p2p), None)
+        group = dumps.group(rank, entry) if entry is not None else None
+        if entry is None or group is None or entry.sequence is None:
+            continue
+        others = dumps.completed((group, entry.sequence)) - {rank}
+        if others:
+            name = f"{_operation(entry)} number {entry.sequence}"
+            found[name][0].add(rank)
+            found[name][1].update(others)
+    for name, (ranks, others) in found.items():
+        groups = {"stuck": named(ranks), "through": named(others - ranks or others)}
+        spans = provenance(dumps, [*sorted(ranks), *sorted(others)])
+        yield Difference(what="stuck", name=name, groups=groups, provenance=spans)
+
+
+def circle(dumps: Dumps) -> list[tuple[int, str]]:
+    """Ranks that wait for each other, one after the other, and in which collective; empty where none do.
+
+    Each called first what the next one calls later.
+    """
+    after = {rank: next(_absentees(dumps, rank), None) for rank in sorted(dumps.of)}
+    for start in after:
+        path: list[tuple[int, str]] = []
+        rank = start
+        while rank not in dict(path) and (step := after.get(rank)) is not None:
+            path.append((rank, step[1]))
+            rank = step[0]
+        if path and rank == start:
+            return path
+    return []
+
+
+def provenance(dumps: Dumps, ranks: Collection[int]) -> dict[str, Span]:
+    """Where the dumps of these ranks are."""
+    spans = dict.fromkeys(dumps.of[rank].provenance.get("", Span("", 0)) for rank in ranks if rank in dumps.of)
+    return {str(number): span for number, span in enumerate(spans)}
+
+
+def named(ranks: Collection[int]) -> str:
+    """``ranks 2-4,7``; ``2 of the ranks`` where not all are known by number."""
+    if min(ranks, default=0) < 0:
+        return f"{len(ranks)} of the ranks"
+    return f"{'rank' if len(ranks) == 1 else 'ranks'} {fold_ranks(ranks)}"
