@@ -26,6 +26,9 @@ _ECHOES = ("process", "log echo")
 _IB_FAILED = ("libibverbs-missing", "verbs-symbol-missing", "ib-open-device-failed", "ib-query-device-failed")
 """Messages with which NCCL says itself why it goes without its IB transport."""
 
+_NO_LEVELS = frozenset({"NET", "DIS"})
+"""Path types beyond SYS, to which no level leads: a log that prints them as a limit numbers its paths otherwise."""
+
 
 class Comparison(msgspec.Struct, frozen=True):
     """A choice that a rank's log shows, beside the prediction; ``about`` is the port of a GID index."""
@@ -97,7 +100,7 @@ def _compared(
             yield Comparison(*where, "GID index", str(index), str(used[port.hca, port.number]), label(port))
     printed = {verdict.limit for verdict in rank.gdr if verdict.limit is not None}
     told = paths.path_type(printed.pop(), version) if len(printed) == 1 else None
-    if predicted.level is not None and told is not None:
+    if predicted.level is not None and told is not None and told not in _NO_LEVELS:
         yield Comparison(*where, "GPUDirect RDMA level", predicted.level, told)
 
 

@@ -24,7 +24,8 @@ def hca_list(host: Host, view: View) -> NameList | None:
 def should_be_used(port: Port, view: View) -> bool | None:
     """Is the port one that the job means to use.
 
-    Named by NCCL_IB_HCA, equal to ports that are active, or is none active?
+    Named by NCCL_IB_HCA, equal to ports that are active, or is none active? Where no rates are told, the only one of
+    several ports that is not active counts as equal.
     """
     host = view.host(port.host)
     if host is None:
@@ -40,6 +41,8 @@ def should_be_used(port: Port, view: View) -> bool | None:
         return None if any(p.state is None for p in others) else True
     alike = [p for p in active if p.link_layer == port.link_layer]
     if any(p.rate_gbps == port.rate_gbps for p in alike if p.rate_gbps):
+        return True
+    if len(alike) == len(others) > 1 and not any(p.rate_gbps for p in (port, *alike)):
         return True
     return None if any(None in {p.rate_gbps, port.rate_gbps} for p in alike) else False
 
