@@ -169,8 +169,8 @@ def test_check_reads_a_recorded_tree(ncdiag: Run, tmp_path: Path) -> None:
     assert report["summary"]["root_cause"] == "ib-sm-not-running"
 
 
-def test_the_python_of_the_readme_runs(project: Path, veth: Path, tmp_path: Path, program: list[str]) -> None:
-    text = (project / "README.md").read_text(encoding="utf-8")
+def test_the_python_of_the_documentation_runs(project: Path, veth: Path, tmp_path: Path, program: list[str]) -> None:
+    text = (project / "docs" / "python.md").read_text(encoding="utf-8")
     code = text.partition("```python\n")[2].partition("```")[0]
     for name in ("my.log", "paste.txt"):
         (tmp_path / name).write_bytes(veth.read_bytes())
