@@ -22,14 +22,15 @@ def _rows(document: Document, place: Place) -> Iterator[tuple[Place, str]]:
 
 
 def read_conf(document: Document, place: Place, group: int = 0) -> None:
-    """Lines of an nccl.conf: everything behind ``=`` is the value (src/misc/param.cc, setEnvFile)."""
+    """Lines of an nccl.conf, as NCCL reads them."""
     from ncdiag.lint.findings import finding
+    from ncdiag.nccl.selection.settings import setting_of
 
     for at, line in _rows(document, place):
         if not line.strip() or line.startswith("#"):
             continue
-        written, equals, value = line.partition("=")
-        name = _NAME.search(written.split()[-1]) if equals and written.strip() else None
+        written, value = setting_of(line) or ("", "")
+        name = _NAME.search(written.split()[-1]) if written.strip() else None
         where = Place(at.start, at.start + len(line))
         mended = f"{written.split()[-1]}={value}" if name else ""
         if not name:
@@ -48,7 +49,8 @@ def read_conf(document: Document, place: Place, group: int = 0) -> None:
         split = at.start + len(written) + 1
         document.settings.append(
             Setting(
-                name=name[0], value=value, name_at=Place(at.start, split - 1), value_at=Place(split, where.end),
+                name=name[0], value=value, name_at=Place(at.start, split - 1),
+                value_at=Place(split, split + len(value)),
                 removal=Edit(at.start, at.end, ""), quoting="raw", group=group,
             )
         )  # fmt: skip
@@ -72,7 +74,7 @@ def read_env(document: Document, place: Place, group: int = 0) -> None:
 
 
 def read_process(document: Document) -> None:
-    """The environment of a live process, one variable a line; nothing can be mended there."""
+    """The environment of a live process, one variable a line; nothing can be fixed there."""
     for at, line in _rows(document, Place(0, len(document.text))):
         name, equals, value = line.partition("=")
         if equals:

@@ -1,8 +1,6 @@
 """``/etc/nccl.conf`` and ``~/.nccl.conf``: settings that apply where the environment does not say otherwise.
 
-Read as NCCL reads it (src/misc/param.cc, setEnvFile): one NAME=value a line, ``#`` only in the first column, no
-quotes and no ``export``; the rest of the line is the value, blanks and trailing comments with it; the first setting
-of a name wins.
+Lines are read as NCCL reads them (`ncdiag.nccl.selection.settings.setting_of`); the first setting of a name wins.
 """
 
 from __future__ import annotations
@@ -11,6 +9,7 @@ from collections.abc import Sequence
 
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats.shell import is_variable, without_secrets
+from ncdiag.nccl.selection.settings import setting_of
 from ncdiag.patterns import lazy_regex
 from ncdiag.spans import Section
 
@@ -29,10 +28,9 @@ _PATH = r"(?:/etc/nccl\.conf|(?:~|\$HOME|/root|/home/[\w.-]{1,40})/\.nccl\.conf|
 ANCHOR = rf"(?:#[ \t]*)?(?:cat[ \t]+)?{_PATH}[ \t]*:?[ \t]*(?:$|[A-Z][A-Z0-9_]{{2,60}}=)"
 
 _HEADING = lazy_regex(rf"(?:#\s*)?(?:cat\s+)?{_PATH}\s*:?\s*")
-_SETTING = lazy_regex(r"(?P<name>[A-Za-z_]\w{0,100})=(?P<value>.*)$")
+_NAME = lazy_regex(r"[A-Za-z_]\w{0,100}")
 _HOME_PATH = lazy_regex(r"/(?:root|home/[\w.-]{1,64})/\.nccl\.conf$")
 _CONF_PATH = lazy_regex(r"(?:[/~]|\$HOME)[\w./$-]{0,200}\.conf(?![\w.])")
-_VALUE_LIMIT = 1023
 _IN_VAIN = lazy_regex(r"\s*(?:export\s+)?[A-Z][A-Z0-9_]{2,60}\s*=")
 """Lines that people write and NCCL does not understand; they stay unread."""
 _ABSENT = lazy_regex(r"cat: \S*nccl\.conf'?: No such file or directory")
@@ -40,8 +38,10 @@ _ABSENT = lazy_regex(r"cat: \S*nccl\.conf'?: No such file or directory")
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Assignments, comments and blank lines belong."""
-    patterns = (_SETTING, _ABSENT, _IN_VAIN)
-    return not line.strip() or line.startswith("#") or any(pattern.match(line) for pattern in patterns)
+    patterns = (_ABSENT, _IN_VAIN)
+    read = setting_of(line)
+    sets = read is not None and _NAME.fullmatch(read[0]) is not None
+    return sets or not line.strip() or line.startswith("#") or any(pattern.match(line) for pattern in patterns)
 
 
 def _path(text: str | None) -> str | None:
@@ -72,20 +72,12 @@ def parse(section: Section) -> Parsed:
         line = _HEADING.sub("", raw, count=1) if _HEADING.match(raw) else raw
         if not line.strip() or line.startswith("#") or _ABSENT.match(line):
             continue
-        setting = _SETTING.match(line)
-        if setting is None:
+        name, text = setting_of(line) or ("", "")
+        if not _NAME.fullmatch(name):
             unread.append(index)
-        elif is_variable(setting["name"]) and setting["name"] not in found:
-            text = setting["value"][:_VALUE_LIMIT].rstrip("\r")
-            found[setting["name"]] = observe(
-                section,
-                index,
-                "Setting",
-                (setting["name"],),
-                standing="conf",
-                is_set=True,
-                text=text,
-                origin="conf file",
+        elif is_variable(name) and name not in found:
+            found[name] = observe(
+                section, index, "Setting", (name,), standing="conf", is_set=True, text=text, origin="conf file",
                 file=file,
-            )
+            )  # fmt: skip
     return Parsed(observations=tuple(found.values()), unread=tuple(unread))

@@ -16,6 +16,8 @@ from ncdiag.nccl import versions
 
 SOURCE = "src/misc/param.cc:27 (v2.30.7-1)"
 SYSTEM_FILE = "/etc/nccl.conf"
+NEWEST = Version(2, 30, 7)
+"""Read as this release does where the release is not known."""
 _VALUE_LIMIT = 1023
 _BUFFER = 4095
 
@@ -61,29 +63,29 @@ def user_file(environment: Mapping[str, str], home: str, version: Version | Vers
 def read_conf(text: str, version: Version) -> tuple[ConfLine, ...]:
     """The settings of a conf file as that version reads it; lines without ``=`` set nothing."""
     found = []
-    for number, raw in enumerate(text.split("\n"), start=1):
-        line = _cut(raw, version)
-        if line.startswith("#") and version >= versions.CONF_COMMENTS:
-            continue
-        name, equals, value = line.partition("=")
-        if equals:
-            value = value[:_VALUE_LIMIT]
-            found.append(ConfLine(number, name[:_VALUE_LIMIT], value, tuple(_problems(name, value))))
+    for number, line in enumerate(text.split("\n"), start=1):
+        read = setting_of(line, version)
+        if read is not None:
+            found.append(ConfLine(number, *read, tuple(_problems(*read))))
     return tuple(found)
 
 
-def _cut(line: str, version: Version) -> str:
+def setting_of(line: str, version: Version = NEWEST) -> tuple[str, str] | None:
+    """Name and value that a line of a conf file sets in that version, blanks and quotes included; None for none."""
     if version >= versions.CONF_HOME_VARIABLE:
-        return line[:_BUFFER].removesuffix("\r")
-    return line
+        line = line[:_BUFFER].removesuffix("\r")
+    if line.startswith("#") and version >= versions.CONF_COMMENTS:
+        return None
+    name, equals, value = line.partition("=")
+    return (name[:_VALUE_LIMIT], value[:_VALUE_LIMIT]) if equals else None
 
 
 def _problems(name: str, value: str) -> list[str]:
     problems = []
     if name.startswith("#"):
-        problems.append(f"before 2.26 this is no comment: it sets a variable called {name!r}")
+        problems.append(f"before 2.26 this is not a comment: it sets a variable called {name!r}")
     elif name.strip().startswith("export "):
-        problems.append(f"'export' is no part of this syntax: it sets a variable called {name!r}")
+        problems.append(f"'export' is not part of this syntax: it sets a variable called {name!r}")
     elif name != name.strip():
         problems.append(f"the blanks belong to the name {name!r}")
     if value[:1] in {'"', "'"}:
