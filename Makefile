@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 NCCL_VERSIONS ?= 2.18.3 2.21.5 2.27.7 2.32.3
 LAB_CASES ?= 1000
+PYTHONS ?= python3.10 python3.14
 
 .PHONY: demo test quick diff cases signs lint format types wheel bench fuzz lab pages clean
 
@@ -70,12 +71,17 @@ fuzz: $(VENV)/.installed-dev
 	cd tests && ../$(BIN)/python -m fuzz.campaign $(ARGS)
 
 # The tests against a real libnccl, for several of its releases (250 to 490 MB each, kept in .cache/nccl), with LAB_CASES
-# generated networks and settings each.
+# generated networks and settings each; then all tests with the oldest Python that is promised and the newest.
 lab: $(VENV)/.installed-dev
 	@for version in $(NCCL_VERSIONS); do \
 	  echo "== NCCL $$version"; \
 	  NCDIAG_NCCL_VERSION=$$version NCDIAG_LAB_CASES=$(LAB_CASES) NCDIAG_REQUIRE=nccl \
 	    $(BIN)/python -m pytest tests/nccl $(ARGS) || exit 1; \
+	done
+	@for python in $(PYTHONS); do \
+	  if $$python -c '' 2>/dev/null; then \
+	    echo "== $$python"; $(MAKE) test VENV=.cache/venv-$$python PYTHON=$$python || exit 1; \
+	  else echo "== $$python is not here: skipped"; fi; \
 	done
 
 $(VENV)/bin/python:
