@@ -35,7 +35,7 @@ def rules(extra_dirs: Iterable[Path] = ()) -> tuple[Rule, ...]:
     found = _pack("rules", rules_dir())
     for number, folder in enumerate(extra_dirs):
         if not folder.is_dir():
-            msg = f"{folder} is no folder of rules"
+            msg = f"{folder} is not a folder of rules"
             raise UsageError(msg)
         if not folder.samefile(rules_dir()):  # a rule of the project that somebody is writing
             found += _pack(f"pack{number}", folder.resolve())

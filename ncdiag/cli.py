@@ -79,7 +79,7 @@ def options(
         bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Take the options that stand before the command."""
+    """Take the options that come before the command."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -11,7 +11,7 @@ working directory if the user or root owns it, ``ncdiag/config.toml`` in the use
     reason = "the image mounts its own, ticket 123"
     until = 2027-01-31
 
-What is left out stands in each report, so that nobody takes it for fine; from the day ``until`` on it is judged again.
+What is left out is in each report, so that nobody takes it for fine; from the day ``until`` on it is judged again.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ def view_of(job: Job, nccl: str | None = None) -> View:
     if nccl is not None:
         version = VersionRange.exact(nccl)
         if version is None:
-            msg = f"{nccl!r} is no NCCL version; write for instance 2.18.3"
+            msg = f"{nccl!r} is not an NCCL version (example: 2.18.3)"
             raise UsageError(msg)
         known = any(h.nccl_version for h in job.hosts) or any(
             r.nccl_version and r.nccl_version.known for r in job.ranks

@@ -35,7 +35,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
 
     ``lines`` are decoded, without line ends, without terminal escapes and without launcher prefixes; ``first_line``
     is the number of ``lines[0]`` in the source, counting from 1. ``numbers`` gives the line numbers when the lines do
-    not stand in one block (program text between the lines of other ranks); empty means consecutive. ``host`` is what
+    not are in one block (program text between the lines of other ranks); empty means consecutive. ``host`` is what
     the surroundings said (a shell prompt, a file header), None when they said nothing. ``command`` is the echoed
     command line that printed the section, when there was one; ``prefix`` the launcher tag that was removed from each
     line (``[rank3]: ``). ``heads`` are the times and labels that were removed before each line; empty means none.

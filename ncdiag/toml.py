@@ -29,12 +29,12 @@ _PLACE = re.compile(r" ?\(at (?:line (\d+), column \d+|end of document)\)")
 def text_of(path: Path) -> str:
     """The text of a file of definitions, which may be a stranger's.
 
-    Raises DefinitionError where it is no regular file (a pipe would be waited for, a device never ends) or longer than
-    `SIZE_LIMIT`; OSError and ValueError as `Path.read_text` does.
+    Raises DefinitionError where it is not a regular file (a pipe would be waited for, a device never ends) or longer
+    than `SIZE_LIMIT`; OSError and ValueError as `Path.read_text` does.
     """
     state = path.stat()
     if not stat.S_ISREG(state.st_mode):
-        reason = "this is no regular file"
+        reason = "this is not a regular file"
         raise DefinitionError(reason, file=str(path))
     if state.st_size > SIZE_LIMIT:
         reason = f"this file is longer than {SIZE_LIMIT >> 20} MiB"
@@ -43,7 +43,7 @@ def text_of(path: Path) -> str:
 
 
 def definition(text: str, file: str) -> dict[str, Any]:
-    """The content of a file that a person wrote; DefinitionError with its line where it is no TOML."""
+    """The content of a file that a person wrote; DefinitionError with its line where it is not a TOML."""
     try:
         return loads(text)
     except TOMLDecodeError as error:

@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 _IFADDRS = struct.Struct("@PPIPPPP")  # struct ifaddrs of <ifaddrs.h>: next, name, flags, address, mask, other, data
 _POINT_TO_POINT = 0x10  # IFF_POINTOPOINT
-_LENGTHS = {socket.AF_INET: (4, 4), socket.AF_INET6: (8, 16)}  # where the address stands in a sockaddr, and its bytes
+_LENGTHS = {socket.AF_INET: (4, 4), socket.AF_INET6: (8, 16)}  # where the address is in a sockaddr, and its bytes
 
 
 def addresses() -> Optional[Dict[str, List[Dict[str, Any]]]]:

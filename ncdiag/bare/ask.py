@@ -9,7 +9,7 @@ from ncdiag.bare.hide import hide_secrets, is_kept
 CONF_FILES = ("etc/nccl.conf", "root/.nccl.conf", "home/*/.nccl.conf")
 """NCCL's configuration files where no home folder is known."""
 _LONG, _TIMEX_STATUS, _TIMEX_ROOM = 8, 40, 512
-"""Of ``struct timex`` (include/uapi/linux/timex.h) where a long has 8 bytes: modes and four longs stand before
+"""Of ``struct timex`` (include/uapi/linux/timex.h) where a long has 8 bytes: modes and four longs come before
 ``status``; 208 bytes in all."""
 
 

@@ -72,7 +72,7 @@ def versions(paths: Iterable[str]) -> Dict[str, str]:
 
 
 def _version(path: str) -> Optional[str]:
-    """What stands among the strings of the file (src/init.cc of NCCL: VERSION_STRING); nothing of it is run."""
+    """What is among the strings of the file (src/init.cc of NCCL: VERSION_STRING); nothing of it is run."""
     try:
         with open(path, "rb") as opened:
             head = opened.read(64)

@@ -1,7 +1,7 @@
 """The program of a bare node: look at it for a limited time and give back a bundle (`ncdiag.machine.bundle`).
 
 Nothing is judged here. What needs more than a Python (GPUs by NVML, a question to the NCCL library) is told as missing;
-outputs of programs stand in where they can.
+outputs of programs are in where they can.
 """
 
 import argparse

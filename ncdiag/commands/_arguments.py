@@ -14,7 +14,7 @@ _OWN = frozenset({"--version", "-V", "--help", "-h"})
 
 
 def meant(arguments: Sequence[str], commands: Collection[str]) -> list[str]:
-    """The arguments with the command first. Raises InputError for a missing file, UsageError for what is no command."""
+    """The arguments, the command first. Raises InputError for a missing file, UsageError for what is not a command."""
     words = list(arguments)
     if not words:
         return ["triage", "-"] if _is_fed() else words
@@ -33,7 +33,7 @@ def _is_fed() -> bool:
     """Is something piped in, or a file given as standard input? /dev/null and a terminal are neither."""
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
-    except (OSError, ValueError, AttributeError):  # closed, or replaced by what is no file
+    except (OSError, ValueError, AttributeError):  # closed, or replaced by what is not a file
         return False
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
 
@@ -43,7 +43,7 @@ def _is_glob(word: str) -> bool:
 
 
 def _command_first(words: list[str], commands: Collection[str]) -> list[str]:
-    """Options that stand before the command, or before a file, are put behind it."""
+    """Options that come before the command, or before a file, are put behind it."""
     for place in _positions(words):
         if words[place] in commands and not os.path.lexists(words[place]):
             return [words[place], *words[:place], *words[place + 1 :]]

@@ -16,7 +16,7 @@ _BETWEEN = 0.2
 def showing(*, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
     """Gives a function that shows bytes read and bytes to read on one line of stderr, which is wiped at the end.
 
-    None when nobody wants to see it or stderr is no terminal.
+    None when nobody wants to see it or stderr is not a terminal.
     """
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield None

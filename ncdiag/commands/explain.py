@@ -58,7 +58,7 @@ def _version(text: str | None) -> Version | None:
 
     version = Version.parse(text) if text is not None else None
     if text is not None and version is None:
-        msg = f"{text!r} is no NCCL version; write for instance 2.18.3"
+        msg = f"{text!r} is not an NCCL version (example: 2.18.3)"
         raise UsageError(msg)
     return version
 
@@ -127,7 +127,7 @@ def _as_json(content: dict[str, Any], format_: str) -> str:
 
 
 def _fields(answer: Answer) -> dict[str, Any]:
-    """An answer as one flat object; what stands beside kind, name and meaning keeps its words as keys."""
+    """An answer as one flat object; what is beside kind, name and meaning keeps its words as keys."""
     details = {name.replace(" ", "_"): value for name, value in answer.details.items()}
     return {"kind": answer.kind, "name": answer.name, "meaning": answer.meaning, **details}
 

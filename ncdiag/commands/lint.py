@@ -24,7 +24,7 @@ _COMMAND = "ncdiag.lint.command"
 
 
 class _Splitting(typer.core.TyperCommand):
-    """Takes what stands behind ``--`` as a command line to be linted, not as files."""
+    """Takes what is behind ``--`` as a command line to be linted, not as files."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  (the class moved between releases)
         """Keep the words behind the first ``--``."""
@@ -39,7 +39,7 @@ class _Splitting(typer.core.TyperCommand):
     cls=_Splitting,
     help="Check the NCCL settings of launch commands, shell and Slurm scripts, Dockerfiles, Kubernetes and compose "
     "files, env files, nccl.conf, hostfiles and HCCL rank tables; FILE may be a folder or - for standard input. "
-    "A command line stands behind --: ncdiag lint -- mpirun -np 2 ...",
+    "A command line comes after --: ncdiag lint -- mpirun -np 2 ...",
 )
 def lint(  # noqa: PLR0917  (typer's parameters)
     ctx: typer.Context,
@@ -124,7 +124,7 @@ def _version(text: str | None) -> Version | None:
 
     version = Version.parse(text) if text is not None else None
     if text is not None and version is None:
-        msg = f"{text!r} is no NCCL version; write for instance 2.18.3"
+        msg = f"{text!r} is not an NCCL version (example: 2.18.3)"
         raise UsageError(msg)
     return version
 
@@ -152,7 +152,7 @@ def _form(text: str | None) -> Form | None:
 
     known: tuple[Form, ...] = typing.get_args(Form)
     if text is not None and text not in known:
-        msg = f"{text!r} is no form; there are {', '.join(known)}"
+        msg = f"{text!r} is not a form; the forms are {', '.join(known)}"
         raise UsageError(msg)
     return next((form for form in known if form == text), None)
 
@@ -181,7 +181,7 @@ def _patches(documents: list[Document], options: Options, *, quiet: bool) -> str
         if any(hide_secrets(line) != line for line in text.split("\n")):
             reason = "the lines around the corrections hold a secret"
         elif not text.isascii() and text.encode("utf-8", "replace") != text.encode("utf-8", "surrogateescape"):
-            reason = "it is no UTF-8"
+            reason = "it is not UTF-8"
         if reason:
             if not quiet:
                 say(f"{document.source}: no patch is printed: {reason}")

@@ -24,7 +24,7 @@ app = application()
 def predict(  # noqa: PLR0917  (typer's parameters)
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE... | live]")] = None,
     nccl: Annotated[
-        list[str] | None, typer.Option(metavar="VERSION", help="The release to predict; several stand side by side.")
+        list[str] | None, typer.Option(metavar="VERSION", help="The release to predict; several come side by side.")
     ] = None,
     env: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Set a variable besides those that are known.")
@@ -68,7 +68,7 @@ def _version(text: str) -> Version:
 
     version = Version.parse(text)
     if version is None:
-        msg = f"{text!r} is no NCCL version; write for instance 2.18.3"
+        msg = f"{text!r} is not an NCCL version (example: 2.18.3)"
         raise UsageError(msg)
     return version
 

@@ -121,5 +121,5 @@ def _known(path: Path) -> tuple[bytes | None, dict[str, str] | None, dict[str, s
     except FileNotFoundError:
         return None, None, None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        msg = f"{path} is no map of an earlier run"
+        msg = f"{path} is not a map of an earlier run"
         raise UsageError(msg) from error

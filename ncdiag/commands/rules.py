@@ -95,7 +95,7 @@ def _loaded(folders: Iterable[Path]) -> list[Rule]:
     wrong: list[str] = []
     for folder in folders:
         if not folder.is_dir() or not rule_files(folder):
-            msg = f"{folder} is no folder of rules: they lie in it as <area>/<name>.toml"
+            msg = f"{folder} is not a folder of rules, which are <area>/<name>.toml in it"
             raise UsageError(msg)
         for path in rule_files(folder):
             try:

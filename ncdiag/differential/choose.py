@@ -48,7 +48,7 @@ class Suspected(msgspec.Struct, frozen=True):
 
 
 def is_specific(found: Finding) -> bool:
-    """Does the finding name what is to be mended, and not only that something failed?"""
+    """Does the finding name what is to be fixed, and not only that something failed?"""
     return found.role == "cause" and found.severity != "info" and not found.vague and not found.rule.floor
 
 
@@ -58,14 +58,14 @@ def is_telling(found: Finding) -> bool:
 
 
 def is_named(found: Finding) -> bool:
-    """Is it found by a rule of its own, be it that it says little of what to mend?"""
+    """Is it found by a rule of its own, be it that it says little of what to fix?"""
     return found.severity != "info" and not found.rule.floor
 
 
 def answers(findings: Sequence[Finding], suspected: Sequence[Suspected]) -> tuple[str, ...]:
     """Names of findings and suspects in the order of a report.
 
-    Causes that say what to mend, suspects that are likely, symptoms that say where it fails, risks, suspects that are
+    Causes that say what to fix, suspects that are likely, symptoms that say where it fails, risks, suspects that are
     possible, what is left, and suspects for which only words speak.
     """
     likely = [each.rule.name for each in suspected if each.likelihood != "possible"]
@@ -130,7 +130,7 @@ def _events(found: Finding) -> Iterator[Event]:
 def says_no_more(weighed: Weighed, cited: frozenset[Span]) -> bool:
     """Is all that speaks for a suspect a symptom's, or but a matter of words?
 
-    A symptom's: what stands in lines of which it says what they mean.
+    A symptom's: what is in lines of which it says what they mean.
     """
     if weighed.only_resembles:
         return True

@@ -1,6 +1,6 @@
 """What a trial says of causes: one mechanism for all suspects.
 
-A fix, tried and working, is strong evidence for the fault that it mends; tried in vain it speaks against it, and rules
+A fix, tried and working, is strong evidence for the fault that it fixes; tried in vain it speaks against it, and rules
 it out where the fix would have hidden the fault. What leaves a part of NCCL out tells of all causes in that part.
 """
 

@@ -149,9 +149,9 @@ class Scales:
             yield Judged(_TOO_EARLY, truth=True)
 
     def _of_words(self, rule: Rule) -> Iterable[Judged]:
-        """How much the input speaks of what the rule speaks of. It rests on many lines, and counts by degrees.
+        """How much the input mentions what the rule mentions. It rests on many lines, and counts by degrees.
 
-        What was answered with no is what these words speak of.
+        What was answered with no is what these words mention.
         """
         found = self._resemblances.get(rule.code)
         if found is None or self._is_denied(rule):

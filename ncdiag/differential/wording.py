@@ -159,6 +159,6 @@ def _holds(words: Sequence[str], atoms: Sequence[_Found], far: Sequence[bool]) -
 
 
 def _is_denied(words: Sequence[str], begin: int, atom: _Found) -> bool:
-    """Does a word in front deny the phrase? One that begins with a denial speaks of it itself."""
+    """Does a word in front deny the phrase? One that begins with a denial mentions it itself."""
     own = not _DENIALS.isdisjoint(atom.runs)
     return not own and not _DENIALS.isdisjoint(words[max(0, begin - _DENIED) : begin])

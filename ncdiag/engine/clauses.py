@@ -99,7 +99,7 @@ class _Checker:
             return ast.parse(self.text, mode="eval").body
         except SyntaxError as error:
             column = max(0, min((error.offset or 1) - 1, len(self.text)))
-            reason = f"this is no condition: {error.msg}"
+            reason = f"this is not a condition: {error.msg}"
             raise DefinitionError(reason, text=self.text, column=column, hint=_HELP) from None
         except (ValueError, RecursionError, MemoryError):
             reason = "this cannot be read as a condition"
@@ -113,7 +113,7 @@ class _Checker:
         tree, kind = self.expression(node, scope)
         if kind != BOOL or isinstance(tree, Const):
             what = "a constant" if isinstance(tree, Const) else kind
-            raise self.fault(node, f"this is no condition but {what}", "compare it with something")
+            raise self.fault(node, f"this is not a condition but {what}", "compare it with something")
         return tree
 
     def expression(self, node: ast.expr, scope: Scope) -> tuple[Tree, Kind]:
@@ -177,7 +177,7 @@ class _Checker:
         except PathError as error:
             at = nodes[error.index]
             if isinstance(at, ast.Attribute) and at.end_col_offset is not None:
-                at.col_offset = at.end_col_offset - len(at.attr.encode())  # the caret stands under the part itself
+                at.col_offset = at.end_col_offset - len(at.attr.encode())  # the caret is under the part itself
             raise self.fault(at, error.reason, error.hint) from None
 
     def _comparisons(self, node: ast.Compare, scope: Scope) -> Tree:
@@ -230,7 +230,7 @@ class _Checker:
         value = constant.value
         if wanted.names == {"version"} and isinstance(value, str):
             if not value[:1].isdigit() or VersionRange.exact(value) is None:
-                raise self.fault(node, f"{value!r} is no version", 'write for instance "2.21" or "2.18.3"')
+                raise self.fault(node, f"{value!r} is not a version", 'write for instance "2.21" or "2.18.3"')
         elif not _comparable(kind, wanted):
             raise self.fault(node, f"{value!r} is a {kind}, but the other side is a {wanted}")
         elif wanted.values and value not in wanted.values:

@@ -62,7 +62,7 @@ def _junction(tree: Junction) -> Test:
             if result is decisive:
                 return decisive
             if decisive and frame.reads is not None:
-                del frame.reads[mark:]  # what did not hold is no evidence
+                del frame.reads[mark:]  # what did not hold is not an evidence
             unknown = unknown or result is None
         return None if unknown else not decisive
 

@@ -68,7 +68,7 @@ def equal(a: Any, b: Any) -> Truth:  # noqa: ANN401
 
 
 def less(a: Any, b: Any) -> Truth:  # noqa: ANN401
-    """``a < b`` for numbers; unknown when one of them is no number after all."""
+    """``a < b`` for numbers; unknown when one of them is not a number after all."""
     ends = _ends(a, b)
     if ends is None:
         return False if ABSENT in (a, b) else None

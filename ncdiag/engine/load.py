@@ -258,22 +258,22 @@ def _check_keys(data: Mapping[str, Any], place: str, text: str, file: str) -> No
 
 
 def _example(data: dict[str, Any], names: Names, text: str, file: str) -> dict[str, Any]:
-    """An example with its texts, which stand under their section kinds, put into one place."""
+    """An example with its texts, which are under their section kinds, put into one place."""
     sections = {key: value for key, value in data.items() if key not in ("name", "outcome", "host")}
     for kind, value in sections.items():
         if names.sections and kind not in names.sections:
             hint = suggestion(kind, names.sections)
-            _refuse(text, file, kind, f"{kind!r} is no kind of section", hint, is_key=True)
+            _refuse(text, file, kind, f"{kind!r} is not a kind of section", hint, is_key=True)
         sections[kind] = [value] if isinstance(value, str) else value
     return {key: value for key, value in data.items() if key not in sections} | {"sections": sections}
 
 
 def _check_words(rule: Rule, text: str, file: str) -> None:
     if not _CODE.match(rule.code):
-        _refuse(text, file, rule.code, f"{rule.code!r} is no code", "letters and digits, such as NCD101")
+        _refuse(text, file, rule.code, f"{rule.code!r} is not a code", "letters and digits, such as NCD101")
     for name in (rule.name, *rule.formerly):
         if not _NAME.match(name):
-            _refuse(text, file, name, f"{name!r} is no name", "small letters, digits and hyphens, such as gdr-disabled")
+            _refuse(text, file, name, f"{name!r} is not a name", "lower case, digits and hyphens, such as gdr-disabled")
 
 
 def _refuse_value(error: msgspec.ValidationError, text: str, file: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Phrases of signs: words that stand in a line in this order, whatever is written between them.
+"""Phrases of signs: words that are in a line in this order, whatever is written between them.
 
 ``efa ~missing|disabled``: two atoms; the second is a class of words (of ``wording.toml``) or a word. An atom is words
 side by side with ``|`` between alternatives; ``deadlock*`` is any word that begins so, and a plain word of letters
@@ -19,7 +19,7 @@ from ncdiag.patterns import lazy_regex
 GAP = 6
 """Words between two atoms of a phrase at most."""
 FAR = 30
-"""Words where ``...`` stands: a long sentence. A whole paragraph may be one line, and speaks of many things."""
+"""Words where ``...`` stands: a long sentence. A whole paragraph may be one line, and mentions many things."""
 TOKEN = lazy_regex(r"[1-9][0-9]?x(?=[a-z]+[0-9]|[0-9]{4})|[a-z0-9_]+|[^\x00-\x7f]")
 """A word: letters, digits and underscores, one sign of another script, or how many of a model there are (8xH100)."""
 _WORD = lazy_regex(r"[a-z0-9_]+\*?|[^\x00-\x7f]")
@@ -34,7 +34,7 @@ Atom = tuple[Run, ...]
 
 
 class Phrase(msgspec.Struct, frozen=True, array_like=True):
-    """``atoms`` in their order, each with whether any number of words may stand in front of it; ``refused`` atoms."""
+    """``atoms`` in their order, each with whether any number of words may be in front of it; ``refused`` atoms."""
 
     atoms: tuple[Atom, ...]
     far: tuple[bool, ...]

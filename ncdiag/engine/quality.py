@@ -59,7 +59,7 @@ def _of_names(rule: Rule, book: Collection[Rule]) -> Iterator[str]:
         for name in getattr(rule, key):
             if name not in known:
                 hint = suggestion(name, known)
-                yield f"{key} {name!r}, which is no rule" + (f": {hint}" if hint else "")
+                yield f"{key} {name!r}, which is not a rule" + (f": {hint}" if hint else "")
     for other in (known[name] for name in rule.before if name in known):
         if (rule.severity, rule.layer) != (other.severity, other.layer):
             yield f"before {other.name!r} has no effect: severity and layer order them ({_rank(rule)}, {_rank(other)})"

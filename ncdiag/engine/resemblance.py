@@ -1,7 +1,7 @@
 """Which causes an input resembles: the words that it shares with what the book writes of each.
 
 Signs know the lines that somebody thought of. The whole text of a rule (why, conditions, signs, fixes, what else it may
-be) knows more words of its field, and an input that holds the rare ones among them speaks of that field even where it
+be) knows more words of its field, and an input that holds the rare ones among them mentions that field even where it
 shows no sign. The measure is Okapi BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009). How far
 a rule stands out among the `_NEAREST` best is what counts, so that long and short inputs are judged alike.
 """

@@ -114,7 +114,7 @@ class Sign(_Table, frozen=True):
 
 
 class Example(_Table, frozen=True):
-    """Text that the rule is tried on. ``sections``: section kind to texts (in a file they stand beside ``name``)."""
+    """Text that the rule is tried on. ``sections``: section kind to texts (in a file they are beside ``name``)."""
 
     name: str
     outcome: Outcome

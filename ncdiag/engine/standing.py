@@ -1,7 +1,7 @@
 """What a finding amounts to once it is known what became of the job: nothing is a root cause where nothing failed.
 
 A finding that rests on lines which the job got over, or on what the kernel printed long before it, is a note. A cause
-is one only where something failed that it can have caused; else it is a risk, which may bite later and is no error.
+is one only where something failed that it can have caused; else it is a risk, which may bite later and is not an error.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Texts with ``{expression}`` in them: titles, explanations and fixes.
 
-What stands between the braces is an expression of the condition language over the names that the rule binds, or
+What is between the braces is an expression of the condition language over the names that the rule binds, or
 ``best.NAME``, a value that `ncdiag.fixes` computes. A literal brace is written twice. What is unknown reads so.
 """
 

@@ -77,7 +77,7 @@ def _of_path(path: Path, owners: Mapping[str, str]) -> Iterator[str]:
 
 
 def _end(path: Path, owners: Mapping[str, str]) -> str:
-    """The type of what a path leads to; empty where it is no fact."""
+    """The type of what a path leads to; empty where it is not a fact."""
     owner = owners.get(path.start, "")
     for step in path.steps:
         owner = _OF_KIND.get(step.kind) or _type_of(owner, step.name)

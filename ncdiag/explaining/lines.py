@@ -40,7 +40,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def line(text: str) -> Explanation:
-    """Explain a line as it stands in a log, with or without its prefixes."""
+    """Explain a line as it is in a log, with or without its prefixes."""
     mark = _last_mark(text)
     prefix = parse_prefix(text[: mark.start()]) if mark else None
     message = text[mark.end() :] if mark else text
@@ -72,7 +72,7 @@ def _versions(match: Match, message: str) -> str:
 
 
 def _last_mark(text: str) -> re.Match[str] | None:
-    """The last ``NCCL INFO``: what stands before it may be another process's line that ended without a newline."""
+    """The last ``NCCL INFO``: what comes before it may be another process's line that ended without a newline."""
     marks = list(_MARK.finditer(text[:8192]))
     return marks[-1] if marks else None
 

@@ -141,7 +141,7 @@ def build(entity: Entity, alike: Alike | None = None) -> Any:  # noqa: ANN401
 
 
 def _key_values(entity: Entity) -> Iterator[tuple[str, Any]]:
-    """The parts of the key under the names of their fields; None is no part."""
+    """The parts of the key under the names of their fields; None is not a part."""
     for name, value in zip(entity.declared.key or (), entity.key, strict=False):
         if value is not None:
             names = (name,) if isinstance(name, str) else name

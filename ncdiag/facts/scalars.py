@@ -103,7 +103,7 @@ class Constraint(msgspec.Struct, frozen=True):
             found = _CONSTRAINT.match(item)
             version = Version.parse(found[2]) if found else None
             if found is None or version is None:
-                msg = f"{item!r} is no version condition; write for instance '>=2.4,<2.21'"
+                msg = f"{item!r} is not a version condition (example: '>=2.4,<2.21')"
                 raise ValueError(msg)
             parts.append((found[1], version))
         return cls(tuple(parts))
@@ -140,7 +140,7 @@ _BUS_ID = lazy_regex(r"^(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2}
 
 
 def bus_id(text: str) -> str | None:
-    """Normalise ``00000000:1B:00.0``, ``1b:00.0`` to ``0000:1b:00.0``; None when it is no PCI address."""
+    """Normalise ``00000000:1B:00.0``, ``1b:00.0`` to ``0000:1b:00.0``; None when it is not a PCI address."""
     found = _BUS_ID.match(text.strip())
     if not found:
         return None
@@ -165,7 +165,7 @@ def ip_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | Non
 
 
 def in_network(ip: str, network: str) -> bool | None:
-    """Is ``ip`` inside ``network`` (``10.0.0.0/8``)? None when one of them is no address."""
+    """Is ``ip`` inside ``network`` (``10.0.0.0/8``)? None when one of them is not an address."""
     address = ip_address(ip)
     try:
         net = ipaddress.ip_network(network, strict=False)

@@ -87,7 +87,7 @@ def _without(host: str, text: str) -> str:
 
 
 def _listed(asks: Sequence[str]) -> str:
-    """``ip addr`` (on node2): the command alone stands in quotes, with all its hosts."""
+    """``ip addr`` (on node2): the command alone is in quotes, with all its hosts."""
     hosts: dict[str, list[str]] = {}
     for ask in asks:
         command, _, place = ask.partition(" (on ")

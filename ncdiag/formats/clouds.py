@@ -28,7 +28,7 @@ def described(vendor: str | None, product: str | None, tag: str | None = None) -
 def booted(text: str) -> dict[str, Any]:
     """Those that the kernel's line at boot tells: ``Amazon EC2 p5.48xlarge/`` (drivers/firmware/dmi_scan.c).
 
-    Vendor and product stand in it without a mark between them, so that only vendors known here are told apart.
+    Vendor and product are in it without a mark between them, so that only vendors known here are told apart.
     """
     machine = text.partition("/")[0].strip()
     vendor = next((name for name in CLOUDS if machine.startswith(f"{name} ")), None)

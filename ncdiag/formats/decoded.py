@@ -1,4 +1,4 @@
-"""Values of a decoded JSON text, where anything may stand in place of what is expected."""
+"""Values of a decoded JSON text, where anything may be in place of what is expected."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def more(last: str, line: str) -> bool:
 
 
 def listed(value: str) -> list[dict[str, Any]]:
-    """The objects of a list in JSON; what stands before the place where it was cut off, or no JSON any more."""
+    """The objects of a list in JSON; what comes before the place where it was cut off, or no JSON any more."""
     import json  # the lines of every output are asked whether they are JSON, and few are
 
     found: list[dict[str, Any]] = []
@@ -53,7 +53,7 @@ def listed(value: str) -> list[dict[str, Any]]:
 
 
 def opened(lines: Sequence[str]) -> dict[str, Any]:
-    """The object of these lines, whose own brace may stand on a line before them; empty when it is cut off."""
+    """The object of these lines, whose own brace may be on a line before them; empty when it is cut off."""
     import json
 
     value = "\n".join(lines).strip()
@@ -66,7 +66,7 @@ def opened(lines: Sequence[str]) -> dict[str, Any]:
 
 
 def tables(value: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-    """The objects of a list; nothing of what is no list."""
+    """The objects of a list; nothing of what is not a list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 

@@ -145,7 +145,7 @@ _TEST = lazy_regex(rf"{NCCL_TESTS}$")
 
 
 def find(words: list[str], start: int) -> tuple[str, Launcher, int] | None:
-    """The launcher whose command stands at ``words[start]``: its name, its options and where its arguments begin."""
+    """The launcher whose command is at ``words[start]``: its name, its options and where its arguments begin."""
     if start >= len(words):
         return None
     name = words[start].rsplit("/", 1)[-1]

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 def needed(pattern: str) -> frozenset[str]:
-    """Literals, one of which stands in every text that the pattern matches; empty where it needs none.
+    """Literals, one of which is in every text that the pattern matches; empty where it needs none.
 
     They are in small letters, with 0 for any digit, as `Literals` takes them.
     """
@@ -140,7 +140,7 @@ def folded(text: str) -> str:
 
 
 class Literals(Generic[T]):
-    """The literals of several owners; tells whose stand in a text."""
+    """The literals of several owners; tells whose are in a text."""
 
     def __init__(self) -> None:
         """None yet."""
@@ -155,7 +155,7 @@ class Literals(Generic[T]):
         self._of_word.clear()
 
     def owners(self, text: str) -> frozenset[T]:
-        """Whose literals stand in the text, be it in large letters."""
+        """Whose literals are in the text, be it in large letters."""
         text = folded(text)
         held, may_be = self._of_word, set[tuple[str, T]]()
         for word in set(text.split()):

@@ -1,6 +1,6 @@
 """Square matrices of device labels as nvidia-smi topo prints them: tabs or blanks, cut, wrapped, without a header.
 
-A copy may have lost the tabs between the cells: ``GPU0 X NV12NV12SYS0-230N/A``. What stands behind the matrix cannot
+A copy may have lost the tabs between the cells: ``GPU0 X NV12NV12SYS0-230N/A``. What is behind the matrix cannot
 be told apart then.
 """
 
@@ -57,7 +57,7 @@ def clean(line: str) -> str:
 
 
 def _apart(line: str) -> str:
-    """The line with tabs where its cells are glued together; then without what stands behind the matrix."""
+    """The line with tabs where its cells are glued together; then without what is behind the matrix."""
     found = _CELLS.match(line) if _GLUE.search(line) else None
     if found is None:
         return line
@@ -129,7 +129,7 @@ def _row(line: str, row: re.Pattern[str], cell: re.Pattern[str]) -> re.Match[str
 
 
 def _head_labels(line: str) -> list[str] | None:
-    """Labels before the affinity columns; None when the line is no header."""
+    """Labels before the affinity columns; None when the line is not a header."""
     labels: list[str] = []
     for word in re.split(r"CPU Affinity|NUMA Affinity|CPU\s*$", line, maxsplit=1)[0].split():
         if not _LABEL.match(word):
@@ -211,7 +211,7 @@ def _extras(text: str, end: int, head: str, names: Sequence[str]) -> dict[str, s
 
 
 def _labels_by_diagonal(rows: Sequence[Row]) -> list[str]:
-    """Column names of a matrix whose header is missing: the X of a row stands in its own column."""
+    """Column names of a matrix whose header is missing: the X of a row is in its own column."""
     width = max((len(r.cells) for r in rows), default=0)
     labels = [""] * width
     for r in rows:

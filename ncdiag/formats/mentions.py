@@ -1,4 +1,4 @@
-"""Lines that speak of a message and do not report it: source code, search patterns, denials, explanations.
+"""Lines that mention a message and do not report it: source code, search patterns, denials, explanations.
 
 Whoever writes ``it fails with "Connection refused"`` reports it. Whoever writes that this is *not* that message, what
 it means, or what to search for does not, and a line of source code prints nothing by itself.
@@ -54,7 +54,7 @@ _STRING = lazy_regex(r"[\"'].{8,}[\"']|[\"'][^\"']{0,20}%|;\s*$|^\s*(?://|/\*|\*
 
 
 def is_mention(text: str) -> bool:
-    """True if the line speaks of what it says, and reports nothing."""
+    """True if the line mentions what it says, and reports nothing."""
     text = text[:_SHORT]
     quoted = any(mark in text for mark in "\"'`\u201c\u2018")
     if quoted and _SEARCH.match(text):

@@ -35,7 +35,7 @@ def without_secrets(section: Section) -> Section:
 
 
 def words(text: str) -> list[str]:
-    """Words of a command line, quotes removed (unbalanced ones dropped); ``;``, ``|`` and ``&`` stand alone."""
+    """Words of a command line, quotes removed (unbalanced ones dropped); ``;``, ``|`` and ``&`` are alone."""
     text = re.sub(r"\\(?:\s|$)", " ", text[:LINE_LIMIT].translate(_TYPOGRAPHY))
     if not any(map(text.__contains__, _QUOTING)):
         return _UNQUOTED.findall(text)

@@ -78,7 +78,7 @@ class _Reader:
         self.unread: list[int] = []
 
     def block(self, above: int, depth: int) -> Node | None:
-        """The block that is indented deeper than ``above`` (a sequence may stand at the same depth as its key)."""
+        """The block that is indented deeper than ``above`` (a sequence may be at the same depth as its key)."""
         if self.place >= len(self.rows) or depth > DEPTH:
             return None
         first = self.rows[self.place]
@@ -89,7 +89,7 @@ class _Reader:
         return self.mapping(first.indent, depth) if first.indent > above else None
 
     def sequence(self, indent: int, depth: int) -> Node:
-        """The items at this indentation; what stands behind a dash is a block of its own."""
+        """The items at this indentation; what is behind a dash is a block of its own."""
         found = Node(self.rows[self.place].line, [])
         items: list[Node] = []
         found.value = items
@@ -181,7 +181,7 @@ def _flow(text: str, line: int, depth: int) -> Node:
 
 
 def _split(text: str) -> list[str]:
-    """The parts between the commas that stand in no quotes and no inner brackets."""
+    """The parts between the commas that are in no quotes and no inner brackets."""
     parts, start, inside, quote = [], 0, 0, ""
     for place, letter in enumerate(text):
         if quote:

@@ -22,7 +22,7 @@ def last_ready(job: Job, view: View) -> dict[str, int]:
 
 @derived_of("failure-words", "port-tried")
 def is_open_wording(event: Event, view: View) -> bool:
-    """True if words alone speak of a failure, no other line tells of one, and nothing went on behind it.
+    """True if words alone mention a failure, no other line tells of one, and nothing went on behind it.
 
     So does a port that did not answer when somebody tried it by hand.
     """

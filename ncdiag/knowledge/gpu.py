@@ -129,7 +129,7 @@ def is_warning(check: HealthCheck, view: View) -> bool:
 
 @derived
 def damaged_memory(gpu: Gpu, view: View) -> str:
-    """What nvidia-smi says of memory that a GPU has lost; empty for none. What a reset repairs is no damage."""
+    """What nvidia-smi says of memory that a GPU has lost; empty for none. What a reset repairs is not a damage."""
     told = {
         "a row could not be remapped": gpu.remapping_failed,
         f"{gpu.ecc_uncorrected} uncorrected errors": bool(gpu.ecc_uncorrected),
@@ -145,7 +145,7 @@ def _kind(link: TopoLink) -> str | None:
 def xgmi_gap(host: Host, view: View) -> str | None:
     """``GPU2 and GPU5``: pairs of a mesh that only PCIe joins, while xGMI joins others; empty for none.
 
-    None when the models or the links are not told. Where no pair has xGMI, the table speaks of another machine.
+    None when the models or the links are not told. Where no pair has xGMI, the table mentions another machine.
     """
     models = [gpu for gpu in host.gpus if gpu.model]
     pairs = [link for link in host.links if is_gpu_pair(link, view) and _kind(link)]

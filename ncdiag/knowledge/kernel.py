@@ -13,7 +13,7 @@ from ncdiag.nccl.vocabulary.limits import fraction_of_limit, in_node_floor, is_b
 from ncdiag.patterns import lazy_regex
 
 _DEEP_US = 10
-"""Microseconds above which a state is no light sleep: C1 takes 1 or 2, C6 more than 100."""
+"""Microseconds above which a state is not a light sleep: C1 takes 1 or 2, C6 more than 100."""
 _SLOW_US = 9.0
 """Microseconds that a small RDMA message takes at most on any healthy machine of the providers' own checks."""
 

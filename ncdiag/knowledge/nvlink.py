@@ -276,7 +276,7 @@ def refused_pairs(host: Host, view: View) -> str | None:
 
 @derived
 def link_error_counts(gpu: Gpu, view: View) -> str | None:
-    """``recovery 3, replay 4``: what the NVLinks of the GPU had to mend; empty for nothing, None when not told."""
+    """``recovery 3, replay 4``: what the NVLinks of the GPU had to fix; empty for nothing, None when not told."""
     if gpu.nvlink_errors is None:
         return None
     view.note(gpu, "nvlink_errors")

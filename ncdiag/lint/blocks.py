@@ -11,7 +11,7 @@ _LINES = 2000
 
 
 def with_key(document: Document, line: int, key: str, value: str) -> tuple[Edit, ...]:
-    """The edit that adds ``key: value`` to the mapping whose first key stands on ``line`` (from 1).
+    """The edit that adds ``key: value`` to the mapping whose first key is on ``line`` (from 1).
 
     None where the mapping has the key already or is written in a way that leaves no place for a line.
     """

@@ -1,4 +1,4 @@
-"""Which form a file has, by its name and by what stands in it, and its reading."""
+"""Which form a file has, by its name and by what is in it, and its reading."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class _Reader:
         )  # fmt: skip
         if _NOT_TEXT.match(raw) and not raw.startswith(('"', "'")):
             self.document.found.append(
-                finding("manifest-value-not-text", where, variable=name, what=f"{name}: {raw} is no text in YAML",
+                finding("manifest-value-not-text", where, variable=name, what=f"{name}: {raw} is not text in YAML",
                         edits=(Edit(where.start, where.end, f'"{raw}"'),), fixable=True)
             )  # fmt: skip
 
@@ -149,7 +149,7 @@ class _Reader:
         config = self.document.form == "kubernetes"
         if (_NOT_TEXT if config else _BOOLEAN).match(raw) and raw and not raw.startswith(('"', "'")):
             self.document.found.append(
-                finding("manifest-value-not-text", where, variable=name, what=f"{name}: {raw} is no text in YAML",
+                finding("manifest-value-not-text", where, variable=name, what=f"{name}: {raw} is not text in YAML",
                         edits=(Edit(where.start, where.end, f'"{raw}"'),), fixable=True)
             )  # fmt: skip
 
@@ -175,7 +175,7 @@ class _Reader:
         )  # fmt: skip
 
     def scalar(self, index: int, key: re.Pattern[str], name: str) -> Place | None:
-        """The place of the value that stands behind a key on a line or within braces, quotes included."""
+        """The place of the value that is behind a key on a line or within braces, quotes included."""
         at = self.place(index)
         found = key.match(self.document.text, at.start, at.end)
         pattern = _SCALAR

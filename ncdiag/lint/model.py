@@ -1,4 +1,4 @@
-"""What lint reads and what it says: documents with settings at exact places, findings with the edits that mend them."""
+"""What lint reads and what it says: documents with settings at exact places, findings with the edits that fix them."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def _listed(document: Document, word: Word, group: int) -> Iterator[Setting]:
 
 
 def _setting(document: Document, word: Word, start: int, removal: Edit, group: int) -> Setting:
-    """The setting ``NAME=VALUE`` that begins at ``start`` within a word; a quote may stand before the name."""
+    """The setting ``NAME=VALUE`` that begins at ``start`` within a word; a quote may come before the name."""
     text = document.text
     shift = 1 if text[start] in "'\"" else 0
     name = _NAME.match(text, start + shift)

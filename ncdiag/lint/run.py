@@ -1,4 +1,4 @@
-"""Lint from end to end: read, check, sort; and mend until nothing is left that a fix can mend."""
+"""Lint from end to end: read, check, sort; and fix until nothing is left that a fix can fix."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ncdiag.lint.model import Document, Edit, Finding
 
 _ROUNDS = 12
 _LATE = {"variable-not-passed-on", "env-not-propagated"}
-"""What is mended once the names and values of the variables that are to be passed on are right."""
+"""What is fixed once the names and values of the variables that are to be passed on are right."""
 _TOLD_BETTER = {"hccl-env-invalid": "value-out-of-range"}
 """Rules that find, without its place, what a check finds with it; what else they find is theirs to tell."""
 
@@ -95,7 +95,7 @@ def _sorted(document: Document, found: Iterable[Finding], options: Options) -> t
 
 
 def mended(document: Document, options: Options) -> str:
-    """The text with all that is fixable mended: linted again until nothing fixable is left."""
+    """The text with all that is fixable fixed: linted again until nothing fixable is left."""
     for _ in range(_ROUNDS):
         (result,) = lint([document], options)
         fixable = [found for found in result.findings if found.fixable]

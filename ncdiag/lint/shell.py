@@ -188,7 +188,7 @@ def _add(state: _State, setting: Setting, reaches: str, words: list[Word], *, al
 
 
 def _statement(state: _State, at: Place) -> Edit:
-    """Take a statement out: its whole line when it stands alone on it and in no block, else ``:`` takes its place."""
+    """Take a statement out: its whole line when it is alone on it and in no block, else ``:`` takes its place."""
     text = state.document.text
     lines = state.document.lines_around(at)
     alone = not text[lines.start : at.start].strip() and not text[at.end : lines.end].strip()

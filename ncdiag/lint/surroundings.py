@@ -1,4 +1,4 @@
-"""Checks of what stands around the settings: rendezvous, containers, leftovers of experiments, recipes of clouds."""
+"""Checks of what is around the settings: rendezvous, containers, leftovers of experiments, recipes of clouds."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _has_rendezvous(document: Document, launch: dict[str, Any]) -> bool:
 def _port_problem(text: str) -> str:
     text = text.strip()
     if not text.isascii() or not text.isdigit():
-        return "is no number"
+        return "is not a number"
     if int(text[:9]) > _HIGHEST:
         return f"is above {_HIGHEST}"
     return f"is below {_FREE}, which needs root" if 0 < int(text) < _FREE else ""
@@ -121,7 +121,7 @@ def _port_problem(text: str) -> str:
 
 def _address_problem(text: str) -> str:
     if "://" in text or "/" in text:
-        return "is no host name but a URL or path"
+        return "is a URL or path, not a host name"
     if ":" in text and ip_address(text.strip("[]")) is None:
         return "holds a port, which belongs into MASTER_PORT"
     return "lists several hosts" if "," in text else ""

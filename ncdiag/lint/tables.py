@@ -25,7 +25,7 @@ def read_hostfile(document: Document) -> None:
         seen[found["host"]] += 1
         slots = _SLOTS.search(found["rest"] or "")
         if slots and not slots["count"].isdigit():
-            what = f"{slots['count']!r} is no number of slots"
+            what = f"{slots['count']!r} is not a number of slots"
             document.found.append(finding("hostfile-entry-wrong", place, what=what))
         elif seen[found["host"]] == 2 and slots:  # noqa: PLR2004  (told once)
             what = f"{found['host']} stands twice with slots"

@@ -1,4 +1,4 @@
-"""Checks of values: what `ncdiag.nccl.judgement` says of them, at their places and with the edits that mend them."""
+"""Checks of values: what `ncdiag.nccl.judgement` says of them, at their places and with the edits that fix them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _edits(setting: Setting, verdict: ValueVerdict) -> tuple[Edit, ...]:
 
 
 def _written(document: Document, setting: Setting) -> Written:
-    """How the value stands in the document."""
+    """How the value is in the document."""
     if document.form == "env":
         return "env file"
     if setting.quoting == "raw":

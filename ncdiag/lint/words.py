@@ -23,7 +23,7 @@ _DOUBLE_PLAIN = re.compile(r"[^\"\\`$]+")
 
 
 class Word(msgspec.Struct, frozen=True):
-    """A word as it stands at ``at``; ``text`` without quotes, None where a part is made at run time.
+    """A word as it is at ``at``; ``text`` without quotes, None where a part is made at run time.
 
     ``raw`` is the word with quotes removed and substitutions as they are written. ``inner``: the place between the
     quotes when the word ends in a quoted part that holds no escapes.

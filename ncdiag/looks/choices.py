@@ -60,7 +60,7 @@ def _told(name: Choice, host: Host, view: View, first: Prediction, later: Predic
 
 
 def _why(name: Choice, answer: Chosen, value: str) -> str:
-    """The reasons of the choice that speak of what was chosen, else the first ones."""
+    """The reasons of the choice that mention what was chosen, else the first ones."""
     steps = [step for step in answer.reasons if step.choice == _STEPS.get(name, name)]
     own = [step for step in steps if step.about and step.about in value.replace(",", " ").split()]
     given_up = [step for step in steps if step.text.startswith(GIVES_UP)]

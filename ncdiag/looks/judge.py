@@ -34,7 +34,7 @@ class Seen(msgspec.Struct, frozen=True):
 def table(
     view: View, verdicts: Iterable[Verdict], findings: Sequence[Finding], not_seen: Mapping[str, Sequence[str]]
 ) -> tuple[model.Look, ...]:
-    """Every look at every host in ``not_seen``, area by area; other findings stand at the end of theirs."""
+    """Every look at every host in ``not_seen``, area by area; other findings are at the end of theirs."""
     seen = Seen(view, {verdict.rule.name: verdict for verdict in verdicts}, findings, not_seen)
     hosts = [host for host in view.job.hosts if host.name in not_seen]
     told = {host.name: chosen(host, view) for host in hosts}

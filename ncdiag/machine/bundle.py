@@ -162,7 +162,7 @@ def read(path: str | Path) -> Bundle:
     sources = open_sources([str(path)])  # it holds the file open
     source = next(sources, None)
     if not isinstance(source, Packed) or source.form != "bundle" or source.members is None:
-        raise _refused(path, "it is no bundle of `ncdiag collect`")
+        raise _refused(path, "it is not a bundle of `ncdiag collect`")
     return of_members(source.members, str(path))
 
 
@@ -180,7 +180,7 @@ def _content(reader: archives.Reader, left: int) -> bytes | None:
 def _unpacked(members: dict[str, bytes], path: str | Path) -> Bundle:
     text = members.get("manifest.json")
     if text is None:
-        raise _refused(path, "it is no bundle of `ncdiag collect`: it has no manifest.json")
+        raise _refused(path, "it is not a bundle of `ncdiag collect`: it has no manifest.json")
     try:
         version = msgspec.json.decode(text, type=dict[str, Any]).get("format")
         if not isinstance(version, int) or not OLDEST <= version <= FORMAT:

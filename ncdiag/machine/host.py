@@ -49,7 +49,7 @@ _OURS = "NCCL_DEBUG"
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """What was seen of a node: ``name`` says where (``this host``, a folder, an archive).
 
-    ``called`` is its own name where its facts stand under another one (`apart`), ``place`` the file that has it.
+    ``called`` is its own name where its facts are under another one (`apart`), ``place`` the file that has it.
     """
 
     name: str

@@ -70,7 +70,7 @@ def collect(  # noqa: PLR0913  (where to look, and what may be left out)
     read (that of this process on the live machine, none for a recorded tree). ``tree`` is looked at instead of ``root``
     when given: a recording, or what makes one. ``pid`` names a process whose environment and limits are read instead of
     ours; ``deltas`` seconds after the first sample of the counters a second one is taken (0: none). Raises InputError
-    when ``root`` is no folder or the process cannot be read.
+    when ``root`` is not a folder or the process cannot be read.
     """
     if tree is None:
         readable(root)
@@ -93,9 +93,9 @@ def collect(  # noqa: PLR0913  (where to look, and what may be left out)
 
 
 def readable(root: Path) -> None:
-    """Raise InputError when this is no folder."""
+    """Raise InputError when this is not a folder."""
     if not root.is_dir():
-        msg = f"cannot read {root}: {'it is no folder' if root.exists() else 'No such file or directory'}"
+        msg = f"cannot read {root}: {'it is not a folder' if root.exists() else 'No such file or directory'}"
         raise InputError(msg)
 
 
@@ -115,7 +115,7 @@ def environment(pid: int | None = None) -> dict[str, str]:
 
 
 def host_name(root: Path) -> str:
-    """The name of the machine whose files stand under ``root``."""
+    """The name of the machine whose files are under ``root``."""
     if str(root) == "/":
         return socket.gethostname()
     tree = Tree(root, "")

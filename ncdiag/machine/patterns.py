@@ -17,7 +17,7 @@ def expanded(written: Iterable[str]) -> list[str]:
     """The patterns without braces: ``a/{b,c/}`` is ``a/b`` and ``a/c/``."""
     found: list[str] = []
     for text in written:
-        parts = _BRACES.split(text)  # what stands between braces is every second part
+        parts = _BRACES.split(text)  # what is between braces is every second part
         choices = [part.split(",") if index % 2 else [part] for index, part in enumerate(parts)]
         found += ["".join(chosen) for chosen in itertools.product(*choices)]
     return found

@@ -155,7 +155,7 @@ def _keep_output(made: Recorded, line: str, body: list[str]) -> None:
 
 
 def _set_status(made: Recorded, status: str, said: str) -> None:
-    """How the program ended whose output stands above."""
+    """How the program ended whose output is above."""
     name = next(reversed(made.outputs), None)
     if name is None or status == "0" or not status.isdecimal():
         return

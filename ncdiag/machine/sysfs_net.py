@@ -122,7 +122,7 @@ def routes(tree: Tree) -> Iterator[Observation]:
     """Routes of the main table that are up; the default ones as ``default`` and ``::/0``.
 
     Of several to one destination over one interface, that of the lowest metric, which the kernel takes. A route that
-    refuses what is sent there stands behind no interface (``*``).
+    refuses what is sent there is behind no interface (``*``).
     """
     for path, read in (("proc/net/route", _route4), ("proc/net/ipv6_route", _route6)):
         lines = tree.lines(path)

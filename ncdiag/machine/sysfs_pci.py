@@ -1,6 +1,6 @@
 """PCI devices that matter to NCCL from ``/sys/bus/pci``: GPUs, NICs, NVSwitches and the bridges above them.
 
-Link speed and width are for everybody. ACS stands in the extended configuration space, which root alone can read; for
+Link speed and width are for everybody. ACS is in the extended configuration space, which root alone can read; for
 others it is unknown (PCI Express Base Specification, ACS extended capability; names as lspci prints them).
 """
 

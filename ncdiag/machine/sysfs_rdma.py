@@ -125,7 +125,7 @@ def _gids(tree: Tree, hca: str, number: int, layer: str | None) -> Iterator[Obse
 def _netdev(tree: Tree, hca: str, number: int, *, alone: bool) -> tuple[str, str] | None:
     """(file, interface) of a port: the interface of its first GID, else that of the same PCI function.
 
-    Of several interfaces of one function, ``dev_port`` (counted from 0) tells which port they stand on.
+    Of several interfaces of one function, ``dev_port`` (counted from 0) tells which port they are on.
     """
     path = f"{DEVICES}/{hca}/ports/{number}/gid_attrs/ndevs/0"
     first = tree.text(path)

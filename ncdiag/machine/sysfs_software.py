@@ -1,4 +1,4 @@
-"""Software of a host that stands in files: the RDMA libraries and their drivers, OFED, IMEX.
+"""Software of a host that is in files: the RDMA libraries and their drivers, OFED, IMEX.
 
 rdma-core's release is the end of its libraries' file names (``libibverbs.so.1.14.44.0``: release 44.0; its
 CMakeLists.txt, rdma_library); a distribution of MLNX_OFED or DOCA shows in the version of its mlx5_core module, which

@@ -1,4 +1,4 @@
-"""A machine as its files and answers: ``/`` for this one, a folder for a recorded one. The readers stand on this.
+"""A machine as its files and answers: ``/`` for this one, a folder for a recorded one. The readers are on this.
 
 A recorded tree is foreign data: links that lead out of it are not followed, reading is bounded, a pipe does not block.
 What no file tells (the size of a file system, addresses in the order of the kernel, the output of a program) is asked
@@ -20,7 +20,7 @@ from ncdiag.spans import span
 
 
 class Tree:
-    """A machine's files: ``root`` and the ``host`` that they speak of.
+    """A machine's files: ``root`` and the ``host`` that they mention.
 
     ``refused`` collects the files that exist and could not be read, with the reason; what is absent is not among them.
     ``failures`` says which readers came to no end, and why.
@@ -113,7 +113,7 @@ class Tree:
     ) -> Observation:  # fmt: skip
         """An observation read from ``path``, whose content ``text`` is where the caller has it at hand.
 
-        ``line`` 0 is for what is no line of a file: a folder, a link, a system call.
+        ``line`` 0 is for what is not a line of a file: a folder, a link, a system call.
         """
         if text is None:
             text = self.text(path) or ""

@@ -57,7 +57,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """One wording of one event; see the module's docstring.
 
-    ``quiet``: a normal line that changes no fact. It is recognised and explained when asked for, and is no event of a
+    ``quiet``: a normal line that changes no fact. It is recognised, explained when asked for, and not an event of a
     job.
     """
 

@@ -1,7 +1,7 @@
 """Recognise a message by its words alone: in order, whatever the blanks, colons and quotes between them.
 
 People retype, wrap, translate and shorten what programs print; releases change a colon or a bracket. A message is
-known when its literal words stand in order, the first letter large or small, with at most so much between them as the
+known when its literal words are in order, the first letter large or small, with at most so much between them as the
 holes of the template hold. A hole whose text does not fit its type stays unknown.
 """
 
@@ -15,7 +15,7 @@ import msgspec
 from ncdiag.messages.template import HOLES, Hole, Part, Value, compile_parts
 
 _BETWEEN = r"[^\w]{0,8}"
-"""What may stand between two words of a message: blanks, colons, brackets, quotes, an arrow."""
+"""What may be between two words of a message: blanks, colons, brackets, quotes, an arrow."""
 _WORD = re.compile(r"\w+")
 _EDGES = " \t:;,.'\"`()[]<>{}=|*_-"
 _BEFORE = " \t:;,.="
@@ -25,7 +25,7 @@ _NEEDED_WORDS, _NEEDED_LETTERS = 3, 12
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """A template as runs of words (patterns) and the holes between them: ``holes[i]`` stand before ``runs[i]``."""
+    """A template as runs of words (patterns) and the holes between them: ``holes[i]`` come before ``runs[i]``."""
 
     runs: tuple[re.Pattern[str], ...]
     holes: tuple[tuple[Part, ...], ...]
@@ -71,7 +71,7 @@ def _run(words: tuple[str, ...], *, touches_left: bool, touches_right: bool, fir
 
 
 def fields(found: Shape, text: str, *, anchored: bool) -> dict[str, Value] | None:
-    """The holes that could be filled when the words stand in the text in order; None when they do not.
+    """The holes that could be filled when the words are in the text in order; None when they do not.
 
     ``anchored``: the message begins with the text.
     """
@@ -92,7 +92,7 @@ def fields(found: Shape, text: str, *, anchored: bool) -> dict[str, Value] | Non
 
 
 def _room(holes: tuple[Part, ...]) -> int:
-    """How many characters may stand in place of these holes."""
+    """How many characters may be in place of these holes."""
     return sum(_TEXT if part.type in {"text", "quoted"} else _TYPED for part in holes if isinstance(part, Hole))
 
 
@@ -114,7 +114,7 @@ def _pattern(parts: tuple[Part, ...]) -> re.Pattern[str]:
 
 
 def _bare(holes: tuple[Part, ...]) -> tuple[Part, ...]:
-    """The holes with what stands between them, without the punctuation around."""
+    """The holes with what is between them, without the punctuation around."""
     first = next(number for number, part in enumerate(holes) if isinstance(part, Hole))
     last = max(number for number, part in enumerate(holes) if isinstance(part, Hole))
     return holes[first : last + 1]

@@ -39,7 +39,7 @@ class Match(msgspec.Struct, frozen=True):
     """A text recognised: the event's name, the message that matched and the converted values of its holes.
 
     ``whole``: the message fits the text to its end; nothing more follows, and nothing was cut off of a longer one.
-    ``loose``: only its words stand there in order (`ncdiag.messages.loose`); holes that did not fit are missing.
+    ``loose``: only its words are there in order (`ncdiag.messages.loose`); holes that did not fit are missing.
     """
 
     event: str
@@ -188,7 +188,7 @@ class Matcher:
     def match_loosely(
         self, text: str, origin: str | Container[str] | None = None, level: str | None = None, *, anchored: bool = True
     ) -> Match | None:
-        """The event whose words stand in ``text`` in order, whatever stands between them; None when none has enough.
+        """The event whose words stand in ``text`` in order, whatever is between them; None when none has enough.
 
         Of several the one with most letters in its words is taken, then the one most of whose holes fit.
         """

@@ -19,7 +19,7 @@ LIMIT = 4096
 
 
 class HoleType(msgspec.Struct, frozen=True):
-    """A type of hole: the pattern of its text, its conversion, and what must stand around it and is not kept."""
+    """A type of hole: the pattern of its text, its conversion, and what must be around it and is not kept."""
 
     pattern: str
     convert: Callable[[str], Value] = str
@@ -80,7 +80,7 @@ def parse(text: str) -> tuple[Part, ...]:
             continue
         hole = _HOLE.match(found[1])
         if hole is None or hole[2] not in HOLES:
-            msg = f"{found[0]} is no hole; write {{name:type}} with one of the types {', '.join(HOLES)}"
+            msg = f"{found[0]} is not a hole; write {{name:type}} with one of the types {', '.join(HOLES)}"
             raise ValueError(msg)
         if hole[1] in names:
             msg = f"the hole {hole[1]!r} stands twice"

@@ -35,7 +35,7 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``defaults`` are pairs of first release and value, oldest first; the value "" stands for unset or worked out at
     run time. ``choices`` and ``bounds`` say which numbers make sense, ``words`` which words (``any_case``: whatever the
     case of their letters; ``others``: plugins have further ones); ``accepts`` says it in prose. ``separators`` are the
-    characters between the words of a list, ``heads`` what may stand before a colon in it. ``renamed`` is what to use
+    characters between the words of a list, ``heads`` what may come before a colon in it. ``renamed`` is what to use
     instead; ``agree`` tells whether all ranks must use the same value (None: not known), ``agree_on_host`` that only
     those of one host must. ``truth``: first release that reads TRUE and FALSE as numbers; ``experimental``: the guide
     files it under debugging.

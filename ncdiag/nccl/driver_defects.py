@@ -1,6 +1,6 @@
 """Faults of single releases of the NVIDIA driver, as its release notes tell them.
 
-Each holds for one branch of the driver, from its first release up to the one that mends it, where a sign was seen.
+Each holds for one branch of the driver, from its first release up to the one that fixes it, where a sign was seen.
 """
 
 from __future__ import annotations

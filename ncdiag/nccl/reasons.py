@@ -20,7 +20,7 @@ _LIMIT = 600
 """Characters of a text in which an error is looked for."""
 _WORD = lazy_regex(r"\w+")
 _SHORTEST = 8
-"""Letters of an error's text that is believed inside other text: ``Killed`` or ``I/O`` stand in any prose."""
+"""Letters of an error's text that is believed inside other text: ``Killed`` or ``I/O`` are in any prose."""
 _NUMBER = lazy_regex(
     r"\b(?:errno|os error|strerror)\b[ :=(]{0,4}(?P<errno>\d{1,3})\b|\[Errno (?P<python>\d{1,3})\]"
     r"|\bC(?:uda|UDA|UDA_)? ?(?:failure|error|ERROR)[ :(]{1,3}(?P<cuda>\d{1,3})\b"
@@ -133,7 +133,7 @@ def of_text(text: str, *, cuda: bool = False) -> Reason | None:
 
 
 def _inside(bare: str, *, cuda: bool) -> Reason | None:
-    """The longest wording of CUDA or of the C library that stands in the text, at the borders of words."""
+    """The longest wording of CUDA or of the C library that is in the text, at the borders of words."""
     table = _by_first_word(cuda=cuda)
     candidates = [pair for word in sorted(set(_WORD.findall(bare))) for pair in table.get(word, ())]
     candidates += [] if bare.isascii() else table.get("", [])

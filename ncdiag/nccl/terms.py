@@ -29,7 +29,7 @@ class Term(msgspec.Struct, frozen=True):
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A file or folder; ``path`` has ``<...>`` for what varies. ``holds`` says what stands there, ``why`` what for."""
+    """A file or folder; ``path`` has ``<...>`` for what varies. ``holds`` says what is there, ``why`` what for."""
 
     path: str
     holds: str
@@ -69,7 +69,7 @@ def named(word: str) -> tuple[Term, ...]:
 
 
 def place(path: str) -> Place | None:
-    """What stands at a path: ``/sys/class/infiniband/mlx5_0/ports/1/state``; None where nothing is known of it."""
+    """What is at a path: ``/sys/class/infiniband/mlx5_0/ports/1/state``; None where nothing is known of it."""
     given = path.rstrip("/")
     return next((place for place in places() if given == place.path or _pattern(place.path).fullmatch(given)), None)
 

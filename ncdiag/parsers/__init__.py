@@ -26,9 +26,9 @@ last states count; it is a sentence, which is a person's unless it comes again a
 class Parser(msgspec.Struct, frozen=True):
     """What the cutter and the pipeline use of a parser module (see ``_template.py``), which is imported on first use.
 
-    ``interleaved``: NCCL log lines may stand between the lines of a section (``INTERLEAVED = True`` in the module).
+    ``interleaved``: NCCL log lines may be between the lines of a section (``INTERLEAVED = True`` in the module).
     ``launched``: its commands start a job, which is told by the launch line itself (``LAUNCHED = True``).
-    ``signs``: literals, one of which stands in every line that the anchor matches; none where it needs none.
+    ``signs``: literals, one of which is in every line that the anchor matches; none where it needs none.
     ``beginnings``: the letters with which such a line begins; none for any (`ncdiag.formats.literals`).
     """
 
@@ -89,7 +89,7 @@ def leads(line: str) -> bool:
 
 
 def build() -> tuple[Parser, ...]:
-    """The parsers as their modules describe them; DefinitionError for a module that is no parser."""
+    """The parsers as their modules describe them; DefinitionError for a module that is not a parser."""
     names = [info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_") and not info.ispkg]
     return tuple(map(_described, names))
 
@@ -114,7 +114,7 @@ def _flaw(module: ModuleType, name: str) -> str:
     try:
         groups = re.compile(module.ANCHOR).groups
     except re.error as error:
-        return f"has an ANCHOR that is no regular expression: {error}"
+        return f"has an ANCHOR that is not a regular expression: {error}"
     return "has an ANCHOR with a capturing group" if groups else ""
 
 

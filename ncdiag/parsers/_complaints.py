@@ -33,7 +33,7 @@ _MEANT = lazy_regex(
 """What shows that it should be otherwise."""
 _ASSIGNED = lazy_regex(r"^\s*[A-Z][A-Z0-9_]{3,40}=\S+\s")
 _FEW = 2
-"""Lines for each sentence up to which a section is what a person wrote, whether or not they speak of themselves."""
+"""Lines for each sentence up to which a section is what a person wrote, whether or not they mention themselves."""
 _WRITTEN = 300
 """Sentences that a person writes in a ticket; what holds more of them is a program's, or a book."""
 _SURE = frozenset({"hangs", "slow", "wrong-results", "memory-grows"})

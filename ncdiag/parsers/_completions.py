@@ -44,7 +44,7 @@ _SYNDROMES = {
 }  # fmt: skip
 """MLX5_CQE_SYNDROME_* and the status as which libmlx5 reports it (rdma-core, providers/mlx5/cq.c)."""
 _COMMON = frozenset({16, 19, 21})
-"""Statuses whose words stand in any text: ``fatal error``. They count behind a number of theirs alone."""
+"""Statuses whose words are in any text: ``fatal error``. They count behind a number of theirs alone."""
 
 
 def status(text: str) -> int | None:

@@ -1,4 +1,4 @@
-"""What stands before a program's own text on a line (launcher tags, log times, syslog heads): rank, process, time.
+"""What comes before a program's own text on a line (launcher tags, log times, syslog heads): rank, process, time.
 
 Formats: PyTorch ``[rank3]:`` and ``[PG ID 0 PG GUID 0(default_pg) Rank 3]``; Open MPI ``[1,3]<stderr>:``; Ray and vLLM
 ``(VllmWorker rank=3 pid=15164)``; glog ``[E1002 18:16:40.662 file.cpp:632]``; Python logging; dmesg plain, ``-T``,
@@ -55,7 +55,7 @@ class Context(msgspec.Struct):
     """What the prefixes of one line told. ``time`` is seconds since the epoch, UTC where no zone was printed.
 
     ``level`` is the first letter of the level that a logger printed (``E`` of glog, of ``ERROR``).
-    ``group_rank`` is the rank's number in the process group that the line is about, where ``rank`` stands before it.
+    ``group_rank`` is the rank's number in the process group that the line is about, where ``rank`` comes before it.
     """
 
     rank: int | None = None

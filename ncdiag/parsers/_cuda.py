@@ -21,7 +21,7 @@ _PUT = lazy_regex(
     r"(?:CUDA|Cuda|HIP)(?: ?(?:runtime|Runtime|RT|driver|Driver|API|kernel))* ?(?:[Ee]rror|ERROR|[Ff]ailure|FAILURE)\b"
     r"|\bTriton Error \[(?:CUDA|HIP)\]|\b[Gg][Pp][Uu][Aa]ssert\b|\bcuda[A-Z]\w{3,40} (?:returned|failed)\b"
 )
-"""How programs begin to tell of an error of CUDA; what it is stands behind."""
+"""How programs begin to tell of an error of CUDA; what it is is behind."""
 _CODE = lazy_regex(
     r"\W{1,3}(?:code|error|returned|status)?\W{0,2}(\d{1,3})\b(?![.:%]\d)|.{0,120}?\bcode ?= ?(\d{1,3})\b"
 )

@@ -41,12 +41,12 @@ _OLD_MARKED = lazy_regex(  # up to 2.4 the lines of some wrappers lacked the wor
 _QUOTED = lazy_regex(r"\"([^\"]{12,300})\"|`([^`]{12,300})`|\u201c([^\u201d]{12,300})\u201d")
 _EXCEPTION = lazy_regex(r"((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Exit|Interrupt))(?:: ?(.*))?$")
 _CERTAIN = 18
-"""Letters in the words of a failure that stand in order, from which it is told from prose."""
+"""Letters in the words of a failure that are in order, from which it is told from prose."""
 _TELLING = 30
-"""Literal characters from which an NCCL message is told from prose even when other text stands behind it."""
+"""Literal characters from which an NCCL message is told from prose even when other text is behind it."""
 _PASSED_ON = frozenset({"cause", "symptom"})
 _APART = frozenset({"rank-announced"})
-"""Events of which each line is one, for it matters what stands between two that are alike."""
+"""Events of which each line is one, for it matters what is between two that are alike."""
 _PEERS = ("peer", "peer_address", "peer_host", "peer_rank")
 
 
@@ -63,7 +63,7 @@ class Found(msgspec.Struct):
 
 
 def find(text: str) -> list[Found]:
-    """All events of one line without its prefixes; empty when no program printed it, or it only speaks of a message."""
+    """All events of one line without its prefixes; empty when no program printed it, or it only mentions a message."""
     matcher = default_matcher()
     if not matcher.can_match(text):
         return by_form(text)
@@ -90,7 +90,7 @@ def _reported(matcher: Matcher, text: str) -> list[Found]:
 
 
 def by_form(text: str) -> list[Found]:
-    """An error of CUDA, a failed completion or a failed step of RDMA, whatever words stand around it."""
+    """An error of CUDA, a failed completion or a failed step of RDMA, whatever words are around it."""
     if error := _cuda.failure(text):
         return [Found(_cuda.EVENT, "cuda", "symptom", {"cuda_error": error})]
     if status := _completions.status(text):
@@ -109,7 +109,7 @@ def in_warning(text: str) -> Found | None:
 
 
 def _by_words(matcher: Matcher, text: str) -> list[Found]:
-    """A failure whose words stand in the line in order: retyped, shortened, or told by a person in passing."""
+    """A failure whose words are in the line in order: retyped, shortened, or told by a person in passing."""
     match = matcher.match_loosely(text, PROGRAMS | LIBRARIES, anchored=False)
     if match is None or match.message.kind not in FAILURES or _letters(match.message) < _CERTAIN:
         return []

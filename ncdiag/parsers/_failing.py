@@ -1,4 +1,4 @@
-"""Lines that speak of a failure in their words, whatever program prints them: failed to, cannot, refused.
+"""Lines that mention a failure in their words, whatever program prints them: failed to, cannot, refused.
 
 Weaker than a level, a signal or an exit code (`ncdiag.parsers._ends`), as programs also write so of what they do
 without: such a line counts where nothing says more, and the job is not seen to go on behind it.
@@ -102,7 +102,7 @@ _BETWEEN = lazy_regex(r"[,;|\s]{1,8}")
 
 
 def find(text: str, context: Context) -> Found | None:
-    """The event of a line (without its prefixes) that speaks of a failure; None for others and for a person's words."""
+    """The event of a line (without its prefixes) that mentions a failure; None for others and for a person's words."""
     text = text[:_LOOKED_AT]
     if context.level in _MILD_LEVELS or _MILD.match(text) or not _SIGNS.stand_in(text):
         return None

@@ -2,7 +2,7 @@
 
 Format: iproute2, the json half of ip/ipaddress.c: a list of objects with ``ifname``, ``flags``, ``mtu``, ``operstate``,
 ``link_type``, ``addr_info`` and, with ``-d``, ``linkinfo.info_kind``. The objects are decoded one by one, so that what
-stands before the cut is read.
+comes before the cut is read.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def body(draft: Draft, text: str) -> bool:
 
 
 def _address(draft: Draft, words: list[str]) -> None:
-    """``inet 10.0.0.5/24 ...`` or ``inet 10.0.0.5 peer 10.0.0.6/32 ...``: the length stands behind the peer then."""
+    """``inet 10.0.0.5/24 ...`` or ``inet 10.0.0.5 peer 10.0.0.6/32 ...``: the length is behind the peer then."""
     ip, _, length = (words[1] if len(words) > 1 else "").partition("/")
     peer = None
     if words[2:3] == ["peer"] and len(words) > 3:  # noqa: PLR2004  (inet, address, "peer", its address)

@@ -1,4 +1,4 @@
-"""Where a pod of a manifest is to run, and what stands between it and the network: node labels, a service mesh.
+"""Where a pod of a manifest is to run, and what is between it and the network: node labels, a service mesh.
 
 Sources: Kubernetes well-known labels (node.kubernetes.io/instance-type), GKE (cloud.google.com/gke-accelerator), Istio
 resource annotations and sidecar injection, Linkerd proxy configuration (linkerd.io/inject, config.linkerd.io/skip-...).

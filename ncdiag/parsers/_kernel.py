@@ -31,7 +31,7 @@ _MILD = re.compile(
     r"(?<![Uu]n)[Cc]orrected|(?<![Uu]n)[Cc]orrectable|[Nn]on-?[Ff]atal|[Rr]ecovered|reset success|[Ss]ucceeded|\bCE\b"
     r"|(?:error|fault|fail)\w*[\s:=]{1,4}0\b|\b(?:no|0|without) (?:error|fault)|error status/mask|Decoding|injection"
 )
-"""What the hardware got over, and counters that stand at 0."""
+"""What the hardware got over, and counters that are at 0."""
 _TELLS = re.compile(
     r"enabled|loaded|initiali[sz]ed|registered|version|[Dd]ebug|DEBUG|ACPI|taints|tainting|handler|support"
 )

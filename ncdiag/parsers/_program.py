@@ -25,7 +25,7 @@ NOISE = lazy_regex(
     r"|Warning: Permanently added .{1,200} to the list of known hosts|\[\S+:\d+\] \d+ more process(?:es)? ha"
     r"|(?:\[\d+\] )?(?:NCCL INFO )?[\w/]{1,60}\.(?:cc|cu|h):\d+ -> \d"
 )
-"""What stands around errors and says nothing: stack frames, rules of dashes, progress bars, ssh's debug lines, what a
+"""What is around errors and says nothing: stack frames, rules of dashes, progress bars, ssh's debug lines, what a
 shell's tools may not read or do not find."""
 
 CONTINUED = lazy_regex(
@@ -103,7 +103,7 @@ def read(section: Section, is_known: Callable[[str], bool] = known, form: Form =
             collector.add(index, event, context, text)
             timeouts.see(index, event, context)
         if found and (found[0].event in _failing.EVENTS or _QUOTES.search(text)):
-            complaints.see(index, line, text)  # whoever complains speaks of failures, too
+            complaints.see(index, line, text)  # whoever complains mentions failures, too
         if found or expects_error or CONTINUED.match(text):
             continue
         remarked = complaints.see(index, line, text) or progress.see(index, context, text)

@@ -52,7 +52,7 @@ class Progress:
         self._late: deque[tuple[int, Context, str]] = deque(maxlen=_ENDS)
 
     def see(self, index: int, context: Context, text: str) -> bool:
-        """Take a line that is no message; tell whether it is a bar or a counter."""
+        """Take a line that is not a message; tell whether it is a bar or a counter."""
         text = text[:_LOOKED_AT]
         bar = _BAR.match(text) if "%|" in text else None
         if bar is not None and int(bar["total"]):
@@ -87,7 +87,7 @@ class Progress:
 
 
 def counts(text: str) -> bool:
-    """Is the line, which is no message, a bar or a counter?"""
+    """Is the line, which is not a message, a bar or a counter?"""
     text = text[:_LOOKED_AT]
     return ("%|" in text and _BAR.match(text) is not None) or _may_count(text)
 

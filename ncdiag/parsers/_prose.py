@@ -27,7 +27,7 @@ _PROGRAM = lazy_regex(
 _MARKUP = lazy_regex(r"\*\*|`[^`]{0,80}`|\[(?=[^\]]{1,80}\]\()|\]\([^)\s]{1,300}\)")
 """Emphasis, quoted names and links of Markdown, which are no words of the sentence."""
 _MARKER = lazy_regex(r"^[#>*\s-]*(?:\d{1,2}[.)]\s)?")
-"""What stands before a sentence in a list, a heading or a quotation."""
+"""What comes before a sentence in a list, a heading or a quotation."""
 _SMALL = frozenset(
     """a about after all also although always am an and any are as at be because been before but by can could did do
     does doing every everything for from had has have how if in into is it its itself just like maybe more most never no
@@ -58,7 +58,7 @@ _VOICE = lazy_regex(
 
 
 def is_voiced(text: str) -> bool:
-    """True if the sentence speaks of its writer or asks, which programs do not."""
+    """True if the sentence mentions its writer or asks, which programs do not."""
     return _VOICE.search(text[:_LONGEST].replace("\u2019", "'")) is not None or SCRIPT.search(text) is not None
 
 
@@ -68,7 +68,7 @@ _DENIED = lazy_regex(
     r"\s(?:\w+\s){0,2}$|\binstead\sof\s(?:an?\s|the\s)?$",
     re.IGNORECASE,
 )
-"""What stands in front of a word to deny it."""
+"""What is in front of a word to deny it."""
 _GONE = lazy_regex(
     r"\s(?:\w+\s)?(?:vanish(?:es|ed)|disappear(?:s|ed)|(?:is|are|was|were)\s(?:now\s)?(?:gone|fixed|solved|resolved)"
     r"|goes\saway"
@@ -80,7 +80,7 @@ _GONE = lazy_regex(
 
 
 def is_talk(text: str) -> bool:
-    """True if the sentence speaks of somebody, asks, or tells what may happen: nothing has just happened in it."""
+    """True if the sentence mentions somebody, asks, or tells what may happen: nothing has just happened in it."""
     return _TALK.search(text) is not None
 
 

@@ -1,7 +1,7 @@
 """The text form of a RAS report (NCCL src/ras/client_support.cc, 2.24.3 to 2.30): tables, then blocks of problems.
 
 Up to 2.25 a status that no rank told is UNKNOWN (NOCOMM later), counts are those of all collectives together, and
-missing ranks stand in one line; since 2.26 each has a line of its own.
+missing ranks are in one line; since 2.26 each has a line of its own.
 """
 
 from __future__ import annotations

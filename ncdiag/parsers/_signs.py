@@ -1,4 +1,4 @@
-"""Literals, one of which stands in every line that dearer patterns know: few lines have one, and those alone are tried.
+"""Literals, one of which is in every line that dearer patterns know: few lines have one, and those alone are tried.
 
 The signs of all readers are looked for at once.
 """
@@ -33,5 +33,5 @@ _all = Literals[Signs]()
 
 @functools.lru_cache(16)
 def _found(text: str) -> frozenset[Signs]:
-    """Whose signs stand in a text; several readers ask of one line, one after the other."""
+    """Whose signs are in a text; several readers ask of one line, one after the other."""
     return _all.owners(text)

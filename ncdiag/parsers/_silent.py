@@ -14,14 +14,14 @@ _NUMBER, _ALONE = re.compile(r"\d+"), re.compile(r"(?<![\w.:/-])\d+(?:\.\d+)?(?!
 _CODES = ("1", "12", "700")
 """Codes of failures, to CUDA and as statuses of completions."""
 _WIDTHS = {range(3): "1", range(5, 20): "65536"}
-"""Numbers short and long, for those that nothing stands beside: elsewhere the width tells what a number is.
+"""Numbers short and long, for those that nothing is beside: elsewhere the width tells what a number is.
 
 A line whose numbers are all of a width is not asked for it again.
 """
 
 
 def silent(line: str, *, notes: bool) -> Silence | None:
-    """How the line says nothing; None where it says something, or where what stands around it decides."""
+    """How the line says nothing; None where it says something, or where what is around it decides."""
     context, text = _context.split(line)
     if not text:
         return "chatter"

@@ -2,7 +2,7 @@
 
 Format: nvsmi_device_v11.dtd to v13.dtd of the CUDA driver package: an element a line, groups nested, ``<gpu id=...>``;
 an empty list of devices holds the word ``None`` on a line of its own.
-The lines are read one by one, so that what stands before a cut is read as well.
+The lines are read one by one, so that what comes before a cut is read as well.
 """
 
 from __future__ import annotations

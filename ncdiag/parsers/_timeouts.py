@@ -47,7 +47,7 @@ class Timeouts:
         self._stack: tuple[int, _context.Context] | None = None
 
     def see(self, index: int, event: _events.Found, context: _context.Context) -> None:
-        """Take an event that speaks of a timeout."""
+        """Take an event that mentions a timeout."""
         told = event.fields
         state = {name: told[name] for name in _STATE if name in told}
         if event.event == _FRAME:

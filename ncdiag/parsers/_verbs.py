@@ -225,6 +225,6 @@ def _reason(text: str) -> dict[str, Any]:
 
 
 def _errno(text: str) -> str | None:
-    """The name of the errno whose name or words stand in a text."""
+    """The name of the errno whose name or words are in a text."""
     told = reasons.of_text(text)
     return told.name if told is not None and told.name and re.fullmatch(r"E[A-Z0-9]{2,16}", told.name) else None

@@ -29,7 +29,7 @@ _OWN = (
     "compute_environment|distributed_type|machine_rank|num_machines|main_process_ip|main_process_port"
     "|main_training_function|downcast_bf16|rdzv_backend|same_network|deepspeed_multinode_launcher|tpu_use_cluster"
 )
-"""Keys that no other tool's files have, as far as they stand at the beginning of a line."""
+"""Keys that no other tool's files have, as far as they are at the beginning of a line."""
 _HEADING = (
     r"[ \t#*`-]{0,8}(?i:(?:root|main|head|master|worker|slave)[ _-]?)?(?P<what>(?i:node|machine|host|server|worker))"
     r"[ #_(-]{0,3}(?P<number>\d{1,4})\)?[ \t:=-]{0,4}"

@@ -96,7 +96,7 @@ def _names_itself(rules: Any, name: str) -> bool | None:  # noqa: ANN401
 
 
 def _of_text(section: Section) -> Iterator[Observation]:
-    """A rule's peers stand on the lines below it."""
+    """A rule's peers are on the lines below it."""
     groups: dict[str, tuple[int, dict[str, Any]]] = {}
     name, way, every = "", "", False
     for index, line in enumerate(section.lines):

@@ -36,7 +36,7 @@ _RATE = re.compile(
 _CHECKED = re.compile(r"Enabling peer access between GPU(?P<one>\d{1,3}) and GPU(?P<other>\d{1,3})")
 _WRONG = re.compile(r"Verification error @ element \d")
 _ERROR = re.compile(r"-> (?P<error>[a-zA-Z].{3,120}?)\s*$")
-"""The words of the CUDA error whose number stands in the line above."""
+"""The words of the CUDA error whose number is in the line above."""
 _DEVICE = re.compile(r"\s?Device (?P<gpu>\d{1,3}): \"?(?P<model>[^\"\n]{3,80}?)\"?\s*$")
 _PLACE = re.compile(
     r"\s+Device PCI Domain ID / Bus ID / location ID:\s+(?P<domain>\d{1,6}) / (?P<bus>\d{1,3}) / (?P<slot>\d{1,2})"

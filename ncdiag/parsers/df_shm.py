@@ -124,7 +124,7 @@ def _row(words: Sequence[str]) -> int | None:
 def _usual(words: Sequence[str], place: int, *, typed: bool) -> dict[str, str]:
     """A row's texts by field.
 
-    Rows without a device name begin with the sizes; the type of the file system stands before them under -T.
+    Rows without a device name begin with the sizes; the type of the file system comes before them under -T.
     """
     size, used, available = words[place - 4 : place - 1]
     before = words[: place - 4]

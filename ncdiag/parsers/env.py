@@ -191,7 +191,7 @@ def _is_prose(value: str) -> bool:
 
 
 def _printed(section: Section, found: dict[str, Observation]) -> dict[str, Observation]:
-    """``printenv NAME`` and ``echo $NAME``: the only line is the value. An empty line of ``echo`` is no value."""
+    """``printenv NAME`` and ``echo $NAME``: the only line is the value. An empty line of ``echo`` is not a value."""
     asked = _ASKED.match((section.command or "").strip())
     lines = [line for line in section.lines if line.strip() and line != section.command]
     if found or asked is None or len(lines) != 1:

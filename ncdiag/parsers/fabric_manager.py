@@ -34,7 +34,7 @@ _SXID = re.compile(
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
-    """Lines with the log's head; what stands between them is the rest of a long message and of no matter."""
+    """Lines with the log's head; what is between them is the rest of a long message and of no matter."""
     return _LINE.match(line) is not None or not line.strip()
 
 

@@ -40,7 +40,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 def parse(section: Section) -> Parsed:
     """One RankTable with what breaks HCCL's rules for it."""
     text = section.text.strip()
-    text = text if text.startswith("{") else "{" + text  # the brace on a line of its own stands above the section
+    text = text if text.startswith("{") else "{" + text  # the brace on a line of its own is above the section
     read = relaxed_json.loads(text)
     table = read.value if isinstance(read.value, dict) else {}
     said = dict(reversed(_SAID.findall(text[: relaxed_json.SIZE_LIMIT])))
@@ -90,7 +90,7 @@ def _device(server: dict[str, Any], device: dict[str, Any]) -> _Device:
 
 def _format_problems(read: relaxed_json.Relaxed, fields: dict[str, Any]) -> Iterable[str]:
     if not read.valid:
-        yield f"It is no valid JSON: {read.complaint}."
+        yield f"It is not valid JSON: {read.complaint}."
     if fields["version"] is not None and fields["version"] not in _VERSIONS:
         yield f"The version {fields['version']} is none of {', '.join(sorted(_VERSIONS))}."
     if fields["status"] is not None and fields["status"] != "completed":
@@ -116,7 +116,7 @@ def _address_problems(servers: list[dict[str, Any]], devices: list[_Device]) -> 
     addresses = Counter(str(device.get("device_ip") or "") for device in devices)
     for address, times in addresses.items():
         if address and ip_address(address) is None:
-            yield f"The device_ip {address} is no address."
+            yield f"The device_ip {address} is not an address."
         elif address and times > 1:
             yield f"The device_ip {address} stands {times} times."
     if addresses[""] and len(servers) > 1:

@@ -27,7 +27,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """One event with all ranks; nothing where no rank stands below the words."""
+    """One event with all ranks; nothing where no rank is below the words."""
     found = [(index, match["rank"]) for index, line in enumerate(section.lines) if (match := _RANK.match(line))]
     unread = [i for i, line in enumerate(section.lines) if line.strip() and not _RANK.match(line) and i]
     if not found:

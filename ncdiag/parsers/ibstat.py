@@ -1,7 +1,7 @@
 """``ibstat``: the RDMA devices of a host and the state of their ports.
 
 Format: rdma-core, infiniband-diags/ibstat.c (``ca_dump``, ``port_dump``): ``CA 'name'``, its values one tab deeper,
-``Port n:`` and the port's values another tab deeper; a port asked for by number stands alone under ``CA: 'name'``.
+``Port n:`` and the port's values another tab deeper; a port asked for by number is alone under ``CA: 'name'``.
 An iWARP adapter is an ``iWARP RNIC``. ``-l`` lists names alone. A paste may begin inside a block (the device
 is then `UNNAMED`), may have lost its indentation, and may hold ``ibwarn`` and ``ibpanic`` lines of libibumad.
 """

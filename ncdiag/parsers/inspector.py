@@ -128,7 +128,7 @@ def _records(section: Section) -> Iterator[tuple[int, _Record | None]]:
 
 
 def _spread(section: Section) -> Iterator[tuple[int, _Record | None]]:
-    """Objects that are printed over several lines; the first may lack its brace, which stands above the section."""
+    """Objects that are printed over several lines; the first may lack its brace, which is above the section."""
     text = section.text[:_SIZE_LIMIT].strip()
     if not text.startswith("{"):
         text = "{" + text

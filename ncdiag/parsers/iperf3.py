@@ -39,7 +39,7 @@ _SCALE = {"": 1e-9, "K": 1e-6, "M": 1e-3, "G": 1.0, "T": 1e3}
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
-    """Connections, intervals, the summary, and what stands around them."""
+    """Connections, intervals, the summary, and what is around them."""
     return _OTHER.match(line) is not None or basics.is_elision(line)
 
 

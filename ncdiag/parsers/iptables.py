@@ -47,7 +47,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 def parse(section: Section) -> Parsed:
     """``input_policy``, ``input_drops`` and ``input_allows`` of the host, by the filter table and the jumps from INPUT.
 
-    ``mesh_chain`` is one by which a service mesh takes connections; it stands in the table nat.
+    ``mesh_chain`` is one by which a service mesh takes connections; it is in the table nat.
     """
     targets: dict[str, list[str]] = defaultdict(list)
     allows: dict[str, list[str]] = defaultdict(list)

@@ -39,7 +39,7 @@ _WRAPPER = (
     r"|nsys[ \t]+profile|numactl|ssh)"
 )
 """What starts a launcher, in a container or on another host."""
-_BEHIND = r"[^\s|;&]{0,2000}(?=[ \t]).{0,2000}?"  # the value, and whatever stands before the program
+_BEHIND = r"[^\s|;&]{0,2000}(?=[ \t]).{0,2000}?"  # the value, and whatever comes before the program
 _ASSIGNED = rf"[A-Z][A-Za-z0-9_]{{1,60}}={_BEHIND}[ \t/]"
 ANCHOR = (
     r"[ \t]{0,24}(?:(?:sudo|time|nohup|exec|env)[ \t]+(?:-E[ \t]+)?)?"

@@ -98,7 +98,7 @@ def _absent(section: Section, filters: Sequence[Sequence[str]], listed: set[obje
 
 
 def _would_show(stage: Sequence[str]) -> set[str] | None:
-    """Module names that this grep passes; None when it is no grep that can be read (another program, -v, patterns)."""
+    """Module names that this grep passes; None for one that cannot be read (another program, -v, patterns)."""
     read = _grep(stage)
     if read is None:
         return None

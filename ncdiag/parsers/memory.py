@@ -21,7 +21,7 @@ COMMANDS: tuple[str, ...] = (
     *(f"free -{unit}" for unit in _UNITS), "free --mega", "free --giga", "free --mebi", "free --gibi", "free --human",
     "cat /proc/meminfo", "head /proc/meminfo", "less /proc/meminfo",
 )  # fmt: skip
-"""``free`` alone is a word of English: what stands behind it in a log need not be a table."""
+"""``free`` alone is a word of English: what is behind it in a log need not be a table."""
 ANCHOR = r"[ \t]{6,20}total[ \t]{1,12}used[ \t]{1,12}free[ \t]{1,12}shared[ \t]|MemTotal:[ \t]{1,16}\d{1,15} kB[ \t]*$"
 
 _HEAD = re.compile(r"\s+total\s+used\s+free\s+shared\s")

@@ -2,7 +2,7 @@
 
 Format: NVIDIA's mlnx-tools, ``mlnx_qos -i <interface>``: ``DCBX mode``, ``Priority trust state``, ``dscp2prio mapping``
 with a line a priority, ``PFC configuration`` with the rows ``priority``, ``enabled`` and ``buffer``, then the traffic
-classes, which are not read. The interface stands in the command only, or in the heading of a script; else it is
+classes, which are not read. The interface is in the command only, or in the heading of a script; else it is
 `UNNAMED`. ``Global tclass=N`` is what the driver of NVIDIA's OFED keeps in ``<device>/tc/<port>/traffic_class`` of
 /sys/class/infiniband (mlx5_ib main_ext.c); ``cma_roce_tos`` prints the one of connections by the RDMA CM, not read.
 """

@@ -30,7 +30,7 @@ _LIMIT = 600
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
-    """Titles with their rule, and pairs of name and value; a blank line stands before a title."""
+    """Titles with their rule, and pairs of name and value; a blank line comes before a title."""
     if len(lines) > _LIMIT:
         return False
     if not line.strip() or _RULE.match(line):

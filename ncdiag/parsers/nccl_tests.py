@@ -53,7 +53,7 @@ _OUT_OF_BOUNDS = re.compile(r"#?\s*Out of bounds values\s*:\s*(\d{1,15})\s*(OK|F
 _AVERAGE = re.compile(r"#?\s*Avg bus bandwidth\s*:\s*([\d.]{1,20}|\S+)\s*(OK|FAILED)?")
 _ROW = re.compile(rf"\s*\d{{1,14}}\s+\d{{1,14}}\s+{_TYPES}\s")
 _REST = re.compile(r"\s*(?:(?:-?[\d.]{1,20}(?:e[+-]\d{1,3})?|-?inf|-?nan|N/A)(?:\s+|$)){1,20}$")
-"""What may be the rest of a row of which the beginning stands in another line: NCCL broke it apart."""
+"""What may be the rest of a row of which the beginning is in another line: NCCL broke it apart."""
 _CHATTER = re.compile(
     r"#?\s*(?:$|Using devices|out-of-place|\(B\)|Collective test (?:starting|concluded)|Reporting "
     r"|rccl-tests: Version\b)"
@@ -216,7 +216,7 @@ class _Runs:
 
 
 def _guessed(words: Sequence[str]) -> list[str] | None:
-    """Column names of a row that stands below no head."""
+    """Column names of a row that is below no head."""
     four = ["time", "algbw", "busbw", "#wrong"]
     if len(words) <= len(_KNOWN_HEAD):
         return None

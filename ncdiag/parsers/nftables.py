@@ -1,7 +1,7 @@
 """``nft list ruleset`` (or ``list table``, ``list chain``): what the packet filter does with what comes in.
 
 Source of the format: nftables src/rule.c (chain_print_declaration, table_print); a base chain names its type, hook,
-priority and policy, without a policy it accepts. A rule's verdict stands at its end.
+priority and policy, without a policy it accepts. A rule's verdict is at its end.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def _is_host(lines: Sequence[str], line: str) -> bool:
-    """True for the name of the host, which stands alone below the version of the driver."""
+    """True for the name of the host, which is alone below the version of the driver."""
     above = next((text for text in reversed(lines[-2:]) if text.strip()), "")
     return above.startswith(_ABOVE_HOST) and _HOST.match(line) is not None
 

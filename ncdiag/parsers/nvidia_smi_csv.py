@@ -122,7 +122,7 @@ def _slowdowns(told: Mapping[str, str]) -> list[str] | None:
 
 
 def _unreadable(told: Mapping[str, str]) -> str | None:
-    """The error that stands in place of the values of a GPU that the driver lost; None when they can be read."""
+    """The error that is in place of the values of a GPU that the driver lost; None when they can be read."""
     lost = next((value for value in told.values() if value in _LOST), None)
     errors = sum(value == _UNKNOWN for value in told.values())
     found = lost or (_UNKNOWN if errors > 1 and errors * _SHARE >= len(told) else None)

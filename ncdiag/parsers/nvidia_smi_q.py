@@ -42,7 +42,7 @@ _IDLE = frozenset({"Idle", "Applications Clocks Setting", "Sync Boost"})
 """Reasons that hold nothing back that somebody would miss."""
 _DEPTH = 12
 _INDENT = 4
-"""Blanks before what is told of a GPU; none stand before what is told of the host."""
+"""Blanks before what is told of a GPU; none come before what is told of the host."""
 
 _Path = tuple[str, ...]
 
@@ -263,7 +263,7 @@ def _fabric_problems(told: Mapping[_Path, str]) -> list[str] | None:
 
 
 def _unreadable(told: Mapping[_Path, str]) -> str | None:
-    """The error that stands in place of the GPU's values; None when they can be read."""
+    """The error that is in place of the GPU's values; None when they can be read."""
     lost = next((value for value in told.values() if value in _LOST), None)
     told_values = [value for value in told.values() if value != "N/A"]
     errors = sum(value == "Unknown Error" for value in told_values)

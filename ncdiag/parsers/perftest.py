@@ -1,7 +1,7 @@
 """Output of perftest (``ib_write_bw``, ``ib_send_lat`` and the like): what a link carries without NCCL.
 
 Source of the format: linux-rdma/perftest src/perftest_parameters.c (ctx_print_test_info, print_full_bw_report,
-print_report_lat), src/perftest_parameters.h (RESULT_FMT and the rest), src/cuda_memory.c (what stands above the header
+print_report_lat), src/perftest_parameters.h (RESULT_FMT and the rest), src/cuda_memory.c (what is above the header
 when the buffers lie on a GPU), releases 4.5 to 26. ``MB/sec`` of older releases are MiB/s like those of newer ones.
 """
 
@@ -217,7 +217,7 @@ def _event(section: Section, index: int, event: str, fields: dict[str, Any]) -> 
 
 
 def _gid(text: str) -> str | None:
-    """The sixteen numbers of a GID, in decimal, as an address; None where one is no byte."""
+    """The sixteen numbers of a GID, in decimal, as an address; None where one is not a byte."""
     numbers = [int(part) for part in text.split(":")]
     return str(ipaddress.IPv6Address(bytes(numbers))) if max(numbers) <= _BYTE else None
 

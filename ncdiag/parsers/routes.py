@@ -2,7 +2,7 @@
 
 Format: iproute2, ip/iproute.c (``print_route``: ``destination via gateway dev interface ... metric n``, nexthops of one
 route on lines below it); net-tools, lib/inet_gr.c (columns under ``Destination Gateway Genmask Flags``). Destinations
-become CIDR texts or ``default``. The answer to ``ip route get`` is no route of the table: `route_get` reads it.
+become CIDR texts or ``default``. The answer to ``ip route get`` is not a route of the table: `route_get` reads it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ COMMANDS = (
 )  # fmt: skip
 _ADDRESS = r"(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{1,4}:[0-9a-f:]{1,36})"
 _NEIGHBOUR = r"(?:lladdr|extern_learn|REACHABLE|STALE|DELAY|PROBE|FAILED|INCOMPLETE|PERMANENT|NOARP)\b"
-"""What stands behind an address in ``ip neigh``, whose lines begin as those of routes."""
+"""What is behind an address in ``ip neigh``, whose lines begin as those of routes."""
 _TYPES = r"(?:unicast |unreachable |blackhole |prohibit |local |broadcast |multicast |anycast |throw )?"
 ANCHOR = (
     rf"{_TYPES}(?:default|{_ADDRESS}(?:/\d{{1,3}})?) (?:via (?:inet6 )?{_ADDRESS} )?dev [\w.@-]{{1,64}}"
@@ -119,7 +119,7 @@ def _row(line: str) -> tuple[str, str, str | None, int | None] | None:
 
 
 def _cidr(text: str) -> str:
-    """``10.0.0.5`` as ``10.0.0.5/32``, ``0.0.0.0/0`` as ``default``; what is no network stays as it is."""
+    """``10.0.0.5`` as ``10.0.0.5/32``, ``0.0.0.0/0`` as ``default``; what is not a network stays as it is."""
     try:
         network = ipaddress.ip_network(text, strict=False)
     except ValueError:

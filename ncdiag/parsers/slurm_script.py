@@ -25,7 +25,7 @@ _TEXT = 4000
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
-    """More options; comments that are switched-off options (``##SBATCH``) stand between them."""
+    """More options; comments that are switched-off options (``##SBATCH``) are between them."""
     return len(lines) < _LINES and line.startswith(("#SBATCH", "##SBATCH", "# SBATCH", "###"))
 
 

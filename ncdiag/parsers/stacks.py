@@ -95,7 +95,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def _belongs(line: str, text: str) -> bool:
-    """Is it what stands between frames: variables, source text, the rest of a frame, what gdb says beside them?"""
+    """Is it what is between frames: variables, source text, the rest of a frame, what gdb says beside them?"""
     return _LOCALS.match(line) is not None or _NOT_A_FRAME.match(text) is not None or text.startswith("at ")
 
 

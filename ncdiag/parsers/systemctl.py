@@ -80,7 +80,7 @@ def parse(section: Section) -> Parsed:
 
 
 def _said(line: str, unit: str | None) -> tuple[str, dict[str, Any]] | None:
-    """The unit that a line speaks of and what it says."""
+    """The unit that a line mentions and what it says."""
     listed = _LISTED.match(line)
     if listed:
         return listed["unit"], {"active": listed["state"] == "active"}

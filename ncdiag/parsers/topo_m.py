@@ -1,7 +1,7 @@
 """``nvidia-smi topo -m`` and ``-mp``: distances between GPUs and NICs, CPU and NUMA affinity, NIC legend.
 
 Source of the format: nvidia-smi (CUDA driver package, seen from release 384 to 570). Cells are divided by tabs, which
-pastes often turn into blanks; HCAs stand under their own names in old releases and as NIC0, NIC1 ... with a legend in
+pastes often turn into blanks; HCAs are under their own names in old releases and as NIC0, NIC1 ... with a legend in
 new ones. A hidden CPU mask leaves an empty cell between two tabs. ``-mp`` leaves NVLink out.
 """
 

@@ -2,7 +2,7 @@
 
 A line is judged once, by itself: does it begin a section, is it a message, a failure, a sentence? Lines that differ in
 numbers alone share the answer, unless a number decides, and are dropped buffer by buffer without being looked at. What
-stands in an open section is read whatever it says: what it is, the lines above tell.
+is in an open section is read whatever it says: what it is, the lines above tell.
 
 Dropped lines are counted, the first of them kept to be shown. Of counters (steps, bars) the first and the last lines
 are read, as they tell whether the program went on.
@@ -43,9 +43,9 @@ BOOK = 1000
 PIECE = 1 << 17
 """Bytes that are looked at together: with their lines they fit a processor's cache."""
 _NUMBER = re.compile(rb"\d(?<![\w.:/-].)\d*(?:\.\d+)?(?![\w/-]|\.\w|:\S)")
-"""A number that stands alone: in times, addresses and releases the widths tell what they are.
+"""A number that is alone: in times, addresses and releases the widths tell what they are.
 
-What stands before is asked of behind the first digit: `re` passes quickly over what a pattern cannot begin with.
+What comes before is asked of behind the first digit: `re` passes quickly over what a pattern cannot begin with.
 """
 _HASH = re.compile(
     rb"[0-9a-f](?<![A-Za-z0-9].)(?=[0-9a-f]{5})(?:(?<=\d)\d*[a-f]|(?<=[a-f])[a-f]*\d)[0-9a-f]*(?![A-Za-z0-9])"
@@ -262,7 +262,7 @@ class Sieve:
         return max(at, end)
 
     def _look_at(self, number: int, line: bytes, kept: list[Line]) -> None:
-        """Judge a line that is not known; what stands in an open section is not judged."""
+        """Judge a line that is not known; what is in an open section is not judged."""
         if self._led or self._cutter.is_open or len(line) > LONGEST:
             self._give(number, line, kept)
             return

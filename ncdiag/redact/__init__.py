@@ -3,7 +3,7 @@
 Kept is what a diagnosis rests on: which addresses share a subnet (of any length), the private range or link-local
 prefix they are in, host parts, gateways and masks; names of interfaces and HCAs with their numbers; vendors in MAC
 addresses and GUIDs and how these hang together. Replaced are the middle bits of addresses, MACs and GUIDs, the
-letters in names of hosts, domains, users, their folders and buckets, UUIDs and serial numbers; what stands in is as
+letters in names of hosts, domains, users, their folders and buckets, UUIDs and serial numbers; what is in is as
 long, so that wrapped lines break where they broke. Values of secrets are removed and nowhere kept.
 """
 

@@ -1,6 +1,6 @@
 """Stand-ins of addresses, GUIDs, UUIDs and serial numbers: as long as before, and in the same networks as before.
 
-Bits are changed from the left, each by what stands before it and a key, so that two addresses that share a prefix of
+Bits are changed from the left, each by what comes before it and a key, so that two addresses that share a prefix of
 any length share it afterwards (the scheme of Crypto-PAn). A bit stays where changing it would make the written number
 longer or shorter: 8 and 12 are of one /21, so that 8 may become 9, but no 12.
 """
@@ -23,7 +23,7 @@ _RELEASE = re.compile(
     r"(?:[=<>~!]=|(?<![A-Za-z])(?i:version|release|cudnn|driver|firmware|fw|ofed|toolkit|nccl|rccl|libs?\w*|ucx"
     r"|hpcx|doca|build|v|r|rev|revision|tensorrt|cublas|cusparse|cufft|package|tag)[ :=(-]{0,3}|-cu\d\d[- =]{1,3})\Z"
 )
-"""What stands before a number of four parts that is a release."""
+"""What comes before a number of four parts that is a release."""
 _V6 = re.compile(
     r"(?:(?<![\w:.])|(?<=Gids)"
     r"|(?<=Gid)(?!s))(?P<lead>(?!\w{0,12}Gid)(?=[\w.-]{0,15}[g-zG-Z_.-])[A-Za-z][\w.-]{0,15}:"
@@ -119,7 +119,7 @@ class Addresses:
         return "ip-" + self._stand_in(found["ip"], made, "IPv4 address")
 
     def _address(self, octets: bytes, mask: int = 32) -> int:
-        """An IPv4 address with its middle octets changed, bit by bit by what stands before (subnets stay subnets)."""
+        """An IPv4 address with its middle octets changed, bit by bit by what comes before (subnets stay subnets)."""
         number = int.from_bytes(octets, "big")
         first = octets[0]
         if first in {0, 127} or first >= 224 or octets[:2] == b"\xa9\xfe":  # noqa: PLR2004  (this host, loopback, multicast, masks, link-local)

@@ -112,7 +112,7 @@ class _Deeper(Block):
         return line[: field.end("name")] + line[field.end("name") : field.start("rest")] + _hidden(rest), self
 
     def _plain(self, line: str, depth: int) -> str:
-        """A line that is no field of a mapping."""
+        """A line that is not a field of a mapping."""
         if self._items:
             item = _LIST_ITEM.match(line)
             return f"{item['lead']}{HIDDEN}" if item else line
@@ -196,7 +196,7 @@ def opened(lines: Sequence[str], index: int, promised: Promise) -> Block | None:
 
 
 def _of_field(line: str, below: str) -> Block | None:
-    """A field with a secret name whose value stands below it."""
+    """A field with a secret name whose value is below it."""
     field = _FIELD.match(line)
     if field and _SCALAR.match(field["rest"] or "") and "{" not in (field["rest"] or ""):
         named = promise(field["name"])

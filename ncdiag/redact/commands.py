@@ -87,7 +87,7 @@ _PLACES = re.compile(
     r"|--passphrase(?:-fd)?|passwd[ \t]+--stdin|crypto[ \t]+isakmp[ \t]+key|iwconfig[ \t]+\S{1,20}[ \t]+key"
     r"|nmcli.{0,200}[ \t]password|/pass|/password|/pw)[ \t:]{1,4}(?:s:)?"
 )
-"""What stands before a secret that only its place tells: words of commands, of SQL and of switches' configurations."""
+"""What comes before a secret that only its place tells: words of commands, of SQL and of switches' configurations."""
 _LITERALS = re.compile(
     r"(?<![\w-])(?:-b|--cookie)[ =][\"']?[\w.-]{1,60}=|--from-literal[= ][\"']?[\w.-]{1,80}="
     r"|\bvault[ \t]+(?:kv[ \t]+)?(?:put|write|patch)[ \t]+\S{1,200}(?:[ \t]+[\w.-]{1,60}=)"
@@ -135,7 +135,7 @@ def commands(line: str) -> Iterator[Span]:
 
 
 def _logins(line: str) -> Iterator[Span]:
-    """What ``login`` and its kin are given, when it is no host."""
+    """What ``login`` and its kin are given, when it is not a host."""
     for found in _SAID.finditer(line):
         if looks_random(found["secret"]) and not _ADDRESS.match(found["secret"]):
             yield found.span("secret")
@@ -154,7 +154,7 @@ _BOTH_QUOTED = re.compile(
 
 
 def _ends(line: str) -> Iterator[int]:
-    """Where what stands before a secret ends."""
+    """Where what comes before a secret ends."""
     for found in _PLACES.finditer(line):
         yield found.end()
     more = True

@@ -11,7 +11,7 @@ from ncdiag.redact.names import Promise, is_value, promise
 __all__ = ["Span", "named_apart", "pairs", "value_at"]
 
 Span = tuple[int, int]
-"""From where to where a secret stands in a line."""
+"""From where to where a secret is in a line."""
 
 _LIMIT = 4000
 _LOOKS, _FEW = 30, 64
@@ -22,7 +22,7 @@ _HEAD = re.compile(
     r"(?P<sep>[ \t]{0,20}(?:=>|:=|\?=|\+=|={1,3}|::?(?![:/]/)|%3[DdAa]|→|->|~>)[ \t]{0,20}"
     r"|(?P<listed>,[ \t]{0,4}(?=b?\\{0,3}[\"']))|(?P<tag>>)|(?P<call>\(\s?(?=[\"'])))|(?P<gap>[ \t]{1,20})(?=\S))"
 )
-"""A name and what parts it from its value. ``listed``: elements of a list; ``gap``: only blanks stand between."""
+"""A name and what parts it from its value. ``listed``: elements of a list; ``gap``: only blanks are between."""
 _OPEN = re.compile(
     r"(?:[bruf]|SecretStr\(|os\.environ\.setdefault\()?(?P<q>\\{0,3}[\"'`]|&quot;|&#34;|%22"
     r"|\*\*)",
@@ -101,7 +101,7 @@ def pairs(line: str) -> Iterator[Span]:
 
 
 def _value_of(line: str, head: re.Match[str], name: str, promised: Promise, limit: int) -> Span | None:
-    """The secret after a name, None where what stands there is none."""
+    """The secret after a name, None where what is there is none."""
     if head["gap"]:
         return _after_blanks(line, head, promised)
     if head["tag"] and line[head.start() - 1 : head.start()] not in {"<", ":"}:
@@ -132,7 +132,7 @@ def _value_of(line: str, head: re.Match[str], name: str, promised: Promise, limi
 
 
 def _rest(line: str, head: re.Match[str], span: Span, promised: Promise) -> Span:
-    """A value without quotes that has several words, where the name begins the line and nothing else stands in it."""
+    """A value without quotes that has several words, where the name begins the line and nothing else is in it."""
     rest = line[span[1] :].rstrip()
     words = promised is Promise.PASSWORD and rest[:1] == " " and len(rest) < _SENTENCE
     if not words or _REST.search(rest + " ") or not _LINE_START.match(line[: head.start("name")]):

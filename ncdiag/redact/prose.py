@@ -63,7 +63,7 @@ _BESIDE = re.compile(
     r"|login)\b.{0,60}) / (?P<after>[^\s\"'`]{8,200})",
     re.IGNORECASE,
 )
-"""A word beside that of the secret, which counts where small and large letters, digits and signs stand in it."""
+"""A word beside that of the secret, which counts where small and large letters, digits and signs are in it."""
 _SHORT = re.compile(
     r"\b(?:use|using|used|with|typed?|enter|entered|have|set|put|send|sent"
     r"|gave)\s{1,3}[\"'`]?(?P<as>[^\s\"'`]{5,200})[\"'`]?\s{1,3}(?:as|for)\s(?:the\s|my\s|a\s|your\s|our\s"
@@ -117,7 +117,7 @@ def prose(line: str) -> Iterator[Span]:
 
 
 def _beside(line: str) -> Iterator[Span]:
-    """What stands beside the word alone, and looks like nothing but a secret."""
+    """What is beside the word alone, and looks like nothing but a secret."""
     for found in _BESIDE.finditer(line):
         group = found.lastgroup or "value"
         if _STRONG.match(found[group]) and is_value(found[group], Promise.LIKELY) and "://" not in found[group]:
@@ -136,7 +136,7 @@ def _tail(value: str) -> str:
 
 
 def _checked(found: re.Match[str], *, said: bool) -> Iterator[Span]:
-    """The value, when the sentence says that it is one: of a password any word, of a key what is no word."""
+    """The value, when the sentence says that it is one: of a password any word, of a key what is not a word."""
     span = _without_end(found)
     value = found.string[slice(*span)]
     password = _PASSES.match(found["what"]) is not None

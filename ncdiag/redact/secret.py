@@ -52,7 +52,7 @@ class Secrets:
         self._block: Block | None = None
         self._quiet: dict[bytes, int] = {}
         self._promising: set[int] = set()
-        """Lines of this part that promise a secret on another line, or stand in a block that may hold one."""
+        """Lines of this part that promise a secret on another line, or are in a block that may hold one."""
 
     def removed(self, line: str) -> str:
         """The line without its secrets, when the lines come one by one."""

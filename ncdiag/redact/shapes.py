@@ -77,7 +77,7 @@ class Shapes:
     """
 
     def __init__(self, names: Callable[[str], bool] = lambda _: False) -> None:
-        """``names`` says of a shape whether a name may stand in it."""
+        """``names`` says of a shape whether a name may be in it."""
         self._names = names
         self._known: dict[bytes, int] = {}
 

@@ -115,7 +115,7 @@ class Redactor:
         return self._names.may_stand_in(shape) or (spread is not None and spread.search(shape) is not None)
 
     def _told_before(self) -> tuple[int, re.Pattern[str] | None, re.Pattern[str] | None]:
-        """Secrets that a name told somewhere, to be removed where they stand alone; and by their shapes."""
+        """Secrets that a name told somewhere, to be removed where they are alone; and by their shapes."""
         if self._spread[0] != len(self._known):
             listed = "|".join(map(re.escape, sorted(self._known, key=len, reverse=True)))
             shapes = "|".join(sorted({re.escape(re.sub(r"\d", "0", known)) for known in self._known}))

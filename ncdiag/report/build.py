@@ -81,7 +81,7 @@ def report(
 
 
 def _ruled_out(view: View, diagnosis: results.Diagnosis) -> Iterator[model.RuledOut]:
-    """What is ruled out, but for what a finding speaks of."""
+    """What is ruled out, but for what a finding mentions."""
     at_fault = {found.rule.area for found in diagnosis.findings if found.severity != "info"}
     for found in ruled_out(view.job, view):
         if at_fault.isdisjoint(found.areas):

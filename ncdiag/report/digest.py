@@ -233,7 +233,7 @@ def suspects_lead(report: Report) -> bool:
 
 
 def suspects_title(report: Report) -> str:
-    """What stands above the suspects: where nothing is seen to have failed they are no more than worth a look."""
+    """What is above the suspects: where nothing is seen to have failed they are no more than worth a look."""
     if report.summary.verdict in {"risk-only", "healthy-as-far-as-seen"}:
         return "Worth a look (nothing is seen to have failed)"
     return "Most likely (not proved)"
@@ -348,7 +348,7 @@ def asked(things: Sequence[str], glue: str) -> str:
 
 def failed(fault: str) -> str:
     """What ncdiag itself failed at, with what to do about it."""
-    return f"{fault}; all else stands. Please report it: NCDIAG_DEBUG=1 shows where."
+    return f"{fault}; the rest of the report is valid. Please report it: NCDIAG_DEBUG=1 shows where."
 
 
 def disagreement(conflict: Conflict) -> str:

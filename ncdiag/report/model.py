@@ -301,7 +301,7 @@ class Report(Part, frozen=True, kw_only=True):
     """The whole answer. ``findings`` holds all that fired, roots first; ``findings[0]`` leads.
 
     ``answers`` are the names of findings and suspects in the order in which a report shows them: causes, suspects,
-    symptoms, risks, notes. There are ``suspects`` only where no finding names what is to be mended.
+    symptoms, risks, notes. There are ``suspects`` only where no finding names what is to be fixed.
     ``timeline``: who failed first, where several ranks or hosts speak and something failed.
     ``ruled_out``: where something goes wrong, what its cause is not.
     ``faults``: what ncdiag itself failed at, and left out. ``looks``: every look at a machine, where ``check`` asked.

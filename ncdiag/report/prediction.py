@@ -107,6 +107,6 @@ def _flat(one: Prediction) -> dict[str, object]:
 
 
 def _promised(answer: Chosen) -> dict[str, object]:
-    """The fields of the JSON form; NICs and local transports stand among the reasons there."""
+    """The fields of the JSON form; NICs and local transports are among the reasons there."""
     fields: dict[str, object] = msgspec.to_builtins(answer)
     return {name: value for name, value in fields.items() if name not in {"nics", "local"}}

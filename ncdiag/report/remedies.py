@@ -128,7 +128,7 @@ def _missing(rule_fix: RuleFix, found: results.Finding, values: Values) -> Itera
         for name in _best_names(text):
             value = values.compute(name, found.instances[0])
             if value.text is None:
-                reason = value.reason or "The value cannot be told from this input."
+                reason = value.reason or "The value cannot be computed from this input."
                 yield reason[:1].upper() + reason[1:].removesuffix(".") + "."
                 if value.ask_for:
                     yield f"Paste {asked(value.ask_for, ', ')}."

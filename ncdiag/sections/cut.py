@@ -76,7 +76,7 @@ class Cutter:
 
     @property
     def is_open(self) -> bool:
-        """May the next line belong to what stands above it, whatever it says?"""
+        """May the next line belong to what is above it, whatever it says?"""
         return self._open is not None or self._held is not None or 0 < self._rule == self._last_number
 
     def alone(self, line: str) -> Literal["text", "nothing", "begins"]:
@@ -91,7 +91,7 @@ class Cutter:
         """Close what is open and return all sections in the order in which they began."""
         self._release()
         if self._open is not None and not self._open.lines:
-            self._open = None  # the input ends behind an echoed command: cut off, which is no empty answer
+            self._open = None  # the input ends behind an echoed command: cut off, which is not an empty answer
         self._close()
         self._flush_text()
         self.sections.sort(key=lambda section: section.first_line)

@@ -40,7 +40,7 @@ _TABBED, _ALIGNED, _, _GREP, _NAMED = _LAYOUTS
 _GREP_BREAK = "--"
 _ROW_ZERO = lazy_regex(r" {0,8}0[ \t]")
 _OTHER = lazy_regex(r" ?\Z| \S|[0-9a-fA-F]{2}[:.]")
-"""What stands behind a rank's label, an interface's index or in a PCI address, in place of behind a line number."""
+"""What is behind a rank's label, an interface's index or in a PCI address, in place of behind a line number."""
 _QUOTED = lazy_regex(r"\s{0,8}(?:b|r|u|f)?(?P<mark>[\"'`])(?P<text>.*)(?P=mark)\s?[,;+\\]?\s{0,4}$")
 _EMPTY = lazy_regex(r"\s*[\[\](){}]?\s*$")
 
@@ -161,14 +161,14 @@ _MARKS = (
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """What stands on both sides of each line of a block: borders of a pane, quotation marks of a list of strings."""
+    """What is on both sides of each line of a block: borders of a pane, quotation marks of a list of strings."""
 
     pattern: re.Pattern[str]
     doubtful: bool = False
     sure: bool = False
 
     def blocks(self, lines: Sequence[Line]) -> list[tuple[int, int]]:
-        """Blocks of at least two lines; what opens and closes a list stands between them."""
+        """Blocks of at least two lines; what opens and closes a list is between them."""
         carries = [self.pattern.match(line.text) is not None or bool(_EMPTY.match(line.text)) for line in lines]
         blocks = block_ends(lines, carries, 9) if any(carries) else []
         return [(start, end) for start, end in blocks if sum(carries[start:end]) >= _FEWEST]

@@ -49,14 +49,14 @@ _NEARLY_ALL, _MOST = 9, 1
 
 
 class Head(msgspec.Struct, frozen=True):
-    """A layer of clothes: what stands at the beginning of each line of a block.
+    """A layer of clothes: what is at the beginning of each line of a block.
 
     Groups of the pattern: ``host``; ``label``, which tells processes apart whose lines alternate; ``date``, ``clock``
     and ``zone``, or ``epoch``; ``level``; ``fact``, kept as it is, for it tells a rank or a process.
 
     ``doubtful``: it also begins comments, lists and sentences: nearly all lines of a block have to carry it, and
     settings and commands behind it count for nothing. ``alone``: besides, there is little else in the text.
-    ``again``: a label has to come again, for words and numbers stand before colons everywhere. ``proven``: NCCL has to
+    ``again``: a label has to come again, for words and numbers come before colons everywhere. ``proven``: NCCL has to
     give the host of a line the same name. ``sure``: nothing else looks like it.
     """
 

@@ -65,7 +65,7 @@ _NO_HOST = lazy_regex(
     r"-?\d[\da-f-]*",
     re.IGNORECASE,
 )
-"""What ends in a number and is no machine."""
+"""What ends in a number and is not a machine."""
 _DESCRIBED = lazy_regex(r"Name:\s{3,40}(?P<name>[a-z0-9][a-z0-9.-]{0,252})\s*$")
 """The first line of ``kubectl describe``."""
 _SYSTEM = [["", name] for name in ("dev", "etc", "proc", "run", "sys", "usr")]
@@ -150,7 +150,7 @@ def is_fence(line: str) -> bool:
 
 
 def is_rule(line: str) -> bool:
-    """A line of dashes or the like alone, as it stands above and below a name in dshbak's and clush's output."""
+    """A line of dashes or the like alone, as it is above and below a name in dshbak's and clush's output."""
     return len(line) < 200 and _RULE.match(line) is not None  # noqa: PLR2004
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import zipfile
 
 HEAD_SIZE = 512
-"""Bytes that `kind_of` wants to see; the mark of a tar archive stands at offset 257."""
+"""Bytes that `kind_of` wants to see; the mark of a tar archive is at offset 257."""
 
 FREE_OUTPUT = 64 << 20
 """Bytes that come out of compressed data before its ratio is looked at."""

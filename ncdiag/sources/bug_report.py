@@ -24,7 +24,7 @@ _COMMAND = re.compile(
     rb"|systemctl)((?: [\w.,=/\"*:-]{1,100}){0,12}):?\s*$"
 )
 _SCANNED = re.compile(rb"  (?:(journalctl -b -\d)|(/var/log/[\w./-]{1,60})):\s*$")
-"""What stands above the lines about the driver that were found in the kernel's logs."""
+"""What is above the lines about the driver that were found in the kernel's logs."""
 _BINARY = re.compile(rb"[A-Za-z0-9+/]{76}\s*$|[A-Za-z0-9+/]{8,75}==?\s*$|[0-9a-f]{2,3}:(?: [0-9a-f]{2}){16}\s*$")
 """Lines of base64, and of lspci's dump of the configuration space."""
 
@@ -42,7 +42,7 @@ class _Report:
     """A report that is being read: whether the next line may be a heading."""
 
     def __init__(self, head: bytes) -> None:
-        """The name of the host stands in the first lines."""
+        """The name of the host is in the first lines."""
         uname = _UNAME.search(head)
         host = uname[1].split(b".")[0] if uname else b""
         self._prompt = b"[root@" + host + b" ~]# " if host else b"$ "

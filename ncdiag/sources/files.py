@@ -289,7 +289,7 @@ def _stream(
 
 
 def _tar_members(reader: Reader) -> Iterator[archives.Member]:
-    """All members; `_members` stops at those of an archive that is no machine."""
+    """All members; `_members` stops at those of an archive that is not a machine."""
     return archives.tar_members(reader, machines.MEMBER_LIMIT)
 
 

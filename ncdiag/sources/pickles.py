@@ -73,7 +73,7 @@ def _instructions(data: bytes) -> int:
 
 
 def _plain(value: Any, room: list[int], depth: int) -> Any:  # noqa: ANN401
-    """Dicts, lists and scalars. ``room[0]``: as many values as there were instructions, for one may stand in many."""
+    """Dicts, lists and scalars. ``room[0]``: as many values as there were instructions, for one may be in many."""
     room[0] -= 1
     if room[0] < 0 or depth > _DEPTH_LIMIT:
         msg = "a pickle whose values stand within each other again and again"

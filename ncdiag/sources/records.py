@@ -59,8 +59,8 @@ _is_told = functools.partial(operator.is_not, None)
 def unpacked(buffer: bytes) -> bytes:
     """Each record as a line in the form of the Kubernetes runtimes: ``2025-01-01T00:00:00.5Z stdout F text``.
 
-    One that names its host and program becomes a line of syslog. As many lines as before; what is no record of a line,
-    with a time or a stream, stays as it is.
+    One that names its host and program becomes a line of syslog. As many lines as before; what is not a record of a
+    line, with a time or a stream, stays as it is.
     """
     if b"{" not in buffer or _BEGIN.search(b"\n" + buffer) is None:  # a pattern that begins with a text is found fast
         return buffer
@@ -93,7 +93,7 @@ def _read(record: bytes) -> bytes:
 
 
 def _plan(record: bytes, line: bytes, values: Iterable[bytes]) -> None:
-    """Keep where the parts of the line stand in the record, which is so in all records that differ in digits alone."""
+    """Keep where the parts of the line are in the record, which is so in all records that differ in digits alone."""
     parts: list[bytes | slice] = []
     for value in values:
         before, found, rest = line.partition(value)

@@ -72,7 +72,7 @@ def test_every_broken_file_of_a_pack_is_told(tmp_path: Path, ncdiag: Run) -> Non
 def test_an_empty_pack_is_told(tmp_path: Path, ncdiag: Run) -> None:
     done = ncdiag("rules", "test", str(tmp_path))
     assert done.returncode == 2
-    assert b"is no folder of rules" in done.stderr
+    assert b"is not a folder of rules" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_configuration_of_somebody_else_is_not_used_unasked(tmp_path: Path, mo
 
 @pytest.mark.parametrize("name", ["site/pipe.toml", "areas.toml", "site/words.toml"])
 @pytest.mark.parametrize(
-    ("kind", "told"), [("pipe", "no regular file"), ("device", "no regular file"), ("huge", "longer than 1 MiB")]
+    ("kind", "told"), [("pipe", "not a regular file"), ("device", "no regular file"), ("huge", "longer than 1 MiB")]
 )
 def test_a_pack_holds_regular_files_alone(name: str, kind: str, told: str, tmp_path: Path, ncdiag: Run) -> None:
     ncdiag("rules", "new", "our-net", "--in", str(tmp_path / "pack"))
@@ -171,7 +171,7 @@ def test_a_pack_that_holds_itself_is_read_once(tmp_path: Path, ncdiag: Run) -> N
         ('[[ignore]]\nrule = "env-ib-disable"', "missing required field `reason`"),
         ('file = "x"', "unknown key 'file'"),
         ('[[ignore]]\nrule = "no-such-rule"\nreason = "x"', "there is no rule 'no-such-rule'"),
-        ('rules = ["nowhere"]', "is no folder of rules"),
+        ('rules = ["nowhere"]', "is not a folder of rules"),
         ("[" * 5000, "this is no TOML"),
     ],
 )

@@ -185,7 +185,7 @@ def test_old_files_of_the_cache_are_dropped(cache: Path, pack: Path) -> None:
 
 
 def test_private_packs_are_checked(cache: Path, pack: Path, tmp_path: Path) -> None:  # noqa: ARG001
-    with pytest.raises(UsageError, match="no folder of rules"):
+    with pytest.raises(UsageError, match="not a folder of rules"):
         catalogue.rules([tmp_path / "nowhere"])
     with pytest.raises(DefinitionError, match="'OWN001' belongs to the rule"):
         catalogue.rules([pack, pack])

@@ -73,8 +73,8 @@ REFUSED = [  # replace this, by that (which stands on the line of the fault), re
     ('kind = "hardware"', 'kind = "hard"', "fix[0].kind: invalid enum value 'hard'", ""),
     ('outcome = "fired"', 'outcome = "fire"', "example[0].outcome: invalid enum value", ""),
     ('code = "NCD900"', "", "missing required field `code`", ""),
-    ('code = "NCD900"', 'code = "x"', "'x' is no code", "NCD101"),
-    ('explains = ["slow", "old-name"]', 'formerly = ["Old_Name"]', "'Old_Name' is no name", "hyphens"),
+    ('code = "NCD900"', 'code = "x"', "'x' is not a code", "NCD101"),
+    ('explains = ["slow", "old-name"]', 'formerly = ["Old_Name"]', "'Old_Name' is not a name", "hyphens"),
     ("host.gpus) < 8", "host.gpu) < 8", "Host has no field 'gpu'", "did you mean 'gpus'?"),
     ("when = ['count(g for g in host.gpus) < 8']", "when = []", "neither a condition nor signs", ""),
     ('{ host = "job.hosts" }', '{ any = "job.hosts" }', "each cannot bind 'any'", ""),
@@ -84,9 +84,9 @@ REFUSED = [  # replace this, by that (which stands on the line of the fault), re
     ('"Look at {host.name}"', '"Look at {host}"', "a Host cannot be shown", ".name"),
     ('"Look at {host.name}"', '"Look at {host.name"', "stands alone", "written twice"),
     ('"Look at {host.name}"', '"Look at {best.hots}"', "no value is called 'hots'", "did you mean 'hosts'?"),
-    ('risk = "none"', 'applies = { nccl = "new" }', "'new' is no version condition", ""),
+    ('risk = "none"', 'applies = { nccl = "new" }', "'new' is not a version condition", ""),
     ('risk = "none"', "applies = { ncl = '2' }", "unknown key 'ncl' under [fix.applies]", "'nccl'"),
-    ('lsmod = ["a", "b"]', 'lsmode = "a"', "'lsmode' is no kind of section", "did you mean 'lsmod'?"),
+    ('lsmod = ["a", "b"]', 'lsmode = "a"', "'lsmode' is not a kind of section", "did you mean 'lsmod'?"),
     ("layer = 10", "layer = = 10", "this is no TOML", ""),
     ("layer = 10", "program = 10", "unknown key 'program'", ""),
     ("layer = 10", "place = 10", "unknown key 'place'", ""),
@@ -124,7 +124,7 @@ def test_a_broken_file_is_a_sentence(tmp_path: Path, content: bytes) -> None:
 
 def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "gpu" / "folder.toml").mkdir(parents=True)
-    with pytest.raises(DefinitionError, match="no regular file"):
+    with pytest.raises(DefinitionError, match="not a regular file"):
         load_folder(tmp_path)
 
 

@@ -177,7 +177,7 @@ def test_a_name_that_no_rule_has_is_told(key: str) -> None:
     book = [msgspec.structs.replace(rule, name="socket-peer-closed", explains=(), before=())]
     (problem,) = problems([rule], facts_of, View, book)
     assert problem.startswith(
-        f"peermem-missing: {key} 'socket-peer-close', which is no rule: did you mean 'socket-peer-closed'"
+        f"peermem-missing: {key} 'socket-peer-close', which is not a rule: did you mean 'socket-peer-closed'"
     )
 
 

@@ -172,7 +172,7 @@ def test_a_file_of_another_encoding_is_judged_and_not_patched(ncdiag: Run, tmp_p
         assert b"value-not-a-number" in ncdiag("lint", str(path), "--format", format_).stdout
     done = ncdiag("lint", str(path), "--fix")
     assert done.stdout == b""
-    assert b"no patch is printed: it is no UTF-8" in done.stderr
+    assert b"no patch is printed: it is not UTF-8" in done.stderr
 
 
 @pytest.mark.parametrize("words", [["NCCL_CROSS_NIC=true", "./a"], ["env", "NCCL_CROSS_NIC=true", "./a"]])

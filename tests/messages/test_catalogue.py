@@ -60,12 +60,12 @@ def test_hostile_texts_take_linear_time() -> None:
 
 
 BAD = {
-    "unknown hole": ('text = "a {x:integer} word"', "is no hole"),
+    "unknown hole": ('text = "a {x:integer} word"', "is not a hole"),
     "no word": ('text = "{x:text}"', "no word outside its holes"),
     "sample": ('text = "a {x:int} word"\nsample = "a b word"', "the sample does not match"),
     "no sample": ('text = "a word"', "no sample"),
     "unknown key": ('text = "a word"\nsample = "a word"\nlevle = "WARN"', "levle"),
-    "bad versions": ('text = "a word"\nsample = "a word"\nversions = "from 2.4"', "no version condition"),
+    "bad versions": ('text = "a word"\nsample = "a word"\nversions = "from 2.4"', "not a version condition"),
     "no release": (
         'text = "a word"\nsample = "a word"\nversions = ">=2.2"',
         "releases of NCCL, and this is a line of 'mine'",

@@ -153,7 +153,7 @@ class PciDevice(Fact, frozen=True, kw_only=True):
 
     ``max_read_request`` in bytes.
     ``class_code`` in hexadecimal (``0x030200``); ``parent`` is the bus id of the bridge above it as a topology file has
-    it, ``bridges`` are all those above it, the root port first (empty: it stands at the root complex). ``ids`` are
+    it, ``bridges`` are all those above it, the root port first (empty: it is at the root complex). ``ids`` are
     vendor, device, subsystem vendor and subsystem device (``1000:c010:1000:a096``).
     Of SR-IOV: how many ``virtual_functions`` are made of it and could be, or the ``physical_function`` that it is of.
     """

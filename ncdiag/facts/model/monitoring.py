@@ -159,7 +159,7 @@ class HealthCheck(Fact, frozen=True, kw_only=True):
 
     ``name`` is the test (``GPU Memory``) or the watched system. ``gpus`` are the numbers of the GPUs concerned (DCGM
     and CUDA count as nvidia-smi does where all GPUs are of one model and none is hidden); empty: it is of all of them.
-    ``part`` names what is no GPU (``NvSwitch 1``). ``message`` is what the program says about it.
+    ``part`` names what is not a GPU (``NvSwitch 1``). ``message`` is what the program says about it.
     """
 
     host: HostName

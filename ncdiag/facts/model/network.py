@@ -22,9 +22,9 @@ class Interface(Fact, frozen=True, kw_only=True):
     """A kernel network interface. ``mtu`` in bytes, ``speed_mbps`` in Mbit/s, ``running`` is IFF_RUNNING (carrier).
 
     ``operstate`` in the lower case of /sys; ``parent`` is what ``ip`` prints behind the ``@``: the lower device, a
-    veth's peer, or ``if<index>`` where that stands in another namespace. ``trust``, ``pfc`` (priorities with flow
+    veth's peer, or ``if<index>`` where that is in another namespace. ``trust``, ``pfc`` (priorities with flow
     control) and ``dcbx`` are the lossless settings of a RoCE interface, as mlnx_qos prints them. ``counters`` are those
-    of the driver (``ethtool -S``). ``virtual_function``: it stands on a virtual PCI function (SR-IOV).
+    of the driver (``ethtool -S``). ``virtual_function``: it is on a virtual PCI function (SR-IOV).
     ``speed_untold``: it is up, and the kernel says that it does not know its speed.
     """
 

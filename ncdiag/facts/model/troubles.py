@@ -56,7 +56,7 @@ class RuledOut(Fact, frozen=True, kw_only=True):
     """What the input shows not to be the cause (derived, `ncdiag.messages.vocabulary.ruled_out`).
 
     ``what`` names it for people (``the network between hosts``), ``because`` says what shows it. ``areas`` are those of
-    the rules that speak of it: where one of them finds a fault, nothing is ruled out.
+    the rules that mention it: where one of them finds a fault, nothing is ruled out.
     """
 
     what: str

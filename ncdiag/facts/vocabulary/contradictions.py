@@ -26,7 +26,7 @@ _OTHERWISE = lazy_regex(
     r"|fine|same|reproduc\w*|laptop|colleague\w*)\b|也|另|换|之前|以前|升级|降级|试|正常",
     re.IGNORECASE,
 )
-"""Words of a line that speaks of another place than this one, or of several."""
+"""Words of a line that mentions another place than this one, or of several."""
 _MODEL = lazy_regex(r"\b(?:[a-z]{1,3}\d{1,4}[a-z]{0,2}|\d0[5-9]0)\b", re.IGNORECASE)
 """A name that says the model; ``0x740f`` and ``Graphics Device`` do not."""
 _CLOUDS = frozenset({"aws", "gcp", "azure", "oci", "alibaba", "tencent"})
@@ -125,7 +125,7 @@ def _nhosts(job: Job, _view: View, _told: str) -> Iterator[Shown]:
 
 
 def _number(text: str) -> int:
-    """How many are told; a word that is no number counts as any."""
+    """How many are told; a word that is not a number counts as any."""
     first = text.partition(" ")[0]
     return int(first) if first.isdecimal() else 0
 

@@ -39,7 +39,7 @@ def module_of(gpu: Gpu) -> Product | None:
 
 @derived
 def is_of_rack(gpu: Gpu, view: View) -> bool | None:
-    """True if its NVSwitches stand in other trays of the rack, which no service of this host sets up."""
+    """True if its NVSwitches are in other trays of the rack, which no service of this host sets up."""
     product = product_of(gpu.model)
     return None if gpu.model is None else product is not None and product.form == "rack"
 

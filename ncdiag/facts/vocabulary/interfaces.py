@@ -74,7 +74,7 @@ def _joins_nothing(bridge: Interface, view: View) -> bool:
 
 @derived
 def leads_out(interface: Interface, view: View) -> bool | None:
-    """Does it lead out of its host: a card or what stands on one; in a pod, which has none, a veth or macvlan?"""
+    """Does it lead out of its host: a card or what is on one; in a pod, which has none, a veth or macvlan?"""
     kind = likely_kind(interface, view)
     if kind in _WIRED:
         return True

@@ -11,7 +11,7 @@ POD = "kubernetes"
 
 @derived
 def asks_rdma(launch: Launch, view: View) -> bool | None:
-    """Whether the container is given RDMA devices; None for a line that is no container."""
+    """Whether the container is given RDMA devices; None for a line that is not a container."""
     if launch.program == POD:
         return bool(launch.rdma_resources)
     if launch.program in CONTAINER_PROGRAMS:
@@ -44,7 +44,7 @@ def is_container(launch: Launch, view: View) -> bool:
 
 @derived
 def container_shm_bytes(launch: Launch, view: View) -> int | None:
-    """Shared memory that the container gets, in bytes; None when it shares the host's or is no container."""
+    """Shared memory that the container gets, in bytes; None when it shares the host's or is not a container."""
     if launch.program not in CONTAINER_PROGRAMS or launch.ipc == "host":
         return None
     return launch.shm_size_bytes if launch.shm_size_bytes is not None else CONTAINER_SHM

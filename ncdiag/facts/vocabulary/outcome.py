@@ -123,7 +123,7 @@ def _came_up(event: Event, at: Place, view: View) -> bool:
 def _recovered(event: Event, view: View) -> bool:
     """Did the link that was lost come back, or the peer that was missed?
 
-    A link that came back is no comfort where a transfer failed meanwhile: one whose line has no time may have done so.
+    A link that came back proves nothing where a transfer failed meanwhile: one whose line has no time may have done so.
     """
     up = _RECOVERIES.get(event.event)
     if up is None:

@@ -27,5 +27,5 @@ def is_nvidia_gpu(device: PciDevice) -> bool:
 
 
 def is_rdma_card(device: PciDevice, host: Host) -> bool:
-    """True for a function on which an RDMA device of the host stands, and which is no virtual one."""
+    """True for a function on which an RDMA device of the host stands, and which is not a virtual one."""
     return device.physical_function is None and any(hca.bus_id == device.bus_id for hca in host.hcas)

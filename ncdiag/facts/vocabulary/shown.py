@@ -1,6 +1,6 @@
 """What was seen of a host, in few words: the values in the table of `ncdiag check`.
 
-Each is None where nothing was seen, and empty where what it speaks of is not there.
+Each is None where nothing was seen, and empty where what it mentions is not there.
 """
 
 from __future__ import annotations

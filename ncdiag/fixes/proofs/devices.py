@@ -18,7 +18,7 @@ from ncdiag.nccl.selection.network import IB, SOCKET
 
 VARIABLES = frozenset({"NCCL_IB_HCA", "NCCL_IB_DISABLE", "NCCL_NET", "NCCL_NET_PLUGIN"})
 SLOW = 4
-"""A port so many times slower than the fastest beside it is no data port: an on-board card that speaks RDMA."""
+"""A port so many times slower than the fastest beside it is not a data port: an on-board card that speaks RDMA."""
 
 
 class _Taken(msgspec.Struct, frozen=True):

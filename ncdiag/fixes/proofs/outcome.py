@@ -28,7 +28,7 @@ class Change(msgspec.Struct, frozen=True):
 class HostProof(msgspec.Struct, frozen=True):
     """What would happen on one host ("" for the job as a whole); ``ask_for`` would settle what was not simulated.
 
-    ``others``: it speaks of hosts of which nothing at all was seen.
+    ``others``: it mentions hosts of which nothing at all was seen.
     """
 
     host: str

@@ -10,7 +10,7 @@ TAG = r"\[(?:\d{1,9}|[\w.-]{1,200}@\d{1,9}),[^\]]{1,200}\]<std(?:out|err)>"  # -
 
 
 def line(change: Change) -> str | None:
-    """``env -u B mpirun -x A=1 ...``: mpirun cannot unset, so the variable must not reach it, nor stand behind -x."""
+    """``env -u B mpirun -x A=1 ...``: mpirun cannot unset, so the variable must not reach it, nor are behind -x."""
     without = "".join(f"-u {name} " for name in change.unset)
     options = "".join(f"-x {assignment(*item)} " for item in change.env.items())
     if not without and not options:

@@ -35,7 +35,7 @@ def call_mismatches(job: Job) -> Iterator[Event]:
 
 
 def call_waits(job: Job) -> Iterator[Difference]:
-    """Communicators on which most ranks stand at one call and few ranks at an earlier one."""
+    """Communicators on which most ranks are at one call and few ranks at an earlier one."""
     for communicator, callers in _compared(job):
         numbers = {op.op_count for _, op in callers}
         waiting = [caller for caller in callers if caller[1].op_count == max(numbers)]
@@ -87,7 +87,7 @@ _NAMED = 4
 
 
 def stack_waits(job: Job) -> Iterator[Difference]:
-    """Most of the processes whose stacks are known stand in one collective, and few stand where none waits."""
+    """Most of the processes whose stacks are known are in one collective, and few stand where none waits."""
     found = {id(dump): telling_frame(dump) for dump in job.stack_dumps}
     calls: dict[str, list[StackDump]] = defaultdict(list)
     elsewhere: list[StackDump] = []
@@ -117,7 +117,7 @@ _BETWEEN_TWO = lazy_regex(r"i?(?:send|recv)|batch_isend_irecv|send_object_list|r
 
 
 def stack_splits(job: Job) -> Iterator[Difference]:
-    """Processes whose stacks stand in different collectives: the group that most are in, and those in another one."""
+    """Processes whose stacks are in different collectives: the group that most are in, and those in another one."""
     calls: dict[str, list[StackDump]] = defaultdict(list)
     for dump in job.stack_dumps:
         told = telling_frame(dump)

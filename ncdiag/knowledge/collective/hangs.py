@@ -32,7 +32,7 @@ def waits_after_init(communicator: Communicator, view: View) -> bool:
 
 
 def _fails(job: Job, view: View) -> bool:
-    """Does anything tell of a failure, or of a wait that other rules speak of?"""
+    """Does anything tell of a failure, or of a wait that other rules mention?"""
     return bool(open_failures(job, view) or job.timeouts or job.stack_dumps or job.flight_records)
 
 

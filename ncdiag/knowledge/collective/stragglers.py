@@ -49,7 +49,7 @@ _NUMBER = re.compile(r"\d{1,7}")
 _ALL, _UNTOLD = "0", "?"
 """The group of all ranks by its number, and the one that no line names."""
 _BY_CHANCE = 10
-"""Collectives up to which several groups may well stand at the same number."""
+"""Collectives up to which several groups may well be at the same number."""
 Place = tuple[str, int]
 """Process group and sequence number of a collective."""
 
@@ -172,7 +172,7 @@ def is_held_up(difference: Difference, view: View) -> bool:
 
 @derived
 def collective_splits(job: Job, view: View) -> tuple[Difference, ...]:
-    """Processes that stand in different collectives, by their stacks: who is in which, and where it was called."""
+    """Processes that are in different collectives, by their stacks: who is in which, and where it was called."""
     return tuple(stack_splits(job))
 
 

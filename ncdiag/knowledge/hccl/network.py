@@ -64,7 +64,7 @@ def _first_fault(host: Host, view: View) -> Literal["", "first"]:
 def _address_fault(host: Host, setting: Setting, view: View, *, closed: bool) -> Literal["", "address"] | None:
     own = {a.ip for interface in host.interfaces for a in interface.addresses or ()}
     if ip_address(setting.text or "") is None or setting.text in own:
-        return ""  # what is no address at all is a wrong value of the variable
+        return ""  # what is not an address at all is a wrong value of the variable
     view.note(setting)
     return "address" if closed else None
 

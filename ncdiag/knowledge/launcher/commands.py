@@ -32,7 +32,7 @@ _IN_FRONT = (
     r"ssh|sshpass|docker|nvidia-docker|podman|nerdctl|enroot|singularity|apptainer|shifter"
     r"|numactl|taskset|nsys|ncu|stdbuf|timeout|nohup|setsid|sudo"
 )
-"""What stands in front of the program in a script, and what people try by hand as well."""
+"""What is in front of the program in a script, and what people try by hand as well."""
 _BUILDING = r"nvcc|hipcc|ninja|cmake|make|gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|git|hostname|ldconfig|which|lscpu"
 """Programs that Python libraries call while they load, most of them to compile."""
 _NO_FILE = r"\[Errno (?:2|13)\] [^:']{1,60}: ['\"]([^'\"]{1,200})['\"]"

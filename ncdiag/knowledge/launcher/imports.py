@@ -64,7 +64,7 @@ _HOME = (
 
 
 class _Fault(NamedTuple):
-    """What could not be loaded, in words, and what mends it."""
+    """What could not be loaded, in words, and what fixes it."""
 
     text: str
     remedy: str

@@ -63,7 +63,7 @@ def lightcc_problem(setting: Setting, view: View) -> str | None:
     gpus = _gpus_per_host(view)
     if gpus is None or setting.number is None:
         return None
-    return "" if setting.number == gpus else f"is no whole host: there are {gpus} GPUs on each"
+    return "" if setting.number == gpus else f"is not a whole host: there are {gpus} GPUs on each"
 
 
 @derived

@@ -77,7 +77,7 @@ def _addresses(event: Event) -> Iterator[str]:
 def numeric_text(event: Event, view: View) -> str:
     """``The address 0.0.0.104 is what the name 104 is read as``, or the sentence of a launch line."""
     address = next((found for found in _addresses(event) if _own_zone(found)), "")
-    return f"{address} is no host's address, but a host's name of digits, read as a number" if address else event.text
+    return f"{address} is a host's name of digits, read as a number, and not an address" if address else event.text
 
 
 @derived_of(_RENDEZVOUS, _NAME, _OWN)
@@ -116,7 +116,7 @@ _SSH, _HOSTFILE = "ssh-unreachable", "hostfile"
 
 
 def _keeps_names(job: Job) -> bool:
-    """Is Open MPI told to keep what stands behind the first dot of a name?"""
+    """Is Open MPI told to keep what is behind the first dot of a name?"""
     for launch in job.launches:
         given = {**launch.mca, **launch.env, **launch.prefix_env}
         for name, value in given.items():

@@ -13,7 +13,7 @@ from ncdiag.messages.vocabulary.reasons import error_name
 
 @derived_of("socket-wrong-type", "message-truncated", "bootstrap-message-truncated", "socket-wrong-magic")
 def is_stranger(event: Event, view: View) -> bool:
-    """A message of something that is no peer: of the wrong size, kind or sign (kinds: src/include/socket.h)."""
+    """A message of something that is not a peer: of the wrong size, kind or sign (kinds: src/include/socket.h)."""
     if event.event == "socket-wrong-type":
         return {event.fields.get("peer_type"), event.fields.get("expected_type")} != {3, 4}
     return True

@@ -46,7 +46,7 @@ def is_speed_assumed(interface: Interface, view: View) -> bool | None:
 
 @derived
 def real_mbps(interface: Interface, view: View) -> int | None:
-    """Mbit/s that are known otherwise: of its members, of what it stands on, of its RDMA port, or from iperf3."""
+    """Mbit/s that are known otherwise: of its members, of what it is on, of its RDMA port, or from iperf3."""
     host = view.host(interface.host)
     if host is None:
         return None

@@ -9,7 +9,7 @@ from ncdiag.facts.vocabulary.launches import container_shm_bytes
 from ncdiag.messages.vocabulary.reasons import reason
 
 _WORDED = "failure-words"
-"""What speaks of a failure in its words alone is a fact until nothing else tells of one (`ncdiag.parsers._failing`)."""
+"""What mentions a failure in its words alone is a fact until nothing else tells of one (`ncdiag.parsers._failing`)."""
 
 
 OPEN_FAILURES = ("ib-open-device-failed", "verbs-open-failed")

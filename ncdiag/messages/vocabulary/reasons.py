@@ -18,7 +18,7 @@ _SHELL = 128
 
 @derived
 def category(event: Event, view: View) -> str | None:
-    """What kind of thing failed (``tcp-connect``, ``verbs-call`` ...); None for an event that is no failure."""
+    """What kind of thing failed (``tcp-connect``, ``verbs-call`` ...); None for an event that is not a failure."""
     return about.entry(event.event).category or None
 
 

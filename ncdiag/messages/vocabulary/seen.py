@@ -109,7 +109,7 @@ def is_end(event: Event) -> bool:
 
 
 def is_of_job(event: Event) -> bool:
-    """Does the failure show in the job? The kernel speaks of the machine, and of a job only where it ends a process."""
+    """Does the failure show in the job? The kernel mentions the machine, and of a job only where it ends a process."""
     what = about.complaint(event.event)
     return what != "none" and (event.origin != "kernel" or what == "crashes")
 

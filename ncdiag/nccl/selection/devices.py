@@ -67,7 +67,7 @@ def devices(
     """The ports that NCCL takes. ``hcas`` in the order of verbs; ``complete``: these are all devices of the host.
 
     A port must be active and of link layer InfiniBand or Ethernet, and NCCL_IB_HCA must admit it. A list that admits
-    none is no error at this point. A version range or None is answered where all releases in it agree.
+    none is not an error at this point. A version range or None is answered where all releases in it agree.
     """
     answers = [_at(hcas, settings, exact, complete=complete) for exact in versions.samples(version, CHANGES)]
     last = answers[-1]

@@ -22,7 +22,7 @@ C2C_THEN_PCI = Version(2, 27)
 CHANGES = (*graphs.CHANGES, C2C_THEN_PCI)
 
 _MOST_DEVICES, _MOST_PCI = 192, 8192
-"""GPUs and NICs, and PCI functions, beyond which an input is no host and is not searched."""
+"""GPUs and NICs, and PCI functions, beyond which an input is not a host and is not searched."""
 
 
 class Distances(msgspec.Struct, frozen=True):

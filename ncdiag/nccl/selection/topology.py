@@ -31,7 +31,7 @@ _BCM = {4: ("1000c0101000a", "1000c0101000a"), 5: ("1000c03010000", "1000c030100
 
 
 class Net(msgspec.Struct, frozen=True):
-    """A network device to place in a PCI tree: its name, the PCI function it stands on, its speed in Mbit/s."""
+    """A network device to place in a PCI tree: its name, the PCI function it is on, its speed in Mbit/s."""
 
     name: str
     bus_id: str | None = None
@@ -97,7 +97,7 @@ def of_tree(host: Host, nets: Iterable[Net]) -> Graph | None:
 
 
 class _Builder:
-    """Adds devices with what stands above them."""
+    """Adds devices with what is above them."""
 
     def __init__(self, places: Mapping[str, _Place], cpus: Mapping[str, float]) -> None:
         """``cpus`` maps NUMA nodes to the GB/s between them and the others."""

@@ -15,7 +15,7 @@ _NVLS_SINCE = Version(2, 17)
 
 @derived
 def uses_nvls(job: Job, view: View) -> bool | None:
-    """Do ranks use multicast of the NVSwitches? By NCCL's own lines; None where none speaks of it."""
+    """Do ranks use multicast of the NVSwitches? By NCCL's own lines; None where none mentions it."""
     for event in job.events:
         if event.event == "nvls-used":
             view.note(event)

@@ -40,9 +40,8 @@ def should_be_used(port: Port, view: View) -> bool | None:
     if not active:
         return None if any(p.state is None for p in others) else True
     alike = [p for p in active if p.link_layer == port.link_layer]
-    if any(p.rate_gbps == port.rate_gbps for p in alike if p.rate_gbps):
-        return True
-    if len(alike) == len(others) > 1 and not any(p.rate_gbps for p in (port, *alike)):
+    odd = len(alike) == len(others) > 1 and not any(p.rate_gbps for p in (port, *alike))
+    if odd or any(p.rate_gbps == port.rate_gbps for p in alike if p.rate_gbps):
         return True
     return None if any(None in {p.rate_gbps, port.rate_gbps} for p in alike) else False
 

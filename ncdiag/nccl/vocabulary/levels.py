@@ -22,7 +22,7 @@ def p2p_is_disabled(setting: Setting, view: View) -> bool:
 
 
 def p2p_setting(setting: Setting, view: View) -> Setting | None:
-    """The setting that stands behind one that switches peer access off; None where a log leaves it open."""
+    """The setting that is behind one that switches peer access off; None where a log leaves it open."""
     version = view.version(setting)
     if setting.origin != _ECHO or setting.name == P2P_DISABLE or (version is not None and version.low >= _ECHOED_APART):
         return setting

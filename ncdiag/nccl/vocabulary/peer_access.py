@@ -152,7 +152,7 @@ def stands_at_first_size(benchmark: Benchmark, view: View) -> bool:
 
 @derived
 def stands_at_first_step(job: Job, view: View) -> bool:
-    """Does the input end with a progress bar that stands at nothing, behind ranks that are ready and use no P2P?"""
+    """Does the input end with a progress bar that is at nothing, behind ranks that are ready and use no P2P?"""
     bars = [event for event in job.events if event.event == "progress-bar"]
     if not bars or bars[-1].fields.get("done") != 0 or bars[-1].order < max(event.order for event in job.events):
         return False

@@ -29,6 +29,6 @@ def give(bare: Bare, records: Iterable[Record]) -> None:
 
 
 def _ends(before: str, tag: str) -> bool:
-    """Is the tag the last word of what stood before the line? A time may stand in front of it."""
+    """Is the tag the last word of what stood before the line? A time may be in front of it."""
     rest = before.removesuffix(tag)
     return rest != before and not rest[-1:].isalnum()

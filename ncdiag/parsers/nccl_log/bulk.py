@@ -21,7 +21,7 @@ Fields = tuple[bytes, bytes, bytes, bytes, bytes]
 SOMETHING = b"\n" * (len(Fields.__args__) - 1)  # type: ignore[attr-defined]
 """The key of a line that has to be looked at."""
 WORDS_LIMIT = 12
-"""Words of launchers and log collectors that may stand before NCCL's own prefix."""
+"""Words of launchers and log collectors that may come before NCCL's own prefix."""
 
 _CHANNEL = r"(?:Channel|Ring) [^ ]* : (.*)"
 _BULK = rf"{_CHANNEL}|{CALL}"
@@ -39,14 +39,14 @@ key_of = b"\n".join
 
 @functools.cache
 def _pattern(words: int) -> re.Pattern[bytes]:
-    """Every line; the groups are the `Fields`. ``words``: how many stand before ``host:pid:tid [dev]``."""
+    """Every line; the groups are the `Fields`. ``words``: how many come before ``host:pid:tid [dev]``."""
     before = rf"(?:[^ \n]* ){{{words}}}" if words else ""
     nothing = rf"(?:{COUNTED}|(?!{wanted()}|opCount )).*"
     return re.compile(rf"\n(?:{before}({_PROCESS}) NCCL INFO (?:{_BULK}|{nothing})|.*)".encode())
 
 
 def fields(text: bytes, lines: Sequence[bytes], words: int) -> list[Fields]:
-    """The fields of each of the ``lines``, which are those of ``text`` and each stand there behind a line end."""
+    """The fields of each of the ``lines``, which are those of ``text`` and each is there behind a line end."""
     pattern = _pattern(words)
     found: list[Fields] = pattern.findall(text)
     if len(found) == len(lines):
@@ -73,7 +73,7 @@ def anywhere(line: bytes) -> Iterator[Fields]:
 
 
 def words_before(lines: Iterable[bytes]) -> int | None:
-    """How many words stand before ``host:pid:tid [dev]`` in most of these lines."""
+    """How many words come before ``host:pid:tid [dev]`` in most of these lines."""
     counts: Counter[int] = Counter()
     for line in lines:
         place = line.find(b" NCCL INFO ")

@@ -1,6 +1,6 @@
 """Lines of two writers of one pipe: ``... via P2P/CUMEMnode1:42:43 [0] NCCL INFO ...`` on one line.
 
-The second begins where its prefix does. Nothing stands between the end of a message and the host name behind it, so
+The second begins where its prefix does. Nothing is between the end of a message and the host name behind it, so
 the name is the longest one that begins other lines, else what is left behind a known end of a message. nccl-tests
 (src/common.cu) prints a row in pieces, of which NCCL's lines break any two apart.
 """
@@ -32,7 +32,7 @@ _PREFIX_LIMIT = 2000
 def separated(text: bytes, numbers: Sequence[int]) -> tuple[bytes, Sequence[int]] | None:
     """The text with each such line in its parts, all with its number; None when it holds none.
 
-    Each line of ``text`` stands behind a line end and has its number in ``numbers``.
+    Each line of ``text`` is behind a line end and has its number in ``numbers``.
     """
     if _TWO.search(text) is None and not breaks_a_row(text[1:].split(b"\n")):
         return None
@@ -67,7 +67,7 @@ def _parts(line: bytes, hosts: Collection[bytes]) -> list[bytes]:
 
 
 def _beginning(line: bytes, low: int, high: int, hosts: Collection[bytes]) -> int | None:
-    """Where the prefix before ``high`` begins; None when a message only speaks of NCCL."""
+    """Where the prefix before ``high`` begins; None when a message only mentions NCCL."""
     low = max(low, high - _PREFIX_LIMIT)
     words = line[low:high].rstrip().rsplit(b" ", _WORDS)[-_WORDS:]
     place = high - len(b" ".join(words)) - (high - low - len(line[low:high].rstrip()))

@@ -17,7 +17,7 @@ _OFI = re.compile(r"(WARN|INFO|TRACE): Function: .{1,100}? Line: \d{1,6}: (.*)",
 
 
 class Plain(msgspec.Struct, frozen=True):
-    """A message without prefix: where it begins in its buffer, its level and text, and the line it stands on."""
+    """A message without prefix: where it begins in its buffer, its level and text, and the line it is on."""
 
     start: int
     level: str

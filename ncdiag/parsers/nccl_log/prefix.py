@@ -1,4 +1,4 @@
-"""What stands before ``NCCL INFO``: who printed the line, and when.
+"""What comes before ``NCCL INFO``: who printed the line, and when.
 
 Every release prints ``host:pid:tid [dev] `` (src/debug.cc); WARN adds ``file:line`` (plugins put their function there,
 in C++ with its signature: nccl_ofi_log.h of aws-ofi-nccl), since 2.26 a time before the host and since 2.30.7
@@ -63,7 +63,7 @@ def unglued(text: str) -> str:
 
 
 def parse_prefix(text: str) -> Prefix:
-    """Read ``text``, all that stands on the line before ``NCCL``."""
+    """Read ``text``, all that is on the line before ``NCCL``."""
     usual = _USUAL.match(text)
     if usual is not None:
         return Prefix(host=usual[1], pid=int(usual[2]), tid=int(usual[3]), dev=int(usual[4]))
@@ -91,7 +91,7 @@ def parse_prefix(text: str) -> Prefix:
 
 
 def _tag(before: str) -> str | None:
-    """What stands before a host, unless it is the end of another message."""
+    """What comes before a host, unless it is the end of another message."""
     tag = before.replace("[ ]", "").strip()
     is_message = "NCCL " in tag or " -> " in tag
     return tag if tag and len(tag) <= TAG_LIMIT and not is_message else None

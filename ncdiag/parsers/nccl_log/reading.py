@@ -27,7 +27,7 @@ EVENTS = {
 CHOSEN, CARRIED, STARTED, LISTED = 4, 3, 2, 1
 """How sure a line makes which network is used: it says so; a channel uses it; it was started; it listed its devices."""
 IN_PROGRESS = "7"
-"""The result code that is no error (nccl.h, ncclInProgress)."""
+"""The result code that is not an error (nccl.h, ncclInProgress)."""
 
 
 class Init(msgspec.Struct, frozen=True):
@@ -348,7 +348,7 @@ _PAIRS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Reading]], ...] =
 
 
 def read(text: str, level: str, file: str | None = None) -> Reading:
-    """What one message tells; ``text`` stands behind ``NCCL <level> ``. Never raises."""
+    """What one message tells; ``text`` is behind ``NCCL <level> ``. Never raises."""
     text = text.strip()
     if level == "INFO":
         for start, pattern, form in _FORMS:

@@ -54,7 +54,7 @@ RING_ORDER = re.compile(rb"NCCL (INFO) (?=Channel \d+(?:/\d+)? : +\d+ +\d)")
 _VERSION_ALONE = re.compile(
     r"(?:^\s*|[^\w\s]\s*|\d[Z:]?\s+(?:\d\d[OE][ +]\s?)?|std(?:out|err) [FP]\s|^[\w.]*[\d-][\w.-]* [\w.-]{1,63} )$"
 )
-"""What may stand before a bare ``NCCL version 2.18.3``: tags and times, no prose."""
+"""What may come before a bare ``NCCL version 2.18.3``: tags and times, no prose."""
 
 Line = tuple[int, bytes]
 """A line's number and its text."""
@@ -145,7 +145,7 @@ class Scanner:
         return self._scan(b"\n" + b"\n".join(lines), lines, [numbers[index] for index in new], learn=True)
 
     def _scan(self, text: bytes, lines: Sequence[bytes], numbers: Sequence[int], *, learn: bool) -> list[Line]:
-        """Take the ``lines`` of ``text``, where each stands behind a line end; returns those that are not NCCL's.
+        """Take the ``lines`` of ``text``, where each is behind a line end; returns those that are not NCCL's.
 
         ``learn``: remember what is counted of them.
         """
@@ -179,7 +179,7 @@ class Scanner:
     def _taken_apart(self, text: bytes, lines: Sequence[bytes]) -> tuple[list[bulk.Fields], list[bytes], list[int]]:
         """What is counted of each line, its key, and the indices of the lines that have to be looked at.
 
-        Learns how many words stand before most lines.
+        Learns how many words come before most lines.
         """
         if b"CCL INFO " not in text:
             return [], [bulk.SOMETHING] * len(lines), list(range(len(lines)))

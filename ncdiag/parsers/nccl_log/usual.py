@@ -15,7 +15,7 @@ from ncdiag.parsers.nccl_log.prefix import Prefix, parse_prefix
 from ncdiag.parsers.nccl_log.reading import Reading, read
 
 INFO = b"NCCL INFO "
-"""What stands between the two."""
+"""What is between the two."""
 MESSAGES, PREFIXES = 4096, 1 << 13
 """Messages and prefixes that are remembered: a process of a job has some prefixes of its own."""
 PREFIX_LIMIT = 2000
@@ -24,7 +24,7 @@ PREFIX_LIMIT = 2000
 _TWICE = b"NCCL version "
 """The message that names NCCL once more."""
 _ODD = re.compile(rb"CCL |version|Line: |Function: |libfabric:|NET/OFI")
-"""What stands before a prefix where a line holds more than one message, or may."""
+"""What comes before a prefix where a line holds more than one message, or may."""
 
 
 class Messages:
@@ -70,13 +70,13 @@ def _is_usual(message: bytes) -> bool:
 
 @functools.lru_cache(PREFIXES)
 def prefix_of(before: bytes) -> Prefix:
-    """What stands on a line before ``NCCL``, of any form; the last `PREFIX_LIMIT` bytes of it are enough."""
+    """What is on a line before ``NCCL``, of any form; the last `PREFIX_LIMIT` bytes of it are enough."""
     return parse_prefix(before.decode("utf-8", "replace"))
 
 
 @functools.lru_cache(PREFIXES)
 def usual_prefix(before: bytes) -> Prefix | None:
-    """The same, where it names a process and nothing else stands there but words of launchers."""
+    """The same, where it names a process and nothing else is there but words of launchers."""
     if not before.isascii() or _ODD.search(before):
         return None
     prefix = prefix_of(before)

@@ -38,7 +38,7 @@ def is_code(line: str) -> bool:
 
 
 class Script(msgspec.Struct, frozen=True):
-    """Statements that stand in one stretch of a paste; the line numbers of their nodes are those of the source."""
+    """Statements that are in one stretch of a paste; the line numbers of their nodes are those of the source."""
 
     body: list[ast.stmt]
 
@@ -188,7 +188,7 @@ def _missing(text: str) -> str:
 
 
 def _depth(text: str) -> int:
-    """How deep brackets stand in brackets at most."""
+    """How deep brackets are in brackets at most."""
     depth = deepest = 0
     for piece in _PIECE.findall(text):
         depth += (piece in _CLOSERS) - (piece in ")]}" and depth > 0)

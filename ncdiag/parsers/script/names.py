@@ -129,7 +129,7 @@ class Names:
 
 
 def written(node: ast.expr) -> str:
-    """The dotted name of an expression as it stands there; ``()`` stands for what a call returns."""
+    """The dotted name of an expression as it is there; ``()`` stands for what a call returns."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -139,7 +139,7 @@ def written(node: ast.expr) -> str:
 
 
 def last(node: ast.expr) -> str:
-    """The last part of a name: ``barrier`` of ``dist.barrier``; empty for what is no name."""
+    """The last part of a name: ``barrier`` of ``dist.barrier``; empty for what is not a name."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 

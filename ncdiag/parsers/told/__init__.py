@@ -124,7 +124,7 @@ def _is_note(line: str) -> bool:
 
 
 def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]) -> list[Observation]:
-    """What the sentence says of the place, and what it wants; a release that was tried is no context."""
+    """What the sentence says of the place, and what it wants; a release that was tried is not a context."""
     text = section.lines[index][:_KEPT]
     tried = any(
         trial.outcome != "fails"

@@ -1,7 +1,7 @@
 """The words for what a person changes: settings, numbers of GPUs and hosts, releases, and things to turn on or off.
 
 A label comes of a thing and what is done with it: ``disable`` and ``firewall`` make ``no-firewall``. A thing that
-stands alone (``docker works``) is a change only where its entry has a label for that (``bare``).
+is alone (``docker works``) is a change only where its entry has a label for that (``bare``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _NUMBER = (
     r"|many)"
 )
 _SPAN = rf"(?:from\s{_NUMBER}\sto\s|{_NUMBER}\sor\s)?"
-"""What may stand before a number: ``2 or 3 workers``, ``from 64 to 128 GPUs``."""
+"""What may come before a number: ``2 or 3 workers``, ``from 64 to 128 GPUs``."""
 _GPUS = r"(?:gpus?|cards?|ranks?|process(?:es)?|workers?)"
 _VERSION = r"v?\d{1,3}\.\d{1,3}(?:\.\d{1,4}){0,2}(?:[+-](?:cu|cuda)[\d.]{2,5})?"
 _RELEASE = rf"(?:version\s|release\s)?(?:(?:from\s)?{_VERSION}\sto\s)?{_VERSION}"
@@ -196,7 +196,7 @@ REMEDIES = frozenset({
     "reinstall", "memlock", "fabric-manager", "other-gpus", "other-interface", "other-cable", "privileged",
     "kernel-flag", "host-ipc",
 })  # fmt: skip
-"""What people change only to mend something: where it fails with it, it did not help."""
+"""What people change only to fix something: where it fails with it, it did not help."""
 NUMBERS = {
     "one": 1, "two": 2, "pair": 2, "both": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
     "sixteen": 16, "single": 1, "same": 1,

@@ -23,7 +23,7 @@ _BEFORE_A_RELEASE = lazy_regex(
     r"|at|is|was|the|both|only|tested|tried|while|when|but|also|now|not)|->|=>)\W{0,3}$",
     re.IGNORECASE,
 )
-"""What stands before the number of a release whose name is not told again."""
+"""What comes before the number of a release whose name is not told again."""
 _SAYS_NAME = {
     "nccl": range(1, 3),
     "driver": range(300, 1000),
@@ -41,7 +41,7 @@ _SOME = lazy_regex(r"\b(?:both|pair)\b", re.IGNORECASE)
 _PART, _OF = lazy_regex(r"hosts|gpus"), lazy_regex(r"\bof\s(?:the\s|our\s)?$", re.IGNORECASE)
 """What only says of whom: both GPUs of node 4."""
 _ACT_BEHIND = 16
-"""Letters by which a thing may stand before what is done with it."""
+"""Letters by which a thing may come before what is done with it."""
 _JOINED = frozenset({"", "is", "was", "are", "were", "is already", "being", "got", "is now", "is fully", "("})
 
 
@@ -118,7 +118,7 @@ class Naming:
             self._action = ""
 
     def _behind(self, token: Token, following: Token) -> str:
-        """What is done with a thing, where that stands behind it: ``p2p disabled``, ``the firewall is off``."""
+        """What is done with a thing, where that is behind it: ``p2p disabled``, ``the firewall is off``."""
         between = self._text[token.end : following.start].strip().lower()
         joined = between in _JOINED or HAN.match(following.text)
         return following.value if following.kind == "act" and joined else ""

@@ -103,7 +103,7 @@ class Expected:
 def sentences(line: str) -> list[tuple[int, str]]:
     """The sentences of a line and where they begin, without the marks of lists and code.
 
-    A comment is a sentence with what it stands behind.
+    A comment is a sentence with what it is behind.
     """
     text = _COMMENT.sub(", ", _MARKS.sub("", line.replace("\u2019", "'")))
     ends = [found.start() for found in _SENTENCES.finditer(text)]

@@ -100,7 +100,7 @@ _BETWEEN = lazy_regex(
 _BEHIND = 40
 """Characters behind a number that may say what it is of."""
 _NEXT = 2
-"""Lines between two that speak of one thing."""
+"""Lines between two that mention one thing."""
 _CLAUSE = lazy_regex(r"[,;.!?](?=\s|$)|\b(?:and|but|while|whereas|vs)\b|[\uff0c\u3002\uff1b]")
 
 
@@ -113,7 +113,7 @@ class Rate(NamedTuple):
 
 
 class RateReader:
-    """Reads lines in their order: what a line is about may stand above it."""
+    """Reads lines in their order: what a line is about may be above it."""
 
     def __init__(self) -> None:
         """Nothing was said yet."""
@@ -144,7 +144,7 @@ class _Topic:
     def __init__(self) -> None:
         self.tool, self.gpu, self.streams = "", False, ""
         self.is_between = False
-        """Does the line speak of several hosts or of their network?"""
+        """Does the line mention several hosts or of their network?"""
 
     def hear(self, text: str) -> None:
         """Take up what the text names."""

@@ -9,7 +9,7 @@ from ncdiag.parsers.told.words import Token
 from ncdiag.patterns import lazy_regex
 
 _FEW = 2
-"""Words that may stand between a denial and what it denies."""
+"""Words that may be between a denial and what it denies."""
 _PURPOSE = lazy_regex(
     r"\bto\s(?:(?:make|get|have)\s(?:it|this|everything|nccl|the\s\w+)\s)?(?:\w+ly\s)?$", re.IGNORECASE
 )

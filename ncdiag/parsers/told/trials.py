@@ -1,7 +1,7 @@
 """What a sentence tells of trials: which change goes with which outcome.
 
-A change stands before its outcome (``with X it hangs``) or behind it (``hangs with X``), in the latter case without a
-comma between. An outcome without a change speaks of the one that was told just before.
+A change comes before its outcome (``with X it hangs``) or behind it (``hangs with X``), in the latter case without a
+comma between. An outcome without a change mentions the one that was told just before.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _ALIKE = lazy_regex(
     r"[\s,/&+`\"'()]*(?:(?:and|or|nor|as\swell\sas)\b|[和或与、])?[\s`\"'(]*(?:(?:on|in|with|even)\b)?[\s`\"'(]*",
     re.IGNORECASE,
 )
-"""What stands between changes that are told in one breath."""
+"""What is between changes that are told in one breath."""
 _BACK = lazy_regex(r"\bwith(?:out)?\s(?:it|that|this)\b", re.IGNORECASE)
 _NOW = lazy_regex(r"\W*(?:now|then|instead)\b", re.IGNORECASE)
 
@@ -163,7 +163,7 @@ class Reader:
     def _spoken_of(
         self, back: Token | None, changes: list[tuple[Change, Token]], token: Token, outcome: str, *, first: bool
     ) -> list[Change]:
-        """The changes of which an outcome speaks that stands alone, or beside ``without it``."""
+        """The changes of which an outcome speaks that is alone, or beside ``without it``."""
         if back is not None:
             told = [change for change, at in changes if at.start < back.start] or self._pending
             turned = [msgspec.structs.replace(change, without=not change.without) for change in told if change.label]

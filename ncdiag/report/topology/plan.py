@@ -48,7 +48,7 @@ class Device(msgspec.Struct, frozen=True):
 
 
 class Link(msgspec.Struct, frozen=True):
-    """What stands in the matrix: a word (``PIX``, ``NV18``) and how it is marked."""
+    """What is in the matrix: a word (``PIX``, ``NV18``) and how it is marked."""
 
     word: str
     mark: Mark = ""
@@ -84,7 +84,7 @@ def pictures(job: Job) -> list[Picture]:
 
 
 def _parts(system: TopoSystem) -> Iterable[tuple[str, TopoSystem]]:
-    """The hosts that a file joins, each with what stands below its own CPUs."""
+    """The hosts that a file joins, each with what is below its own CPUs."""
     name = system.name or "topology file"
     hashes = list(dict.fromkeys(cpu.host_hash for cpu in system.cpus))
     if len(hashes) < 2:  # noqa: PLR2004  (one host)
