@@ -1,7 +1,7 @@
 """The book of variables: which NCCL and its neighbours read, since when, their defaults, words and ranges.
 
-The table is `env.toml` beside this module; its header says what it was generated from. `ncdiag.nccl.environment` reads
-values by it and `ncdiag.nccl.judgement` says what is wrong with a name or a value.
+The table is `env.toml` beside this module; its header explains the keys. `ncdiag.nccl.environment` reads values by it
+and `ncdiag.nccl.judgement` says what is wrong with a name or a value.
 """
 
 from __future__ import annotations
