@@ -145,6 +145,8 @@ def _of_variable(known: Variable, version: Version | VersionRange | None) -> Ite
     yield "default", _shown(default) if default is not None or len(known.defaults) <= 1 else history
     if len(known.defaults) > 1 and default is not None:
         yield "default by release", history
+    if known.unset:
+        yield "if unset", known.unset
     if known.owner == environment.OURS:
         since = f"since {known.since}" if known.since else "in every release"
         yield "history", f"{since}, until {known.until}" if known.until else since

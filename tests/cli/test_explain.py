@@ -73,6 +73,13 @@ def test_a_bare_number_has_several_meanings(explained: Callable[..., list[dict[s
     assert {answer["kind"] for answer in explained("12")} == {"ibverbs completion status", "errno", "Xid"}
 
 
+def test_what_is_chosen_where_the_default_says_nothing(explained: Callable[..., list[dict[str, Any]]]) -> None:
+    (threads,) = explained("NCCL_SOCKET_NTHREADS")
+    assert threads["default"] == "0"
+    assert "AWS" in threads["if_unset"]
+    assert "if_unset" not in explained("NCCL_IB_DISABLE")[0]
+
+
 @pytest.mark.parametrize(("version", "default", "read"), [("2.18.3", "0", "read"), ("2.21.5", "-1", "read")])
 def test_a_variable_in_a_release(
     explained: Callable[..., list[dict[str, Any]]], version: str, default: str, read: str
