@@ -81,7 +81,7 @@ def _evaluate(node: ast.expr) -> int:
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_evaluate(operand)
         case ast.BinOp(left=left, op=sign, right=right):
-            return int(_OPERATORS[type(sign)](_evaluate(left), _evaluate(right)))  # type: ignore[index]
+            return int(_OPERATORS[type(sign)](_evaluate(left), _evaluate(right)))
     raise ValueError(ast.dump(node))
 
 

@@ -86,9 +86,9 @@ def test_disagreements(tool: ModuleType, fields: dict[str, object], found: dict[
 def test_a_clone(project: Path, tmp_path: Path) -> None:
     def git(*arguments: str) -> None:
         identity = ("-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false")
-        subprocess.run(["git", *identity, "-C", tmp_path, *arguments], check=True, capture_output=True)
+        subprocess.run(["git", *identity, "-C", str(tmp_path), *arguments], check=True, capture_output=True)
 
-    command = [sys.executable, project / "tools" / "variables.py", tmp_path]
+    command = [sys.executable, str(project / "tools" / "variables.py"), str(tmp_path)]
     assert subprocess.run(command, capture_output=True, text=True, check=False).stderr.startswith("git: ")
     git("init", "--quiet")
     (tmp_path / "src").mkdir()
