@@ -105,7 +105,7 @@ def disagreements(release: Version, found: Tree, table: book.Table) -> Iterator[
         known_one = table.variables.get(name)
         if known_one is None:
             yield f"{name}: not in the table; default {default}"
-        elif default is not None and known_one.type in {"string", "list", "float"}:
+        elif default is not None and known_one.type in {"string", "list"}:
             yield f"{name}: a number in {release}, {known_one.type} in the table"
         elif default is not None and known_one.type in book.NUMBERS:
             told = known_one.default_at(release)
