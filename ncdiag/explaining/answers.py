@@ -145,9 +145,10 @@ def _of_variable(known: Variable, version: Version | VersionRange | None) -> Ite
     yield "default", _shown(default) if default is not None or len(known.defaults) <= 1 else history
     if len(known.defaults) > 1 and default is not None:
         yield "default by release", history
+    if known.unset:
+        yield "if unset", known.unset
     if known.owner == environment.OURS:
-        since = f"since {known.since}" if known.since else "in every release"
-        yield "history", f"{since}, until {known.until}" if known.until else since
+        yield "history", _history(known)
     for label, value in (
         ("values", _values(known, version)), ("empty", _of_nothing(known)),
         ("use instead", known.renamed), ("risk", _risk(known)), ("agreement", _agreement(known)),
@@ -179,8 +180,21 @@ def _of_nothing(known: Variable) -> str:
     return "an empty value is the same as none" if known.empty_is_unset else ""
 
 
+def _history(known: Variable) -> str:
+    """Which releases read it."""
+    if known.until is None:
+        return f"since {_release(known.since)}" if known.since else "in every release"
+    first = f"since {_release(known.since)}" if known.since else "from the beginning"
+    return f"{first}, removed in {_release(known.until)}"
+
+
 def _since(version: Version) -> str:
-    return "at first" if version <= OLDEST else f"{version} and later"
+    return "at first" if version <= OLDEST else f"{_release(version)} and later"
+
+
+def _release(version: Version) -> str:
+    """A minor release without a patch, as none has the patch 0."""
+    return str(version).removesuffix(".0") if version.patch == 0 else str(version)
 
 
 def _shown(default: int | str | None) -> str:

@@ -1,7 +1,7 @@
 """The book of variables: which NCCL and its neighbours read, since when, their defaults, words and ranges.
 
-The table is `env.toml` beside this module; its header says what it was generated from. `ncdiag.nccl.environment` reads
-values by it and `ncdiag.nccl.judgement` says what is wrong with a name or a value.
+The table is `env.toml` beside this module; its header explains the keys. `ncdiag.nccl.environment` reads values by it
+and `ncdiag.nccl.judgement` says what is wrong with a name or a value.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     instead; ``agree`` tells whether all ranks must use the same value (None: not known), ``agree_on_host`` that only
     those of one host must. ``truth``: first release that reads TRUE and FALSE as numbers; ``experimental``: the guide
     files it under debugging.
+    ``unset`` says what NCCL takes where it is not set and the default is no value of its own, such as -2.
     ``effect`` says what goes wrong with it, ``agree_why`` why ranks must agree or need not. ``empty`` says what an
     empty value does; the empty text: the same as unset. None: the same for NCCL's numbers and levels, else not known;
     ``empty_at`` in which releases, empty for all.
@@ -65,6 +66,7 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     truth: Version | None = None
     documented: bool = True
     experimental: bool = False
+    unset: str = ""
     effect: str = ""
     agree_why: str = ""
     related: tuple[str, ...] = ()

@@ -73,6 +73,16 @@ def test_a_bare_number_has_several_meanings(explained: Callable[..., list[dict[s
     assert {answer["kind"] for answer in explained("12")} == {"ibverbs completion status", "errno", "Xid"}
 
 
+def test_what_is_chosen_where_the_default_says_nothing(explained: Callable[..., list[dict[str, Any]]]) -> None:
+    (threads,) = explained("NCCL_SOCKET_NTHREADS")
+    assert threads["default"] == "0"
+    assert "AWS" in threads["if_unset"]
+    assert explained("NCCL_IB_TIMEOUT")[0]["default"] == "14 (at first), 18 (2.14 and later), 20 (2.23 and later)"
+    assert explained("NCCL_AGG_CHANNEL_SIZE")[0]["history"] == "since 2.10, removed in 2.20"
+    assert explained("NCCL_THREAD_THRESHOLD")[0]["history"] == "from the beginning, removed in 2.5"
+    assert "if_unset" not in explained("NCCL_IB_DISABLE")[0]
+
+
 @pytest.mark.parametrize(("version", "default", "read"), [("2.18.3", "0", "read"), ("2.21.5", "-1", "read")])
 def test_a_variable_in_a_release(
     explained: Callable[..., list[dict[str, Any]]], version: str, default: str, read: str
@@ -88,7 +98,7 @@ def test_all_that_there_is_about_a_variable(explained: Callable[..., list[dict[s
     assert "NCCL_PROTO" in told["related"]
     assert "not for production" in told["risk"]
     assert told["because"]
-    assert told["history"] == "since 2.5.0"
+    assert told["history"] == "since 2.5"
     (gone,) = explained("NCCL_MAX_NRINGS", "--nccl", "2.30.7")
     assert gone["use_instead"]
 
