@@ -7,7 +7,7 @@ NCCL_VERSIONS ?= 2.18.3 2.21.5 2.27.7 2.32.3
 LAB_CASES ?= 1000
 PYTHONS ?= python3.10 python3.14
 
-.PHONY: demo test quick diff cases signs variables lint format types wheel bench fuzz lab pages clean
+.PHONY: demo test shared quick diff cases signs variables lint format types wheel bench fuzz lab pages clean
 
 # An exit code of 1 means that faults were found, 3 that there was nothing to judge: both are answers.
 answers = ( $(1); code=$$?; test $$code -eq 0 -o $$code -eq 1 -o $$code -eq 3 )
@@ -19,7 +19,12 @@ demo: $(VENV)/.installed
 	@$(call answers,$(BIN)/ncdiag check)
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not shared" $(ARGS)
+
+# The tests that read the shared specimens (NCDIAG_SHARED, default ../shared): outputs of real jobs, support threads, what
+# auditors wrote. They take longer than all the others.
+shared: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -n 2 -m shared $(ARGS)
 
 # After a small change, in less than a minute: what is read and judged, rules and messages as data, the layout of the
 # tree. Left out are other processes, the cache, random and hostile inputs, and measurements of time.

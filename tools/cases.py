@@ -6,8 +6,8 @@ Usage: python tools/cases.py [--unread] [--misses] [--jobs N]     or     make ca
 The threads lie beside the project (NCDIAG_SHARED, default ../shared) as ``cases/<folder>/index.json`` and a text each.
 The scores from which a suspect is called possible, likely and very likely are fitted: once on all threads, and once for
 each fifth on the four others (a thread's fifth follows from its name). What is printed as "left out" is what
-docs/reports.md may quote. Threads listed in ``unread.txt`` are left alone unless ``--unread`` asks for them, which scores
-them with the shipped numbers.
+docs/reports.md may quote. Threads listed in ``unread.txt`` are left alone unless ``--unread`` asks for them, which
+scores them with the shipped numbers.
 """
 
 from __future__ import annotations

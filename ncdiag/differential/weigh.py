@@ -193,8 +193,10 @@ class Scales:
     def _truth(self, rule: Rule, number: int) -> tuple[Truth, tuple[Span, ...]]:
         program = program_of(rule)
         said: list[Span] = []
-        for phrases in program.sign_says[number]:
+        for phrases, heads in zip(program.sign_says[number], program.sign_heads[number], strict=True):
             if phrases:
+                if not self._wording.has_any(heads):
+                    return False, ()
                 lines = self._wording.find(phrases)
                 if not lines:
                     return False, ()

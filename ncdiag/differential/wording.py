@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ncdiag.engine.phrases import CLASS, FAR, GAP, TOKEN, Atom, Phrase, Run, Shared
+from ncdiag.engine.phrases import CLASS, FAR, GAP, TOKEN, Atom, Heads, Phrase, Run, Shared
 from ncdiag.spans import Span
 
 _LONGEST = 4000
@@ -51,6 +51,8 @@ class Wording:
                 self._index[word].append(number)
         self._vocabulary = sorted(self._index)
         self._forms = _forms(self._vocabulary)
+        self._names = frozenset(self._forms)
+        self._others: dict[str, bool] = {}
         self._found: dict[Atom, _Found] = {}
         self._left_out: set[int] = set()
         self._left_out |= {number for phrase in shared.benign for number in self._matches(phrase)}
@@ -63,6 +65,17 @@ class Wording:
     def lines(self) -> Iterator[tuple[str, ...]]:
         """The words of each line that is looked at."""
         return (words for number, words in enumerate(self._words) if number not in self._left_out)
+
+    def has_any(self, heads: Heads) -> bool:
+        """False where no phrase that begins so can be in the input: of most, asked of each input, none is."""
+        return not self._names.isdisjoint(heads.words) or any(map(self._has, heads.others))
+
+    def _has(self, head: str) -> bool:
+        """Is a word in the input that begins so, or one of a class?"""
+        known = self._others.get(head)
+        if known is None:
+            known = self._others[head] = any(self._forms_of(run[0]) for run in self._members((head,)))
+        return known
 
     def find(self, phrases: Iterable[Phrase], most: int = 3) -> list[Span]:
         """The first lines that hold one of the phrases and do not deny it."""

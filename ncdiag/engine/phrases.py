@@ -9,7 +9,8 @@ side.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -39,6 +40,23 @@ class Phrase(msgspec.Struct, frozen=True, array_like=True):
     atoms: tuple[Atom, ...]
     far: tuple[bool, ...]
     refused: tuple[Atom, ...] = ()
+
+
+class Heads(NamedTuple):
+    """The words with which phrases begin, one of which is in every text that holds one of them.
+
+    ``words`` are whole, ``others`` the beginnings of words and the classes.
+    """
+
+    words: frozenset[str]
+    others: tuple[str, ...]
+
+
+def heads(phrases: Iterable[Phrase]) -> Heads:
+    """The first words of the first atoms."""
+    first = {run[0] for phrase in phrases for run in phrase.atoms[0]}
+    others = {word for word in first if word.startswith(CLASS) or word.endswith("*")}
+    return Heads(frozenset(first - others), tuple(sorted(others)))
 
 
 class Shared(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ import msgspec
 from ncdiag.engine.closures import Run, Test, test, value
 from ncdiag.engine.confine import confined
 from ncdiag.engine.kleene import ABSENT
-from ncdiag.engine.phrases import Phrase
+from ncdiag.engine.phrases import Heads, Phrase, heads
 from ncdiag.engine.tree import EVENTS, Path, Template, Tree, conjuncts, event_names, names_read
 from ncdiag.engine.walk import Found, Frame, fan_out, single
 from ncdiag.facts.scalars import Constraint
@@ -79,6 +79,11 @@ class Program(msgspec.Struct, frozen=True, dict=True):
     def sign_tests(self) -> tuple[tuple[Test, ...], ...]:
         """The functions of the signs' conditions."""
         return tuple(tuple(map(test, conditions)) for conditions in self.sign_when)
+
+    @functools.cached_property
+    def sign_heads(self) -> tuple[tuple[Heads, ...], ...]:
+        """The words with which the phrases of ``sign_says`` begin."""
+        return tuple(tuple(map(heads, groups)) for groups in self.sign_says)
 
     @functools.cached_property
     def walks(self) -> tuple[Callable[[Frame], Found], ...]:

@@ -1,6 +1,6 @@
 """Whatever reason the system gives for a failed call: the report answers, and names the reason where it is a known one.
 
-Each class of calls with every errno of the C library, as NCCL and PyTorch print it.
+Every errno of the C library with two classes of calls, and each class with a third of them, as NCCL prints it.
 """
 
 from __future__ import annotations
@@ -27,10 +27,13 @@ def errnos() -> dict[str, reasons.Reason]:
     return {text: found for text, found in known.texts.items() if text.isascii() and found.name}
 
 
+SHARE = 3
+
+
 @pytest.mark.parametrize("call", CALLS)
 def test_every_reason_of_a_call_is_answered(call: str) -> None:
     silent = []
-    for text in errnos():
+    for text in list(errnos())[list(CALLS).index(call) % SHARE :: SHARE]:
         line = f"n1:4127:4160 [0] {CALLS[call].format(text.capitalize())}\n"
         report = diagnose(
             [TextSource.of_bytes("log", (line + "n1:4127:4160 [0] NCCL INFO init.cc:352 -> 2\n").encode())]
