@@ -1,0 +1,31 @@
+"""What a file says of its own intentions: which findings are meant so, or cannot be judged from the file alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+from ncdiag.lint.model import Document, Setting
+
+_SWITCHED_OFF = "env-ib-disable"
+_BY_THE_RUNTIME = frozenset({"k8s-ipc-lock-missing"})
+"""Rules whose condition the runtime of the node settles too: containerd may leave the limit of locked memory open."""
+_TCP = re.compile(r"(?i)(?<![a-z])(?:ethernet|tcp(?!:|_port)|no[-_ ]?(?:ib|rdma|infiniband))(?![a-z])")
+_WITHOUT = re.compile(r"(?i)\b(?:disab\w+|without|no|lacks?|turn\w* off)\s(?:the\s)?(?:infiniband|rdma|roce|ib)\b")
+_ASKS_FOR_RDMA = re.compile(r"(?i)infiniband|rdma|roce|ibstat|ibv_|mlx\d|efa|_IB\b|\bIB_")
+
+
+def is_meant(rule: str, setting: Setting | None) -> bool:
+    """True if a condition around the setting asks for what the rule says is missed."""
+    return rule == _SWITCHED_OFF and setting is not None and _ASKS_FOR_RDMA.search(setting.branch) is not None
+
+
+def is_note(document: Document, rule: str) -> bool:
+    """True if what the rule finds may well be right here: the file says so, or something beside it decides."""
+    return rule in _BY_THE_RUNTIME or (rule == _SWITCHED_OFF and _is_for_tcp(document))
+
+
+def _is_for_tcp(document: Document) -> bool:
+    """Whether the name of the file or its text says that there is no RDMA, or that TCP is wanted."""
+    path = "/".join(PurePath(document.source).parts[-2:])
+    return any(pattern.search(text) for pattern in (_TCP, _WITHOUT) for text in (path, document.text))
