@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ncdiag.lint import dockerfile, lines, manifests, shell, tables
+from ncdiag.lint import dockerfile, lines, manifests, masks, shell, tables
 from ncdiag.lint.model import Document, Form, Place
 from ncdiag.lint.releases import release_of
 from ncdiag.lint.vocabulary import is_setting
@@ -77,6 +77,8 @@ def read(source: str, text: str, form: Form) -> Document:
     """Read a file into a document; what lint has nothing to say of is left out."""
     document = Document(source=source, text=text[:SIZE_LIMIT], form=form)
     whole = Place(0, len(document.text))
+    if form in {"shell", "dockerfile"}:
+        document.script = masks.without_templates(document.text)
     if form == "shell":
         shell.read(document, whole)
         _batch_options(document)

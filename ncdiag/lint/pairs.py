@@ -17,6 +17,7 @@ from ncdiag.lint.words import Word
 ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w{0,120})\+?=(?P<value>.*)", re.DOTALL)
 _WRITTEN = re.compile(r"[A-Za-z_]\w*\+?=")
 _NAME = re.compile(r"\w+")
+_DEFAULT = re.compile(r"\"?\$\{\w{1,120}:?[-=](?P<value>[^$`{}\"'\\\s]+)\}\"?")
 _CONTINUED = re.compile(r"\\\r?\n")
 _LISTED = re.compile(r"(?:^|,)([A-Za-z_]\w*)=([^,]*)")
 _CUT = re.compile(r"\b([A-Z][A-Z0-9_]*)=([^,=]+(?:,(?![A-Z][A-Z0-9_]*(?:,|$)|[A-Za-z_]\w*=)[^,=]+)+)")
@@ -26,6 +27,12 @@ _TAKES_TWO = {"-genv", "-env", "--genv"}
 _FORWARDS = {"-x", "-e", "--env"}
 _OTHERS = {"echo", "printf", "sed", "grep", "egrep", "perl", "awk", "ssh", "cmake", "make"}
 """Programs whose -e and -x take no variables."""
+
+
+def default_of(text: str) -> str | None:
+    """The value that ``${NAME:-VALUE}`` has where nobody set another; None for other texts and an empty default."""
+    found = _DEFAULT.fullmatch(text)
+    return found["value"] if found else None
 
 
 def assigned(document: Document, word: Word, group: int) -> Setting | None:
@@ -115,10 +122,16 @@ def _setting(document: Document, word: Word, start: int, removal: Edit, group: i
     value = word.text.partition("=")[2] if word.text is not None else None
     if value is not None and word.raw.startswith(("--env=", "-e=")):
         value = value.partition("=")[2]
+    place = Place(min(text.find("=", end_of_name, word.at.end) + 1 or stop, stop), stop)
+    default = _DEFAULT.match(text, place.start, place.end) if value is None else None
+    if default is not None and name and default.end() == place.end:
+        return Setting(
+            name=name[0], value=default["value"], name_at=Place(start + shift, end_of_name), group=group,
+            value_at=Place(default.start("value"), default.end("value")), removal=grown(text, removal), quoting="bare",
+        )  # fmt: skip
     return Setting(
         name=name[0] if name else "", value=value, name_at=Place(start + shift, end_of_name), group=group,
-        value_at=Place(min(text.find("=", end_of_name, word.at.end) + 1 or stop, stop), stop),
-        removal=grown(text, removal), quoting="none" if shift else "shell",
+        value_at=place, removal=grown(text, removal), quoting="none" if shift else "shell",
     )  # fmt: skip
 
 

@@ -65,6 +65,8 @@ _WHY = {
 
 def _passing(launch: Started, lost: list[str]) -> tuple[tuple[Edit, ...], str]:
     at = launch.behind
+    if at is None:
+        return (), f"Add -x or -e {lost[0]}, or what {launch.program} has for it, to the words of the command."
     if launch.program == "sudo":
         return (Edit(at, at, f" --preserve-env={','.join(lost)}"),), ""
     if launch.program in _CONTAINERS:

@@ -55,7 +55,7 @@ def read(document: Document, place: Place, group: int = 0) -> None:
 
 def _read(state: _State, place: Place, depth: int) -> None:
     piped: list[Word] = []
-    for command in commands(state.document.text, place.start, place.end):
+    for command in commands(state.document.script or state.document.text, place.start, place.end):
         words = _without_keywords(state, list(command.words))
         if words:
             _command(state, words, depth)

@@ -155,7 +155,7 @@ def _given(document: Document, place: Place, started: Started | None, option: tu
     """What gives a container something: an option of the command, or a key of the service."""
     words, key, value = option
     if started is not None:
-        return (Edit(started.behind, started.behind, f" {words}"),)
+        return (Edit(started.behind, started.behind, f" {words}"),) if started.behind is not None else ()
     return with_key(document, document.line(place.start), key, value) if document.form == "compose" else ()
 
 

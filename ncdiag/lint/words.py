@@ -11,9 +11,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from ncdiag.lint.masks import FILLER
 from ncdiag.lint.model import Place
 
-_BLANK = re.compile(r"(?:[ \t\r]|\\\r?\n)+")
+_BLANK = re.compile(rf"(?:[ \t\r{FILLER}]|\\\r?\n)+")
 _COMMENT = re.compile(r"#[^\n]*")
 _SEPARATOR = re.compile(r"\r?\n|;;|;|&&|&>{1,2}|&|\|\||\||\(|\)")
 _REDIRECTION = re.compile(r"\d{0,3}(?:<<<|<<-?|>>|<>|>\||>&|<&|>|<)")
@@ -145,7 +146,7 @@ class _Lexer:
         if self.at == start:  # nothing else can begin here; never stand still
             raw.append(self.text[start])
             self.at += 1
-        whole = "".join(raw)
+        whole = "".join(raw).replace(FILLER, "")
         return Word(Place(start, self.at), whole, whole if known else None, inner)
 
     def _quoted(self, quote: str) -> tuple[str, bool, Place | None]:
@@ -169,7 +170,7 @@ class _Lexer:
             elif self.text[place] == "\\":
                 following = self.text[place + 1 : place + 2]
                 raw.append("" if following == "\n" else following if following in '"\\$`' else f"\\{following}")
-                escaped = True
+                escaped = escaped or following != "\n"  # a line that goes on means the same within and without
                 place += 2
             else:
                 self.at = place
