@@ -16,9 +16,9 @@ from ncdiag.lint import masks
 from ncdiag.lint.lines import read_conf, read_env
 from ncdiag.lint.model import Document, Place
 from ncdiag.lint.scalars import Scalars
+from ncdiag.lint.vocabulary import sets_variables
 from ncdiag.parsers import launch as launch_parser
 
-_SETS = re.compile(r"[A-Z]CCL_\w+\+?=|(?:-x|-e|--env|-genv)[ =]+[A-Z]CCL_\w|\bsetenv\s+[A-Z]CCL_|\bexport\s+[A-Z]CCL_")
 _LAUNCH = re.compile(rf"(?m)^[ \t]*(?:{launch_parser.ANCHOR})")
 _CONF = re.compile(r".*nccl[\w.-]*\.conf$")
 _ENV = re.compile(r".*\.env$|\.?env$")
@@ -50,7 +50,7 @@ class Scripts:
     def add(self, node: Node, scalars: Scalars, group: int, *, is_command: bool = False, name: str = "") -> None:
         """Take a scalar that sets variables of NCCL or, as a command, starts a job; ``name``: of the file it is."""
         text = str(node.value)
-        wanted = _SETS.search(text) or (is_command and _LAUNCH.search(text))
+        wanted = sets_variables(text) or (is_command and _LAUNCH.search(text))
         if node.column < 0 or not wanted or len(self.places) >= _LIMIT:
             return
         place = self._inside(node, scalars)
@@ -82,7 +82,7 @@ class Scripts:
             self.add(item, scalars, group, is_command=True)
         words = items[: items.index(scripts[0])] if scripts else items
         line = " ".join(str(item.value) for item in words)
-        if len(self.places) >= _LIMIT or not (_SETS.search(line) or _LAUNCH.search(line)):
+        if len(self.places) >= _LIMIT or not (sets_variables(line) or _LAUNCH.search(line)):
             return
         first, last = words[0], words[-1]
         place = Place(scalars.start(first), scalars.whole(last).end)

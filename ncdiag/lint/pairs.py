@@ -17,7 +17,7 @@ from ncdiag.lint.words import Word
 ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w{0,120})\+?=(?P<value>.*)", re.DOTALL)
 _WRITTEN = re.compile(r"[A-Za-z_]\w*\+?=")
 _NAME = re.compile(r"\w+")
-_DEFAULT = re.compile(r"\"?\$\{\w{1,120}:?[-=](?P<value>[^$`{}\"'\\\s]+)\}\"?")
+_DEFAULT = re.compile(r"\"?\$\{\w{1,120}:?[-=](?P<value>[^$`{}\"'\\\r\n]+)\}\"?")
 _CONTINUED = re.compile(r"\\\r?\n")
 _LISTED = re.compile(r"(?:^|,)([A-Za-z_]\w*)=([^,]*)")
 _CUT = re.compile(r"\b([A-Z][A-Z0-9_]*)=([^,=]+(?:,(?![A-Z][A-Z0-9_]*(?:,|$)|[A-Za-z_]\w*=)[^,=]+)+)")

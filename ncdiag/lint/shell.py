@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -16,12 +17,17 @@ from ncdiag.facts.observe import Observation
 from ncdiag.lint import pairs
 from ncdiag.lint.model import Document, Edit, Place, Quoting, Setting
 from ncdiag.lint.starts import Inherited, started, wraps_shell
+from ncdiag.lint.vocabulary import sets_variables
 from ncdiag.lint.words import Command, Word, commands
 
 _EXPORTING = {"export", "declare", "typeset", "readonly", "local"}
 _OPENING = {"if": "fi", "case": "esac", "for": "done", "while": "done", "until": "done", "select": "done", "{": "}"}
 _SKIPPED = {"then", "else", "elif", "do", "!", "time", "{", "while", "until", "if"}
 _CONF_FILE = re.compile(r"nccl[\w-]*\.conf$|\.nccl\.conf$")
+_REFERENCE = re.compile(r"\$(?:(?P<braces>\{))?(?P<name>[A-Za-z_]\w{0,100})(?(braces)\})")
+_PRINTING = {"echo", "printf", "export", "declare", "local", "readonly", "typeset"}
+_TEXTS = 200
+"""Texts of one script that are kept to see them put into a command."""
 _DEPTH = 4
 _NESTED = 200
 """Blocks within blocks that are followed."""
@@ -40,6 +46,10 @@ class _State(msgspec.Struct):
     assigned: dict[str, str | None] = {}
     branches: list[tuple[str, str]] = []
     exports_all: bool = False
+    in_front: bool = False
+    """Whether the text is put in front of a command or among its words, where assignments reach the command."""
+    texts: dict[str, list[Place]] = {}
+    """What was assigned to a variable and sets others: options and commands that are put together first."""
 
     @property
     def branch(self) -> str:
@@ -98,14 +108,17 @@ def _command(state: _State, words: list[Word], depth: int) -> None:
         position += 1
     rest = words[position:]
     if not rest:
-        for setting in prefix:
-            exported = setting.name in state.exported or state.exports_all
+        for setting, word in zip(prefix, words, strict=False):
+            exported = setting.name in state.exported or state.exports_all or state.in_front
             _assign(state, setting)
+            _keep(state, setting, word)
             _add(state, setting, "local" if exported else "shell", words)
         return
     for setting in prefix:
         _add(state, setting, "local", words)
     name = rest[0].raw.rsplit("/", 1)[-1]
+    if name not in _PRINTING and depth < _DEPTH:
+        _put_together(state, rest, depth)
     if name in _EXPORTING:
         _export(state, rest, name)
     elif name in {"setenv", "unset"}:
@@ -121,6 +134,28 @@ def _assign(state: _State, setting: Setting) -> None:
     """Note a value that later words may refer to; one of several, or of a branch, is not known."""
     known = setting.name not in state.assigned and not state.branches
     state.assigned[setting.name] = setting.value if known else None
+
+
+def _keep(state: _State, setting: Setting, word: Word) -> None:
+    """Note the place of a text in quotes that sets variables when it becomes a part of a command."""
+    inner = word.inner
+    if inner is None or inner.start != setting.value_at.start + 1 or len(state.texts) >= _TEXTS:
+        return
+    text = state.document.text[inner.start : inner.end]
+    if sets_variables(text) or any(found["name"] in state.texts for found in _REFERENCE.finditer(text)):
+        state.texts.setdefault(setting.name, []).append(inner)
+
+
+def _put_together(state: _State, words: list[Word], depth: int) -> None:
+    """Read the texts whose variables stand among the words of a command (``$OPTIONS program``, ``eval "$command"``)."""
+    for number, word in enumerate(words):
+        found = _REFERENCE.fullmatch(word.raw)
+        if found is None or (number and words[number - 1].raw == "--export"):
+            continue
+        for place in state.texts.pop(found["name"], ()):
+            inner = _State(state.document, state.group, state.exported, dict(state.assigned), in_front=True)
+            inner.texts = state.texts
+            _read(inner, place, depth + 1)
 
 
 def _start(state: _State, words: list[Word], prefix: Sequence[str], depth: int) -> None:
@@ -140,6 +175,7 @@ def _start(state: _State, words: list[Word], prefix: Sequence[str], depth: int) 
         for word in words[1:]:
             if word.inner is not None and wraps_shell(words, word):
                 inner = _State(state.document, state.group, dict(state.exported), dict(state.assigned))
+                inner.texts = state.texts
                 _read(inner, word.inner, depth + 1)
     state.document.assign(launches, state.document.launches[before:])
 
@@ -157,6 +193,7 @@ def _export(state: _State, words: list[Word], verb: str) -> None:
             state.exported[name] = None
         if setting:
             _assign(state, setting)
+            _keep(state, setting, word)
             _add(state, setting, "local" if passes_on else "shell", words, alone=len(names) == 1)
 
 
@@ -183,7 +220,10 @@ def _add(state: _State, setting: Setting, reaches: str, words: list[Word], *, al
         setting = msgspec.structs.replace(
             setting, value=f"{setting.value}\r", value_at=Place(setting.value_at.start, end + 1)
         )
-    changed = {"reaches": reaches, "removal": removal, "branch": state.branch}
+    changed: dict[str, Any] = {"reaches": reaches, "removal": removal, "branch": state.branch}
+    if state.in_front:  # within quotes, and a word of a command that is not known here
+        changed["removal"] = setting.removal if len(words) > 1 else None
+        changed["quoting"] = "bare" if setting.quoting == "shell" else setting.quoting
     state.document.settings.append(msgspec.structs.replace(setting, **changed))
 
 
