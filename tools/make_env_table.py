@@ -44,7 +44,7 @@ FOREIGN_NAMES = {
     "NCCL_ROOT_DIR": "build systems", "NCCL_DIR": "build systems", "NCCL_INCLUDE_DIR": "build systems",
     "NCCL_INCLUDE_DIRS": "build systems", "NCCL_LIB_DIR": "build systems", "NCCL_LIBRARY": "build systems",
     "NCCL_LIBRARIES": "build systems", "NCCL_PREFIX": "build systems", "NCCL_INSTALL_PATH": "build systems",
-    "NCCL_NET_PLUGIN_TELEMETRY_MODE": "Google FasTrak plugin",
+    "NCCL_NET_PLUGIN_TELEMETRY_MODE": "Google FasTrak plugin", "NCCL_DYNAMIC_CHUNK_SIZE": "Google FasTrak plugin",
     "NCCL_HDR_PATH": "build systems", "NCCL_LINK": "build systems", "NCCL_CUDA_HOME": "build systems",
 }  # fmt: skip
 """Names outside the input that are no spelling mistakes (NVIDIA's images set NCCL_VERSION, CMake users NCCL_ROOT)."""
