@@ -89,6 +89,8 @@ def lint(  # noqa: PLR0917  (typer's parameters)
     worst = {found.severity for result in results for found in result.findings}
     order = ("error", "warning", "info")
     failing = order[: order.index(fail_on.value) + 1] if fail_on is not FailOn.never else ()
+    if not worst & set(failing) and not any(result.document.is_understood for result in results):
+        return NOTHING_UNDERSTOOD
     return int(bool(worst & set(failing)))
 
 

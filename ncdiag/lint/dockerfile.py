@@ -13,7 +13,7 @@ from ncdiag.lint.model import Document, Edit, Place, Setting
 from ncdiag.lint.words import Word, commands
 
 _INSTRUCTION = re.compile(r"(?m)^[ \t]*(?P<verb>[A-Za-z]{3,11})[ \t]+(?=\S)")
-_END = re.compile(r"(?<!\\)\r?\n|\Z")
+_END = re.compile(r"(?<!\\)\r?\n")
 _HEREDOC = re.compile(r"<<-?[\"']?(\w+)[\"']?")
 _PAIR = re.compile(r"(?P<name>[A-Za-z_]\w{0,120})=")
 
@@ -44,12 +44,10 @@ def _end(text: str, start: int) -> int:
     while True:
         found = _END.search(text, position)
         end = found.start() if found else len(text)
-        following = re.compile(r"\r?\n[ \t]*#[^\n]*").match(text, end)
         line = text[text.rfind("\n", start, end) + 1 : end]
-        if following and line.lstrip().startswith("#"):
-            position = end + 1
-            continue
-        break
+        if found is None or not line.lstrip().startswith("#"):
+            break
+        position = found.end()
     mark = _HEREDOC.search(text, start, end)
     if mark:
         close = re.compile(rf"(?m)^[ \t]*{re.escape(mark[1])}[ \t]*\r?$").search(text, end)

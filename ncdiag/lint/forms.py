@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ncdiag.lint import dockerfile, lines, manifests, masks, shell, tables
+from ncdiag.lint import dockerfile, lines, manifests, masks, mentions, shell, tables
 from ncdiag.lint.model import Document, Form, Place
 from ncdiag.lint.releases import release_of
 from ncdiag.lint.vocabulary import is_setting
@@ -96,6 +96,11 @@ def read(source: str, text: str, form: Form) -> Document:
         tables.read_hostfile(document)
     else:
         tables.read_ranktable(document)
+    if form != "process":
+        known = {setting.name_at.start for setting in document.settings}
+        told = {document.line(found.place.start) for found in document.found}
+        unread = mentions.unread(masks.without_templates(document.text), known)
+        document.unread = tuple(line for line in unread if line not in told)
     document.settings = [s for s in document.settings if is_setting(s.name)][:SETTINGS_LIMIT]
     document.nccl = release_of(document)
     return document

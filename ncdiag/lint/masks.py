@@ -78,6 +78,11 @@ def quoted(text: str, quote: str) -> str:
     return one_line(text.replace("''", FILLER + "'"))
 
 
+def quoted_in_shell(text: str) -> str:
+    """The inside of double quotes of the shell as what it stands for (POSIX.1-2017, Shell, section 2.2.3)."""
+    return re.sub(r'\\(?=["\\])', FILLER, text)
+
+
 def _unescaped(found: re.Match[str]) -> str:
     letter = found["letter"]
     if letter[0] == "\n":

@@ -96,8 +96,8 @@ class Document(msgspec.Struct, kw_only=True):
 
     ``observations`` are launches, rank tables and whatever else the parsers made of it; ``images`` are names of
     containers, ``nccl`` the version that the file itself tells. ``found`` are findings of the reader: things that only
-    the syntax shows. ``script`` is the text as the shell should see it, of the same length: without templates, and
-    without what YAML adds to a command.
+    the syntax shows. ``unread`` are lines that seem to set a variable of NCCL in a way that was not read. ``script`` is
+    the text as the shell should see it, of the same length: without templates, without what YAML adds to a command.
     """
 
     source: str
@@ -110,8 +110,14 @@ class Document(msgspec.Struct, kw_only=True):
     found: list[Finding] = []
     nccl: VersionRange | None = None
     script: str = ""
+    unread: tuple[int, ...] = ()
     _starts: list[int] = []
     _commands: dict[int, Started] = {}
+
+    @property
+    def is_understood(self) -> bool:
+        """False for a file that seems to set variables of NCCL, of which none was read."""
+        return not self.unread or bool(self.settings or self.found)
 
     def assign(self, observations: Sequence[Observation], commands: Sequence[Started]) -> None:
         """Note which command each launch of a command line is; both stand from the outside in.

@@ -50,8 +50,9 @@ def optional(document: Document, words: Sequence[Word], group: int) -> Iterator[
     name = words[0].raw.rsplit("/", 1)[-1]
     if name in _OTHERS:
         return
-    if name in {"env", "sudo"}:
-        yield from _wrapped(document, words, group)
+    for number, word in enumerate(words):
+        if (number == 0 and name == "sudo") or word.raw.rsplit("/", 1)[-1] == "env":
+            yield from _wrapped(document, words[number:], group)
     for number, word in enumerate(words[1:], start=1):
         before = words[number - 1]
         removal = Edit(before.at.start, word.at.end, "")

@@ -9,8 +9,8 @@ from ncdiag.facts.scalars import VersionRange
 from ncdiag.lint.findings import finding
 from ncdiag.lint.model import Document, Edit, Finding, Started
 from ncdiag.lint.relevance import starts_job
+from ncdiag.lint.vocabulary import is_for_ranks
 from ncdiag.nccl import environment
-from ncdiag.nccl.judgement.names import of_name
 
 _FAMILIES = ("NCCL_", "TORCH_NCCL_", "HOROVOD_", "UCX_", "GLOO_", "HCCL_", "FI_", "LIGHT_")
 _CONTAINERS = {"docker run", "podman run", "nvidia-docker run", "nerdctl run"}
@@ -28,22 +28,13 @@ def check(document: Document, version: VersionRange | None) -> Iterator[Finding]
 def _not_exported(document: Document) -> Iterator[Finding]:
     started = bool(document.launches) or any(setting.reaches == "local" for setting in document.settings)
     for setting in document.settings:
-        if setting.reaches != "shell" or not _is_for_ranks(setting.name):
+        if setting.reaches != "shell" or not (setting.name.startswith(_FAMILIES) and is_for_ranks(setting.name)):
             continue
         if re.search(rf"\$\{{?{setting.name}\b|\b(?:export|-x|-e|--env)[ =]+[^\n]*\b{setting.name}\b", document.text):
             continue
         at = setting.name_at.start
         yield finding("variable-not-exported", setting.name_at, variable=setting.name, fixable=started,
                       severity="warning" if started else "info", edits=(Edit(at, at, "export "),))  # fmt: skip
-
-
-def _is_for_ranks(name: str) -> bool:
-    """Whether a program of the job reads the variable, or would if it were spelt right."""
-    known = environment.variables().get(name)
-    if known is not None:
-        return name.startswith(_FAMILIES) and known.owner != "contrib"
-    verdict = of_name(name)
-    return verdict is not None and verdict.fault in {"misspelt", "neighbour-misspelt"}
 
 
 def _not_passed(launch: Started) -> Iterator[Finding]:

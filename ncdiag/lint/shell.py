@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from ncdiag.facts.observe import Observation
-from ncdiag.lint import pairs
+from ncdiag.lint import masks, pairs
 from ncdiag.lint.model import Document, Edit, Place, Quoting, Setting
 from ncdiag.lint.starts import Inherited, started, wraps_shell
 from ncdiag.lint.vocabulary import sets_variables
@@ -26,8 +26,10 @@ _SKIPPED = {"then", "else", "elif", "do", "!", "time", "{", "while", "until", "i
 _CONF_FILE = re.compile(r"nccl[\w-]*\.conf$|\.nccl\.conf$")
 _REFERENCE = re.compile(r"\$(?:(?P<braces>\{))?(?P<name>[A-Za-z_]\w{0,100})(?(braces)\})")
 _PRINTING = {"echo", "printf", "export", "declare", "local", "readonly", "typeset"}
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", re.DOTALL)
 _TEXTS = 200
 """Texts of one script that are kept to see them put into a command."""
+_ECHOED = re.compile(r"(?:^|\\n|(?<=\n)|(?<=[\"']))(?P<name>[A-Za-z_]\w*)=(?P<value>(?:(?!\\n)[^\n])*)")
 _DEPTH = 4
 _NESTED = 200
 """Blocks within blocks that are followed."""
@@ -66,6 +68,9 @@ def read(document: Document, place: Place, group: int = 0) -> None:
 def _read(state: _State, place: Place, depth: int) -> None:
     piped: list[Word] = []
     for command in commands(state.document.script or state.document.text, place.start, place.end):
+        for inside in (place for word in command.words for place in word.commands if depth < _DEPTH):
+            if sets_variables(state.document.text[inside.start : inside.end]):
+                _read(_inner(state), inside, depth + 1)
         words = _without_keywords(state, list(command.words))
         if words:
             _command(state, words, depth)
@@ -75,6 +80,11 @@ def _read(state: _State, place: Place, depth: int) -> None:
             for word in [*piped, *words]:
                 _echoed(state, word)
         piped = words[1:] if command.behind == "|" and words and words[0].raw in {"echo", "printf"} else []
+
+
+def _inner(state: _State) -> _State:
+    """What a shell within the shell has."""
+    return _State(state.document, state.group, dict(state.exported), dict(state.assigned), texts=state.texts)
 
 
 def _without_keywords(state: _State, words: list[Word]) -> list[Word]:
@@ -108,10 +118,10 @@ def _command(state: _State, words: list[Word], depth: int) -> None:
         position += 1
     rest = words[position:]
     if not rest:
-        for setting, word in zip(prefix, words, strict=False):
+        for setting in prefix:
             exported = setting.name in state.exported or state.exports_all or state.in_front
             _assign(state, setting)
-            _keep(state, setting, word)
+            _keep(state, setting)
             _add(state, setting, "local" if exported else "shell", words)
         return
     for setting in prefix:
@@ -136,14 +146,15 @@ def _assign(state: _State, setting: Setting) -> None:
     state.assigned[setting.name] = setting.value if known else None
 
 
-def _keep(state: _State, setting: Setting, word: Word) -> None:
-    """Note the place of a text in quotes that sets variables when it becomes a part of a command."""
-    inner = word.inner
-    if inner is None or inner.start != setting.value_at.start + 1 or len(state.texts) >= _TEXTS:
-        return
-    text = state.document.text[inner.start : inner.end]
-    if sets_variables(text) or any(found["name"] in state.texts for found in _REFERENCE.finditer(text)):
-        state.texts.setdefault(setting.name, []).append(inner)
+def _keep(state: _State, setting: Setting) -> None:
+    """Note the places of texts in quotes that set variables when they become a part of a command."""
+    text = state.document.text
+    for found in _QUOTED.finditer(text, setting.value_at.start, setting.value_at.end):
+        if len(state.texts) >= _TEXTS:
+            break
+        inner = text[found.start() + 1 : found.end() - 1]
+        if sets_variables(inner) or any(each["name"] in state.texts for each in _REFERENCE.finditer(inner)):
+            state.texts.setdefault(setting.name, []).append(Place(found.start() + 1, found.end() - 1))
 
 
 def _put_together(state: _State, words: list[Word], depth: int) -> None:
@@ -153,9 +164,18 @@ def _put_together(state: _State, words: list[Word], depth: int) -> None:
         if found is None or (number and words[number - 1].raw == "--export"):
             continue
         for place in state.texts.pop(found["name"], ()):
-            inner = _State(state.document, state.group, state.exported, dict(state.assigned), in_front=True)
-            inner.texts = state.texts
+            inner = _inner(state)
+            inner.exported, inner.in_front = state.exported, True
+            _unescape(state.document, place)
             _read(inner, place, depth + 1)
+
+
+def _unescape(document: Document, place: Place) -> None:
+    """Let the shell text of the document show the inside of double quotes as it is once the quotes are gone."""
+    text = document.script or document.text
+    inside = text[place.start : place.end]
+    if '\\"' in inside:
+        document.script = masks.applied(text, [(place.start, masks.quoted_in_shell(inside))])
 
 
 def _start(state: _State, words: list[Word], prefix: Sequence[str], depth: int) -> None:
@@ -174,9 +194,7 @@ def _start(state: _State, words: list[Word], prefix: Sequence[str], depth: int) 
     if depth < _DEPTH:
         for word in words[1:]:
             if word.inner is not None and wraps_shell(words, word):
-                inner = _State(state.document, state.group, dict(state.exported), dict(state.assigned))
-                inner.texts = state.texts
-                _read(inner, word.inner, depth + 1)
+                _read(_inner(state), word.inner, depth + 1)
     state.document.assign(launches, state.document.launches[before:])
 
 
@@ -193,7 +211,7 @@ def _export(state: _State, words: list[Word], verb: str) -> None:
             state.exported[name] = None
         if setting:
             _assign(state, setting)
-            _keep(state, setting, word)
+            _keep(state, setting)
             _add(state, setting, "local" if passes_on else "shell", words, alone=len(names) == 1)
 
 
@@ -247,18 +265,15 @@ def _settle_exports(state: _State) -> None:
 
 def _echoed(state: _State, word: Word) -> None:
     """``echo NCCL_DEBUG=INFO >> /etc/nccl.conf``: the words are lines of the file."""
-    found = pairs.ASSIGNMENT.match(word.raw)
-    if found is None or "\n" in word.raw or "\\n" in word.raw:
-        return
     at = word.inner or word.at
-    value = state.document.text.find("=", at.start, at.end) + 1
-    if value:
-        place, name = Place(value, at.end), Place(at.start, value - 1)
-        quoting: Quoting = "raw" if word.inner else "none"
+    quoting: Quoting = "raw" if word.inner else "none"
+    for found in _ECHOED.finditer(state.document.text[at.start : at.end]):
         state.document.settings.append(
             Setting(
-                name=found["name"], value=found["value"] if word.text is not None else None, name_at=name,
-                value_at=place, quoting=quoting, group=state.group + CONF_GROUP,
+                name=found["name"], value=found["value"] if word.text is not None else None, quoting=quoting,
+                name_at=Place(at.start + found.start("name"), at.start + found.end("name")),
+                value_at=Place(at.start + found.start("value"), at.start + found.end("value")),
+                group=state.group + CONF_GROUP,
             )
         )  # fmt: skip
 

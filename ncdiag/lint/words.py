@@ -34,6 +34,8 @@ class Word(msgspec.Struct, frozen=True):
     raw: str
     text: str | None
     inner: Place | None = None
+    commands: tuple[Place, ...] = ()
+    """The commands whose output becomes a part of it: ``$(...)``."""
 
 
 class Command(msgspec.Struct, frozen=True):
@@ -58,6 +60,7 @@ class _Lexer:
         self.open = self.double = True  # a substitution or quote without its end makes all later ones plain text
         self.pending: list[tuple[str, bool]] = []
         self.bodies: list[Place] = []
+        self.inside: list[Place] = []
 
     def commands(self) -> Iterator[Command]:
         words: list[Word] = []
@@ -120,6 +123,7 @@ class _Lexer:
 
     def _word(self) -> Word:
         start = self.at
+        self.inside = []
         raw: list[str] = []
         known = True
         inner: Place | None = None
@@ -147,7 +151,7 @@ class _Lexer:
             raw.append(self.text[start])
             self.at += 1
         whole = "".join(raw).replace(FILLER, "")
-        return Word(Place(start, self.at), whole, whole if known else None, inner)
+        return Word(Place(start, self.at), whole, whole if known else None, inner, tuple(self.inside))
 
     def _quoted(self, quote: str) -> tuple[str, bool, Place | None]:
         """The text between quotes, whether it is fixed, and its place when it holds no escapes."""
@@ -198,6 +202,8 @@ class _Lexer:
         if opener in {"(", "{"} and self.open:
             stop = self._closed(start + 1, opener, ")" if opener == "(" else "}")
             if stop > 0:
+                if opener == "(" and self.text[start + 2] != "(":
+                    self.inside.append(Place(start + 2, stop - 1))
                 self.at = stop
                 return self.text[start:stop]
             self.open = False
