@@ -12,6 +12,8 @@ _BY_THE_RUNTIME = frozenset({"k8s-ipc-lock-missing"})
 """Rules whose condition the runtime of the node settles too: containerd may leave the limit of locked memory open."""
 _TCP = re.compile(r"(?i)(?<![a-z])(?:ethernet|tcp(?!:|_port)|no[-_ ]?(?:ib|rdma|infiniband))(?![a-z])")
 _WITHOUT = re.compile(r"(?i)\b(?:disab\w+|without|no|lacks?|turn\w* off)\s(?:the\s)?(?:infiniband|rdma|roce|ib)\b")
+_MACHINES = re.compile(r"(?i)(?<![a-z])nc(?:\d{1,3}|a100|h100)?(?:ads)?[-_]?v[45](?![a-z\d])")
+"""Machines without RDMA whose names stand in scripts: the NC series of Azure (learn.microsoft.com, NC_A100_v4)."""
 _ASKS_FOR_RDMA = re.compile(r"(?i)infiniband|rdma|roce|ibstat|ibv_|mlx\d|efa|_IB\b|\bIB_")
 
 
@@ -28,4 +30,4 @@ def is_note(document: Document, rule: str) -> bool:
 def _is_for_tcp(document: Document) -> bool:
     """Whether the name of the file or its text says that there is no RDMA, or that TCP is wanted."""
     path = "/".join(PurePath(document.source).parts[-2:])
-    return any(pattern.search(text) for pattern in (_TCP, _WITHOUT) for text in (path, document.text))
+    return any(pattern.search(text) for pattern in (_TCP, _WITHOUT, _MACHINES) for text in (path, document.text))

@@ -80,7 +80,7 @@ class Started(msgspec.Struct, kw_only=True):
 
     ``program`` is that of `ncdiag.formats.launchers`, or ``sudo``, ``ssh``; ``at`` is the place of its word,
     ``behind`` where its options begin, None where nothing can be put in. ``inherited`` are variables of the shell that
-    it has and ``passed`` the names that it hands on; None: all.
+    it has and ``passed`` the names that it hands on; None: all. ``branch`` is the condition around it, as of a setting.
     """
 
     program: str
@@ -89,6 +89,7 @@ class Started(msgspec.Struct, kw_only=True):
     words: Sequence[str] = ()
     inherited: tuple[str, ...] = ()
     passed: tuple[str, ...] | None = ()
+    branch: str = ""
 
 
 class Document(msgspec.Struct, kw_only=True):

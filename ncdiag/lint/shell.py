@@ -188,6 +188,7 @@ def _start(state: _State, words: list[Word], prefix: Sequence[str], depth: int) 
     before = len(state.document.launches)
     launches: list[Observation] = []
     for each, observations in started(state.document, words, has, own):
+        each.branch = state.branch
         state.document.launches.append(each)
         launches += observations
     state.document.observations += launches

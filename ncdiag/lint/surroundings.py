@@ -169,11 +169,14 @@ def _pod(document: Document, launch: dict[str, Any], env: dict[str, str]) -> Ite
 
 
 def _left_on(document: Document, version: VersionRange | None) -> Iterator[Finding]:
+    """What slows a job or fixes what NCCL would choose; the tuning that comes with a cloud's recipe is a part of it."""
+    recipe = any(pattern.match(_written(s)) for s in document.settings for pattern in _CLOUDS.values())
     for setting in document.settings:
         known = environment.variables().get(setting.name)
         if not setting.value or known is None or setting.reaches == "shell" or setting.name in _TOLD_BY_RULES:
             continue
-        experimental = known.experimental and setting.value != str(known.default_at(version))
+        tuning = recipe or known.type == "size"
+        experimental = known.experimental and not tuning and setting.value != str(known.default_at(version))
         if experimental or re.fullmatch(_LEFT_ON.get(setting.name, r"(?!)"), setting.value[:200]):
             yield finding(
                 "debug-setting-left-on", setting.name_at, variable=setting.name,
@@ -182,13 +185,16 @@ def _left_on(document: Document, version: VersionRange | None) -> Iterator[Findi
             )  # fmt: skip
 
 
+def _written(setting: Setting) -> str:
+    return f"{setting.name}={setting.value or ''}"[:400]
+
+
 def _clouds(document: Document) -> Iterator[Finding]:
     """Variables of one cloud's network in a file for another."""
     marked: list[tuple[str, Setting]] = []
     for setting in document.settings:
         if not setting.branch:
-            text = f"{setting.name}={setting.value or ''}"[:400]
-            marked += [(cloud, setting) for cloud, pattern in _CLOUDS.items() if pattern.match(text)]
+            marked += [(cloud, setting) for cloud, pattern in _CLOUDS.items() if pattern.match(_written(setting))]
     here = next((cloud for cloud, pattern in _PLACES.items() if pattern.search(document.text)), None)
     counts = Counter(cloud for cloud, _ in marked)
     home = here or (counts.most_common(1)[0][0] if counts else None)
