@@ -10,6 +10,9 @@ from ncdiag.lint.model import Document, Setting
 _SWITCHED_OFF = "env-ib-disable"
 _BY_THE_RUNTIME = frozenset({"k8s-ipc-lock-missing"})
 """Rules whose condition the runtime of the node settles too: containerd may leave the limit of locked memory open."""
+_SLOWER = frozenset({_SWITCHED_OFF, "env-shm-disable", "env-p2p-disable"})
+"""Rules on switches that cost speed, which tests do not need."""
+_TESTS = {"tests", "test", "ci", ".github", ".gitlab", ".buildkite", "ci.yml", ".gitlab-ci.yml"}
 _TCP = re.compile(r"(?i)(?<![a-z])(?:ethernet|tcp(?!:|_port)|no[-_ ]?(?:ib|rdma|infiniband))(?![a-z])")
 _WITHOUT = re.compile(r"(?i)\b(?:disab\w+|without|no|lacks?|turn\w* off)\s(?:the\s)?(?:infiniband|rdma|roce|ib)\b")
 _MACHINES = re.compile(r"(?i)(?<![a-z])nc(?:\d{1,3}|a100|h100)?(?:ads)?[-_]?v[45](?![a-z\d])")
@@ -24,7 +27,12 @@ def is_meant(rule: str, setting: Setting | None) -> bool:
 
 def is_note(document: Document, rule: str) -> bool:
     """True if what the rule finds may well be right here: the file says so, or something beside it decides."""
-    return rule in _BY_THE_RUNTIME or (rule == _SWITCHED_OFF and _is_for_tcp(document))
+    parts = PurePath(document.source).parts
+    return (
+        rule in _BY_THE_RUNTIME
+        or (rule in _SLOWER and bool(_TESTS & set(parts)))
+        or (rule == _SWITCHED_OFF and _is_for_tcp(document))
+    )
 
 
 def _is_for_tcp(document: Document) -> bool:

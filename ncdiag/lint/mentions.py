@@ -11,7 +11,8 @@ _LIMIT, _AROUND = 2000, 300
 """Mentions of one file that are looked at, and characters around each."""
 _MENTION = re.compile(
     r"(?<![\w$./-])(?P<name>(?:TORCH_)?[NRH]CCL_[A-Z0-9_]{2,100})(?![\w*])"
-    r"(?:(?P<quote>[\"']?)[ \t]{0,8}(?:=(?![=>~ ]*=)|:(?=[ \t\"'])|[\"']?\][ \t]{0,8}=(?!=)|,[ \t]{0,8}(?=[\"'\w(])))"
+    r"(?:(?P<quote>\\{0,3}[\"']?)[ \t]{0,8}"
+    r"(?:=(?![=>~ ]*=)|:(?=[ \t\"'])|[\"']?\][ \t]{0,8}=(?!=)|,[ \t]{0,8}(?=[\"'\w(])))"
 )
 _REMARK = re.compile(r"[ \t]*(?:#|//|/?\*|REM\b|;|--)")
 _READING = re.compile(r"(?:getenv|\.get|in|not|==|!=|unset|pop|Error)[ (\[]{0,4}[\"']?$")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from ncdiag.facts.scalars import VersionRange
+from ncdiag.lint import quoted
 from ncdiag.lint.findings import finding
 from ncdiag.lint.model import Document, Edit, Finding, Started
 from ncdiag.lint.relevance import starts_job
@@ -21,8 +22,9 @@ def check(document: Document, version: VersionRange | None) -> Iterator[Finding]
     if document.form not in {"shell", "dockerfile", "kubernetes", "compose"}:
         return
     yield from _not_exported(document)
+    elsewhere = {setting.name for setting in document.settings if setting.group == quoted.GROUP}
     for launch in document.launches:
-        yield from _not_passed(launch)
+        yield from _not_passed(launch, elsewhere)
 
 
 def _not_exported(document: Document) -> Iterator[Finding]:
@@ -37,11 +39,13 @@ def _not_exported(document: Document) -> Iterator[Finding]:
                       severity="warning" if started else "info", edits=(Edit(at, at, "export "),))  # fmt: skip
 
 
-def _not_passed(launch: Started) -> Iterator[Finding]:
+def _not_passed(launch: Started, elsewhere: Container[str]) -> Iterator[Finding]:
+    """What a launcher leaves behind. ``elsewhere``: names that the ranks are given in another way."""
     if launch.passed is None:
         return
     known = environment.variables()  # a misspelt name is told as such
     lost = [n for n in launch.inherited if n.startswith(_FAMILIES) and n in known and n not in launch.passed]
+    lost = [name for name in lost if name not in elsewhere]
     text = " ".join(launch.words)
     if not lost or not (launch.program == "srun" or starts_job(f" {text.partition(' ')[2]}")):
         return
