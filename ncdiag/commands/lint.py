@@ -37,8 +37,9 @@ class _Splitting(typer.core.TyperCommand):
 
 @app.command(
     cls=_Splitting,
-    help="Check the NCCL settings of launch commands, shell and Slurm scripts, Dockerfiles, Kubernetes and compose "
-    "files, env files, nccl.conf, hostfiles and HCCL rank tables; FILE may be a folder or - for standard input. "
+    help="Check the NCCL settings of launch commands, shell and Slurm scripts, Dockerfiles, Kubernetes, compose and "
+    "other YAML files, env files, nccl.conf, hostfiles and HCCL rank tables; FILE may be a folder or - for standard "
+    "input. "
     "A command line stands behind --: ncdiag lint -- mpirun -np 2 ...",
 )
 def lint(  # noqa: PLR0917  (typer's parameters)
