@@ -12,17 +12,26 @@ _BY_THE_RUNTIME = frozenset({"k8s-ipc-lock-missing"})
 """Rules whose condition the runtime of the node settles too: containerd may leave the limit of locked memory open."""
 _SLOWER = frozenset({_SWITCHED_OFF, "env-shm-disable", "env-p2p-disable"})
 """Rules on switches that cost speed, which tests do not need."""
+_DELIBERATE = frozenset({_SWITCHED_OFF, "env-net-forces-socket"})
+"""Rules on switches that lead to TCP."""
 _TESTS = {"tests", "test", "ci", ".github", ".gitlab", ".buildkite", "ci.yml", ".gitlab-ci.yml"}
+_PLUGINS = ("NCCL_OFI_", "FI_EFA_", "NCCL_FASTRAK_", "NCCL_GPUDIRECTTCPX_")
+"""Variables of network plugins, which work without NCCL's own verbs."""
 _TCP = re.compile(r"(?i)(?<![a-z])(?:ethernet|tcp(?!:|_port)|no[-_ ]?(?:ib|rdma|infiniband))(?![a-z])")
 _WITHOUT = re.compile(r"(?i)\b(?:disab\w+|without|no|lacks?|turn\w* off)\s(?:the\s)?(?:infiniband|rdma|roce|ib)\b")
 _MACHINES = re.compile(r"(?i)(?<![a-z])nc(?:\d{1,3}|a100|h100)?(?:ads)?[-_]?v[45](?![a-z\d])")
 """Machines without RDMA whose names stand in scripts: the NC series of Azure (learn.microsoft.com, NC_A100_v4)."""
+_SLINGSHOT = "hsn"
+"""Interfaces of HPE Slingshot, whose NICs offer libfabric instead of verbs (docs.nersc.gov, Perlmutter network)."""
 _ASKS_FOR_RDMA = re.compile(r"(?i)infiniband|rdma|roce|ibstat|ibv_|mlx\d|efa|_IB\b|\bIB_")
 
 
-def is_meant(rule: str, setting: Setting | None) -> bool:
-    """True if a condition around the setting asks for what the rule says is missed."""
-    return rule == _SWITCHED_OFF and setting is not None and _ASKS_FOR_RDMA.search(setting.branch) is not None
+def is_meant(document: Document, rule: str, setting: Setting | None) -> bool:
+    """True if a condition around the setting asks for what the rule says is missed, or a plugin serves in its place."""
+    if rule != _SWITCHED_OFF or setting is None:
+        return False
+    plugin = any(each.name.startswith(_PLUGINS) or each.name == "FI_PROVIDER" for each in document.settings)
+    return plugin or _ASKS_FOR_RDMA.search(setting.branch) is not None
 
 
 def is_note(document: Document, rule: str) -> bool:
@@ -31,11 +40,14 @@ def is_note(document: Document, rule: str) -> bool:
     return (
         rule in _BY_THE_RUNTIME
         or (rule in _SLOWER and bool(_TESTS & set(parts)))
-        or (rule == _SWITCHED_OFF and _is_for_tcp(document))
+        or (rule in _DELIBERATE and _is_for_tcp(document))
     )
 
 
 def _is_for_tcp(document: Document) -> bool:
     """Whether the name of the file or its text says that there is no RDMA, or that TCP is wanted."""
+    names = [each.value or "" for each in document.settings if each.name == "NCCL_SOCKET_IFNAME"]
+    if any(name.lstrip("=").startswith(_SLINGSHOT) for name in names):
+        return True
     path = "/".join(PurePath(document.source).parts[-2:])
     return any(pattern.search(text) for pattern in (_TCP, _WITHOUT, _MACHINES) for text in (path, document.text))

@@ -70,7 +70,7 @@ def _placed(document: Document, fired: Fired, view: View, values: Values) -> Ite
     for one in first.values() or (fired,):
         if _is_relevant(document, one):
             for setting in _meant(document, one) or (None,):
-                if not is_meant(one.rule.name, setting):
+                if not is_meant(document, one.rule.name, setting):
                     yield _converted(document, one, setting, view, values)
 
 

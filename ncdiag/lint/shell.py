@@ -48,6 +48,8 @@ class _State(msgspec.Struct):
     assigned: dict[str, str | None] = {}
     branches: list[tuple[str, str]] = []
     exports_all: bool = False
+    expanded: bool = False
+    """Whether double quotes stand around the text."""
     in_front: bool = False
     """Whether the text is put in front of a command or among its words, where assignments reach the command."""
     texts: dict[str, list[Place]] = {}
@@ -67,7 +69,8 @@ def read(document: Document, place: Place, group: int = 0) -> None:
 
 def _read(state: _State, place: Place, depth: int) -> None:
     piped: list[Word] = []
-    for command in commands(state.document.script or state.document.text, place.start, place.end):
+    text = state.document.script or state.document.text
+    for command in commands(text, place.start, place.end, expanded=state.expanded):
         for inside in (place for word in command.words for place in word.commands if depth < _DEPTH):
             if sets_variables(state.document.text[inside.start : inside.end]):
                 _read(_inner(state), inside, depth + 1)
@@ -82,9 +85,12 @@ def _read(state: _State, place: Place, depth: int) -> None:
         piped = words[1:] if command.behind == "|" and words and words[0].raw in {"echo", "printf"} else []
 
 
-def _inner(state: _State) -> _State:
-    """What a shell within the shell has."""
-    return _State(state.document, state.group, dict(state.exported), dict(state.assigned), texts=state.texts)
+def _inner(state: _State, quoted: Place | None = None) -> _State:
+    """What a shell within the shell has; ``quoted``: the place between the quotes that its text stands in."""
+    expanded = quoted is not None and state.document.text[quoted.start - 1 : quoted.start] == '"'
+    return _State(
+        state.document, state.group, dict(state.exported), dict(state.assigned), texts=state.texts, expanded=expanded
+    )
 
 
 def _without_keywords(state: _State, words: list[Word]) -> list[Word]:
@@ -164,7 +170,7 @@ def _put_together(state: _State, words: list[Word], depth: int) -> None:
         if found is None or (number and words[number - 1].raw == "--export"):
             continue
         for place in state.texts.pop(found["name"], ()):
-            inner = _inner(state)
+            inner = _inner(state, place)
             inner.exported, inner.in_front = state.exported, True
             _unescape(state.document, place)
             _read(inner, place, depth + 1)
@@ -195,7 +201,7 @@ def _start(state: _State, words: list[Word], prefix: Sequence[str], depth: int) 
     if depth < _DEPTH:
         for word in words[1:]:
             if word.inner is not None and wraps_shell(words, word):
-                _read(_inner(state), word.inner, depth + 1)
+                _read(_inner(state, word.inner), word.inner, depth + 1)
     state.document.assign(launches, state.document.launches[before:])
 
 

@@ -31,7 +31,7 @@ _CLOUDS: dict[str, re.Pattern[str]] = {
     "Tencent Cloud": re.compile(r"LIGHT_\w+="),
 }
 _PLACES = {
-    "AWS": re.compile(r"vpc\.amazonaws\.com/efa|\.amazonaws\.com/"),
+    "AWS": re.compile(r"vpc\.amazonaws\.com/efa|\.dkr\.ecr\.[\w-]{2,30}\.amazonaws\.com/"),
     "Google Cloud": re.compile(r"networking\.gke\.io/|cloud\.google\.com/gke|gcr\.io/|-docker\.pkg\.dev/"),
     "Azure": re.compile(r"\.azurecr\.io/"),
 }
@@ -190,7 +190,9 @@ def _written(setting: Setting) -> str:
 
 
 def _clouds(document: Document) -> Iterator[Finding]:
-    """Variables of one cloud's network in a file for another."""
+    """Variables of one cloud's network in a file for another; a template may be for several."""
+    if "{{" in document.text:
+        return
     marked: list[tuple[str, Setting]] = []
     for setting in document.settings:
         if not setting.branch:

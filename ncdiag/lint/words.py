@@ -49,14 +49,14 @@ class Command(msgspec.Struct, frozen=True):
     """The file that takes its output."""
 
 
-def commands(text: str, start: int = 0, end: int | None = None) -> Iterator[Command]:
-    """The commands of a stretch of text."""
-    return _Lexer(text, start, len(text) if end is None else end).commands()
+def commands(text: str, start: int = 0, end: int | None = None, *, expanded: bool = False) -> Iterator[Command]:
+    """The commands of a stretch of text; ``expanded``: double quotes around it let variables stand in single quotes."""
+    return _Lexer(text, start, len(text) if end is None else end, expanded=expanded).commands()
 
 
 class _Lexer:
-    def __init__(self, text: str, start: int, end: int) -> None:
-        self.text, self.at, self.end = text, start, end
+    def __init__(self, text: str, start: int, end: int, *, expanded: bool) -> None:
+        self.text, self.at, self.end, self.expanded = text, start, end, expanded
         self.open = self.double = True  # a substitution or quote without its end makes all later ones plain text
         self.pending: list[tuple[str, bool]] = []
         self.bodies: list[Place] = []
@@ -162,7 +162,8 @@ class _Lexer:
                 self.at = start
                 return "'", True, None
             self.at = stop + 1
-            return self.text[start:stop], True, Place(start, stop)
+            inside = self.text[start:stop]
+            return inside, not (self.expanded and ("$" in inside or "`" in inside)), Place(start, stop)
         raw: list[str] = []
         known, escaped = True, False
         place = start
