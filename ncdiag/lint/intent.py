@@ -14,6 +14,15 @@ _SLOWER = frozenset({_SWITCHED_OFF, "env-shm-disable", "env-p2p-disable"})
 """Rules on switches that cost speed, which tests do not need."""
 _DELIBERATE = frozenset({_SWITCHED_OFF, "env-net-forces-socket"})
 """Rules on switches that lead to TCP."""
+_OTHERS = re.compile(
+    r"(?i)(?<![a-z])(?:ascend|npu|hccl|cambricon|mlu|iluvatar|corex|metax|maca|hygon|dcu|kunlunxin|xpu|mthreads|musa|enflame"
+    r"|gcu|biren)(?![a-z])"
+)
+"""Vendors of other accelerators, and their devices: their libraries take NCCL's names and have needs of their own."""
+_RDMA = ("NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_IB_TC", "NCCL_IB_SL", "NCCL_IB_TIMEOUT", "UCX_NET_DEVICES")
+_SHOWS_RDMA = re.compile(r"(?i)\bmlx[45]_\d|infiniband|\brdma|\broce|\bibstat|\bib_write|\bib\d\b")
+_PARTS = 6
+"""Parts of a path, from its end, that say what a file is for."""
 _TESTS = {"tests", "test", "ci", ".github", ".gitlab", ".buildkite", "ci.yml", ".gitlab-ci.yml"}
 _PLUGINS = ("NCCL_OFI_", "FI_EFA_", "NCCL_FASTRAK_", "NCCL_GPUDIRECTTCPX_")
 """Variables of network plugins, which work without NCCL's own verbs."""
@@ -35,13 +44,21 @@ def is_meant(document: Document, rule: str, setting: Setting | None) -> bool:
 
 
 def is_note(document: Document, rule: str) -> bool:
-    """True if what the rule finds may well be right here: the file says so, or something beside it decides."""
-    parts = PurePath(document.source).parts
-    return (
-        rule in _BY_THE_RUNTIME
-        or (rule in _SLOWER and bool(_TESTS & set(parts)))
-        or (rule in _DELIBERATE and _is_for_tcp(document))
-    )
+    """True if what the rule finds may well be right here: the file says so, or something beside it decides.
+
+    That verbs are switched off is a fault only where the file shows that there are some.
+    """
+    parts = PurePath(document.source).parts[-_PARTS:]
+    if rule in _SLOWER and (_TESTS & set(parts) or any(map(_OTHERS.search, parts))):
+        return True
+    if rule in _DELIBERATE and _is_for_tcp(document):
+        return True
+    return rule in _BY_THE_RUNTIME or (rule == _SWITCHED_OFF and not _has_rdma(document))
+
+
+def _has_rdma(document: Document) -> bool:
+    """Whether the file speaks of RDMA devices besides switching them off."""
+    return any(each.name in _RDMA for each in document.settings) or _SHOWS_RDMA.search(document.text) is not None
 
 
 def _is_for_tcp(document: Document) -> bool:

@@ -59,7 +59,7 @@ def optional(document: Document, words: Sequence[Word], group: int) -> Iterator[
         if before.raw in _FORWARDS and is_setting(word.raw):
             yield _named(document, word, word, removal, group)
         elif before.raw in _TAKES_PAIR and ASSIGNMENT.match(word.raw):
-            yield _setting(document, word, word.at.start, removal, group)
+            yield from _one_or_more(document, word, removal, group, listed=name == "torchx")
         elif before.raw in _TAKES_TWO and number + 1 < len(words) and is_setting(word.raw):
             value = words[number + 1]
             yield _named(document, word, value, Edit(before.at.start, value.at.end, ""), group)
@@ -68,6 +68,14 @@ def optional(document: Document, words: Sequence[Word], group: int) -> Iterator[
             yield _setting(document, word, start, Edit(word.at.start, word.at.end, ""), group)
         elif word.raw.startswith("--export=") or before.raw == "--export":
             yield from _listed(document, word, group)
+
+
+def _one_or_more(document: Document, word: Word, removal: Edit, group: int, *, listed: bool) -> Iterator[Setting]:
+    """``A=1``; torchx takes ``A=1,B=2``."""
+    if listed:
+        yield from _pairs(document, word, group)
+    else:
+        yield _setting(document, word, word.at.start, removal, group)
 
 
 def _wrapped(document: Document, words: Sequence[Word], group: int) -> Iterator[Setting]:
@@ -91,6 +99,22 @@ def _named(document: Document, name: Word, value: Word, removal: Edit, group: in
 
 def _listed(document: Document, word: Word, group: int) -> Iterator[Setting]:
     """``--export=ALL,A=1,B=2``: a comma ends a value unless quotes reach srun (find_quote_token in Slurm's srun)."""
+    yield from _pairs(document, word, group)
+    written = document.text[word.at.start : word.at.end]
+    if word.text is None or set("'\"\\") & set(written):
+        return
+    cut = [found for found in _CUT.finditer(written) if is_setting(found[1])]
+    if cut:
+        mended = _CUT.sub(lambda found: f"{found[1]}='{found[2]}'" if is_setting(found[1]) else found[0], written)
+        document.found.append(
+            finding("value-cut-at-comma", Place(word.at.start + cut[0].start(), word.at.start + cut[0].end()),
+                    variable=cut[0][1], what=f"--export ends the value of {cut[0][1]} at the first comma",
+                    edits=(Edit(word.at.start, word.at.end, f'"{mended}"'),), fixable=True)
+        )  # fmt: skip
+
+
+def _pairs(document: Document, word: Word, group: int) -> Iterator[Setting]:
+    """The settings of a list with commas, behind ``--export=`` or alone."""
     written = document.text[word.at.start : word.at.end]
     if word.text is None or set("'\"\\") & set(written):
         return
@@ -102,14 +126,6 @@ def _listed(document: Document, word: Word, group: int) -> Iterator[Setting]:
             name_at=Place(offset + found.start(1), offset + found.end(1)),
             value_at=Place(offset + found.start(2), offset + found.end(2)),
             removal=Edit(offset + found.start(), offset + found.end(), "") if found.start() else None,
-        )  # fmt: skip
-    cut = [found for found in _CUT.finditer(written) if is_setting(found[1])]
-    if cut:
-        mended = _CUT.sub(lambda found: f"{found[1]}='{found[2]}'" if is_setting(found[1]) else found[0], written)
-        document.found.append(
-            finding("value-cut-at-comma", Place(word.at.start + cut[0].start(), word.at.start + cut[0].end()),
-                    variable=cut[0][1], what=f"--export ends the value of {cut[0][1]} at the first comma",
-                    edits=(Edit(word.at.start, word.at.end, f'"{mended}"'),), fixable=True)
         )  # fmt: skip
 
 

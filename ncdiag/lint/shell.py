@@ -27,6 +27,8 @@ _CONF_FILE = re.compile(r"nccl[\w-]*\.conf$|\.nccl\.conf$")
 _REFERENCE = re.compile(r"\$(?:(?P<braces>\{))?(?P<name>[A-Za-z_]\w{0,100})(?(braces)\})")
 _PRINTING = {"echo", "printf", "export", "declare", "local", "readonly", "typeset"}
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", re.DOTALL)
+_LITERAL = re.compile(r"<<-?[ \t]*[\"'\\]")
+"""A here-document of which nothing is expanded."""
 _TEXTS = 200
 """Texts of one script that are kept to see them put into a command."""
 _ECHOED = re.compile(r"(?:^|\\n|(?<=\n)|(?<=[\"']))(?P<name>[A-Za-z_]\w*)=(?P<value>(?:(?!\\n)[^\n])*)")
@@ -49,7 +51,7 @@ class _State(msgspec.Struct):
     branches: list[tuple[str, str]] = []
     exports_all: bool = False
     expanded: bool = False
-    """Whether double quotes stand around the text."""
+    """Whether double quotes or an unquoted here-document stand around the text."""
     in_front: bool = False
     """Whether the text is put in front of a command or among its words, where assignments reach the command."""
     texts: dict[str, list[Place]] = {}
@@ -292,4 +294,7 @@ def _body(state: _State, body: Place, command: Command, depth: int) -> None:
     if _CONF_FILE.search(command.target):
         read_conf(state.document, body, state.group + CONF_GROUP)
     elif not command.target and depth < _DEPTH and command.words and wraps_shell(list(command.words), None):
-        _read(_State(state.document, state.group), body, depth + 1)
+        text = state.document.text
+        announced = text[text.rfind("\n", 0, max(body.start - 1, 0)) + 1 : body.start]
+        expanded = _LITERAL.search(announced) is None
+        _read(_State(state.document, state.group, expanded=expanded), body, depth + 1)

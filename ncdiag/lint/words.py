@@ -50,7 +50,7 @@ class Command(msgspec.Struct, frozen=True):
 
 
 def commands(text: str, start: int = 0, end: int | None = None, *, expanded: bool = False) -> Iterator[Command]:
-    """The commands of a stretch of text; ``expanded``: double quotes around it let variables stand in single quotes."""
+    """The commands of a stretch of text; ``expanded``: double quotes or a here-document around it expand it first."""
     return _Lexer(text, start, len(text) if end is None else end, expanded=expanded).commands()
 
 
@@ -133,6 +133,10 @@ class _Lexer:
             if plain:
                 raw.append(plain[0])
                 self.at, inner = plain.end(), None
+            elif letter == "\\" and self.expanded and self.text[self.at + 1 : self.at + 2] in {"$", "`"}:
+                self.at += 1  # the quotes around take the backslash away
+                raw.append(self._substituted())
+                known, inner = False, None
             elif letter == "\\":
                 if self.text.startswith(("\\\n", "\\\r\n"), self.at):
                     break
