@@ -207,24 +207,40 @@ class _Reader:
     def several(self, text: str, row: _Row, column: int) -> Node | None:
         """A scalar whose further lines are indented deeper than its key or dash; None for one of a single line."""
         quote = _CLOSED.get(text[0])
-        if (quote is not None and quote.match(text)) or self.place >= len(self.rows):
-            return None
-        if quote is None and _COMMENT.search(text):
+        if quote is not None:
+            return None if quote.match(text) else self.quoted(text, row, column)
+        if self.place >= len(self.rows) or _COMMENT.search(text):
             return None
         parts, place = [text], self.place
         while place < min(len(self.rows), self.place + _CONTINUED) and self.rows[place].indent > row.indent:
             below = self.rows[place].text
-            if quote is None and (_KEY.match(below) or _is_item(below)):
+            if _KEY.match(below) or _is_item(below):
                 break
             parts.append(below)
             place += 1
-            if quote is not None and _ends(below, text[0]):
-                break
-        whole = " ".join(parts)
-        if len(parts) == 1 or (quote is not None and not quote.match(whole)):
+        if len(parts) == 1:
             return None
         self.place = place
-        return Node(row.line, _plain(whole), column, text[0] if quote else "", self.rows[place - 1].line)
+        return Node(row.line, _plain(" ".join(parts)), column, "", self.rows[place - 1].line)
+
+    def quoted(self, text: str, row: _Row, column: int) -> Node | None:
+        """A quoted scalar whose end stands on a later line; a sign for comments has no meaning in it."""
+        parts, number = [text], row.line + 1
+        while number < min(len(self.lines), row.line + _CONTINUED):
+            line = self.lines[number]
+            if line.strip() and _indent(line) <= row.indent:
+                return None
+            parts.append(line.strip())
+            if _ends(line, text[0]):
+                break
+            number += 1
+        whole = " ".join(parts)
+        closed = _CLOSED[text[0]].match(whole)
+        if closed is None:
+            return None
+        while self.place < len(self.rows) and self.rows[self.place].line <= number:
+            self.place += 1
+        return Node(row.line, _plain(whole), column, text[0], number)
 
 
 def _ends(line: str, quote: str) -> bool:

@@ -29,6 +29,7 @@ _PRINTING = {"echo", "printf", "export", "declare", "local", "readonly", "typese
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", re.DOTALL)
 _LITERAL = re.compile(r"<<-?[ \t]*[\"'\\]")
 """A here-document of which nothing is expanded."""
+_SCRIPT_FILE = re.compile(r"\.(?:sh|bash|sbatch|slurm|pbs|job)$")
 _TEXTS = 200
 """Texts of one script that are kept to see them put into a command."""
 _ECHOED = re.compile(r"(?:^|\\n|(?<=\n)|(?<=[\"']))(?P<name>[A-Za-z_]\w*)=(?P<value>(?:(?!\\n)[^\n])*)")
@@ -293,7 +294,10 @@ def _body(state: _State, body: Place, command: Command, depth: int) -> None:
 
     if _CONF_FILE.search(command.target):
         read_conf(state.document, body, state.group + CONF_GROUP)
-    elif not command.target and depth < _DEPTH and command.words and wraps_shell(list(command.words), None):
+        return
+    written = _SCRIPT_FILE.search(command.target) is not None
+    shell = bool(command.words) and not command.target and wraps_shell(list(command.words), None)
+    if depth < _DEPTH and (written or shell):
         text = state.document.text
         announced = text[text.rfind("\n", 0, max(body.start - 1, 0)) + 1 : body.start]
         expanded = _LITERAL.search(announced) is None

@@ -68,7 +68,8 @@ def plain(node: Node) -> object:
         ("a: [\n  1, # one\n  {b: '2 ]'},\n]\nc: 3", {"a": ["1", {"b": "2 ]"}], "c": "3"}),
         ("a: mpirun -n 2\n  ./train\nb: 1", {"a": "mpirun -n 2 ./train", "b": "1"}),
         ("- run it\n    twice\n- b", ["run it twice", "b"]),
-        ('a: "x\n  y # z"\nb: \'it\'\'s\n  two\'', {"a": "x y # z", "b": "it's two"}),
+        ("a: \"x\n  y # z\"\nb: 'it''s\n  two'", {"a": "x y # z", "b": "it's two"}),
+        ("- 'x -n 2\n    # y '\n- b", ["x -n 2 # y ", "b"]),
         ("a: &x\n  b: !!str 1\nc: *x", {"a": {"b": "1"}, "c": "*x"}),
     ],
 )
