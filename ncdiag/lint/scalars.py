@@ -20,7 +20,7 @@ _QUOTED = {'"': re.compile(r'"(?:[^"\\\n]|\\.)*"'), "'": re.compile(r"'(?:[^'\n]
 _LINES = {'"': re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL), "'": re.compile(r"'(?:[^']|'')*'(?!')", re.DOTALL)}
 _ASSIGNED = re.compile(r"(?P<name>[A-Za-z_]\w{0,120})=")
 _NOT_TEXT = re.compile(
-    r"(?:[-+]?[0-9][\d_.]*(?:e[-+]?\d+)?|0x[0-9a-f]+|true|false|yes|no|on|off|null|~)$", re.IGNORECASE
+    r"(?:[-+]?[0-9][\d_]*(?:\.[\d_]*)?(?:e[-+]?\d+)?|0x[0-9a-f]+|true|false|yes|no|on|off|null|~)$", re.IGNORECASE
 )
 _BOOLEAN = re.compile(r"(?:true|false|yes|no|on|off)$", re.IGNORECASE)
 _NULL = {"", "~", "null", "Null", "NULL"}
