@@ -31,6 +31,7 @@ _DEPTH = 40
 _LOOSE = 1000
 """From this job on: the environments that belong to no container, each a job of its own."""
 _SKIPPED = {"status", "managedFields"}
+_PAIR = re.compile(r"[A-Z_][A-Z0-9_]*=")
 _COMMANDS = {"command", "args", "entrypoint"}
 
 
@@ -151,11 +152,8 @@ class _Reader:
         """A list of variables, the words of a command, or things to look into."""
         items = node.items()
         words = [item for item in items if isinstance(item.value, str)]
-        if words and all(is_setting(str(word.value).partition("=")[0]) for word in words if "=" in str(word.value)):
-            pairs = [word for word in words if re.match(r"[A-Za-z_]\w*=", str(word.value))]
-        else:
-            pairs = []
-        if pairs and not any(str(word.value).startswith("-") for word in words):
+        pairs = [word for word in words if _PAIR.match(str(word.value))]
+        if pairs and len(pairs) == sum("=" in str(word.value) for word in words) and not any(map(_is_option, words)):
             own = group or self.apart
             for pair in pairs:
                 self.scalars.item(pair, own)
@@ -211,6 +209,10 @@ def _container(service: Node) -> Iterator[tuple[str, Any]]:
     gpus = [item for item in devices if any(cap.value == "gpu" for cap in item.items("capabilities"))]
     counts = [item.text("count") for item in gpus]
     yield "gpus", (counts[0] or "all") if gpus else service.text("gpus") or _by_runtime(service)
+
+
+def _is_option(node: Node) -> bool:
+    return str(node.value).startswith("-")
 
 
 def _by_runtime(service: Node) -> str | None:

@@ -204,6 +204,8 @@ def _start(state: _State, words: list[Word], prefix: Sequence[str], depth: int) 
     if depth < _DEPTH:
         for word in words[1:]:
             if word.inner is not None and wraps_shell(words, word):
+                if word.escaped:
+                    _unescape(state.document, word.inner)
                 _read(_inner(state, word.inner), word.inner, depth + 1)
     state.document.assign(launches, state.document.launches[before:])
 
@@ -276,7 +278,7 @@ def _settle_exports(state: _State) -> None:
 def _echoed(state: _State, word: Word) -> None:
     """``echo NCCL_DEBUG=INFO >> /etc/nccl.conf``: the words are lines of the file."""
     at = word.inner or word.at
-    quoting: Quoting = "raw" if word.inner else "none"
+    quoting: Quoting = "raw" if word.inner and not word.escaped else "none"
     for found in _ECHOED.finditer(state.document.text[at.start : at.end]):
         state.document.settings.append(
             Setting(

@@ -27,7 +27,7 @@ class Word(msgspec.Struct, frozen=True):
     """A word as it stands at ``at``; ``text`` without quotes, None where a part is made at run time.
 
     ``raw`` is the word with quotes removed and substitutions as they are written. ``inner``: the place between the
-    quotes when the word ends in a quoted part that holds no escapes.
+    quotes when the word ends in a quoted part; ``escaped``: that part holds escapes.
     """
 
     at: Place
@@ -36,6 +36,7 @@ class Word(msgspec.Struct, frozen=True):
     inner: Place | None = None
     commands: tuple[Place, ...] = ()
     """The commands whose output becomes a part of it: ``$(...)``."""
+    escaped: bool = False
 
 
 class Command(msgspec.Struct, frozen=True):
@@ -61,6 +62,7 @@ class _Lexer:
         self.pending: list[tuple[str, bool]] = []
         self.bodies: list[Place] = []
         self.inside: list[Place] = []
+        self.escaped = False
 
     def commands(self) -> Iterator[Command]:
         words: list[Word] = []
@@ -124,6 +126,7 @@ class _Lexer:
     def _word(self) -> Word:
         start = self.at
         self.inside = []
+        self.escaped = False
         raw: list[str] = []
         known = True
         inner: Place | None = None
@@ -155,7 +158,7 @@ class _Lexer:
             raw.append(self.text[start])
             self.at += 1
         whole = "".join(raw).replace(FILLER, "")
-        return Word(Place(start, self.at), whole, whole if known else None, inner, tuple(self.inside))
+        return Word(Place(start, self.at), whole, whole if known else None, inner, tuple(self.inside), self.escaped)
 
     def _quoted(self, quote: str) -> tuple[str, bool, Place | None]:
         """The text between quotes, whether it is fixed, and its place when it holds no escapes."""
@@ -167,6 +170,7 @@ class _Lexer:
                 return "'", True, None
             self.at = stop + 1
             inside = self.text[start:stop]
+            self.escaped = False
             return inside, not (self.expanded and ("$" in inside or "`" in inside)), Place(start, stop)
         raw: list[str] = []
         known, escaped = True, False
@@ -190,7 +194,8 @@ class _Lexer:
             self.at, self.double = start, False
             return '"', True, None
         self.at = place + 1
-        return "".join(raw), known, None if escaped else Place(start, place)
+        self.escaped = escaped
+        return "".join(raw), known, Place(start, place)
 
     def _substituted(self) -> str:
         """``$NAME``, ``${...}``, ``$(...)`` or backticks, as written."""
