@@ -17,6 +17,8 @@ FILLER = "\ue000"
 _OPENING = re.compile(r"\{\{|\{%")
 _COMMENT = re.compile(r"\{\{-?\s{0,8}/\*")
 _CLOSING = {"{{": "}}", "{%": "%}"}
+_LINE = 300
+"""Characters on each side of a template in which the ends of its line are looked for."""
 _ESCAPE = re.compile(r"\\(?P<letter>[^\n]|\n[ \t]*)")
 _WRITTEN = {"n": " \n", "r": " \n", "t": "  "}
 _CONTINUED = re.compile(r"\\\r?\n|\r?\n")
@@ -54,10 +56,12 @@ def _variable(length: int) -> str:
 
 def _is_alone(text: str, start: int, end: int) -> bool:
     """Whether nothing but templates stands on the line (of which the last closes it)."""
-    before = text[text.rfind("\n", 0, start) + 1 : start]
-    line_end = text.find("\n", end)
-    after = text[end : len(text) if line_end < 0 else line_end]
-    return not before.strip() and (not after.strip() or (after.lstrip()[:2] == "{{" and after.rstrip()[-2:] == "}}"))
+    before = text[max(0, start - _LINE) : start].rpartition("\n")
+    after = text[end : end + _LINE].partition("\n")
+    if not (before[1] or start <= _LINE) or not (after[1] or end + _LINE >= len(text)):
+        return False
+    rest = after[0].strip()
+    return not before[2].strip() and (not rest or (rest[:2] == "{{" and rest[-2:] == "}}"))
 
 
 def applied(text: str, masks: Iterable[tuple[int, str]]) -> str:
