@@ -37,8 +37,9 @@ class _Splitting(typer.core.TyperCommand):
 
 @app.command(
     cls=_Splitting,
-    help="Check the NCCL settings of launch commands, shell and Slurm scripts, Dockerfiles, Kubernetes and compose "
-    "files, env files, nccl.conf, hostfiles and HCCL rank tables; FILE may be a folder or - for standard input. "
+    help="Check the NCCL settings of launch commands, shell and Slurm scripts, Dockerfiles, Kubernetes, compose and "
+    "other YAML files, env files, nccl.conf, hostfiles and HCCL rank tables; FILE may be a folder or - for standard "
+    "input. "
     "A command line comes after --: ncdiag lint -- mpirun -np 2 ...",
 )
 def lint(  # noqa: PLR0917  (typer's parameters)
@@ -89,6 +90,8 @@ def lint(  # noqa: PLR0917  (typer's parameters)
     worst = {found.severity for result in results for found in result.findings}
     order = ("error", "warning", "info")
     failing = order[: order.index(fail_on.value) + 1] if fail_on is not FailOn.never else ()
+    if not worst & set(failing) and not any(result.document.is_understood for result in results):
+        return NOTHING_UNDERSTOOD
     return int(bool(worst & set(failing)))
 
 

@@ -1,12 +1,13 @@
 """The part of YAML that manifests are written in, read line by line and tolerantly.
 
-Block mappings and sequences, flow ones on a line, quoted and plain scalars, block scalars (``|``, ``>``), comments.
-No anchors, tags, multi-line plain scalars or types: every scalar is the text as written. What does not fit is left
-out and told in ``unread``.
+Block and flow mappings and sequences, quoted and plain scalars, of one line or several, block scalars (``|``, ``>``),
+comments. Anchors and tags are passed over, aliases are not followed, and there are no types: every scalar is the text
+as written. What does not fit is left out and listed in ``unread``.
 """
 
 from __future__ import annotations
 
+import bisect
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -19,16 +20,32 @@ _KEY = re.compile(
 )
 _BLOCK = re.compile(r"[|>][+-]?\d?[+-]?\s*(?:#.*)?$")
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
+_PROPERTIES = re.compile(r"(?:[&!]\S*(?:\s+|$))+")
+"""An anchor or a tag before a value."""
+_CLOSED = {
+    '"': re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL),
+    "'": re.compile(r"'(?:[^']|'')*'(?!')", re.DOTALL),
+}
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'")
+_CONTINUED = 2000
+"""Lines of one scalar that are read."""
 
 
 class Node:
-    """A value with the place (index of the line) at which it stands."""
+    """A value with the place (index of the line) at which it stands.
 
-    __slots__ = ("line", "value")
+    ``column`` is where a scalar begins in its line, -1 where that is not known; ``last`` is the index of the last line
+    of a scalar. ``style``: the quote or the sign (``|``, ``>``) before a scalar, empty for a plain one.
+    """
 
-    def __init__(self, line: int, value: str | dict[str, Node] | list[Node]) -> None:
+    __slots__ = ("column", "last", "line", "style", "value")
+
+    def __init__(
+        self, line: int, value: str | dict[str, Node] | list[Node], column: int = -1, style: str = "", last: int = -1
+    ) -> None:
         """``value``: text, a mapping or a list of nodes."""
-        self.line, self.value = line, value
+        self.line, self.value, self.column, self.style = line, value, column, style
+        self.last = max(last, line)
 
     def get(self, *path: str) -> Node | None:
         """The node that the keys lead to; None where there is none."""
@@ -70,6 +87,21 @@ def load(lines: Sequence[str]) -> tuple[Node, list[int]]:
     return root or Node(0, {}), sorted(reader.unread)
 
 
+class _Spot:
+    """Where the letters of a text come from that was put together of several lines."""
+
+    __slots__ = ("places", "starts")
+
+    def __init__(self, starts: list[int], places: list[tuple[int, int]]) -> None:
+        self.starts, self.places = starts, places
+
+    def of(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset."""
+        number = bisect.bisect_right(self.starts, offset) - 1
+        line, column = self.places[number]
+        return line, column + offset - self.starts[number]
+
+
 class _Reader:
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
@@ -97,7 +129,7 @@ class _Reader:
             row = self.rows[self.place]
             if row.indent != indent or not _is_item(row.text):
                 break
-            rest = row.text[1:].lstrip()
+            rest = _bare(row.text[1:].lstrip())
             if not rest:
                 self.place += 1
                 items.append(self.block(indent, depth + 1) or Node(row.line, ""))
@@ -122,7 +154,7 @@ class _Reader:
             if key is None:
                 self.unread.append(row.line)
                 continue
-            rest = row.text[key.end() :]
+            rest = _bare(row.text[key.end() :])
             value = self.scalar(rest, row, depth) if rest else self.block(indent, depth + 1) or Node(row.line, "")
             pairs.setdefault(_plain(key["key"]), value)
         return found
@@ -134,7 +166,7 @@ class _Reader:
         return Node(row.line, "")
 
     def scalar(self, text: str, row: _Row, depth: int) -> Node:
-        """A value on the line of its key or dash; the lines of a block scalar belong to it."""
+        """A value on the line of its key or dash; the deeper lines of a scalar belong to it."""
         if _BLOCK.match(text):
             start = row.line + 1
             while self.place < len(self.rows) and self.rows[self.place].indent > _indent(self.lines[row.line]):
@@ -142,8 +174,85 @@ class _Reader:
             end = self.rows[self.place].line if self.place < len(self.rows) else len(self.lines)
             body = self.lines[start:end]
             width = min((_indent(line) for line in body if line.strip()), default=0)
-            return Node(start, "\n".join(line[width:] for line in body))
-        return _flow(text, row.line, depth)
+            return Node(start, "\n".join(line[width:] for line in body), 0, text[0], end - 1)
+        column = len(self.lines[row.line].rstrip()) - len(text)
+        if text[0] in "[{":
+            return self.flow(text, row, column, depth)
+        several = self.several(text, row, column)
+        return several or _flow(text, _Spot([0], [(row.line, column)]), 0, depth)
+
+    def flow(self, text: str, row: _Row, column: int, depth: int) -> Node:
+        """A list or mapping in brackets, of one line or several."""
+        text = _COMMENT.sub("", text).rstrip() if text[-1:] not in {"]", "}"} else text
+        parts, starts, places, size = [text], [0], [(row.line, column)], len(text) + 1
+        missing, place = _open(text), self.place
+        while missing > 0 and place < min(len(self.rows), self.place + _CONTINUED):
+            below = self.rows[place]
+            if below.indent <= row.indent and below.text[0] not in "]}":
+                break
+            part = _COMMENT.sub("", below.text).rstrip() if "#" in below.text else below.text
+            parts.append(part)
+            starts.append(size)
+            places.append((below.line, below.indent))
+            size += len(part) + 1
+            missing += _open(part)
+            place += 1
+        if missing > 0 or len(parts) == 1:
+            return _flow(text, _Spot([0], [(row.line, column)]), 0, depth)
+        self.place = place
+        found = _flow(" ".join(parts), _Spot(starts, places), 0, depth)
+        found.last = places[-1][0]
+        return found
+
+    def several(self, text: str, row: _Row, column: int) -> Node | None:
+        """A scalar whose further lines are indented deeper than its key or dash; None for one of a single line."""
+        quote = _CLOSED.get(text[0])
+        if quote is not None:
+            return None if quote.match(text) else self.quoted(text, row, column)
+        if self.place >= len(self.rows) or _COMMENT.search(text):
+            return None
+        parts, place = [text], self.place
+        while place < min(len(self.rows), self.place + _CONTINUED) and self.rows[place].indent > row.indent:
+            below = self.rows[place].text
+            if _KEY.match(below) or _is_item(below):
+                break
+            parts.append(below)
+            place += 1
+        if len(parts) == 1:
+            return None
+        self.place = place
+        return Node(row.line, _plain(" ".join(parts)), column, "", self.rows[place - 1].line)
+
+    def quoted(self, text: str, row: _Row, column: int) -> Node | None:
+        """A quoted scalar whose end is on a later line; a sign for comments has no meaning in it."""
+        parts, number = [text], row.line + 1
+        while number < min(len(self.lines), row.line + _CONTINUED):
+            line = self.lines[number]
+            if line.strip() and _indent(line) <= row.indent:
+                return None
+            parts.append(line.strip())
+            if _ends(line, text[0]):
+                break
+            number += 1
+        whole = " ".join(parts)
+        closed = _CLOSED[text[0]].match(whole)
+        if closed is None:
+            return None
+        while self.place < len(self.rows) and self.rows[self.place].line <= number:
+            self.place += 1
+        return Node(row.line, _plain(whole), column, text[0], number)
+
+
+def _ends(line: str, quote: str) -> bool:
+    """Whether a line holds the quote that closes a scalar of several lines."""
+    if quote == "'":
+        return line.count("'") % 2 == 1
+    return any(found[0] == '"' for found in re.finditer(r'\\.|"', line))
+
+
+def _bare(text: str) -> str:
+    """A value without the anchor or tag before it."""
+    return text[found.end() :] if text[:1] in {"&", "!"} and (found := _PROPERTIES.match(text)) else text
 
 
 def _rows(lines: Sequence[str]) -> Iterator[_Row]:
@@ -162,26 +271,34 @@ def _is_item(text: str) -> bool:
     return text == "-" or text.startswith("- ")
 
 
-def _flow(text: str, line: int, depth: int) -> Node:
-    """A scalar, or a list or mapping on one line."""
+def _flow(text: str, spot: _Spot, offset: int, depth: int) -> Node:
+    """A scalar, or a list or mapping in brackets; ``offset`` is where it begins in what ``spot`` tells of."""
+    offset += len(text) - len(text.lstrip())
     text = text.strip()
+    line, column = spot.of(offset)
     if text[:1] not in {"[", "{"}:
-        return Node(line, _plain(text))
-    text = _COMMENT.sub("", text).rstrip() if text[-1:] not in {"]", "}"} else text
+        return Node(line, _plain(text), column, text[0] if text[:1] in {'"', "'"} else "")
     inner = text[1:-1] if text[-1:] in {"]", "}"} else text[1:]
     parts = [] if depth > DEPTH else _split(inner)
     if text[0] == "[":
-        return Node(line, [_flow(part, line, depth + 1) for part in parts])
+        return Node(line, [_flow(part, spot, offset + 1 + at, depth + 1) for at, part in parts], column)
     pairs: dict[str, Node] = {}
-    for part in parts:
+    for at, part in parts:
         key = _KEY.match(part) or re.match(r"(?P<key>\"[^\"]{0,300}\"|'[^']{0,300}')\s*:", part)
         if key:
-            pairs.setdefault(_plain(key["key"]), _flow(part[key.end() :], line, depth + 1))
-    return Node(line, pairs)
+            value = _flow(part[key.end() :], spot, offset + 1 + at + key.end(), depth + 1)
+            pairs.setdefault(_plain(key["key"]), value)
+    return Node(line, pairs, column)
 
 
-def _split(text: str) -> list[str]:
-    """The parts between the commas that are in no quotes and no inner brackets."""
+def _open(text: str) -> int:
+    """How many more brackets a line opens than it closes, outside of quotes."""
+    bare = _QUOTED.sub("", text) if '"' in text or "'" in text else text
+    return sum(map(bare.count, "[{")) - sum(map(bare.count, "]}"))
+
+
+def _split(text: str) -> list[tuple[int, str]]:
+    """The parts between the commas that are in no quotes and no inner brackets, each with its place."""
     parts, start, inside, quote = [], 0, 0, ""
     for place, letter in enumerate(text):
         if quote:
@@ -193,21 +310,22 @@ def _split(text: str) -> list[str]:
         elif letter in "]}":
             inside -= 1
         elif letter == "," and inside == 0:
-            parts.append(text[start:place].strip())
+            parts.append((start, text[start:place]))
             start = place + 1
-    return [part for part in [*parts, text[start:].strip()] if part]
+    parts.append((start, text[start:]))
+    return [(at + len(part) - len(part.lstrip()), part.strip()) for at, part in parts if part.strip()]
 
 
 def _plain(text: str) -> str:
     """The scalar without its quotes; a plain one without a comment behind it."""
     text = text.strip()
     if text[:1] == '"':
-        end = re.match(r'"(?:[^"\\]|\\.)*"', text)
+        end = _CLOSED['"'].match(text)
         try:
             return str(json.loads(end[0])) if end else text.strip('"')
         except ValueError:
             return end[0].strip('"') if end else text
     if text[:1] == "'":
-        end = re.match(r"'(?:[^']|'')*'", text)
+        end = _CLOSED["'"].match(text)
         return end[0][1:-1].replace("''", "'") if end else text.strip("'")
     return _COMMENT.sub("", text).strip()

@@ -18,6 +18,7 @@ JOB_GROUPS = 1000
 """Groups with the same quotient by this number are containers of one manifest."""
 _SOCKET_LIMIT = 64
 _RANK = re.compile(r"(?i)RANK|PROCID|NODEID|hostname|\$HOST\b|SLURMD_NODENAME|COMM_WORLD")
+_STARTS_ALL = {"mpirun", "mpiexec", "orterun", "prterun", "srun", "horovodrun", "deepspeed"}
 _IB = (
     "NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_IB_TC", "NCCL_IB_SL", "NCCL_IB_TIMEOUT", "NCCL_IB_RETRY_CNT",
     "NCCL_IB_QPS_PER_CONNECTION", "NCCL_IB_ADAPTIVE_ROUTING", "NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_READ",
@@ -136,7 +137,10 @@ def _must_agree(name: str, *, between_hosts: bool = False) -> bool:
 
 
 def _by_rank(document: Document) -> Iterator[Finding]:
+    started = {launch.branch for launch in document.launches if launch.program in _STARTS_ALL}
     for setting in document.settings:
+        if setting.branch in started:  # one host starts the ranks of all
+            continue
         if setting.branch and _RANK.search(setting.branch) and _must_agree(setting.name) and setting.reaches != "shell":
             others = [s for s in document.settings if s.name == setting.name and s is not setting]
             if others and all(s.value == setting.value for s in others):

@@ -11,9 +11,10 @@ from ncdiag.lint import pairs, shell
 from ncdiag.lint.findings import finding
 from ncdiag.lint.model import Document, Edit, Place, Setting
 from ncdiag.lint.words import Word, commands
+from ncdiag.nccl import environment
 
 _INSTRUCTION = re.compile(r"(?m)^[ \t]*(?P<verb>[A-Za-z]{3,11})[ \t]+(?=\S)")
-_END = re.compile(r"(?<!\\)\r?\n|\Z")
+_END = re.compile(r"(?<!\\)\r?\n")
 _HEREDOC = re.compile(r"<<-?[\"']?(\w+)[\"']?")
 _PAIR = re.compile(r"(?P<name>[A-Za-z_]\w{0,120})=")
 
@@ -44,12 +45,10 @@ def _end(text: str, start: int) -> int:
     while True:
         found = _END.search(text, position)
         end = found.start() if found else len(text)
-        following = re.compile(r"\r?\n[ \t]*#[^\n]*").match(text, end)
-        line = text[text.rfind("\n", start, end) + 1 : end]
-        if following and line.lstrip().startswith("#"):
-            position = end + 1
-            continue
-        break
+        line = text[text.rfind("\n", 0, end) + 1 : end]
+        if found is None or not line.lstrip().startswith("#"):
+            break
+        position = found.end()
     mark = _HEREDOC.search(text, start, end)
     if mark:
         close = re.compile(rf"(?m)^[ \t]*{re.escape(mark[1])}[ \t]*\r?$").search(text, end)
@@ -95,5 +94,14 @@ def _run(document: Document, body: Place, group: int) -> None:
     if len(document.launches) > launches:
         return
     for setting in document.settings[before:]:
-        if setting.group == group and setting.reaches == "local" and setting.name.startswith("NCCL_"):
+        exported = setting.group == group and setting.reaches == "local" and setting.name.startswith("NCCL_")
+        if exported and not _serves(document, setting, body):
             document.found.append(finding("run-export-lost", setting.name_at, variable=setting.name))
+
+
+def _serves(document: Document, setting: Setting, body: Place) -> bool:
+    """Whether an export serves the commands behind it in the same RUN: those of a build read variables of their own."""
+    known = environment.variables().get(setting.name)
+    if known is not None and known.owner != "contrib":
+        return False
+    return re.search(r"&&|;|\n", document.text[setting.value_at.end : body.end]) is not None

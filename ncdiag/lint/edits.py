@@ -18,8 +18,11 @@ def putting(setting: Setting, value: str) -> tuple[Edit, ...]:
     if setting.quoting == "none" or "\n" in value:
         return ()
     text = value
+    special = re.search(r"[^\w@%+=:,./^-]", value) is not None
+    if setting.quoting == "bare" and special:
+        return ()
     if setting.quoting == "shell":
-        text = shlex.quote(value) if re.search(r"[^\w@%+=:,./^-]", value) else value
+        text = shlex.quote(value) if special else value
     elif setting.quoting == "yaml":
         text = '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return (Edit(place.start, place.end, text),)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ncdiag.lint import dockerfile, lines, manifests, shell, tables
+from ncdiag.lint import dockerfile, lines, manifests, masks, mentions, quoted, shell, tables
 from ncdiag.lint.model import Document, Form, Place
 from ncdiag.lint.releases import release_of
 from ncdiag.lint.vocabulary import is_setting
@@ -18,7 +18,7 @@ SIZE_LIMIT = 1 << 20
 SETTINGS_LIMIT = 2000
 
 _NAMES: tuple[tuple[re.Pattern[str], Form], ...] = (
-    (re.compile(r"(?i)(?:Dockerfile|Containerfile)(?:[.-].*)?$|.*\.(?:dockerfile|containerfile)$"), "dockerfile"),
+    (re.compile(r"(?i)(?:Dockerfile|Containerfile)(?:[._-].*)?$|.*\.(?:dockerfile|containerfile)$"), "dockerfile"),
     (re.compile(r"(?:docker-)?compose[\w.-]*\.ya?ml$"), "compose"),
     (re.compile(r"(?i).*\.(?:sh|bash|ksh|zsh|sbatch|slurm|slrm|pbs|lsf|bsub|job|csh)$"), "shell"),
     (re.compile(r"\.?nccl(?!_tuner)[\w.-]*\.conf$"), "conf"),
@@ -77,6 +77,8 @@ def read(source: str, text: str, form: Form) -> Document:
     """Read a file into a document; what lint has nothing to say of is left out."""
     document = Document(source=source, text=text[:SIZE_LIMIT], form=form)
     whole = Place(0, len(document.text))
+    if form in {"shell", "dockerfile"}:
+        document.script = masks.without_templates(document.text)
     if form == "shell":
         shell.read(document, whole)
         _batch_options(document)
@@ -94,9 +96,21 @@ def read(source: str, text: str, form: Form) -> Document:
         tables.read_hostfile(document)
     else:
         tables.read_ranktable(document)
+    _read_rest(document)
     document.settings = [s for s in document.settings if is_setting(s.name)][:SETTINGS_LIMIT]
     document.nccl = release_of(document)
     return document
+
+
+def _read_rest(document: Document) -> None:
+    """The variables in quotes that no form tells of, and the lines that were not read at all."""
+    if document.form in {"shell", "dockerfile", "kubernetes", "compose"}:
+        quoted.read(document, {setting.name_at.start for setting in document.settings})
+    if document.form != "process":
+        known = {setting.name_at.start for setting in document.settings}
+        told = {document.line(found.place.start) for found in document.found}
+        unread = mentions.unread(masks.without_templates(document.text), known)
+        document.unread = tuple(line for line in unread if line not in told)
 
 
 def _batch_options(document: Document) -> None:

@@ -10,17 +10,19 @@ from pathlib import Path
 
 from ncdiag.errors import InputError
 from ncdiag.formats.shell import is_secret
-from ncdiag.lint import forms
+from ncdiag.lint import forms, mentions
 from ncdiag.lint.model import Document, Form
 
 _BINARY = "\x00"
+_KNOWN = "the forms that lint reads (--as FORM names one)"
+_PROSE = (".md", ".rst", ".txt", ".log", ".html", ".ipynb")
 
 
 def opened(names: Sequence[str], form: Form | None) -> tuple[list[Document], list[str]]:
     """The documents of files, folders and ``-``; notes tell what was not read.
 
     Raises InputError when a file that was named cannot be read. Files of a folder that lint knows no form of are
-    passed over in silence.
+    passed over in silence unless they set variables of NCCL.
     """
     documents: list[Document] = []
     notes: list[str] = []
@@ -30,16 +32,24 @@ def opened(names: Sequence[str], form: Form | None) -> tuple[list[Document], lis
             for each in forms.files_of(path):
                 text = _text(each)
                 if text is not None:
-                    documents += _document(str(each), text, form)
+                    found = _document(str(each), text, form)
+                    documents += found
+                    notes += [] if found else _passed_over(str(each), text)
             continue
         text = (
             sys.stdin.buffer.read(forms.SIZE_LIMIT).decode("utf-8", "surrogateescape") if name == "-" else _named(path)
         )
         found = _document(name, text, form)
         if not found:
-            notes.append(f"{name}: neither settings nor launch commands of a form that is known (--as FORM names one)")
+            notes += _passed_over(name, text) or [f"{name}: neither settings nor launch commands of {_KNOWN}"]
         documents += found
     return documents, notes
+
+
+def _passed_over(name: str, text: str) -> list[str]:
+    """What is said of a file of no form that sets variables of NCCL; nothing of texts for people."""
+    lines = () if name.endswith(_PROSE) or _BINARY in text else mentions.unread(text, ())
+    return [f"{name}: {mentions.spoken(lines)}: this is none of {_KNOWN}"] if lines else []
 
 
 def _document(name: str, text: str, form: Form | None) -> list[Document]:

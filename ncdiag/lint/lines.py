@@ -11,22 +11,27 @@ _LINE = re.compile(r"[^\n]*\n?")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
-def _rows(document: Document, place: Place) -> Iterator[tuple[Place, str]]:
-    """The lines of a stretch: the place of each with its end, and its text without."""
+def _rows(document: Document, place: Place, indent: int = 0) -> Iterator[tuple[Place, str]]:
+    """The lines of a stretch without their indentation: the place of each with its end, and its text without."""
     start = place.start
     while start < place.end:
         found = _LINE.match(document.text, start, place.end)
         stop = found.end() if found else place.end
-        yield Place(start, stop), document.text[start:stop].removesuffix("\n")
+        line = document.text[start:stop].removesuffix("\n")
+        inset = min(indent, len(line) - len(line.lstrip(" ")))
+        yield Place(start + inset, stop), line[inset:]
         start = max(stop, start + 1)
 
 
-def read_conf(document: Document, place: Place, group: int = 0) -> None:
-    """Lines of an nccl.conf, as NCCL reads them."""
+def read_conf(document: Document, place: Place, group: int = 0, indent: int = 0) -> None:
+    """Lines of an nccl.conf, as NCCL reads them.
+
+    ``indent``: how many blanks before each line belong to the text around it.
+    """
     from ncdiag.lint.findings import finding
     from ncdiag.nccl.selection.settings import setting_of
 
-    for at, line in _rows(document, place):
+    for at, line in _rows(document, place, indent):
         if not line.strip() or line.startswith("#"):
             continue
         written, value = setting_of(line) or ("", "")
@@ -51,7 +56,7 @@ def read_conf(document: Document, place: Place, group: int = 0) -> None:
             Setting(
                 name=name[0], value=value, name_at=Place(at.start, split - 1),
                 value_at=Place(split, split + len(value)),
-                removal=Edit(at.start, at.end, ""), quoting="raw", group=group,
+                removal=Edit(document.text.rfind("\n", 0, at.start) + 1, at.end, ""), quoting="raw", group=group,
             )
         )  # fmt: skip
 

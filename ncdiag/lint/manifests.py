@@ -1,6 +1,8 @@
-"""YAML: manifests of Kubernetes and compose files. Settings with their places, containers, commands.
+"""YAML: manifests of Kubernetes, compose files, values of Helm, jobs of Ray, SkyPilot, Ansible and all that look alike.
 
-Formats: Kubernetes API (EnvVar, ConfigMap), Compose Specification (environment, shm_size, ulimits, devices, ipc).
+Wherever it stands: a mapping of variables, a list of names with values, a list of ``NAME=VALUE``, a command, a script.
+Templates are read around. Formats: Kubernetes API (EnvVar, ConfigMap), Compose Specification (environment, shm_size,
+ulimits, devices, ipc).
 """
 
 from __future__ import annotations
@@ -9,217 +11,186 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from ncdiag.facts.observe import observe
 from ncdiag.formats.shell import is_kept, without_secrets
 from ncdiag.formats.units import size_bytes
 from ncdiag.formats.yaml import Node, load
-from ncdiag.lint import shell
-from ncdiag.lint.findings import finding
-from ncdiag.lint.model import Document, Edit, Place, Setting
+from ncdiag.lint import masks, shell
+from ncdiag.lint.conflicts import JOB_GROUPS
+from ncdiag.lint.embedded import Script, Scripts
+from ncdiag.lint.model import Document, Quoting
+from ncdiag.lint.scalars import Scalars, refused
+from ncdiag.lint.vocabulary import is_setting
 from ncdiag.parsers import k8s_manifest
 from ncdiag.spans import Section
 
-_SCALAR = re.compile(
-    r"(?P<value>\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|[^\n#]*?)(?=[ \t\r]*(?:[ \t]#[^\n]*)?$)", re.MULTILINE
-)
-_ITEM = re.compile(r"[ \t]*-[ \t]+(?P<quote>[\"']?)(?P<name>[A-Za-z_]\w*)=")
-_KEYED = re.compile(r"[ \t]*(?:-[ \t]+)?[\"']?(?P<key>[A-Za-z_]\w*)[\"']?[ \t]*:[ \t]*")
-_IN_BRACES = re.compile(r"(?P<value>\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|[^\n,}]*?)(?=[ \t]*[,}])")
-_NOT_TEXT = re.compile(
-    r"(?:[-+]?[0-9][\d_.]*(?:e[-+]?\d+)?|0x[0-9a-f]+|true|false|yes|no|on|off|null|~)$", re.IGNORECASE
-)
-_BOOLEAN = re.compile(r"(?:true|false|yes|no|on|off)$", re.IGNORECASE)
-_PAIR_OPTIONS = {"-x", "-e", "--env"}
+_DEPTH = 40
+"""Mappings within mappings that are followed; the reader of YAML stops at 60."""
+_LOOSE = 1000
+"""From this job on: the environments that belong to no container, each a job of its own."""
+_SKIPPED = {"status", "managedFields"}
+_PAIR = re.compile(r"[A-Z_][A-Z0-9_]*=")
+_COMMANDS = {"command", "args", "entrypoint"}
 
 
 def read(document: Document) -> None:
-    """Read each document of the file."""
-    lines = document.text.split("\n")
-    start = 0
-    group = 0
+    """Read each document of the file, and then the scripts that are in it."""
+    text = masks.without_templates(document.text)
+    scripts = Scripts(document, text)
+    lines = [line.rstrip("\r") for line in text.split("\n")]
+    start, job = 0, 0
     for number in range(len(lines) + 1):
         if number == len(lines) or (lines[number].startswith("---") and number >= start):
             piece = lines[start:number]
             if any(line.strip() for line in piece):
-                group = _one(document, [line.rstrip("\r") for line in piece], start, group)
+                _Reader(document, Scalars(document, text, start), scripts, job).read(piece)
+                job += 1
             start = number + 1
+    document.script = scripts.text()
+    for script in scripts.places:
+        _script(document, script)
 
 
-def _one(document: Document, lines: list[str], first: int, group: int) -> int:
-    root, _ = load(lines)
-    reader = _Reader(document, lines, first, group)
-    if document.form == "compose":
-        for name, service in root.pairs("services").items():
-            reader.service(name, service)
-    else:
-        section = Section(
-            kind=k8s_manifest.KIND, source=document.source, first_line=first + 1, lines=tuple(lines) or ("",)
-        )
-        document.observations += [o for o in k8s_manifest.parse(section).observations if o.entity != "Setting"]
-        reader.walk(root, 0)
-    return reader.group
+def _script(document: Document, script: Script) -> None:
+    """Read shell text. What is written into it must leave the YAML around it whole."""
+    settings, launches = len(document.settings), len(document.launches)
+    shell.read(document, script.place, script.group)
+    if script.within == "block":
+        return
+    for number in range(settings, len(document.settings)):
+        setting = document.settings[number]
+        quoting: Quoting = "bare" if setting.quoting == "shell" else setting.quoting
+        removal = setting.removal if script.within == "scalar" else None
+        document.settings[number] = msgspec.structs.replace(setting, quoting=quoting, removal=removal)
+    if script.within == "words":
+        for launch in document.launches[launches:]:
+            launch.behind = None
 
 
 class _Reader:
-    def __init__(self, document: Document, lines: list[str], first: int, group: int) -> None:
-        self.document, self.lines, self.first, self.group = document, lines, first, group
+    """One document of the file. ``group`` is the last environment that was given a number; each job has a thousand."""
 
-    def place(self, index: int) -> Place:
-        """The stretch of a line of this part."""
-        return self.document.line_place(self.first + index + 1)
+    def __init__(self, document: Document, scalars: Scalars, scripts: Scripts, job: int) -> None:
+        self.document, self.scalars, self.scripts = document, scalars, scripts
+        self.group = job % _LOOSE * JOB_GROUPS
+        self.loose = _LOOSE * JOB_GROUPS * (job + 1)
+        self.is_object = False
 
-    def walk(self, node: Node, depth: int) -> None:
-        """Find environments, images and commands wherever they stand."""
-        if depth > 40:  # noqa: PLR2004  (the reader of YAML stops at 60)
-            return
-        if node.text("kind") == "ConfigMap":
-            self.group += 1
-            for key, value in node.pairs("data").items():
-                self.keyed(key, value)
+    def read(self, lines: list[str]) -> None:
+        root, _ = load(lines)
+        self.is_object = root.text("apiVersion") is not None or bool(root.items())
+        compose = self.document.form == "compose"
+        if compose:
+            for name, service in root.pairs("services").items():
+                self.service(name, service, lines)
+        elif "{{" not in self.document.text:  # what a template adds to a container is not known
+            section = self.section(k8s_manifest.KIND, lines)
+            self.document.observations += [
+                seen for seen in k8s_manifest.parse(section).observations if seen.fields.get("program") == "kubernetes"
+            ]
+        self.walk(root, 0, 0, left_out=frozenset({"services"}) if compose else frozenset())
+
+    def section(self, kind: str, lines: list[str]) -> Section:
+        return Section(
+            kind=kind, source=self.document.source, first_line=self.scalars.first + 1, lines=tuple(lines) or ("",)
+        )
+
+    def walk(self, node: Node, depth: int, group: int, left_out: frozenset[str] = frozenset()) -> None:
+        """Find environments, images and commands wherever they stand; ``group`` is that of the container around."""
+        if depth > _DEPTH:
             return
         if isinstance(node.value, list):
-            for item in node.value:
-                self.walk(item, depth + 1)
-        if not isinstance(node.value, dict):
-            return
-        self.container(node)
-        for key, child in node.value.items():
-            if key not in {"env", "status", "managedFields"}:
-                self.walk(child, depth + 1)
+            self.listed(node, depth, group)
+        elif isinstance(node.value, dict):
+            if node.text("kind") == "ConfigMap":
+                self.config_map(node)
+                return
+            group = self.container(node) or group
+            self.mapped(node, group)
+            for key, child in node.value.items():
+                if key not in _SKIPPED and key not in left_out:
+                    self.below(key, child, depth, group)
 
-    def container(self, node: Node) -> None:
-        """The environment, command and image of a container; nothing for other mappings."""
-        if node.items("env") or node.items("command") or node.items("args"):
-            self.group += 1
-            for item in node.items("env"):
-                self.entry(item)
-            for key in ("command", "args"):
-                self.command(node.items(key))
+    def below(self, key: str, child: Node, depth: int, group: int) -> None:
+        if isinstance(child.value, str):
+            self.scripts.add(child, self.scalars, group or self.apart, is_command=key in _COMMANDS)
+        else:
+            self.walk(child, depth + 1, group)
+
+    @property
+    def apart(self) -> int:
+        """The number of an environment that belongs to no container."""
+        self.loose += JOB_GROUPS
+        return self.loose
+
+    def config_map(self, node: Node) -> None:
+        self.group += 1
+        for key, value in node.pairs("data").items():
+            self.scalars.keyed(key, value, self.group, refused(self.document, kubernetes=True))
+            self.scripts.add(value, self.scalars, self.group, name=key)
+
+    def container(self, node: Node) -> int:
+        """The number of a container's environment, and its variables and image; 0 for other mappings."""
         image = node.text("image")
         if image:
             self.document.images.append(image)
+        if not (node.items("env") or node.items("command") or node.items("args")):
+            return 0
+        self.group += 1
+        return self.group
 
-    def entry(self, item: Node) -> None:
-        """``- name: NCCL_DEBUG`` and ``value: INFO`` of a container."""
-        name, value = item.text("name"), item.get("value")
-        if name is None or value is None or not isinstance(value.value, str):
-            return
-        name_line = item.pairs()["name"].line if "name" in item.pairs() else item.line
-        at = self.place(name_line)
-        start = self.document.text.find(name, at.start, at.end)
-        where = self.scalar(value.line, _KEYED, "value")
-        if where is None or start < 0:
-            return
-        raw = self.document.text[where.start : where.end]
-        last = max(name_line, value.line)
-        own = self.place(min(item.line, name_line))
-        removal = Edit(own.start, min(self.place(last).end + 1, len(self.document.text)), "")
-        one = self.document.text[own.start : own.end].lstrip()
-        self.document.settings.append(
-            Setting(
-                name=name, value=value.value, name_at=Place(start, start + len(name)), value_at=where, quoting="yaml",
-                removal=removal if one.startswith("- ") and last - item.line == 1 else None, group=self.group,
-                reaches="all",
-            )
-        )  # fmt: skip
-        if _NOT_TEXT.match(raw) and not raw.startswith(('"', "'")):
-            self.document.found.append(
-                finding("manifest-value-not-text", where, variable=name, what=f"{name}: {raw} is not text in YAML",
-                        edits=(Edit(where.start, where.end, f'"{raw}"'),), fixable=True)
-            )  # fmt: skip
+    def mapped(self, node: Node, group: int) -> None:
+        """A mapping whose keys are names of variables."""
+        names = [key for key in node.pairs() if key == key.upper() and is_setting(key)]
+        own = group or (self.apart if names else 0)
+        for name in names:
+            self.scalars.keyed(name, node.pairs()[name], own)
 
-    def keyed(self, name: str, value: Node) -> None:
-        """``NCCL_DEBUG: INFO`` of a ConfigMap or a compose service."""
-        where = self.scalar(value.line, _KEYED, name)
-        if not isinstance(value.value, str) or where is None or not re.fullmatch(r"[A-Za-z_]\w*", name):
-            return
-        at = self.place(value.line)
-        start = self.document.text.find(name, at.start, at.end)
-        if start < 0:
-            return
-        raw = self.document.text[where.start : where.end]
-        alone = not self.document.text[at.start : start].strip(" \t\"'")
-        self.document.settings.append(
-            Setting(
-                name=name, value=None if "${" in value.value else value.value, name_at=Place(start, start + len(name)),
-                value_at=where, quoting="yaml", group=self.group, reaches="all",
-                removal=Edit(at.start, min(at.end + 1, len(self.document.text)), "") if alone else None,
-            )
-        )  # fmt: skip
-        config = self.document.form == "kubernetes"
-        if (_NOT_TEXT if config else _BOOLEAN).match(raw) and raw and not raw.startswith(('"', "'")):
-            self.document.found.append(
-                finding("manifest-value-not-text", where, variable=name, what=f"{name}: {raw} is not text in YAML",
-                        edits=(Edit(where.start, where.end, f'"{raw}"'),), fixable=True)
-            )  # fmt: skip
+    def listed(self, node: Node, depth: int, group: int) -> None:
+        """A list of variables, the words of a command, or things to look into."""
+        items = node.items()
+        words = [item for item in items if isinstance(item.value, str)]
+        pairs = [word for word in words if _PAIR.match(str(word.value))]
+        if pairs and len(pairs) == sum("=" in str(word.value) for word in words) and not any(map(_is_option, words)):
+            own = group or self.apart
+            for pair in pairs:
+                self.scalars.item(pair, own)
+        elif words:
+            self.scripts.words(node, self.scalars, group or self.apart)
+        entries = [item for item in items if isinstance(item.value, dict)]
+        own = group
+        for entry in entries:
+            not_text = refused(self.document, kubernetes=True) if group and self.is_object else None
+            own = own or (self.apart if entry.get("value") else 0)
+            if not self.scalars.entry(entry, own, not_text):
+                self.walk(entry, depth + 1, group)
+        for item in items:
+            if isinstance(item.value, list):
+                self.walk(item, depth + 1, group)
 
-    def item(self, node: Node) -> None:
-        """``- NCCL_DEBUG=INFO`` of a compose service or of the arguments of a launcher."""
-        at = self.place(node.line)
-        found = _ITEM.match(self.document.text, at.start, at.end)
-        if found is None or not isinstance(node.value, str):
-            return
-        whole = re.compile(r"[^\n]*?(?=[ \t\r]*(?:[ \t]#[^\n]*)?$)", re.MULTILINE).match(
-            self.document.text, found.end()
-        )
-        stop = whole.end() if whole else at.end
-        closed = bool(found["quote"]) and self.document.text[found.end() : stop].endswith(found["quote"])
-        value = node.value.partition("=")[2]
-        self.document.settings.append(
-            Setting(
-                name=found["name"], value=None if "${" in value else value,
-                name_at=Place(found.start("name"), found.end("name")),
-                value_at=Place(found.end(), stop - closed), quoting="compose", group=self.group, reaches="all",
-                removal=Edit(at.start, min(at.end + 1, len(self.document.text)), ""),
-            )
-        )  # fmt: skip
-
-    def scalar(self, index: int, key: re.Pattern[str], name: str) -> Place | None:
-        """The place of the value that is behind a key on a line or within braces, quotes included."""
-        at = self.place(index)
-        found = key.match(self.document.text, at.start, at.end)
-        pattern = _SCALAR
-        if found is None or found["key"] != name:
-            within = re.compile(rf"[{{,]\s*[\"']?{re.escape(name)}[\"']?\s*:\s*")
-            found, pattern = within.search(self.document.text, at.start, at.end), _IN_BRACES
-        value = pattern.match(self.document.text, found.end(), at.end) if found else None
-        return Place(value.start("value"), value.end("value")) if value else None
-
-    def command(self, items: list[Node]) -> None:
-        """Words of a command: scripts in block scalars, and pairs behind -x."""
-        before = ""
-        for node in items:
-            text = node.value if isinstance(node.value, str) else ""
-            if "\n" in text:
-                last = node.line + text.count("\n")
-                end = self.place(min(last, len(self.lines) - 1)).end
-                shell.read(self.document, Place(self.place(node.line).start, end), self.group)
-            elif before in _PAIR_OPTIONS:
-                self.item(node)
-            before = text
-
-    def service(self, name: str, service: Node) -> None:
+    def service(self, name: str, service: Node, lines: list[str]) -> None:
         """A service of a compose file: its environment, and what its container is given, as a Launch."""
         self.group += 1
-        environment = service.get("environment")
         start = len(self.document.settings)
         for item in service.items("environment"):
-            self.item(item)
-        for key, value in environment.pairs().items() if environment else ():
-            self.keyed(key, value)
+            self.scalars.item(item, self.group)
+        for key, value in service.pairs("environment").items():
+            self.scalars.keyed(key, value, self.group, refused(self.document, kubernetes=False))
         fields = dict(_container(service))
-        if "image" in fields:
+        if fields.get("image"):
             self.document.images.append(fields["image"])
         variables = {s.name: s.value for s in self.document.settings[start:] if s.value is not None and is_kept(s.name)}
-        section = Section(
-            kind="launch", source=self.document.source, first_line=self.first + 1, lines=tuple(self.lines)
-        )
-        section = without_secrets(section)
+        section = without_secrets(self.section("launch", lines))
         fields.update(program="docker compose", text=f"service {name}", env=variables or None)
         if fields.get("gpus") is not None:
             self.document.observations.append(
-                observe(section, min(service.line, len(self.lines) - 1), "Launch", standing="manifest", **fields)
+                observe(section, min(service.line, len(lines) - 1), "Launch", standing="manifest", **fields)
             )
+        for key, child in service.pairs().items():
+            if key not in {"environment", "image"}:
+                self.below(key, child, 1, self.group)
 
 
 def _container(service: Node) -> Iterator[tuple[str, Any]]:
@@ -238,6 +209,10 @@ def _container(service: Node) -> Iterator[tuple[str, Any]]:
     gpus = [item for item in devices if any(cap.value == "gpu" for cap in item.items("capabilities"))]
     counts = [item.text("count") for item in gpus]
     yield "gpus", (counts[0] or "all") if gpus else service.text("gpus") or _by_runtime(service)
+
+
+def _is_option(node: Node) -> bool:
+    return str(node.value).startswith("-")
 
 
 def _by_runtime(service: Node) -> str | None:

@@ -13,9 +13,9 @@ from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.grades import Severity
 
 Form = Literal["shell", "dockerfile", "kubernetes", "compose", "env", "conf", "hostfile", "ranktable", "process"]
-Quoting = Literal["shell", "raw", "yaml", "compose", "none"]
-"""How a value is written where it stands: as a shell word, as it is, as a scalar of YAML, as a scalar of YAML behind
-``NAME=``; ``none``: nothing can be written there."""
+Quoting = Literal["shell", "bare", "raw", "yaml", "compose", "none"]
+"""How a value is written where it stands: as a shell word, as a word that may need no quotes, as it is, as a scalar of
+YAML, as a scalar of YAML behind ``NAME=``; ``none``: nothing can be written there."""
 
 
 class Place(msgspec.Struct, frozen=True, order=True):
@@ -79,16 +79,17 @@ class Started(msgspec.Struct, kw_only=True):
     """A command that starts something on other hosts, as another user or in a container.
 
     ``program`` is that of `ncdiag.formats.launchers`, or ``sudo``, ``ssh``; ``at`` is the place of its word,
-    ``behind`` where its options begin. ``inherited`` are variables of the shell that it has and ``passed`` the names
-    that it hands on; None: all.
+    ``behind`` where its options begin, None where nothing can be put in. ``inherited`` are variables of the shell that
+    it has and ``passed`` the names that it hands on; None: all. ``branch`` is the condition around it, as of a setting.
     """
 
     program: str
     at: Place
-    behind: int
+    behind: int | None
     words: Sequence[str] = ()
     inherited: tuple[str, ...] = ()
     passed: tuple[str, ...] | None = ()
+    branch: str = ""
 
 
 class Document(msgspec.Struct, kw_only=True):
@@ -96,7 +97,8 @@ class Document(msgspec.Struct, kw_only=True):
 
     ``observations`` are launches, rank tables and whatever else the parsers made of it; ``images`` are names of
     containers, ``nccl`` the version that the file itself tells. ``found`` are findings of the reader: things that only
-    the syntax shows.
+    the syntax shows. ``unread`` are lines that seem to set a variable of NCCL in a way that was not read. ``script`` is
+    the text as the shell should see it, of the same length: without templates, without what YAML adds to a command.
     """
 
     source: str
@@ -108,8 +110,15 @@ class Document(msgspec.Struct, kw_only=True):
     images: list[str] = []
     found: list[Finding] = []
     nccl: VersionRange | None = None
+    script: str = ""
+    unread: tuple[int, ...] = ()
     _starts: list[int] = []
     _commands: dict[int, Started] = {}
+
+    @property
+    def is_understood(self) -> bool:
+        """False for a file that seems to set variables of NCCL, of which none was read."""
+        return not self.unread or bool(self.settings or self.found)
 
     def assign(self, observations: Sequence[Observation], commands: Sequence[Started]) -> None:
         """Note which command each launch of a command line is; both stand from the outside in.

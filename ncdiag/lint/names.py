@@ -25,6 +25,9 @@ _RULES = {
     "removed": ("NCD615", "env-variable-without-effect", _RECIPES, ()),
 }
 """The rules that find the same in facts; lint knows more of the place."""
+_READ = r"(?:\$\{{?|environ(?:\.get)?[\[(][\"']|getenv\([\"']){name}\b"
+_BEFORE = 300
+"""Characters before the use of a variable that say what it is used for."""
 _CHECKS = {
     "neighbour-misspelt": "neighbour-variable-misspelt", "of-others": "variable-of-others",
     "too-new": "variable-too-new", "deprecated": "variable-deprecated", "undocumented": "variable-undocumented",
@@ -35,13 +38,26 @@ def check(document: Document, version: VersionRange | None) -> Iterator[Finding]
     """What is wrong with the names of the document's settings."""
     for setting in document.settings:
         verdict = of_name(setting.name, version) if setting.reaches != "shell" else None
-        if verdict is not None and not (verdict.fault == "unread" and _is_own(document, setting.name)):
+        if verdict is not None and not _is_own(document, setting, verdict):
             yield from _found(document, setting, verdict, version)
 
 
-def _is_own(document: Document, name: str) -> bool:
-    """True if the text itself uses a variable that no program reads: it is the script's own."""
-    return re.search(rf"\$\{{?{re.escape(name)}\b", document.text) is not None
+def _is_own(document: Document, setting: Setting, verdict: NameVerdict) -> bool:
+    """True if the text itself reads a variable that no program reads: it is the script's own.
+
+    One that resembles a variable of NCCL has to be read for more than to be passed on or printed under its name.
+    """
+    name = re.escape(setting.name)
+    if verdict.fault == "unread":
+        return re.search(_READ.format(name=name), document.text) is not None
+    if verdict.fault not in {"misspelt", "neighbour-misspelt"}:
+        return False
+    for found in re.finditer(_READ.format(name=name), document.text):
+        start = document.text.rfind("\n", 0, found.start()) + 1
+        before = document.text[max(start, found.start() - _BEFORE) : found.start()]
+        if not re.search(rf"\b{name}=[\"']?$|\b(?:echo|printf|export)\b", before):
+            return True
+    return False
 
 
 def _found(

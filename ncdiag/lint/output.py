@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ncdiag import __version__
 from ncdiag.formats.shell import hide_secrets
+from ncdiag.lint import mentions
 from ncdiag.lint.edits import corrected
 from ncdiag.lint.model import Finding
 from ncdiag.lint.run import Result
@@ -26,6 +27,8 @@ def as_text(results: Sequence[Result]) -> str:
             lines.append(
                 one_line(f"{result.document.source}: judged for NCCL {result.document.nccl.low}, which it names")
             )
+        if result.document.unread:
+            lines.append(one_line(f"{result.document.source}: {mentions.spoken(result.document.unread)}"))
     counts = _counts(results)
     files = len(results)
     lines.append(
@@ -69,6 +72,7 @@ def as_json(results: Sequence[Result]) -> str:
                 "source": result.document.source,
                 "form": result.document.form,
                 "settings": len(result.document.settings),
+                "unread": list(result.document.unread),
                 "nccl": str(result.nccl.low) if result.nccl else None,
             }
             for result in results
@@ -118,6 +122,9 @@ def as_github(results: Sequence[Result]) -> str:
                 f",col={document.column(found.place.start)},title={_property(f'{found.code} {found.name}')}"
             )
             lines.append(one_line(f"::{_GITHUB[found.severity]} {place}::{_escaped(message)}"))
+        for line in result.document.unread:
+            place = f"file={_property(result.document.source)},line={line}"
+            lines.append(one_line(f"::notice {place}::{_escaped(mentions.spoken([line]))}"))
     return "".join(f"{line}\n" for line in lines)
 
 

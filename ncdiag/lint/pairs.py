@@ -17,6 +17,7 @@ from ncdiag.lint.words import Word
 ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w{0,120})\+?=(?P<value>.*)", re.DOTALL)
 _WRITTEN = re.compile(r"[A-Za-z_]\w*\+?=")
 _NAME = re.compile(r"\w+")
+_DEFAULT = re.compile(r"\"?\$\{\w{1,120}:?[-=](?P<value>[^$`{}\"'\\\r\n]+)\}\"?")
 _CONTINUED = re.compile(r"\\\r?\n")
 _LISTED = re.compile(r"(?:^|,)([A-Za-z_]\w*)=([^,]*)")
 _CUT = re.compile(r"\b([A-Z][A-Z0-9_]*)=([^,=]+(?:,(?![A-Z][A-Z0-9_]*(?:,|$)|[A-Za-z_]\w*=)[^,=]+)+)")
@@ -26,6 +27,12 @@ _TAKES_TWO = {"-genv", "-env", "--genv"}
 _FORWARDS = {"-x", "-e", "--env"}
 _OTHERS = {"echo", "printf", "sed", "grep", "egrep", "perl", "awk", "ssh", "cmake", "make"}
 """Programs whose -e and -x take no variables."""
+
+
+def default_of(text: str) -> str | None:
+    """The value that ``${NAME:-VALUE}`` has where nobody set another; None for other texts and an empty default."""
+    found = _DEFAULT.fullmatch(text)
+    return found["value"] if found else None
 
 
 def assigned(document: Document, word: Word, group: int) -> Setting | None:
@@ -43,15 +50,16 @@ def optional(document: Document, words: Sequence[Word], group: int) -> Iterator[
     name = words[0].raw.rsplit("/", 1)[-1]
     if name in _OTHERS:
         return
-    if name in {"env", "sudo"}:
-        yield from _wrapped(document, words, group)
+    for number, word in enumerate(words):
+        if (number == 0 and name == "sudo") or word.raw.rsplit("/", 1)[-1] == "env":
+            yield from _wrapped(document, words[number:], group)
     for number, word in enumerate(words[1:], start=1):
         before = words[number - 1]
         removal = Edit(before.at.start, word.at.end, "")
         if before.raw in _FORWARDS and is_setting(word.raw):
             yield _named(document, word, word, removal, group)
         elif before.raw in _TAKES_PAIR and ASSIGNMENT.match(word.raw):
-            yield _setting(document, word, word.at.start, removal, group)
+            yield from _one_or_more(document, word, removal, group, listed=name == "torchx")
         elif before.raw in _TAKES_TWO and number + 1 < len(words) and is_setting(word.raw):
             value = words[number + 1]
             yield _named(document, word, value, Edit(before.at.start, value.at.end, ""), group)
@@ -60,6 +68,14 @@ def optional(document: Document, words: Sequence[Word], group: int) -> Iterator[
             yield _setting(document, word, start, Edit(word.at.start, word.at.end, ""), group)
         elif word.raw.startswith("--export=") or before.raw == "--export":
             yield from _listed(document, word, group)
+
+
+def _one_or_more(document: Document, word: Word, removal: Edit, group: int, *, listed: bool) -> Iterator[Setting]:
+    """``A=1``; torchx takes ``A=1,B=2``."""
+    if listed:
+        yield from _pairs(document, word, group)
+    else:
+        yield _setting(document, word, word.at.start, removal, group)
 
 
 def _wrapped(document: Document, words: Sequence[Word], group: int) -> Iterator[Setting]:
@@ -83,6 +99,22 @@ def _named(document: Document, name: Word, value: Word, removal: Edit, group: in
 
 def _listed(document: Document, word: Word, group: int) -> Iterator[Setting]:
     """``--export=ALL,A=1,B=2``: a comma ends a value unless quotes reach srun (find_quote_token in Slurm's srun)."""
+    yield from _pairs(document, word, group)
+    written = document.text[word.at.start : word.at.end]
+    if word.text is None or set("'\"\\") & set(written):
+        return
+    cut = [found for found in _CUT.finditer(written) if is_setting(found[1])]
+    if cut:
+        mended = _CUT.sub(lambda found: f"{found[1]}='{found[2]}'" if is_setting(found[1]) else found[0], written)
+        document.found.append(
+            finding("value-cut-at-comma", Place(word.at.start + cut[0].start(), word.at.start + cut[0].end()),
+                    variable=cut[0][1], what=f"--export ends the value of {cut[0][1]} at the first comma",
+                    edits=(Edit(word.at.start, word.at.end, f'"{mended}"'),), fixable=True)
+        )  # fmt: skip
+
+
+def _pairs(document: Document, word: Word, group: int) -> Iterator[Setting]:
+    """The settings of a list with commas, behind ``--export=`` or alone."""
     written = document.text[word.at.start : word.at.end]
     if word.text is None or set("'\"\\") & set(written):
         return
@@ -94,14 +126,6 @@ def _listed(document: Document, word: Word, group: int) -> Iterator[Setting]:
             name_at=Place(offset + found.start(1), offset + found.end(1)),
             value_at=Place(offset + found.start(2), offset + found.end(2)),
             removal=Edit(offset + found.start(), offset + found.end(), "") if found.start() else None,
-        )  # fmt: skip
-    cut = [found for found in _CUT.finditer(written) if is_setting(found[1])]
-    if cut:
-        mended = _CUT.sub(lambda found: f"{found[1]}='{found[2]}'" if is_setting(found[1]) else found[0], written)
-        document.found.append(
-            finding("value-cut-at-comma", Place(word.at.start + cut[0].start(), word.at.start + cut[0].end()),
-                    variable=cut[0][1], what=f"--export ends the value of {cut[0][1]} at the first comma",
-                    edits=(Edit(word.at.start, word.at.end, f'"{mended}"'),), fixable=True)
         )  # fmt: skip
 
 
@@ -115,10 +139,16 @@ def _setting(document: Document, word: Word, start: int, removal: Edit, group: i
     value = word.text.partition("=")[2] if word.text is not None else None
     if value is not None and word.raw.startswith(("--env=", "-e=")):
         value = value.partition("=")[2]
+    place = Place(min(text.find("=", end_of_name, word.at.end) + 1 or stop, stop), stop)
+    default = _DEFAULT.match(text, place.start, place.end) if value is None else None
+    if default is not None and name and default.end() == place.end:
+        return Setting(
+            name=name[0], value=default["value"], name_at=Place(start + shift, end_of_name), group=group,
+            value_at=Place(default.start("value"), default.end("value")), removal=grown(text, removal), quoting="bare",
+        )  # fmt: skip
     return Setting(
         name=name[0] if name else "", value=value, name_at=Place(start + shift, end_of_name), group=group,
-        value_at=Place(min(text.find("=", end_of_name, word.at.end) + 1 or stop, stop), stop),
-        removal=grown(text, removal), quoting="none" if shift else "shell",
+        value_at=place, removal=grown(text, removal), quoting="none" if shift else "shell",
     )  # fmt: skip
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from ncdiag.facts.scalars import VersionRange
+from ncdiag.lint import quoted
 from ncdiag.lint.findings import finding
 from ncdiag.lint.model import Document, Edit, Finding, Started
 from ncdiag.lint.relevance import starts_job
+from ncdiag.lint.vocabulary import is_for_ranks
 from ncdiag.nccl import environment
 
 _FAMILIES = ("NCCL_", "TORCH_NCCL_", "HOROVOD_", "UCX_", "GLOO_", "HCCL_", "FI_", "LIGHT_")
@@ -20,29 +22,30 @@ def check(document: Document, version: VersionRange | None) -> Iterator[Finding]
     if document.form not in {"shell", "dockerfile", "kubernetes", "compose"}:
         return
     yield from _not_exported(document)
+    elsewhere = {setting.name for setting in document.settings if setting.group == quoted.GROUP}
     for launch in document.launches:
-        yield from _not_passed(launch)
+        yield from _not_passed(launch, elsewhere)
 
 
 def _not_exported(document: Document) -> Iterator[Finding]:
-    starts = [launch.at.start for launch in document.launches]
+    started = bool(document.launches) or any(setting.reaches == "local" for setting in document.settings)
     for setting in document.settings:
-        known = environment.variables().get(setting.name)
-        ours = setting.name.startswith(_FAMILIES) and (known is not None or setting.name.startswith("NCCL_"))
-        if setting.reaches != "shell" or not ours or not any(start > setting.name_at.start for start in starts):
+        if setting.reaches != "shell" or not (setting.name.startswith(_FAMILIES) and is_for_ranks(setting.name)):
             continue
         if re.search(rf"\$\{{?{setting.name}\b|\b(?:export|-x|-e|--env)[ =]+[^\n]*\b{setting.name}\b", document.text):
             continue
         at = setting.name_at.start
-        yield finding("variable-not-exported", setting.name_at, variable=setting.name, fixable=True,
-                      edits=(Edit(at, at, "export "),))  # fmt: skip
+        yield finding("variable-not-exported", setting.name_at, variable=setting.name, fixable=started,
+                      severity="warning" if started else "info", edits=(Edit(at, at, "export "),))  # fmt: skip
 
 
-def _not_passed(launch: Started) -> Iterator[Finding]:
+def _not_passed(launch: Started, elsewhere: Container[str]) -> Iterator[Finding]:
+    """What a launcher leaves behind. ``elsewhere``: names that the ranks are given in another way."""
     if launch.passed is None:
         return
     known = environment.variables()  # a misspelt name is told as such
     lost = [n for n in launch.inherited if n.startswith(_FAMILIES) and n in known and n not in launch.passed]
+    lost = [name for name in lost if name not in elsewhere]
     text = " ".join(launch.words)
     if not lost or not (launch.program == "srun" or starts_job(f" {text.partition(' ')[2]}")):
         return
@@ -65,6 +68,8 @@ _WHY = {
 
 def _passing(launch: Started, lost: list[str]) -> tuple[tuple[Edit, ...], str]:
     at = launch.behind
+    if at is None:
+        return (), f"Add -x or -e {lost[0]}, or what {launch.program} has for it, to the words of the command."
     if launch.program == "sudo":
         return (Edit(at, at, f" --preserve-env={','.join(lost)}"),), ""
     if launch.program in _CONTAINERS:

@@ -20,6 +20,7 @@ from ncdiag.fixes.values import Values
 from ncdiag.grades import Severity
 from ncdiag.lint.blocks import with_key
 from ncdiag.lint.edits import putting
+from ncdiag.lint.intent import is_meant, is_note
 from ncdiag.lint.model import Document, Edit, Finding, Place, Setting, Started
 from ncdiag.lint.relevance import concerns_nccl, is_told_whole
 from ncdiag.lint.surroundings import launch_place
@@ -69,7 +70,8 @@ def _placed(document: Document, fired: Fired, view: View, values: Values) -> Ite
     for one in first.values() or (fired,):
         if _is_relevant(document, one):
             for setting in _meant(document, one) or (None,):
-                yield _converted(document, one, setting, view, values)
+                if not is_meant(document, one.rule.name, setting):
+                    yield _converted(document, one, setting, view, values)
 
 
 def _is_relevant(document: Document, fired: Fired) -> bool:
@@ -126,6 +128,7 @@ def _converted(document: Document, fired: Fired, setting: Setting | None, view: 
     observed = _observed_launch(document, fired, view)
     place = setting.name_at if setting is not None else _place(document, fired, observed)
     severity: Severity = rule.severity if rule.severity != "error" or rule.strength == "certain" else "warning"
+    severity = "info" if is_note(document, rule.name) else severity
     fixes = [fix for fix, _ in applicable_fixes(fired, view)]
     edits: tuple[Edit, ...] = ()
     fixable, advice = False, ""
@@ -189,9 +192,9 @@ def _launch_edits(
     if rule == _NO_IPC_LOCK and document.form == "kubernetes":
         value = "{capabilities: {add: [IPC_LOCK]}}"
         return with_key(document, document.line(place.start), "securityContext", value), False
-    if started is None:
+    at = started.behind if started is not None else None
+    if started is None or at is None:
         return (), False
-    at = started.behind
     if rule == _NOT_PASSED and started.program != "mpiexec":
         return (Edit(at, at, "".join(f" -x {name}" for name in left_behind)),), True
     if rule == _SMALL_SHM:

@@ -9,19 +9,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
 from ncdiag.facts.observe import Observation
-from ncdiag.lint import pairs
+from ncdiag.lint import masks, pairs
 from ncdiag.lint.model import Document, Edit, Place, Quoting, Setting
 from ncdiag.lint.starts import Inherited, started, wraps_shell
+from ncdiag.lint.vocabulary import sets_variables
 from ncdiag.lint.words import Command, Word, commands
 
 _EXPORTING = {"export", "declare", "typeset", "readonly", "local"}
 _OPENING = {"if": "fi", "case": "esac", "for": "done", "while": "done", "until": "done", "select": "done", "{": "}"}
 _SKIPPED = {"then", "else", "elif", "do", "!", "time", "{", "while", "until", "if"}
 _CONF_FILE = re.compile(r"nccl[\w-]*\.conf$|\.nccl\.conf$")
+_REFERENCE = re.compile(r"\$(?:(?P<braces>\{))?(?P<name>[A-Za-z_]\w{0,100})(?(braces)\})")
+_PRINTING = {"echo", "printf", "export", "declare", "local", "readonly", "typeset"}
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", re.DOTALL)
+_LITERAL = re.compile(r"<<-?[ \t]*[\"'\\]")
+"""A here-document of which nothing is expanded."""
+_SCRIPT_FILE = re.compile(r"\.(?:sh|bash|sbatch|slurm|pbs|job)$")
+_TEXTS = 200
+"""Texts of one script that are kept to see them put into a command."""
+_ECHOED = re.compile(r"(?:^|\\n|(?<=\n)|(?<=[\"']))(?P<name>[A-Za-z_]\w*)=(?P<value>(?:(?!\\n)[^\n])*)")
 _DEPTH = 4
 _NESTED = 200
 """Blocks within blocks that are followed."""
@@ -40,6 +51,12 @@ class _State(msgspec.Struct):
     assigned: dict[str, str | None] = {}
     branches: list[tuple[str, str]] = []
     exports_all: bool = False
+    expanded: bool = False
+    """Whether double quotes or an unquoted here-document are around the text."""
+    in_front: bool = False
+    """Whether the text is put in front of a command or among its words, where assignments reach the command."""
+    texts: dict[str, list[Place]] = {}
+    """What was assigned to a variable and sets others: options and commands that are put together first."""
 
     @property
     def branch(self) -> str:
@@ -55,7 +72,11 @@ def read(document: Document, place: Place, group: int = 0) -> None:
 
 def _read(state: _State, place: Place, depth: int) -> None:
     piped: list[Word] = []
-    for command in commands(state.document.text, place.start, place.end):
+    text = state.document.script or state.document.text
+    for command in commands(text, place.start, place.end, expanded=state.expanded):
+        for inside in (place for word in command.words for place in word.commands if depth < _DEPTH):
+            if sets_variables(state.document.text[inside.start : inside.end]):
+                _read(_inner(state), inside, depth + 1)
         words = _without_keywords(state, list(command.words))
         if words:
             _command(state, words, depth)
@@ -65,6 +86,14 @@ def _read(state: _State, place: Place, depth: int) -> None:
             for word in [*piped, *words]:
                 _echoed(state, word)
         piped = words[1:] if command.behind == "|" and words and words[0].raw in {"echo", "printf"} else []
+
+
+def _inner(state: _State, quoted: Place | None = None) -> _State:
+    """What a shell within the shell has; ``quoted``: the place between the quotes that its text stands in."""
+    expanded = quoted is not None and state.document.text[quoted.start - 1 : quoted.start] == '"'
+    return _State(
+        state.document, state.group, dict(state.exported), dict(state.assigned), texts=state.texts, expanded=expanded
+    )
 
 
 def _without_keywords(state: _State, words: list[Word]) -> list[Word]:
@@ -99,13 +128,16 @@ def _command(state: _State, words: list[Word], depth: int) -> None:
     rest = words[position:]
     if not rest:
         for setting in prefix:
-            exported = setting.name in state.exported or state.exports_all
+            exported = setting.name in state.exported or state.exports_all or state.in_front
             _assign(state, setting)
+            _keep(state, setting)
             _add(state, setting, "local" if exported else "shell", words)
         return
     for setting in prefix:
         _add(state, setting, "local", words)
     name = rest[0].raw.rsplit("/", 1)[-1]
+    if name not in _PRINTING and depth < _DEPTH:
+        _put_together(state, rest, depth)
     if name in _EXPORTING:
         _export(state, rest, name)
     elif name in {"setenv", "unset"}:
@@ -123,6 +155,38 @@ def _assign(state: _State, setting: Setting) -> None:
     state.assigned[setting.name] = setting.value if known else None
 
 
+def _keep(state: _State, setting: Setting) -> None:
+    """Note the places of texts in quotes that set variables when they become a part of a command."""
+    text = state.document.text
+    for found in _QUOTED.finditer(text, setting.value_at.start, setting.value_at.end):
+        if len(state.texts) >= _TEXTS:
+            break
+        inner = text[found.start() + 1 : found.end() - 1]
+        if sets_variables(inner) or any(each["name"] in state.texts for each in _REFERENCE.finditer(inner)):
+            state.texts.setdefault(setting.name, []).append(Place(found.start() + 1, found.end() - 1))
+
+
+def _put_together(state: _State, words: list[Word], depth: int) -> None:
+    """Read the texts whose variables are among the words of a command (``$OPTIONS program``, ``eval "$command"``)."""
+    for number, word in enumerate(words):
+        found = _REFERENCE.fullmatch(word.raw)
+        if found is None or (number and words[number - 1].raw == "--export"):
+            continue
+        for place in state.texts.pop(found["name"], ()):
+            inner = _inner(state, place)
+            inner.exported, inner.in_front = state.exported, True
+            _unescape(state.document, place)
+            _read(inner, place, depth + 1)
+
+
+def _unescape(document: Document, place: Place) -> None:
+    """Let the shell text of the document show the inside of double quotes as it is once the quotes are gone."""
+    text = document.script or document.text
+    inside = text[place.start : place.end]
+    if '\\"' in inside:
+        document.script = masks.applied(text, [(place.start, masks.quoted_in_shell(inside))])
+
+
 def _start(state: _State, words: list[Word], prefix: Sequence[str], depth: int) -> None:
     """A program is started: what its options set, what it hands on, and the scripts quoted in its words."""
     everywhere = list(pairs.optional(state.document, words, state.group))
@@ -133,14 +197,16 @@ def _start(state: _State, words: list[Word], prefix: Sequence[str], depth: int) 
     before = len(state.document.launches)
     launches: list[Observation] = []
     for each, observations in started(state.document, words, has, own):
+        each.branch = state.branch
         state.document.launches.append(each)
         launches += observations
     state.document.observations += launches
     if depth < _DEPTH:
         for word in words[1:]:
             if word.inner is not None and wraps_shell(words, word):
-                inner = _State(state.document, state.group, dict(state.exported), dict(state.assigned))
-                _read(inner, word.inner, depth + 1)
+                if word.escaped:
+                    _unescape(state.document, word.inner)
+                _read(_inner(state, word.inner), word.inner, depth + 1)
     state.document.assign(launches, state.document.launches[before:])
 
 
@@ -157,6 +223,7 @@ def _export(state: _State, words: list[Word], verb: str) -> None:
             state.exported[name] = None
         if setting:
             _assign(state, setting)
+            _keep(state, setting)
             _add(state, setting, "local" if passes_on else "shell", words, alone=len(names) == 1)
 
 
@@ -183,7 +250,10 @@ def _add(state: _State, setting: Setting, reaches: str, words: list[Word], *, al
         setting = msgspec.structs.replace(
             setting, value=f"{setting.value}\r", value_at=Place(setting.value_at.start, end + 1)
         )
-    changed = {"reaches": reaches, "removal": removal, "branch": state.branch}
+    changed: dict[str, Any] = {"reaches": reaches, "removal": removal, "branch": state.branch}
+    if state.in_front:  # within quotes, and a word of a command that is not known here
+        changed["removal"] = setting.removal if len(words) > 1 else None
+        changed["quoting"] = "bare" if setting.quoting == "shell" else setting.quoting
     state.document.settings.append(msgspec.structs.replace(setting, **changed))
 
 
@@ -207,18 +277,15 @@ def _settle_exports(state: _State) -> None:
 
 def _echoed(state: _State, word: Word) -> None:
     """``echo NCCL_DEBUG=INFO >> /etc/nccl.conf``: the words are lines of the file."""
-    found = pairs.ASSIGNMENT.match(word.raw)
-    if found is None or "\n" in word.raw or "\\n" in word.raw:
-        return
     at = word.inner or word.at
-    value = state.document.text.find("=", at.start, at.end) + 1
-    if value:
-        place, name = Place(value, at.end), Place(at.start, value - 1)
-        quoting: Quoting = "raw" if word.inner else "none"
+    quoting: Quoting = "raw" if word.inner and not word.escaped else "none"
+    for found in _ECHOED.finditer(state.document.text[at.start : at.end]):
         state.document.settings.append(
             Setting(
-                name=found["name"], value=found["value"] if word.text is not None else None, name_at=name,
-                value_at=place, quoting=quoting, group=state.group + CONF_GROUP,
+                name=found["name"], value=found["value"] if word.text is not None else None, quoting=quoting,
+                name_at=Place(at.start + found.start("name"), at.start + found.end("name")),
+                value_at=Place(at.start + found.start("value"), at.start + found.end("value")),
+                group=state.group + CONF_GROUP,
             )
         )  # fmt: skip
 
@@ -229,5 +296,11 @@ def _body(state: _State, body: Place, command: Command, depth: int) -> None:
 
     if _CONF_FILE.search(command.target):
         read_conf(state.document, body, state.group + CONF_GROUP)
-    elif not command.target and depth < _DEPTH and command.words and wraps_shell(list(command.words), None):
-        _read(_State(state.document, state.group), body, depth + 1)
+        return
+    written = _SCRIPT_FILE.search(command.target) is not None
+    shell = bool(command.words) and not command.target and wraps_shell(list(command.words), None)
+    if depth < _DEPTH and (written or shell):
+        text = state.document.text
+        announced = text[text.rfind("\n", 0, max(body.start - 1, 0)) + 1 : body.start]
+        expanded = _LITERAL.search(announced) is None
+        _read(_State(state.document, state.group, expanded=expanded), body, depth + 1)

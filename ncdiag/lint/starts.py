@@ -25,6 +25,9 @@ from ncdiag.parsers import launch as launch_parser
 from ncdiag.spans import Section
 
 _SHELLS = {"bash", "sh", "dash", "zsh", "ksh", "su", "ssh", "eval", "pdsh", "clush", "parallel-ssh", "pssh"}
+_SCRIPT_RUNNERS = {"bash", "sh", "dash", "zsh", "ksh"}
+"""Shells whose words are a script and what it is given, unless -c comes before."""
+_BATCH = {"sbatch", "qsub", "bsub"}
 _REMOTE = {"ssh", "pdsh", "clush", "pssh", "parallel-ssh"}
 _WRAPPERS = {"time", "nohup", "exec", "command", "stdbuf", "nice", "ionice", "numactl", "timeout", "unbuffer", "nsys"}
 _SUDO_VALUES = {"-u", "-g", "-h", "-p", "-C", "-T", "-U", "-r", "-t"}
@@ -223,11 +226,11 @@ def wraps_shell(words: Sequence[Word], word: Word | None) -> bool:
     """Whether a quoted word (None: the command's input) is shell text or options of a launcher."""
     names = [each.raw.rsplit("/", 1)[-1] for each in words]
     if word is None:
-        return any(name in _SHELLS for name in names[:4])
+        return any(name in _SHELLS for name in names[:4]) or names[0] in _BATCH
     if re.match(r"--?(?:mpi-args|launcher[_-]args)\b", word.raw):
         return True
     number = next((i for i, each in enumerate(words) if each is word), 0)
     before = words[number - 1].raw if number else ""
     if re.fullmatch(r"-[a-z]{0,6}c", before):
         return any(name in _SHELLS for name in names[:number])
-    return names[0] in _SHELLS or (names[0] == "sudo" and any(name in _REMOTE for name in names[1:4]))
+    return names[0] in _SHELLS - _SCRIPT_RUNNERS or (names[0] == "sudo" and any(name in _REMOTE for name in names[1:4]))

@@ -31,7 +31,7 @@ _CLOUDS: dict[str, re.Pattern[str]] = {
     "Tencent Cloud": re.compile(r"LIGHT_\w+="),
 }
 _PLACES = {
-    "AWS": re.compile(r"vpc\.amazonaws\.com/efa|\.amazonaws\.com/"),
+    "AWS": re.compile(r"vpc\.amazonaws\.com/efa|\.dkr\.ecr\.[\w-]{2,30}\.amazonaws\.com/"),
     "Google Cloud": re.compile(r"networking\.gke\.io/|cloud\.google\.com/gke|gcr\.io/|-docker\.pkg\.dev/"),
     "Azure": re.compile(r"\.azurecr\.io/"),
 }
@@ -155,7 +155,7 @@ def _given(document: Document, place: Place, started: Started | None, option: tu
     """What gives a container something: an option of the command, or a key of the service."""
     words, key, value = option
     if started is not None:
-        return (Edit(started.behind, started.behind, f" {words}"),)
+        return (Edit(started.behind, started.behind, f" {words}"),) if started.behind is not None else ()
     return with_key(document, document.line(place.start), key, value) if document.form == "compose" else ()
 
 
@@ -169,11 +169,14 @@ def _pod(document: Document, launch: dict[str, Any], env: dict[str, str]) -> Ite
 
 
 def _left_on(document: Document, version: VersionRange | None) -> Iterator[Finding]:
+    """What slows a job or fixes what NCCL would choose; the tuning that comes with a cloud's recipe is a part of it."""
+    recipe = any(pattern.match(_written(s)) for s in document.settings for pattern in _CLOUDS.values())
     for setting in document.settings:
         known = environment.variables().get(setting.name)
         if not setting.value or known is None or setting.reaches == "shell" or setting.name in _TOLD_BY_RULES:
             continue
-        experimental = known.experimental and setting.value != str(known.default_at(version))
+        tuning = recipe or known.type == "size"
+        experimental = known.experimental and not tuning and setting.value != str(known.default_at(version))
         if experimental or re.fullmatch(_LEFT_ON.get(setting.name, r"(?!)"), setting.value[:200]):
             yield finding(
                 "debug-setting-left-on", setting.name_at, variable=setting.name,
@@ -182,13 +185,18 @@ def _left_on(document: Document, version: VersionRange | None) -> Iterator[Findi
             )  # fmt: skip
 
 
+def _written(setting: Setting) -> str:
+    return f"{setting.name}={setting.value or ''}"[:400]
+
+
 def _clouds(document: Document) -> Iterator[Finding]:
-    """Variables of one cloud's network in a file for another."""
+    """Variables of one cloud's network in a file for another; a template may be for several."""
+    if "{{" in document.text:
+        return
     marked: list[tuple[str, Setting]] = []
     for setting in document.settings:
         if not setting.branch:
-            text = f"{setting.name}={setting.value or ''}"[:400]
-            marked += [(cloud, setting) for cloud, pattern in _CLOUDS.items() if pattern.match(text)]
+            marked += [(cloud, setting) for cloud, pattern in _CLOUDS.items() if pattern.match(_written(setting))]
     here = next((cloud for cloud, pattern in _PLACES.items() if pattern.search(document.text)), None)
     counts = Counter(cloud for cloud, _ in marked)
     home = here or (counts.most_common(1)[0][0] if counts else None)

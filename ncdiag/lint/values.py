@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ncdiag.facts.scalars import VersionRange
@@ -10,6 +11,8 @@ from ncdiag.lint.findings import finding
 from ncdiag.lint.model import Document, Edit, Finding, Setting
 from ncdiag.nccl.judgement.values import Written, of_value
 from ncdiag.nccl.judgement.verdict import ValueVerdict
+
+_ROCM = re.compile(r"(?i)(?<![a-z])(?:rocm|rccl|mi[23]\d\dx?(?![a-z\d])|gfx9\d[\da-f])")
 
 
 def check(document: Document, version: VersionRange | None) -> Iterator[Finding]:
@@ -26,6 +29,8 @@ def of_setting(document: Document, setting: Setting, version: VersionRange | Non
     verdict = of_value(setting.name, setting.value, version, _written(document, setting))
     if verdict is None or (verdict.fault == "empty" and document.form == "process"):
         return
+    if verdict.fault == "out-of-range" and _is_for_rccl(document):
+        return
     edits = _edits(setting, verdict)
     empty = verdict.fault in {"empty", "empty-counts"}
     yield finding(
@@ -33,6 +38,11 @@ def of_setting(document: Document, setting: Setting, version: VersionRange | Non
         fixable=bool(edits) and verdict.fault != "out-of-range", what=verdict.what, reason=verdict.why,
         versions=verdict.versions, **({"severity": "info"} if verdict.mild else {}),
     )  # fmt: skip
+
+
+def _is_for_rccl(document: Document) -> bool:
+    """Whether the file is for AMD's library, which has limits of its own (MAXCHANNELS of its src/include/device.h)."""
+    return _ROCM.search(document.text) is not None
 
 
 def _edits(setting: Setting, verdict: ValueVerdict) -> tuple[Edit, ...]:

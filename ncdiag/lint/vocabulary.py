@@ -6,7 +6,9 @@ import re
 
 from ncdiag.formats.shell import is_kept, is_secret
 from ncdiag.nccl import environment
+from ncdiag.nccl.judgement.names import of_name
 
+_SETS = re.compile(r"\b(?:\w+_)?[A-Z]CCL_\w+\+?=|(?:-x|-e|--env|-genv)[ =]+[A-Z]CCL_\w|\b(?:setenv|export)\s+[A-Z]CCL_")
 _SHAPE = re.compile(r"[A-Za-z_]\w{2,100}$")
 
 
@@ -15,3 +17,17 @@ def is_setting(name: str) -> bool:
     if not _SHAPE.match(name) or is_secret(name):
         return False
     return is_kept(name) or name in environment.variables() or bool(environment.suggest(name))
+
+
+def sets_variables(text: str) -> bool:
+    """True if a text looks like shell words that set a variable of NCCL or of a library like it."""
+    return _SETS.search(text) is not None
+
+
+def is_for_ranks(name: str) -> bool:
+    """Whether a program of the job reads the variable, or would if it were spelt right."""
+    known = environment.variables().get(name)
+    if known is not None:
+        return known.owner != "contrib"
+    verdict = of_name(name)
+    return verdict is not None and verdict.fault in {"misspelt", "neighbour-misspelt"}

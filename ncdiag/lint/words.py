@@ -11,9 +11,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from ncdiag.lint.masks import FILLER
 from ncdiag.lint.model import Place
 
-_BLANK = re.compile(r"(?:[ \t\r]|\\\r?\n)+")
+_BLANK = re.compile(rf"(?:[ \t\r{FILLER}]|\\\r?\n)+")
 _COMMENT = re.compile(r"#[^\n]*")
 _SEPARATOR = re.compile(r"\r?\n|;;|;|&&|&>{1,2}|&|\|\||\||\(|\)")
 _REDIRECTION = re.compile(r"\d{0,3}(?:<<<|<<-?|>>|<>|>\||>&|<&|>|<)")
@@ -26,13 +27,16 @@ class Word(msgspec.Struct, frozen=True):
     """A word as it is at ``at``; ``text`` without quotes, None where a part is made at run time.
 
     ``raw`` is the word with quotes removed and substitutions as they are written. ``inner``: the place between the
-    quotes when the word ends in a quoted part that holds no escapes.
+    quotes when the word ends in a quoted part; ``escaped``: that part holds escapes.
     """
 
     at: Place
     raw: str
     text: str | None
     inner: Place | None = None
+    commands: tuple[Place, ...] = ()
+    """The commands whose output becomes a part of it: ``$(...)``."""
+    escaped: bool = False
 
 
 class Command(msgspec.Struct, frozen=True):
@@ -46,17 +50,19 @@ class Command(msgspec.Struct, frozen=True):
     """The file that takes its output."""
 
 
-def commands(text: str, start: int = 0, end: int | None = None) -> Iterator[Command]:
-    """The commands of a stretch of text."""
-    return _Lexer(text, start, len(text) if end is None else end).commands()
+def commands(text: str, start: int = 0, end: int | None = None, *, expanded: bool = False) -> Iterator[Command]:
+    """The commands of a stretch of text; ``expanded``: double quotes or a here-document around it expand it first."""
+    return _Lexer(text, start, len(text) if end is None else end, expanded=expanded).commands()
 
 
 class _Lexer:
-    def __init__(self, text: str, start: int, end: int) -> None:
-        self.text, self.at, self.end = text, start, end
+    def __init__(self, text: str, start: int, end: int, *, expanded: bool) -> None:
+        self.text, self.at, self.end, self.expanded = text, start, end, expanded
         self.open = self.double = True  # a substitution or quote without its end makes all later ones plain text
         self.pending: list[tuple[str, bool]] = []
         self.bodies: list[Place] = []
+        self.inside: list[Place] = []
+        self.escaped = False
 
     def commands(self) -> Iterator[Command]:
         words: list[Word] = []
@@ -119,6 +125,8 @@ class _Lexer:
 
     def _word(self) -> Word:
         start = self.at
+        self.inside = []
+        self.escaped = False
         raw: list[str] = []
         known = True
         inner: Place | None = None
@@ -128,6 +136,10 @@ class _Lexer:
             if plain:
                 raw.append(plain[0])
                 self.at, inner = plain.end(), None
+            elif letter == "\\" and self.expanded and self.text[self.at + 1 : self.at + 2] in {"$", "`"}:
+                self.at += 1  # the quotes around take the backslash away
+                raw.append(self._substituted())
+                known, inner = False, None
             elif letter == "\\":
                 if self.text.startswith(("\\\n", "\\\r\n"), self.at):
                     break
@@ -145,8 +157,8 @@ class _Lexer:
         if self.at == start:  # nothing else can begin here; never stand still
             raw.append(self.text[start])
             self.at += 1
-        whole = "".join(raw)
-        return Word(Place(start, self.at), whole, whole if known else None, inner)
+        whole = "".join(raw).replace(FILLER, "")
+        return Word(Place(start, self.at), whole, whole if known else None, inner, tuple(self.inside), self.escaped)
 
     def _quoted(self, quote: str) -> tuple[str, bool, Place | None]:
         """The text between quotes, whether it is fixed, and its place when it holds no escapes."""
@@ -157,7 +169,9 @@ class _Lexer:
                 self.at = start
                 return "'", True, None
             self.at = stop + 1
-            return self.text[start:stop], True, Place(start, stop)
+            inside = self.text[start:stop]
+            self.escaped = False
+            return inside, not (self.expanded and ("$" in inside or "`" in inside)), Place(start, stop)
         raw: list[str] = []
         known, escaped = True, False
         place = start
@@ -169,7 +183,7 @@ class _Lexer:
             elif self.text[place] == "\\":
                 following = self.text[place + 1 : place + 2]
                 raw.append("" if following == "\n" else following if following in '"\\$`' else f"\\{following}")
-                escaped = True
+                escaped = escaped or following != "\n"  # a line that goes on means the same within and without
                 place += 2
             else:
                 self.at = place
@@ -180,7 +194,8 @@ class _Lexer:
             self.at, self.double = start, False
             return '"', True, None
         self.at = place + 1
-        return "".join(raw), known, None if escaped else Place(start, place)
+        self.escaped = escaped
+        return "".join(raw), known, Place(start, place)
 
     def _substituted(self) -> str:
         """``$NAME``, ``${...}``, ``$(...)`` or backticks, as written."""
@@ -197,6 +212,8 @@ class _Lexer:
         if opener in {"(", "{"} and self.open:
             stop = self._closed(start + 1, opener, ")" if opener == "(" else "}")
             if stop > 0:
+                if opener == "(" and self.text[start + 2] != "(":
+                    self.inside.append(Place(start + 2, stop - 1))
                 self.at = stop
                 return self.text[start:stop]
             self.open = False

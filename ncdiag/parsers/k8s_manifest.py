@@ -41,6 +41,12 @@ _UNITS = {"": 1, **{f"{letter}i": 1024**power for power, letter in enumerate("KM
 _SKIPPED = frozenset({"status", "managedFields"})
 _INDEPENDENT = frozenset({"Pod", "Deployment", "DaemonSet", "ReplicaSet", "PodTemplate", "List"})
 """Objects whose pods are no job together: how many there are says nothing of its size."""
+_AS_WRITTEN = re.compile(
+    r"(?:v1|(?:apps|batch)/\S+|(?:[\w-]+\.)?kubeflow\.org/\S+|batch\.volcano\.sh/\S+"
+    r"|(?:jobset|leaderworkerset)\.x-k8s\.io/\S+)$"
+)
+"""Objects whose controllers start pods as they are written. Others add volumes: KubeRay and KServe mount /dev/shm
+(SharedMemoryVolumeName in KubeRay's ray-operator/controllers/ray/common/pod.go, llmisvcconfigs of KServe's charts)."""
 _DEPTH = 40
 _SHM = "/dev/shm"  # noqa: S108  (the place of shared memory, no temporary file)
 
@@ -78,6 +84,8 @@ def _object(section: Section, root: Node) -> Iterator[Observation]:
     kind = root.text("kind") or "object"
     pods = list(_pods(root, (None, None), 1, 0))
     counts = [pod.count for pod in pods if any(map(_gpus, _containers(pod)))]
+    version = root.text("apiVersion")
+    as_written = version is None or _AS_WRITTEN.match(version) is not None
     total = None if kind in _INDEPENDENT else sum(counts)
     name = root.text("metadata", "name") or root.text("metadata", "generateName") or ""
     for pod in pods:
@@ -85,7 +93,16 @@ def _object(section: Section, root: Node) -> Iterator[Observation]:
             yield from _started(section, container)
             if _gpus(container):
                 title = f"{kind} {name}, container {container.text('name') or ''}".replace(" ,", ",").strip()
-                yield from _container(section, pod, container, {"text": title, "nnodes": total})
+                for seen in _container(section, pod, container, {"text": title, "nnodes": total}):
+                    yield seen if as_written else _without_absence(seen)
+
+
+def _without_absence(seen: Observation) -> Observation:
+    """An observation without the claim that nothing is mounted at /dev/shm: the object's controller may do that."""
+    if seen.fields.get("shm_mounted") is not False:
+        return seen
+    fields = {name: value for name, value in seen.fields.items() if name != "shm_mounted"}
+    return msgspec.structs.replace(seen, fields=fields)
 
 
 def _pods(node: Node, notes: _Notes, count: int, depth: int) -> Iterator[_Pod]:

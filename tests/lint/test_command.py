@@ -51,7 +51,7 @@ def test_text_names_place_reason_and_correction(ncdiag: Run, script: Path) -> No
 def test_json_says_the_same(ncdiag: Run, script: Path) -> None:
     answer = json.loads(ncdiag("lint", str(script), "--format", "json").stdout)
     assert answer["summary"] == {"errors": 1, "warnings": 1, "infos": 0, "fixable": 1}
-    assert answer["inputs"] == [{"source": str(script), "form": "shell", "settings": 2, "nccl": None}]
+    assert answer["inputs"] == [{"source": str(script), "form": "shell", "settings": 2, "unread": [], "nccl": None}]
     first = answer["findings"][0]
     assert (first["line"], first["column"], first["variable"]) == (1, 24, "NCCL_IB_DISABLE")
     assert first["corrected"] == "export NCCL_IB_DISABLE=1"
@@ -179,3 +179,50 @@ def test_a_file_of_another_encoding_is_judged_and_not_patched(ncdiag: Run, tmp_p
 def test_a_command_line_may_be_quoted_as_a_whole(ncdiag: Run, words: list[str]) -> None:
     for given in (words, [" ".join(words)]):
         assert b"NCCL_CROSS_NIC=true: NCCL reads 0" in ncdiag("lint", "--", *given).stdout
+
+
+SAID = [
+    ("job.yaml", "a:\n  NCCL_DEBUG: [INFO, WARN]\n", 3, b"job.yaml: an NCCL setting on line 2 was not read"),
+    ("job.yaml", "NCCL_DEBUG: WARN\nb: {NCCL_ALGO: [Ring]}\n", 0, b"job.yaml: an NCCL setting on line 2 was not read"),
+    (
+        "job.sh",
+        "cat > x <<E\nNCCL_DEBUG=INFO\nNCCL_ALGO=x\nE\n",
+        3,
+        b"job.sh: NCCL settings on lines 2-3 were not read",
+    ),
+    ("run.py", "os.environ['NCCL_DEBUG'] = 'INFO'\n", 3, b"run.py: an NCCL setting on line 1 was not read"),
+    ("run.json", '{"env": {\n"NCCL_DEBUG": "INFO"}}\n', 3, b"run.json: an NCCL setting on line 2 was not read"),
+    ("run.toml", "[env]\nNCCL_DEBUG = 'INFO'\n", 3, b"run.toml: an NCCL setting on line 2 was not read"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "code", "said"), SAID)
+def test_a_setting_that_was_not_read_is_said(
+    ncdiag: Run, tmp_path: Path, name: str, text: str, code: int, said: bytes
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    for target in (tmp_path / name, tmp_path):
+        done = ncdiag("lint", str(target))
+        assert said in done.stdout + done.stderr
+        assert done.returncode == code
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("job.sh", "# NCCL_DEBUG=INFO\nunset NCCL_DEBUG\necho NCCL_DEBUG=$NCCL_DEBUG\n[ $NCCL_ALGO = Ring ]\n"),
+        ("run.py", "# NCCL_DEBUG=1\nx = os.environ.get('NCCL_DEBUG', 'WARN')\nif 'NCCL_DEBUG' in os.environ: pass\n"),
+        ("job.yaml", "# NCCL_DEBUG: INFO\nnote: about NCCL_DEBUG and its values\nNCCL_OWN: [1]\n"),
+    ],
+)
+def test_what_sets_nothing_is_not_said(ncdiag: Run, tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    done = ncdiag("lint", str(tmp_path / name))
+    assert b"not read" not in done.stdout + done.stderr
+
+
+def test_tools_are_told_what_was_not_read(ncdiag: Run, tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text("NCCL_DEBUG: WARN\nNCCL_ALGO: [Ring]\n", encoding="utf-8")
+    (said,) = json.loads(ncdiag("lint", str(tmp_path), "--format", "json").stdout)["inputs"]
+    assert (said["settings"], said["unread"]) == (1, [2])
+    assert b"::notice file=" in ncdiag("lint", str(tmp_path), "--format", "github").stdout

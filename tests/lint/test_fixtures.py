@@ -38,6 +38,7 @@ def findings(path: Path) -> tuple[Document, tuple[Finding, ...]]:
 def test_what_is_found_is_what_was_expected(path: Path, expect: Callable[[Path, str], None]) -> None:
     document, found = findings(path)
     text = f"form {document.form}\n" + "".join(told(document, each) for each in found)
+    text += f"unread {' '.join(map(str, document.unread))}\n" if document.unread else ""
     expect(path.with_name(f"{path.name}.expected"), text)
 
 

@@ -28,7 +28,9 @@ def test_the_hook_takes_every_fixture_and_nothing_that_lint_refuses(project: Pat
         assert wanted.search(name) is None
 
 
-@pytest.mark.parametrize("name", ["a.sh", "b/Dockerfile.gpu", "c.yml", ".env", "nccl.conf", "hostfile"])
+@pytest.mark.parametrize(
+    "name", ["a.sh", "b/Dockerfile.gpu", "Dockerfile_2.rocm", "c.yml", ".env", "nccl.conf", "hostfile"]
+)
 def test_a_file_of_the_hook_without_settings_is_understood(name: str) -> None:
     assert forms.form_of(name, "") is not None
 

@@ -29,7 +29,8 @@ PIECES = (
     ")", "${", "}", "`", "<<EOF\n", "EOF", ";", "&&", "|", "mpirun -np 2 -H a:1,b:1 -x ", "docker run --gpus all -e ",
     "sudo ", "ssh a '", "srun --export=", "torchrun --nnodes=2 ", "if ", "then ", "fi", "case x in ", "esac", ",", ":",
     "ENV ", "RUN ", "FROM x\n", "- name: ", "  value: ", "env:\n", "services:\n", "environment:\n", "- ", "{", "[", "]",
-    "apiVersion: v1\n", "kind: Pod\n", "> /etc/nccl.conf", "cat ", "bash -c ", "é", "\x1b[31m", "\x00", "\u2028",
+    "apiVersion: v1\n", "kind: Pod\n", "> /etc/nccl.conf", "cat ", "bash -c ",
+    "{{ x }}", "{{", "{%", "eval ", "&x ", "- |\n  ", ">-\n  ", '\\"', "é", "\x1b[31m", "\x00", "\u2028",
 )  # fmt: skip
 LINES = sorted({line for path in FILES for line in path.read_bytes().decode().split("\n")})
 TEXTS = st.one_of(
@@ -135,6 +136,9 @@ def test_of_two_edits_that_overlap_the_first_counts() -> None:
     [
         "$(", '"$(', "'", '"', "`", "\\\n", "NCCL_DEBUG=", "-x ", "{", "<<a\n", "export A=1;", "if ",
         "mpirun -np 2 -H a,b true\n", "RUN mpirun -np 2 -H a,b true\n", "bash -c 'mpirun -np 2 true'\n",
+        "{{ ", "{{ x }} ", "{% ", "$(NCCL_A=1) ", 'A="NCCL_A=1 $A"\n$A x\n', '"NCCL_DEBUG": ', '- "x\n',
+        "- NCCL_A=1\n  x\n",
+        "a: [\n", "- {name: NCCL_A, value: 1}\n", "- |\n  NCCL_A=1 x\n", "sbatch <<E\nNCCL_A=1 x\nE\n",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("form", ["shell", "dockerfile", "kubernetes"])

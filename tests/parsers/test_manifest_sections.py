@@ -65,6 +65,12 @@ def plain(node: Node) -> object:
         ("", {}),
         ("- a: 1\n- b", [{"a": "1"}, "b"]),
         ("a: [1, 2", {"a": ["1", "2"]}),
+        ("a: [\n  1, # one\n  {b: '2 ]'},\n]\nc: 3", {"a": ["1", {"b": "2 ]"}], "c": "3"}),
+        ("a: mpirun -n 2\n  ./train\nb: 1", {"a": "mpirun -n 2 ./train", "b": "1"}),
+        ("- run it\n    twice\n- b", ["run it twice", "b"]),
+        ("a: \"x\n  y # z\"\nb: 'it''s\n  two'", {"a": "x y # z", "b": "it's two"}),
+        ("- 'x -n 2\n    # y '\n- b", ["x -n 2 # y ", "b"]),
+        ("a: &x\n  b: !!str 1\nc: *x", {"a": {"b": "1"}, "c": "*x"}),
     ],
 )
 def test_the_subset_of_yaml(text: str, value: object) -> None:
@@ -74,9 +80,12 @@ def test_the_subset_of_yaml(text: str, value: object) -> None:
 
 
 def test_what_is_no_yaml_is_told() -> None:
-    root, unread = load(["a: 1", "what is this", "b:", "  c: 2", "      stray", "d: 3"])
+    root, unread = load(["a: 1", "what is this", "b:", "  c: 2", "    stray: 1", "d: 3"])
     assert plain(root) == {"a": "1", "b": {"c": "2"}, "d": "3"}
     assert unread == [1, 4]
+    root, unread = load(['a: "open', "  b: 1", "c: 2"])
+    assert plain(root) == {"a": "open", "c": "2"}
+    assert unread == [1]
 
 
 def test_places_are_those_of_the_lines() -> None:

@@ -87,7 +87,8 @@ def _empty(known: Variable) -> ValueVerdict | None:
     if known.empty:
         what = f"{known.name} is set to nothing, which {known.empty}"
         why = "To go without it, remove the assignment or start the program with `env -u NAME`."
-        return ValueVerdict(fault="empty-counts", what=what, why=why, versions=known.empty_at)
+        meant = "none" in known.words  # the empty value is a way to ask for none
+        return ValueVerdict(fault="empty-counts", what=what, why=why, versions=known.empty_at, mild=meant)
     if known.empty_is_unset:
         return ValueVerdict(fault="empty", what=f"{known.name} is set to nothing", mild=True)
     return None
