@@ -30,11 +30,12 @@ def read_conf(document: Document, place: Place, group: int = 0, indent: int = 0)
     """
     from ncdiag.lint.findings import finding
     from ncdiag.nccl.selection.settings import setting_of
+    from ncdiag.nccl.versions import CONF_COMMENTS
 
     for at, line in _rows(document, place, indent):
         if not line.strip() or line.startswith("#"):
             continue
-        written, value = setting_of(line) or ("", "")
+        written, value = setting_of(line, CONF_COMMENTS) or ("", "")  # it keeps the carriage returns that 2.30 cuts
         name = _NAME.search(written.split()[-1]) if written.strip() else None
         where = Place(at.start, at.start + len(line))
         mended = f"{written.split()[-1]}={value}" if name else ""
