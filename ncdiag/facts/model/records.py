@@ -279,7 +279,8 @@ class RankTable(Fact, frozen=True, kw_only=True):
     """An HCCL rank table; ``problems`` are sentences about what breaks HCCL's own rules for it.
 
     ``server_count`` is what the table declares, ``servers`` how many it lists. ``layout`` is the name of the list that
-    holds them, ``groups`` how many groups they are in, where the layout has groups.
+    holds them, ``groups`` how many groups they are in, where the layout has groups. ``placeholders`` are the words that
+    a template has where addresses belong, such as ``{device_ip}``.
     """
 
     version: str | None = None
@@ -291,3 +292,4 @@ class RankTable(Fact, frozen=True, kw_only=True):
     groups: int | None = None
     devices: tuple[RankTableDevice, ...] = ()
     problems: tuple[str, ...] = ()
+    placeholders: tuple[str, ...] = ()
