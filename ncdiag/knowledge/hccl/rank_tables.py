@@ -17,7 +17,7 @@ def problem_text(table: RankTable, view: View) -> str:
 
 @derived
 def placeholder_text(table: RankTable, view: View) -> str:
-    """``{device_0_ip} and 17 more``: the words that a template has where addresses belong; empty for a table of a job."""
+    """``{device_0_ip} and 17 more``: words of a template in the place of addresses; empty for none."""
     first, *others = table.placeholders or ("",)
     return f"{first} and {len(others)} more" if others else first
 
