@@ -166,13 +166,15 @@ class LinkTest(Fact, frozen=True, kw_only=True):
 class Throughput(Fact, frozen=True, kw_only=True):
     """What a training reached on so many GPUs: ``per_second`` items of ``unit``, all GPUs together.
 
-    ``case`` tells rows apart that are not to be compared (batch size, precision).
+    ``case`` tells rows apart that are not to be compared (batch size, precision). ``several``: on several nodes, of
+    which nobody says how many; where no GPUs are counted either, ``gpus`` is 1 on one node and 2 on several.
     """
 
     unit: str
     gpus: int
     per_second: float
     nodes: int | None = None
+    several: bool = False
     case: str = ""
 
 
