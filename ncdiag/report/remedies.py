@@ -31,14 +31,17 @@ _REFUTED = 3
 
 
 def fixes_of(found: results.Finding, view: View, values: Values, faults: list[str]) -> list[model.Fix | str]:
-    """The fixes that apply; one that cannot be worked out for a fault of ncdiag is left out and added to ``faults``."""
+    """The fixes that apply, those whose values are known first.
+
+    One that cannot be worked out for a fault of ncdiag is left out and added to ``faults``.
+    """
     fixes: list[model.Fix | str] = []
     try:
         for rule_fix, admitted in applicable_fixes(found, view):
             fixes.append(_fix(rule_fix, admitted, found, view, values))
     except Exception as error:  # noqa: BLE001  (whatever a value or a proof raises)
         faults.append(contained(error, f"a fix of {found.rule.code} could not be worked out"))
-    return fixes
+    return sorted(fixes, key=lambda fix: not isinstance(fix, str) and None in fix.env.values())
 
 
 def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View, values: Values) -> model.Fix | str:
