@@ -80,8 +80,12 @@ def answers(findings: Sequence[Finding], suspected: Sequence[Suspected]) -> tupl
 
 def suspects(rules: Iterable[Rule], findings: Sequence[Finding], scales: Scales, view: View) -> tuple[Suspected, ...]:
     """The suspects to show."""
-    weighed = worth_naming(scales.weigh(eligible(rules, findings)), findings)
-    return tuple(named(weighed, lines_of_symptoms(findings), troubled=is_troubled(findings, view)))
+    troubled = is_troubled(findings, view)
+    weighed = worth_naming(scales.weigh(eligible(rules, findings, troubled=troubled)), findings)
+    if not troubled and not scales.asked:
+        # a page that explains how things are done has the words of every fault of its field
+        weighed = [each for each in weighed if not each.only_resembles]
+    return tuple(named(weighed, lines_of_symptoms(findings), troubled=troubled))
 
 
 def worth_naming(weighed: Sequence[Weighed], findings: Iterable[Finding]) -> Sequence[Weighed]:
@@ -98,9 +102,14 @@ def is_called_for(findings: Sequence[Finding], view: View) -> bool:
     return not well and not any(is_specific(found) for found in findings)
 
 
-def eligible(rules: Iterable[Rule], findings: Sequence[Finding]) -> Iterable[Rule]:
-    """The rules that may be suspected: not those whose finding is shown as what is wrong."""
-    shown = {found.rule.code for found in findings if found.severity != "info" and found.role != "risk"}
+def eligible(rules: Iterable[Rule], findings: Sequence[Finding], *, troubled: bool = True) -> Iterable[Rule]:
+    """The rules that may be suspected: not those whose finding is shown as what is wrong, or as a risk without trouble.
+
+    ``troubled``: something failed, or somebody complains.
+    """
+    shown = {
+        found.rule.code for found in findings if found.severity != "info" and (found.role != "risk" or not troubled)
+    }
     return (rule for rule in rules if rule.code not in shown)
 
 
