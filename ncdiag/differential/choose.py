@@ -81,11 +81,13 @@ def answers(findings: Sequence[Finding], suspected: Sequence[Suspected]) -> tupl
 def suspects(rules: Iterable[Rule], findings: Sequence[Finding], scales: Scales, view: View) -> tuple[Suspected, ...]:
     """The suspects to show."""
     troubled = is_troubled(findings, view)
-    weighed = worth_naming(scales.weigh(eligible(rules, findings, troubled=troubled)), findings)
+    weighed = worth_naming(scales.weigh(eligible(rules, findings)), findings)
     if not troubled and not scales.asked:
         # a page that explains how things are done has the words of every fault of its field
         weighed = [each for each in weighed if not each.only_resembles]
-    return tuple(named(weighed, lines_of_symptoms(findings), troubled=troubled))
+    shown = named(weighed, lines_of_symptoms(findings), troubled=troubled)
+    risks = frozenset() if troubled else {found.rule.code for found in findings if found.severity != "info"}
+    return tuple(each for each in shown if each.rule.code not in risks)
 
 
 def worth_naming(weighed: Sequence[Weighed], findings: Iterable[Finding]) -> Sequence[Weighed]:
@@ -102,14 +104,9 @@ def is_called_for(findings: Sequence[Finding], view: View) -> bool:
     return not well and not any(is_specific(found) for found in findings)
 
 
-def eligible(rules: Iterable[Rule], findings: Sequence[Finding], *, troubled: bool = True) -> Iterable[Rule]:
-    """The rules that may be suspected: not those whose finding is shown as what is wrong, or as a risk without trouble.
-
-    ``troubled``: something failed, or somebody complains.
-    """
-    shown = {
-        found.rule.code for found in findings if found.severity != "info" and (found.role != "risk" or not troubled)
-    }
+def eligible(rules: Iterable[Rule], findings: Sequence[Finding]) -> Iterable[Rule]:
+    """The rules that may be suspected: not those whose finding is shown as what is wrong."""
+    shown = {found.rule.code for found in findings if found.severity != "info" and found.role != "risk"}
     return (rule for rule in rules if rule.code not in shown)
 
 

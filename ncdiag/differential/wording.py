@@ -21,7 +21,8 @@ _INFLECTED = ("s", "es", "ed", "d", "ing")
 _SHORTEST = 3
 """Letters of a word that has inflected forms."""
 _ASKS = lazy_regex(
-    r"\b(?:I|I'm|I've|my|any(?:one|body)|observed|noticed|saw|seeing|reported)\b|[?\uff1f]\s*$|请教|请问|求助|求解|怎么|为什么|为何|咋",
+    r"\b(?:I|I'm|I've|my|any(?:one|body)|observed|noticed|saw|seeing|reported)\b|[?\uff1f]\s*$"
+    r"|请教|请问|求助|求解|怎么|为什么|为何|咋",
     re.IGNORECASE,
 )
 """How people speak who have a trouble; pages that explain how things are done speak otherwise."""
