@@ -80,8 +80,14 @@ def answers(findings: Sequence[Finding], suspected: Sequence[Suspected]) -> tupl
 
 def suspects(rules: Iterable[Rule], findings: Sequence[Finding], scales: Scales, view: View) -> tuple[Suspected, ...]:
     """The suspects to show."""
+    troubled = is_troubled(findings, view)
     weighed = worth_naming(scales.weigh(eligible(rules, findings)), findings)
-    return tuple(named(weighed, lines_of_symptoms(findings), troubled=is_troubled(findings, view)))
+    if not troubled and not scales.asked:
+        # a page that explains how things are done has the words of every fault of its field
+        weighed = [each for each in weighed if not each.only_resembles]
+    shown = named(weighed, lines_of_symptoms(findings), troubled=troubled)
+    risks = frozenset() if troubled else {found.rule.code for found in findings if found.severity != "info"}
+    return tuple(each for each in shown if each.rule.code not in risks)
 
 
 def worth_naming(weighed: Sequence[Weighed], findings: Iterable[Finding]) -> Sequence[Weighed]:

@@ -106,6 +106,11 @@ class Scales:
         self._resemblances = resemblances(texts, wording.lines()) if texts is not None else {}
         self.faults: list[str] = []
 
+    @property
+    def asked(self) -> bool:
+        """True if somebody asks in the input, or mentions himself."""
+        return self._wording.asks()
+
     def weigh(self, rules: Iterable[Rule]) -> list[Weighed]:
         """The suspects for which something speaks, the likeliest first."""
         found = [weighed for rule in rules if rule.suspect is not None and (weighed := self.one(rule)).supporting]

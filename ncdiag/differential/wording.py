@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import operator
+import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ncdiag.engine.phrases import CLASS, FAR, GAP, TOKEN, Atom, Heads, Phrase, Run, Shared
+from ncdiag.patterns import lazy_regex
 from ncdiag.spans import Span
 
 _LONGEST = 4000
@@ -18,6 +20,12 @@ _INFLECTED = ("s", "es", "ed", "d", "ing")
 """Endings of a plain word that make no difference."""
 _SHORTEST = 3
 """Letters of a word that has inflected forms."""
+_ASKS = lazy_regex(
+    r"\b(?:I|I'm|I've|my|any(?:one|body)|observed|noticed|saw|seeing|reported)\b|[?\uff1f]\s*$"
+    r"|请教|请问|求助|求解|怎么|为什么|为何|咋",
+    re.IGNORECASE,
+)
+"""How people speak who have a trouble; pages that explain how things are done speak otherwise."""
 _DENIALS = frozenset("not no never without nor isn aren wasn doesn don didn cannot 不 没 无 非".split())  # noqa: SIM905
 _DENIED = 2
 """Words in front of a phrase among which one that denies it may stand."""
@@ -76,6 +84,11 @@ class Wording:
         if known is None:
             known = self._others[head] = any(self._forms_of(run[0]) for run in self._members((head,)))
         return known
+
+    def asks(self) -> bool:
+        """True if somebody asks in a line that is looked at, or mentions himself."""
+        looked_at = (span.text for number, span in enumerate(self._spans) if number not in self._left_out)
+        return any(_ASKS.search(text[:_LONGEST]) for text in looked_at)
 
     def find(self, phrases: Iterable[Phrase], most: int = 3) -> list[Span]:
         """The first lines that hold one of the phrases and do not deny it."""

@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from ncdiag.facts.model import Event, Host, Job, Rank, Setting
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import VersionRange
@@ -166,8 +168,17 @@ class View:
                     held = found.get(setting.name)
                     if held is None or (held.host is None) < (setting.host is None):
                         found[setting.name] = setting
+                    elif _are_two_launches(held, setting):
+                        found[setting.name] = msgspec.structs.replace(
+                            held, text=None, number=None, effective=None, valid=None
+                        )
             self._of_no_host[key] = found
         return self._of_no_host[key]
+
+
+def _are_two_launches(held: Setting, other: Setting) -> bool:
+    """Do two launch lines set it to different values, so that nobody knows which of them holds?"""
+    return held.launched is not None and other.launched is not None and held.launched != other.launched
 
 
 def _span_of(versions: Iterable[VersionRange | None]) -> VersionRange | None:

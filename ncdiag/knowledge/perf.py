@@ -18,6 +18,7 @@ from ncdiag.facts.vocabulary.gpus import MESH_SIZE, SIBLINGS, gpu_pairs, link_gb
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.rdma import slow_devices
 from ncdiag.facts.vocabulary.told_rates import ratio, told
+from ncdiag.facts.vocabulary.trainings import LOW, LOW_RDMA, loses_between_nodes, over_rdma, spread_text
 from ncdiag.nccl.vocabulary.accepted import held_to, product_in
 from ncdiag.nccl.vocabulary.limits import tree_gbs
 from ncdiag.nccl.vocabulary.ways import way_out
@@ -180,6 +181,44 @@ def overall_text(scaling: Scaling, view: View) -> str:
 def inside_text(scaling: Scaling, view: View) -> str:
     """The share of a GPU's speed that is left in a full node: ``97%``."""
     return "an unknown share" if scaling.inside is None else f"{scaling.inside:.0%}"
+
+
+@derived
+def scales_as_usual(scaling: Scaling, view: View) -> bool | None:
+    """Do several nodes, or many GPUs, keep as much of the speed as is usual? None where nothing tells."""
+    if scaling.across is not None:
+        return not loses_between_nodes(scaling, view)
+    return None if scaling.overall is None else scaling.overall >= LOW
+
+
+@derived
+def network_text(scaling: Scaling, view: View) -> str:
+    """`` over RDMA``, `` over TCP``: the network for which the share is usual; nothing where it is for any."""
+    if over_rdma(scaling, view):
+        return " over RDMA"
+    return " over TCP" if scaling.across is not None and scaling.across < LOW_RDMA else ""
+
+
+@derived
+def kept_text(scaling: Scaling, view: View) -> str:
+    """``4 nodes keep 95% of the speed of as many single ones``, or the same of GPUs where nobody says on how many."""
+    if scaling.across is not None:
+        text = f"{spread_text(scaling, view)} keep {scaling.across:.0%} of the speed of as many single ones"
+        return text[:1].upper() + text[1:]
+    share, small = overall_text(scaling, view), smallest_text(scaling, view)
+    return f"Each of {scaling.gpus} GPUs keeps {share} of the speed of {small}"
+
+
+@derived
+def inside_note(scaling: Scaling, view: View) -> str:
+    """``; inside one node 97% is kept``, where a run tells."""
+    return "" if scaling.inside is None else f"; inside one node {scaling.inside:.0%} is kept"
+
+
+@derived
+def of_what(scaling: Scaling, view: View) -> str:
+    """``samples/s; GPU V100, net rdma``: the unit, and what the rows have in common."""
+    return f"{scaling.unit}; {scaling.case}" if scaling.case else scaling.unit
 
 
 _SMALL = 1 << 20

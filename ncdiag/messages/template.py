@@ -40,15 +40,19 @@ HOLES: dict[str, HoleType] = {
     "float": HoleType(r"[-+]?\d{1,20}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?", _float),
     "word": HoleType(r"\S{1,300}"),
     "text": HoleType(r".{0,4096}"),
-    "addr": HoleType(r"(?:[^\s<>,]{1,128}<[^\s<>]{0,32}>|[^\s<>,]{1,128}:\d{1,5}|[xX*#.?:-]{2,45}|<[\w .:-]{1,40}>)"),
+    "addr": HoleType(
+        r"(?:[^\s<>,]{1,128}<[^\s<>]{0,32}>|[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,8}(?:%[\w.-]{1,32})?(?![\w<:])"
+        r"|[^\s<>,]{1,128}:\d{1,5}|[xX*#.?:-]{2,45}|<[\w .:-]{1,40}>)"
+    ),
     "ip": HoleType(r"[0-9a-fA-F:.]{2,45}(?:%[\w.-]{1,32})?"),
     "gid": HoleType(r"[0-9a-fA-F:.]{2,45}"),
     "name": HoleType(r"[^\s,;:'\"()\[\]{}<>]{1,128}"),
     "quoted": HoleType(r"""[^'"]{0,512}""", around=r"""['"]"""),
 }
 """int (optional sign), hex (``0x`` optional), float, word (no blanks), text (anything, as short as possible), addr
-(``10.0.0.1<45678>``, ``host<port>``, ``10.0.0.1:45678``, or what a person put in its place: ``xxx``, ``<address>``),
-ip, gid, name (of a device, interface or file, without blanks and punctuation), quoted (the quotes are not kept)."""
+(``10.0.0.1<45678>``, ``host<port>``, ``10.0.0.1:45678``, ``fe80::1%eth0`` of a page that lost the port, or what a
+person put in its place: ``xxx``, ``<address>``), ip,
+gid, name (of a device, interface or file, without blanks and punctuation), quoted (the quotes are not kept)."""
 
 
 class Hole(msgspec.Struct, frozen=True):

@@ -39,7 +39,7 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     instead; ``agree`` tells whether all ranks must use the same value (None: not known), ``agree_on_host`` that only
     those of one host must. ``truth``: first release that reads TRUE and FALSE as numbers; ``experimental``: the guide
     files it under debugging.
-    ``unset`` says what NCCL takes where it is not set and the default is no value of its own, such as -2.
+    ``unset`` says what NCCL takes where it is not set and the default is not a value of its own, such as -2.
     ``effect`` says what goes wrong with it, ``agree_why`` why ranks must agree or need not. ``empty`` says what an
     empty value does; the empty text: the same as unset. None: the same for NCCL's numbers and levels, else not known;
     ``empty_at`` in which releases, empty for all.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from ncdiag.facts.observe import Parsed
-from ncdiag.parsers import _complaints, _context, _ends, _events, _failing, _progress, _slurm, _timeouts
+from ncdiag.parsers import _complaints, _context, _ends, _events, _failing, _owners, _progress, _slurm, _timeouts
 from ncdiag.patterns import lazy_regex
 from ncdiag.spans import Section
 
@@ -70,7 +70,7 @@ def _by_form(text: str, level: str | None) -> _events.Found | None:
     context = _context.Context(level=level)
     if (raised := _events.exception(text)) is not None or NOISE.match(text) or CONTINUED.match(text):
         return raised
-    return _slurm.find(text) or _ends.find(text, context) or _failing.find(text, context)
+    return _slurm.find(text) or _ends.find(text, context) or _failing.find(text, context) or _owners.find(text)
 
 
 def read(section: Section, is_known: Callable[[str], bool] = known, form: Form = form_of_program) -> Parsed:

@@ -20,7 +20,9 @@ _WORD = lazy_regex(r"[(\"']{0,2}[^\W\d_](?:[^\W\d_]|['\u2019-])*[.,;:!?)\"']{0,3
 _SIGNS_NEEDED = 4
 _PROGRAM = lazy_regex(
     r"\s*(?:\[|<|\{|\+ |\$ |#!|//|/\*|at |File \"|Traceback|[\w./-]+:\d+[: ]|\d+: |\d{4}-\d\d-\d\d|\w+\("
-    r"|[A-Z][A-Z_0-9]{2,}=|\S+\.py\b|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|CRITICAL|NOTE)\b[: \d|-]|[EWI]\d{4}"
+    r"|[A-Z][A-Z_0-9]{2,}=|\S+\.py\b"
+    r"|(?:raise|return|yield|assert|await)\s[\w.]+\("
+    r"|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|CRITICAL|NOTE)\b[: \d|-]|[EWI]\d{4}"
     r"|(?!(?:note|update|edit|btw|ps|hi|hello|problem|issue|question)\b)[a-z][\w./-]{1,40}(?:\[\d+\])?: "
     r"|(?:Error|Warning|Note): |[A-Za-z_.]+(?:Error|Exception|Warning)\b:|\S.{0,78}?[ \t]{2,}[:|]\s)"
 )

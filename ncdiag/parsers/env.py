@@ -41,6 +41,7 @@ _USUAL = (
 ANCHOR = (
     rf"{_LEAD}{_VERB}[ \t]+(?:-[gx][ \t]+)?{KEPT_PATTERN}(?:[= ]|[ \t]*$)"
     rf"|{_LEAD}(?:[-*•][ \t]+)?{KEPT_PATTERN}[ \t]?=[ \t]?{_VALUE},?[ \t]*(?:[#(;].*)?$"
+    rf"|{_LEAD}{KEPT_PATTERN}={_VALUE}(?<=,)[ \t]+[A-Z]\w{{1,60}}=\S"
     rf"|{_USUAL}=\S*[ \t]*$"
     rf"|{_LEAD}[\"']{KEPT_PATTERN}[\"'][ \t]?:[ \t]?[\"'][^\"']{{0,400}}[\"'],?[ \t]*$"
     rf"|echo[ \t]+\"?\$\{{?{KEPT_PATTERN}\}}?\"?[ \t]*$"
@@ -61,6 +62,10 @@ _PYTHON = re.compile(
 _BARE = re.compile(
     rf"\s*(?:\+{{1,3}}\s+)?(?:[-*•]\s+)?(?P<name>{KEPT_PATTERN})\s?=\s?(?P<value>{_VALUE}),?\s*(?:[#(;].*)?$"
 )
+_LISTED = re.compile(r"\s*(?:[A-Za-z_]\w{0,120}=(?:\"[^\"]*\"|'[^']*'|[^\s\"']*),\s+){1,60}[A-Za-z_]\w{0,120}=\S+\s*$")
+_ITEM = re.compile(r"(?P<name>[A-Za-z_]\w{0,120})=(?P<value>\"[^\"]*\"|'[^']*'|[^\s\"']*)(?:\s|,\s|$)")
+_OF_A_RANK = frozenset({"RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"})
+"""What each rank has a value of its own for."""
 _JSON = re.compile(r"\s*[\"'](?P<name>[A-Z_a-z]\w{0,120})[\"']\s?:\s?[\"'](?P<value>[^\"']{0,400})[\"'],?\s*$")
 _TRACED = re.compile(r"\s*\+{1,3}\s+[A-Za-z_]\w*=")
 _FUNCTION_END = re.compile(r"\}$|[ \t]+\S")
@@ -149,6 +154,9 @@ def _settings(line: str) -> Iterator[tuple[str, str | None, str]]:
         yield from _exported(export["rest"], line, "manifest" if export["verb"] == "ENV" else "shell")
     elif setenv := _SETENV.match(line):
         yield setenv["name"], unquoted(setenv["value"]), "manifest" if "ENV " in line else "shell"
+    elif _LISTED.match(line):
+        listed = ((item["name"], item["value"].rstrip(",")) for item in _ITEM.finditer(line))
+        yield from ((name, unquoted(value), "shell") for name, value in listed if name not in _OF_A_RANK)
     elif bare := _BARE.match(line):
         yield bare["name"], unquoted(bare["value"]), "shell"
     elif (dump := _ASSIGNMENT.match(line)) and not (is_kept(dump["name"]) and _is_prose(dump["value"])):

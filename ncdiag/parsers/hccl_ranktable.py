@@ -28,13 +28,26 @@ ANCHOR = (
 _LIKE_JSON = re.compile(r'\s|[{}\[\]",/]|-?\d|true|false|null|$')
 _VERSIONS = frozenset({"1.0", "1.1", "1.2"})
 _SAID = re.compile(r'"(status|version|server_count)"\s{0,8}:\s{0,8}"?([\w.-]{1,40})')
+_PLACEHOLDER = re.compile(r"[{}<>$*?]|[^\x00-\x7f]|\b[xX]{1,3}\b|\b[Yy]our|\bYOUR")
 _LISTS = ("server_list", "server_group_list", "group_list")
 _Device = dict[str, str]
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
-    """Lines that look like JSON, to the brace in the first column."""
-    return _LIKE_JSON.match(line) is not None and not decoded.closed(lines[-1], line)
+    """Lines that look like JSON, to the brace that closes the table; prose and other texts may follow it."""
+    return _LIKE_JSON.match(line) is not None and not decoded.closed(lines[-1], line) and not _closed(lines, line)
+
+
+def _closed(lines: Sequence[str], line: str) -> bool:
+    """Does the last line close the table, as the brace that stands left of the first key, or under the first brace?
+
+    Of an indented table that a page quotes; what goes on with a bracket or a comma is closed by no brace.
+    """
+    first, last = lines[0], lines[-1]
+    depth = len(last) - len(last.lstrip()) - (len(first) - len(first.lstrip()))
+    if last.strip() != "}" or line.lstrip().startswith(("}", "]", ",")):
+        return False
+    return depth == 0 if first.lstrip().startswith("{") else depth < 0
 
 
 def parse(section: Section) -> Parsed:
@@ -60,6 +73,7 @@ def parse(section: Section) -> Parsed:
             problems.append("A super_device_id is empty.")
         problems += [*_server_problems(servers, devices, fields["server_count"]), *_address_problems(servers, devices)]
     fields["problems"] = problems
+    fields["placeholders"] = list(dict.fromkeys(_placeholders(devices)))
     fields["layout"] = next((name for name in _LISTS if name in table), None)
     groups = decoded.tables(table.get("group_list")) or decoded.tables(table.get("server_group_list"))
     fields["groups"] = len(groups) or _number(table.get("group_count"))
@@ -88,6 +102,20 @@ def _device(server: dict[str, Any], device: dict[str, Any]) -> _Device:
     return {name: str(value) for name, value in fields.items() if isinstance(value, str | int)}
 
 
+def _placeholders(devices: list[_Device]) -> Iterable[str]:
+    """What a template has in the place of addresses."""
+    for device in devices:
+        if (server := device.get("server_id", "")) and _PLACEHOLDER.search(server):
+            yield server
+        if _is_placeholder(address := device.get("device_ip", "")):
+            yield address
+
+
+def _is_placeholder(address: str) -> bool:
+    """A word in the place of an address; one that is mistyped has digits."""
+    return bool(address) and (_PLACEHOLDER.search(address) is not None or re.search(r"[\d:]", address) is None)
+
+
 def _format_problems(read: relaxed_json.Relaxed, fields: dict[str, Any]) -> Iterable[str]:
     if not read.valid:
         yield f"It is not valid JSON: {read.complaint}."
@@ -101,20 +129,22 @@ def _server_problems(servers: list[dict[str, Any]], devices: list[_Device], coun
     if count is not None and count != len(servers):
         yield f"server_count says {count}, the list has {len(servers)} servers."
     for server, times in Counter(str(server.get("server_id")) for server in servers).items():
-        if times > 1:
+        if times > 1 and not _PLACEHOLDER.search(server):
             yield f"The server_id {server} stands {times} times."
     ranks = [str(device.get("rank_id")) for device in devices]
     told = any("rank_id" in device for device in devices)
     if told and sorted(ranks) != sorted(str(number) for number in range(len(devices))):
         yield f"The rank ids are not 0 to {len(devices) - 1}, each once."
     for (name, device), times in Counter((d.get("server_id"), d.get("device_id")) for d in devices).items():
-        if times > 1:
+        if times > 1 and not _PLACEHOLDER.search(str(name)):
             yield f"The device_id {device} stands {times} times in the server {name}."
 
 
 def _address_problems(servers: list[dict[str, Any]], devices: list[_Device]) -> Iterable[str]:
     addresses = Counter(str(device.get("device_ip") or "") for device in devices)
     for address, times in addresses.items():
+        if _is_placeholder(address):
+            continue
         if address and ip_address(address) is None:
             yield f"The device_ip {address} is not an address."
         elif address and times > 1:

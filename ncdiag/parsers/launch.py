@@ -165,5 +165,5 @@ def _observations(section: Section, place: Span, command: Command, text: str) ->
         everywhere = command.spreads and name in kept
         yield Observation(
             entity="Setting", key=(name,), host=None if everywhere else section.host, span=place, standing="manifest",
-            fields={"is_set": True, "text": value, "origin": "launcher"},
+            fields={"is_set": True, "text": value, "origin": "launcher", **({"launched": value} if everywhere else {})},
         )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ncdiag.engine import results
@@ -11,7 +11,7 @@ from ncdiag.engine.evaluate import applicable_fixes, holes_unknown, render
 from ncdiag.engine.kleene import Truth
 from ncdiag.engine.schema import Fix as RuleFix
 from ncdiag.errors import contained
-from ncdiag.facts.model import Job
+from ncdiag.facts.model import Job, Launch
 from ncdiag.facts.view import View
 from ncdiag.fixes.render import Change, preferred
 from ncdiag.fixes.render import render as render_launchers
@@ -31,14 +31,17 @@ _REFUTED = 3
 
 
 def fixes_of(found: results.Finding, view: View, values: Values, faults: list[str]) -> list[model.Fix | str]:
-    """The fixes that apply; one that cannot be worked out for a fault of ncdiag is left out and added to ``faults``."""
+    """The fixes that apply, those whose values are known first.
+
+    One that cannot be worked out for a fault of ncdiag is left out and added to ``faults``.
+    """
     fixes: list[model.Fix | str] = []
     try:
         for rule_fix, admitted in applicable_fixes(found, view):
             fixes.append(_fix(rule_fix, admitted, found, view, values))
     except Exception as error:  # noqa: BLE001  (whatever a value or a proof raises)
         faults.append(contained(error, f"a fix of {found.rule.code} could not be worked out"))
-    return fixes
+    return sorted(fixes, key=lambda fix: not isinstance(fix, str) and None in fix.env.values())
 
 
 def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View, values: Values) -> model.Fix | str:
@@ -70,8 +73,9 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     proof = prove(view, settled, unset) if rule_fix.kind in {"env", "unset"} and (settled or unset) else None
     if proof is not None and proof.state == "refuted":
         return f"{_change(settled, unset)}: {_refuted(proof)}"
-    wanted = preferred((launch.program for launch in view.job.launches), _tags(view.job))
-    commands = render_launchers(Change(env=settled, unset=unset), wanted) if settled or unset else {}
+    wanted = preferred(_programs(view.job, {*env, *unset}), _tags(view.job))
+    change = Change(env=settled, unset=unset, passed=_passed(view.job, unset))
+    commands = render_launchers(change, wanted) if settled or unset else {}
     shell = [fill(command) for command in rule_fix.commands if known(command)]
     if shell:
         commands["shell"] = "\n".join(shell)
@@ -99,6 +103,22 @@ def _assignments(text: str) -> dict[str, str | None]:
     """``A=1 B=2`` as a mapping."""
     pairs = (word.partition("=") for word in shlex.split(text) if "=" in word)
     return {name: value for name, _, value in pairs}
+
+
+def _programs(job: Job, names: Collection[str]) -> Iterable[str]:
+    """The programs of the launches: first those that set one of the variables, then those that set any of NCCL's."""
+
+    def distance(launch: Launch) -> int:
+        held = {*launch.env, *launch.prefix_env}
+        return 0 if not held.isdisjoint(names) else 1 if any(name.startswith("NCCL_") for name in held) else 2
+
+    return (launch.program for launch in sorted(job.launches, key=distance))
+
+
+def _passed(job: Job, names: Iterable[str]) -> dict[str, str]:
+    """The variables of these names that a launcher's own options set, with the value of the first."""
+    given = {name: text for launch in reversed(job.launches) for name, text in launch.env.items()}
+    return {name: text for name in names if (text := given.get(name)) is not None}
 
 
 def _tags(job: Job) -> Iterable[str]:

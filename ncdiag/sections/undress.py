@@ -18,6 +18,7 @@ import msgspec
 from ncdiag.sections import unwrap
 from ncdiag.sections.frames import FRAMES, stripped
 from ncdiag.sections.heads import HEADS, Head
+from ncdiag.sections.html_tables import HtmlTables
 from ncdiag.sections.line import Line, lines_of
 from ncdiag.sections.markup import MARKUP, tidied
 from ncdiag.sections.unwrap import Reach
@@ -73,7 +74,7 @@ class Layer(Protocol):
         """The lines of a block without it."""
 
 
-LAYERS: tuple[Layer, ...] = (*HEADS, *FRAMES, *MARKUP)
+LAYERS: tuple[Layer, ...] = (*HEADS, *FRAMES, HtmlTables(), *MARKUP)
 
 
 def joined(buffers: Iterable[bytes]) -> Iterator[bytes]:

@@ -43,6 +43,16 @@ def test_lines() -> None:
     assert render(Change()) == {}
 
 
+def test_what_a_line_passes_itself_is_taken_out_of_it() -> None:
+    """``env -u`` does not reach what stands behind ``-x``."""
+    passed = {"NCCL_NET_GDR_LEVEL": "0"}
+    both = Change(unset=("NCCL_NET_GDR_LEVEL", "NCCL_ALGO"), passed=passed)
+    assert render(both, ["mpirun"]) == {"mpirun": "env -u NCCL_ALGO mpirun ...  # without -x NCCL_NET_GDR_LEVEL=0"}
+    assert render(Change(env={"NCCL_NET_GDR_LEVEL": "PXB"}, passed=passed), ["mpirun"]) == {
+        "mpirun": "mpirun -x NCCL_NET_GDR_LEVEL=PXB ..."
+    }
+
+
 def test_a_container_empties_only_what_nccl_then_takes_for_unset() -> None:
     """An empty NCCL_NET names no network and ends initialisation (src/init.cc), an empty number is passed over."""
     change = Change(unset=("NCCL_NET", "NCCL_IB_TIMEOUT", "NCCL_HOSTID", "LD_LIBRARY_PATH"))

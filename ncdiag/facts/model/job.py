@@ -179,10 +179,11 @@ class Scaling(Fact, frozen=True, kw_only=True):
 
     ``inside``: of one GPU's speed in the largest run on one node; ``across``: of a node's speed in the run of ``gpus``
     GPUs on ``nodes`` nodes. None where no run tells. ``overall``: of the speed of a GPU of the smallest run, which had
-    ``smallest`` GPUs, where nobody says how many nodes the largest run used.
+    ``smallest`` GPUs, where nobody says how many nodes the largest run used. ``case`` is what its rows have in common.
     """
 
     unit: str
+    case: str = ""
     gpus: int
     nodes: int | None = None
     inside: float | None = None

@@ -18,10 +18,11 @@ class Setting(Fact, frozen=True, kw_only=True):
 
     ``text`` is the value as written; ``number`` what NCCL's strtoll makes of it for integer parameters; ``effective``
     the value in force (the default when known to be unset); ``is_set`` None when the sources at hand cannot tell.
-    ``file`` is the conf file that sets it, where its path is known.
+    ``file`` is the conf file that sets it, where its path is known. ``launched`` is the value that a launch line gives
+    to the processes of all hosts: two such lines with two values are two launches.
     """
 
-    KEY = ("name", "pid", "origin", "file")
+    KEY = ("name", "pid", "origin", "file", "launched")
     SHOWS_A_RUN = True
 
     name: str
@@ -36,6 +37,7 @@ class Setting(Fact, frozen=True, kw_only=True):
     valid: bool | None = None
     origin: Origin | None = None
     file: str | None = None
+    launched: str | None = None
 
 
 class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):

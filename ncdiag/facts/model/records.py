@@ -166,13 +166,15 @@ class LinkTest(Fact, frozen=True, kw_only=True):
 class Throughput(Fact, frozen=True, kw_only=True):
     """What a training reached on so many GPUs: ``per_second`` items of ``unit``, all GPUs together.
 
-    ``case`` tells rows apart that are not to be compared (batch size, precision).
+    ``case`` tells rows apart that are not to be compared (batch size, precision). ``several``: on several nodes, of
+    which nobody says how many; where no GPUs are counted either, ``gpus`` is 1 on one node and 2 on several.
     """
 
     unit: str
     gpus: int
     per_second: float
     nodes: int | None = None
+    several: bool = False
     case: str = ""
 
 
@@ -279,7 +281,8 @@ class RankTable(Fact, frozen=True, kw_only=True):
     """An HCCL rank table; ``problems`` are sentences about what breaks HCCL's own rules for it.
 
     ``server_count`` is what the table declares, ``servers`` how many it lists. ``layout`` is the name of the list that
-    holds them, ``groups`` how many groups they are in, where the layout has groups.
+    holds them, ``groups`` how many groups they are in, where the layout has groups. ``placeholders`` are the words that
+    a template has where addresses belong, such as ``{device_ip}``.
     """
 
     version: str | None = None
@@ -291,3 +294,4 @@ class RankTable(Fact, frozen=True, kw_only=True):
     groups: int | None = None
     devices: tuple[RankTableDevice, ...] = ()
     problems: tuple[str, ...] = ()
+    placeholders: tuple[str, ...] = ()

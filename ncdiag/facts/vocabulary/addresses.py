@@ -29,12 +29,29 @@ def advertised(job: Job, view: View) -> tuple[Advertised, ...]:
     for event in job.events:
         ip = peer_ip(event, view)
         if ip and event.event in CONNECT_FAILURES:
-            virtual = True if ip == LIBVIRT_ADDRESS else None
-            item = Advertised(
-                ip=ip, role="peer", failed=True, rank=event.rank, virtual=virtual, provenance=event.provenance
-            )
+            told = told_owners(job, view).get(ip)
+            lines = {**event.provenance, **({"owner": told.provenance[""]} if told and "" in told.provenance else {})}
+            virtual = True if ip == LIBVIRT_ADDRESS or told or _is_of_virtual(ip, view) else None
+            item = Advertised(ip=ip, role="peer", failed=True, rank=event.rank, virtual=virtual, provenance=lines)
             found.setdefault((None, "peer", None, ip), item)
     return tuple(found.values())
+
+
+@derived
+def told_owners(job: Job, view: View) -> dict[str, Event]:
+    """The addresses of which somebody says that they belong to a virtual interface."""
+    return {str(event.fields.get("address")): event for event in job.events if event.event == "virtual-address-told"}
+
+
+def _is_of_virtual(ip: str, view: View) -> bool:
+    """Do the interfaces that were seen have the address, and only virtual ones?"""
+    owners = [
+        is_virtual(interface, view)
+        for host in view.job.hosts
+        for interface in host.interfaces
+        if any(address.ip.partition("%")[0] == ip for address in interface.addresses or ())
+    ]
+    return bool(owners) and all(owners)
 
 
 @derived

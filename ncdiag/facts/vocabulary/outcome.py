@@ -30,6 +30,11 @@ _STEPS_NEEDED = 3
 """Steps after a failure before the job went on: other ranks may still print one or two."""
 _BEFORE, _AFTER = 3600.0, 600.0
 """Seconds before the first and behind the last line of a job in which the kernel's lines may belong to it."""
+_CRASHED = frozenset({"segfault", "segfault-in-nccl"})
+_DAEMON = re.compile(r"[a-z][\w@.-]*d|systemd-[\w-]+|cron")
+"""Names of services of the system, which end in d by custom (sshd, snapd, systemd-udevd)."""
+_EXITS = frozenset({"process-exit", "worker-failed", "worker-crashed", "worker-killed"})
+"""What a launcher says of a process that ended."""
 _LOGIN = ("login", "head", "frontend", "submit", "bastion", "jump", "mgmt", "admin", "gateway")
 _MILD = re.compile(r"\s*(?:corrected|correctable|non-?fatal|info)\b", re.IGNORECASE)
 """What the hardware says of a fault that it got over itself."""
@@ -90,9 +95,34 @@ def went_on(event: Event, view: View) -> bool:
     seen = marks(view.job, view)
     if _came_up(event, at, view) or _recovered(event, view):
         return True
+    if event.event in _EXITS and _is_before_the_job(at, seen, view):
+        return True
     if at[0] not in seen.sources:  # the kernel's log, or the file of a rank: its place tells nothing of the order
         return bool(seen.finished)
     return _finished_around(at, seen) or _progressed(at, seen)
+
+
+def _is_before_the_job(at: Place, marks: Marks, view: View) -> bool:
+    """Did a step end before anything of the job was seen, and did the job end well afterwards?
+
+    Scripts clean up and look around first, and such a step may fail for good reasons.
+    """
+    source, line = at
+    first = first_signs(view.job, view).get(source)
+    ends = marks.finished.get(source, [])
+    return first is not None and line < first and bisect_left(ends, first) < len(ends)
+
+
+@derived
+def first_signs(job: Job, view: View) -> dict[str, int]:
+    """The line of each source in which a rank of the job is first seen, or its program says that its work begins."""
+    seen = marks(job, view)
+    found = {source: lines[0] for kind in (seen.begun, seen.stepped) for source, lines in kind.items() if lines}
+    for rank in job.ranks:
+        at = place(rank)
+        if at is not None:
+            found[at[0]] = min(at[1], found.get(at[0], at[1]))
+    return found
 
 
 def _finished_around(at: Place, marks: Marks) -> bool:
@@ -192,7 +222,9 @@ def marks(job: Job, view: View) -> Marks:
 
 @derived
 def is_elsewhere(event: Event, view: View) -> bool:
-    """True if the line belongs to another time than the job, or to a host on which none of it ran."""
+    """True if the line belongs to another time than the job, to a host on which none of it ran, or to a service."""
+    if event.event in _CRASHED and is_service(event, view):
+        return True
     host = view.host(event.host)
     if host is not None and is_in_job(host, view) is False:
         return True
@@ -200,6 +232,16 @@ def is_elsewhere(event: Event, view: View) -> bool:
     if event.origin != "kernel" or event.time is None or window is None:
         return False
     return not window[0] - _BEFORE <= event.time <= window[1] + _AFTER
+
+
+def is_service(event: Event, view: View) -> bool:
+    """True if the process of a kernel's line is a service of the system by its name, and no rank or launch has it."""
+    name = event.fields.get("process")
+    if not isinstance(name, str) or not _DAEMON.fullmatch(name):
+        return False
+    job = view.job
+    launched = any(name in (launch.text or "") for launch in job.launches)
+    return not launched and not any(rank.pid == event.fields.get("pid") for rank in job.ranks)
 
 
 @derived

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Scaling, Throughput
 from ncdiag.facts.view import View
+from ncdiag.patterns import lazy_regex
 
-_LOW, _LOW_RDMA = 0.7, 0.9
+_IMPOSSIBLE = 1.3
+"""GPUs gain some percent by caches and by smaller shares of a batch, not more."""
+_RDMA = lazy_regex(r"\b(?:rdma|roce|infiniband|ib)\b", re.IGNORECASE)
+LOW, LOW_RDMA = 0.7, 0.9
 """Shares of a node's speed below which the loss between nodes is not usual: over any network, and over RDMA."""
 
 
@@ -24,7 +29,7 @@ def scalings(job: Job, view: View) -> tuple[Scaling, ...]:
 
 
 def _size(run: Throughput) -> tuple[int, int]:
-    return run.gpus, run.nodes or 0
+    return run.gpus, run.nodes or run.several
 
 
 def _scaling(runs: list[Throughput]) -> Scaling | None:
@@ -34,18 +39,21 @@ def _scaling(runs: list[Throughput]) -> Scaling | None:
         return None
     on_one = [run for run in runs if run.nodes == 1]
     inside = _share(on_one[-1], on_one[0]) if on_one and on_one[-1].gpus > on_one[0].gpus else None
-    across = _share(last, on_one[-1]) if on_one and (last.nodes or 1) > 1 else None
-    overall = _share(last, first) if last.nodes is None else None
+    spread = last.several or (last.nodes or 1) > 1
+    across = _share(last, on_one[-1]) if on_one and spread else None
+    overall = _share(last, first) if last.nodes is None and not last.several else None
     read = {"": last, "across": last, "overall": last} | ({"inside": on_one[-1]} if on_one else {})
     provenance = {field: span for field, run in read.items() if (span := run.provenance.get(""))}
     return Scaling(
-        unit=last.unit, gpus=last.gpus, nodes=last.nodes, inside=inside, across=across, smallest=first.gpus,
-        overall=overall, provenance=provenance,
+        unit=last.unit, case=last.case, gpus=last.gpus, nodes=last.nodes, inside=inside, across=across,
+        smallest=first.gpus, overall=overall, provenance=provenance,
     )  # fmt: skip
 
 
-def _share(large: Throughput, small: Throughput) -> float:
-    return (large.per_second / large.gpus) / (small.per_second / small.gpus)
+def _share(large: Throughput, small: Throughput) -> float | None:
+    """What is left of the speed of a GPU; None where more is left than there was: such runs are not alike."""
+    share = (large.per_second / large.gpus) / (small.per_second / small.gpus)
+    return share if share < _IMPOSSIBLE else None
 
 
 @derived
@@ -53,8 +61,20 @@ def loses_between_nodes(scaling: Scaling, view: View) -> bool | None:
     """Is more lost between nodes than is usual over their network?"""
     if scaling.across is None:
         return None
-    rdma = any(rank.net not in (None, "Socket") for rank in view.job.ranks)
-    return scaling.across < (_LOW_RDMA if rdma else _LOW)
+    return scaling.across < (LOW_RDMA if over_rdma(scaling, view) else LOW)
+
+
+def over_rdma(scaling: Scaling, view: View) -> bool:
+    """True if the ranks use RDMA, or the table says so of these rows."""
+    return (
+        any(rank.net not in (None, "Socket") for rank in view.job.ranks)
+        or _RDMA.search(f"{scaling.unit} {scaling.case}") is not None
+    )
+
+
+def spread_text(scaling: Scaling, view: View) -> str:
+    """``4 nodes``, ``several nodes``."""
+    return "several nodes" if scaling.nodes is None else f"{scaling.nodes} nodes"
 
 
 @derived
@@ -74,4 +94,4 @@ def slow_trainings(job: Job, view: View) -> Iterator[str]:
     for scaling in scalings(job, view):
         if loses_between_nodes(scaling, view):
             view.note(scaling)
-            yield f"{scaling.nodes} nodes keep {across_text(scaling, view)} of the speed"
+            yield f"{spread_text(scaling, view)} keep {across_text(scaling, view)} of the speed"

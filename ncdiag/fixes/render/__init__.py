@@ -33,11 +33,13 @@ _NAME = lazy_regex(r"[A-Za-z_][A-Za-z0-9_]{0,200}")
 class Change(msgspec.Struct, frozen=True, kw_only=True):
     """What a fix changes for a process: variables set and removed, and what a container is given.
 
+    ``passed`` are the variables to unset that the command line of the input passes itself, with their values.
     ``shm_size`` is docker's size text (``8g``); ``memlock_unlimited`` lifts the limit on locked memory.
     """
 
     env: Mapping[str, str] = {}
     unset: tuple[str, ...] = ()
+    passed: Mapping[str, str] = {}
     shm_size: str | None = None
     memlock_unlimited: bool = False
 
@@ -61,6 +63,7 @@ def render(change: Change, wanted: Iterable[str] | None = None) -> dict[str, str
         change,
         env={name: value for name, value in change.env.items() if _NAME.fullmatch(name) and "\0" not in value},
         unset=tuple(name for name in change.unset if _NAME.fullmatch(name)),
+        passed={name: value for name, value in change.passed.items() if _NAME.fullmatch(name) and value.isprintable()},
     )
     names = launchers().keys() if wanted is None else [name for name in wanted if name in launchers()]
     lines = {name: launchers()[name].line(safe) for name in names}

@@ -11,8 +11,10 @@ TAG = r"\[(?:\d{1,9}|[\w.-]{1,200}@\d{1,9}),[^\]]{1,200}\]<std(?:out|err)>"  # -
 
 def line(change: Change) -> str | None:
     """``env -u B mpirun -x A=1 ...``: mpirun cannot unset, so the variable must not reach it, nor are behind -x."""
-    without = "".join(f"-u {name} " for name in change.unset)
+    given = " ".join(f"-x {assignment(*item)}" for item in change.passed.items() if item[0] in change.unset)
+    without = "".join(f"-u {name} " for name in change.unset if name not in change.passed)
     options = "".join(f"-x {assignment(*item)} " for item in change.env.items())
-    if not without and not options:
+    if not without and not options and not given:
         return None
-    return f"env {without}mpirun {options}..." if without else f"mpirun {options}..."
+    command = f"env {without}mpirun {options}..." if without else f"mpirun {options}..."
+    return f"{command}  # without {given}" if given else command

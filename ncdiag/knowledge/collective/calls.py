@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, Event, Job, LastOp, Rank, StackDump
@@ -19,8 +19,23 @@ Caller = tuple[Rank, LastOp]
 
 
 def call_mismatches(job: Job) -> Iterator[Event]:
-    """Ranks of one communicator whose last calls have one number and are not the same call."""
-    for communicator, callers in _compared(job):
+    """Ranks of one communicator whose last calls have one number and are not the same call, where something failed."""
+    yield from _mismatches(_compared(job) if _went_wrong(job) else ())
+
+
+def calls_apart(job: Job) -> Iterator[Event]:
+    """The same, and ranks that are behind, where nothing tells of a failure: the log may just end there."""
+    compared = () if _went_wrong(job) else list(_compared(job))
+    yield from _mismatches(compared)
+    for difference in _waits(compared):
+        text = (
+            f"{difference.groups['waiting']} called {difference.name} last, {difference.groups['late']} an earlier one"
+        )
+        yield Event(event="calls-apart", origin="nccl", text=text, provenance=difference.provenance)
+
+
+def _mismatches(compared: Iterable[tuple[str, Sequence[Caller]]]) -> Iterator[Event]:
+    for communicator, callers in compared:
         calls: dict[int, dict[str, list[Caller]]] = defaultdict(lambda: defaultdict(list))
         for caller in callers:
             calls[caller[1].op_count][_described(caller[1])].append(caller)
@@ -35,24 +50,36 @@ def call_mismatches(job: Job) -> Iterator[Event]:
 
 
 def call_waits(job: Job) -> Iterator[Difference]:
-    """Communicators on which most ranks are at one call and few ranks at an earlier one."""
-    for communicator, callers in _compared(job):
+    """Communicators on which most ranks are at one call and few ranks at an earlier one, where something failed."""
+    yield from (wait for wait, many in _apart(_compared(job) if _went_wrong(job) else ()) if many)
+
+
+def _waits(compared: Iterable[tuple[str, Sequence[Caller]]]) -> Iterator[Difference]:
+    yield from (wait for wait, _ in _apart(compared))
+
+
+def _apart(compared: Iterable[tuple[str, Sequence[Caller]]]) -> Iterator[tuple[Difference, bool]]:
+    """Who is at a later call than others, and whether these are most."""
+    for communicator, callers in compared:
         numbers = {op.op_count for _, op in callers}
         waiting = [caller for caller in callers if caller[1].op_count == max(numbers)]
         late = [caller for caller in callers if caller[1].op_count == min(numbers)]
-        if len(numbers) > 1 and 2 * len(waiting) > len(callers):
-            yield Difference(
+        if len(numbers) > 1:
+            wait = Difference(
                 what="wait",
                 name=f"{waiting[0][1].function} opCount {max(numbers):x} of communicator {communicator}",
                 groups={"waiting": _named(waiting), "late": _named(late)},
                 provenance=_spans([late[0], waiting[0]]),
             )
+            yield wait, 2 * len(waiting) > len(callers)
+
+
+def _went_wrong(job: Job) -> bool:
+    return bool(job.timeouts) or any(e.kind in {"cause", "symptom"} for e in job.events)
 
 
 def _compared(job: Job) -> Iterator[tuple[str, Sequence[Caller]]]:
-    """The last calls on each communicator, where the numbers of the ranks mean the same and something failed."""
-    if not job.timeouts and not any(e.kind in {"cause", "symptom"} for e in job.events):
-        return
+    """The last calls on each communicator, where the numbers of the ranks mean the same."""
     found: dict[str, list[Caller]] = defaultdict(list)
     for rank in job.ranks:
         for op in rank.last_ops:

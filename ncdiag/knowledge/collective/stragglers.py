@@ -11,7 +11,7 @@ from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, Event, FlightRecord, Job, Timeout
 from ncdiag.facts.view import View
 from ncdiag.knowledge.collective import dumps
-from ncdiag.knowledge.collective.calls import call_mismatches, call_waits, stack_splits, stack_waits
+from ncdiag.knowledge.collective.calls import call_mismatches, call_waits, calls_apart, stack_splits, stack_waits
 from ncdiag.spans import Span
 
 
@@ -154,6 +154,20 @@ def waits(job: Job, view: View) -> tuple[Difference, ...]:
     """The collectives in which ranks waited: ``waiting`` and, where somebody stayed away, ``late`` with who."""
     found = (*_told_waits(job), *_timeout_waits(job), *dumps.waits(dumps.Dumps(job)), *stack_waits(job))
     return found if any("late" in wait.groups for wait in found) else (*found, *call_waits(job))
+
+
+@derived
+def last_calls_apart(job: Job, view: View) -> tuple[Event, ...]:
+    """The last calls of ranks that differ, or are behind, in a log that tells of no failure."""
+    return tuple(calls_apart(job))
+
+
+@derived_of("calls-apart", "collective-mismatch")
+def has_calls(event: Event, view: View) -> bool:
+    """True; it rests on the last calls."""
+    for span in event.provenance:
+        view.note(event, span)
+    return True
 
 
 @derived

@@ -16,6 +16,13 @@ def problem_text(table: RankTable, view: View) -> str:
 
 
 @derived
+def placeholder_text(table: RankTable, view: View) -> str:
+    """``{device_0_ip} and 17 more``: words of a template in the place of addresses; empty for none."""
+    first, *others = table.placeholders or ("",)
+    return f"{first} and {len(others)} more" if others else first
+
+
+@derived
 def rank_table_faults(job: Job, view: View) -> tuple[Event, ...]:
     """What HCCL says, or would say, of each rank table, empty for a good one; its own lines where it refuses one."""
     seen = [

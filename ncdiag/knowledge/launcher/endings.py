@@ -10,6 +10,7 @@ from ncdiag.facts.model import FAILURES, Event, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import is_before, shared_time, source
 from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS, has_failed, same_process
+from ncdiag.facts.vocabulary.outcome import is_elsewhere
 from ncdiag.knowledge.launcher.exceptions import EXCEPTION, exception_text, is_own_exception, is_pythons
 from ncdiag.messages import about
 from ncdiag.patterns import lazy_regex
@@ -95,7 +96,10 @@ def first_crash_order(job: Job, view: View) -> int | None:
     By time where all such lines have one, with the clocks of the hosts set right where that is possible.
     """
     given_up = any(e.event in _WATCHDOG for e in job.events)
-    crashes = [e for e in job.events if e.event in CRASHES and not (given_up and _is_abort(e))]
+    crashes = [
+        e for e in job.events
+        if e.event in CRASHES and not (given_up and _is_abort(e)) and not is_elsewhere(e, view)
+    ]  # fmt: skip
     crashes += _raised(job, view)
     if not crashes:
         return None

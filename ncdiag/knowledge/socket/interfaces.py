@@ -7,7 +7,7 @@ from ncdiag.facts.model import Advertised, Host, Interface, Rank
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.addresses import LIBVIRT_ADDRESS
+from ncdiag.facts.vocabulary.addresses import LIBVIRT_ADDRESS, told_owners
 from ncdiag.facts.vocabulary.addresses import advertised as all_advertised
 from ncdiag.facts.vocabulary.interfaces import DEAD_STATES, ip, is_dead, is_loopback, likely_kind
 from ncdiag.facts.vocabulary.job import is_multi_host
@@ -79,7 +79,9 @@ _LIBVIRT_NAME = "libvirt's bridge"
 def told_as(advertised: Advertised, view: View) -> str:
     """``veth5a3f1c2 on n1``, or the address where no interface was named."""
     if advertised.interface is None:
-        return f"{advertised.ip} ({_LIBVIRT_NAME})" if advertised.ip == LIBVIRT_ADDRESS else str(advertised.ip)
+        told = told_owners(view.job, view).get(advertised.ip or "")
+        name = _LIBVIRT_NAME if advertised.ip == LIBVIRT_ADDRESS else told.fields.get("owner") if told else None
+        return f"{advertised.ip} ({name})" if name else str(advertised.ip)
     return f"{advertised.interface} on {advertised.host}"
 
 

@@ -86,9 +86,15 @@ class Events:
             yield Observation(entity="Event", host=key[0], span=span, fields=fields, standing="process")
 
 
+_PORT = 5
+"""Digits of a port that no group of an IPv6 address has."""
+
+
 def _host_part(peer: object) -> str | None:
-    """``10.0.0.1<45678>`` or ``10.0.0.1:45678`` without the TCP port."""
+    """``10.0.0.1<45678>`` or ``10.0.0.1:45678`` without the TCP port; few digits behind an IPv6 address are its own."""
     if not isinstance(peer, str):
         return None
     host = peer.split("<", 1)[0]
-    return host if host != peer else peer.rsplit(":", 1)[0]
+    before, _, port = peer.rpartition(":")
+    in_six = ":" in before and "]" not in before and len(port) < _PORT
+    return host if host != peer or in_six or not port.isdecimal() else before

@@ -39,6 +39,9 @@ TAG_LIMIT = 120
 """Characters of a launcher's tag; what is longer is prose."""
 
 
+_WRITTEN = re.compile(r"[\x00-\x7f\u0400-\u04ff\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef\u2018-\u201d]*")
+
+
 class Prefix(msgspec.Struct, frozen=True):
     """The parts of a line's prefix, None where it does not tell. ``time`` is seconds since the epoch (UTC assumed).
 
@@ -55,6 +58,18 @@ class Prefix(msgspec.Struct, frozen=True):
     function: str | None = None
     has_clock: bool = False
     tag: str | None = None
+
+
+def is_whole(prefix: Prefix, before: bytes) -> bool:
+    """False where what comes before ``NCCL`` is damaged: nobody knows whose line it is.
+
+    A person may speak before it, in letters of a script; before a device there is a name, which has none. The first of
+    these bytes may be cut.
+    """
+    if prefix.host is not None:
+        return prefix.host.isascii()
+    text = before.decode("utf-8", "replace").lstrip("\ufffd")
+    return before.isascii() or (prefix.dev is None and _WRITTEN.fullmatch(text) is not None)
 
 
 def unglued(text: str) -> str:

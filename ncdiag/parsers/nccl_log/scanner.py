@@ -30,7 +30,7 @@ from ncdiag.parsers.nccl_log.lines import SIGNS, interesting, is_nccl_line
 from ncdiag.parsers.nccl_log.outcome import Outcome
 from ncdiag.parsers.nccl_log.packed import packed, unpacked
 from ncdiag.parsers.nccl_log.plain import plain_messages
-from ncdiag.parsers.nccl_log.prefix import Prefix, versions_of
+from ncdiag.parsers.nccl_log.prefix import Prefix, is_whole, versions_of
 from ncdiag.parsers.nccl_log.ranks import Key, Record
 from ncdiag.parsers.nccl_log.reading import Reading
 from ncdiag.parsers.nccl_log.repeats import Repeats
@@ -323,7 +323,7 @@ class Scanner:
         before = line[: hit.start()]
         level = hit[hit.lastindex].decode() if hit.lastindex else ""
         prefix = prefix_of(before[-PREFIX_LIMIT:])
-        if not (prefix.host or before[-_NAME_LIMIT:].decode("utf-8", "replace")).isascii():
+        if not is_whole(prefix, before[-_NAME_LIMIT:]):
             return  # damaged: nobody knows whose line it is
         message = line[hit.end() :].decode("utf-8", "replace")
         where = span(self._source, number, line.decode("utf-8", "replace"))

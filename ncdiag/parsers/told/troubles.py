@@ -123,7 +123,8 @@ _HYPOTHETICAL = lazy_regex(
       | \b(?:what\s(?:\w+\s)?happens?\s(?:if|when|in\scase)|what\sif|in\scase|suppose|assuming)\b
       | \bused\sto\s(?:\w+\s)?(?:hang|crash|fail|freeze|get\sstuck|be\sslow|time\sout|stall|deadlock|block|die|break)\b
       | \b(?:wonder\w*|whether|asked\sif|to\sbe\sexpected|plan(?:s|ned|ning)?\sto)\b
-      | \b(?:i|we)\s(?:\w+\s)?killed\b | (?:准备|打算|计划|如果|要是|假如)
+      | \b(?:i|we)\s(?:\w+\s)?killed\b | (?:准备|打算|计划|如果|要是|假如|倘若)
+      | (?<![^\W\d_])若(?!干) | (?:某些|少数|个别)(?:情况|场景)
       | \b(?:was|were|is|are|got|been)\s(?:since\s|then\s|later\s)?(?:mended|solved|resolved|cured)\b
       | \bif\b[^.]{1,80},\s(?:\w+\s)?(?:i|we|it|they)(?:'d|\swould)\b | ^\W*had\s(?:it|i|we)\b | \badvice\b
       | \b(?:hope|hoping|wish)\b | \b(?:cannot|can't|could\snot|unable\sto)\s(?:make\sit\s
