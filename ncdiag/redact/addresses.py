@@ -232,7 +232,7 @@ class Addresses:
         if self._names_no_device(found):
             return found[0]
         digits = (found["hex"] or found[0]).replace(":", "")
-        if digits.startswith(("00007f", "ffff")):
+        if digits.startswith(("000055", "000056", "00007f", "ffff")):
             return found[0]  # an address in the memory of a process or of the kernel
         if digits.isdecimal() and not found["zero"] and ":" not in found[0]:
             return found[0]  # a count or a time

@@ -146,6 +146,10 @@ _DIGITS = lazy_regex(
 """The pieces of a pattern in which a digit stands, or may not be taken for one."""
 
 
+_ESCAPED = lazy_regex(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})")
+"""A character by its number."""
+
+
 def _any(anchors: Iterable[str]) -> re.Pattern[str]:
     return lazy_regex("|".join(anchors) or r"(?!)")
 
@@ -161,4 +165,6 @@ def _any_number(found: re.Match[str]) -> str:
     if found["number"]:
         return r"(?:\d+)"
     held = found["set"]
-    return rf"{held}\d]" if held and re.search(r"(?<!\\)\d", held.replace("0-9", "")) else found[0]
+    if not held or not re.search(r"(?<!\\)\d", _ESCAPED.sub("", held.replace("0-9", ""))):
+        return found[0]
+    return rf"[\d{held[1:]}]"  # in front: a hyphen may stand for itself at the end

@@ -143,7 +143,7 @@ def test_nonsense_is_told_plainly(ncdiag: Run, thing: str) -> None:
 def test_a_version_that_is_none(ncdiag: Run) -> None:
     done = ncdiag("explain", "NCCL_ALGO", "--nccl", "new")
     assert done.returncode == 2
-    assert b"is no NCCL version" in done.stderr
+    assert b"is not an NCCL version" in done.stderr
 
 
 def test_the_lines_of_a_file_are_one_object_each(ncdiag: Run, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_parser_does_what_its_module_does() -> None:
         ({"parse": None, "KIND": None}, "lacks KIND, parse"),
         ({"KIND": "widget"}, "has KIND 'widget'"),
         ({"ANCHOR": r"Gadget (\d)"}, "capturing group"),
-        ({"ANCHOR": r"Gadget (\d"}, "no regular expression"),
+        ({"ANCHOR": r"Gadget (\d"}, "not a regular expression"),
     ],
 )
 def test_a_module_that_is_no_parser_is_refused(described: Describe, fields: dict[str, object], reason: str) -> None:

@@ -101,6 +101,8 @@ def test_dumps_of_two_ranks_are_compared(tmp_path: Path) -> None:
         status = {"0": {"last_enqueued_collective": last, "last_completed_collective": 40}}
         config = {"0": {"name": "0", "desc": "default_pg", "ranks": "[0, 1, 2]"}}
         dump = {**DUMP, "pg_config": config, "pg_status": status}
+        if last < 41:
+            dump["entries"] = []
         (tmp_path / f"nccl_trace_rank_{rank}").write_bytes(pickle.dumps(dump, 2))
     command = [sys.executable, "-m", "ncdiag", "parse", str(tmp_path), "--format", "json"]
     done = subprocess.run(command, capture_output=True, check=False)

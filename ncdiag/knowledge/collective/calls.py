@@ -31,7 +31,7 @@ def calls_apart(job: Job) -> Iterator[Event]:
         text = (
             f"{difference.groups['waiting']} called {difference.name} last, {difference.groups['late']} an earlier one"
         )
-        yield Event(event="calls-apart", origin="nccl", text=text, provenance=difference.provenance)
+        yield Event(event="collective-mismatch", origin="nccl", text=text, provenance=difference.provenance)
 
 
 def _mismatches(compared: Iterable[tuple[str, Sequence[Caller]]]) -> Iterator[Event]:

@@ -53,14 +53,20 @@ class Dumps:
             peer = peer_of(entry)
             if peer is not None and entry.state in OPEN:
                 self.peers[rank].add(peer)
-        elif entry.sequence is not None:
-            self.called[group, entry.sequence][rank] = entry
-            self.furthest[rank, group] = max(entry.sequence, self.furthest.get((rank, group), -1))
+        elif (number := self.number(rank, entry)) is not None:
+            self.called[group, number][rank] = entry
+            self.furthest[rank, group] = max(number, self.furthest.get((rank, group), -1))
 
     def group(self, rank: int, entry: FlightEntry) -> Group | None:
         """The group of a call; None where its members are not known."""
         found = self.groups[rank].get(entry.group or "")
         return (found.name, found.ranks) if found is not None and found.ranks else None
+
+    def number(self, rank: int, entry: FlightEntry) -> int | None:
+        """The number of a collective; of an open one that tells none, that of the latest of its group."""
+        found = self.groups[rank].get(entry.group or "")
+        latest = found.last_enqueued if found is not None and entry.state in OPEN else None
+        return entry.sequence if entry.sequence is not None else latest
 
     def open(self, rank: int) -> Iterator[FlightEntry]:
         """The calls of a rank that did not complete, in the order in which it enqueued them."""
@@ -151,9 +157,9 @@ def _waits_for(dumps: Dumps, rank: int) -> Iterator[tuple[int, str]]:
 def _absentees(dumps: Dumps, rank: int) -> Iterator[tuple[int, str]]:
     """Who did not come to a collective in which a rank waits."""
     for entry in dumps.open(rank):
-        group = dumps.group(rank, entry)
-        if group is not None and not entry.is_p2p and entry.sequence is not None:
-            for late in sorted(dumps.absent((group, entry.sequence))):
+        group, number = dumps.group(rank, entry), dumps.number(rank, entry)
+        if group is not None and not entry.is_p2p and number is not None:
+            for late in sorted(dumps.absent((group, number))):
                 yield late, _name(dumps, rank, entry)
 
 
@@ -161,7 +167,7 @@ def _name(dumps: Dumps, rank: int, entry: FlightEntry) -> str:
     """``all_reduce number 8 of process group 72 (EXPERT_MODEL_PARALLEL_GROUP)``."""
     found = dumps.groups[rank].get(entry.group or "")
     purpose = f" ({found.purpose})" if found is not None and found.purpose else ""
-    return f"{_operation(entry)} number {entry.sequence} of process group {entry.group}{purpose}"
+    return f"{_operation(entry)} number {dumps.number(rank, entry)} of process group {entry.group}{purpose}"
 
 
 def _together(dumps: Dumps) -> Iterator[Difference]:

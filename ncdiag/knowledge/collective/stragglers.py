@@ -162,7 +162,7 @@ def last_calls_apart(job: Job, view: View) -> tuple[Event, ...]:
     return tuple(calls_apart(job))
 
 
-@derived_of("calls-apart", "collective-mismatch")
+@derived_of("collective-mismatch")
 def has_calls(event: Event, view: View) -> bool:
     """True; it rests on the last calls."""
     for span in event.provenance:
