@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from ncdiag.lint.model import Document, Setting
 
@@ -21,8 +21,8 @@ _OTHERS = re.compile(
 """Vendors of other accelerators, and their devices: their libraries take NCCL's names and have needs of their own."""
 _RDMA = ("NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_IB_TC", "NCCL_IB_SL", "NCCL_IB_TIMEOUT", "UCX_NET_DEVICES")
 _SHOWS_RDMA = re.compile(r"(?i)\bmlx[45]_\d|infiniband|\brdma|\broce|\bibstat|\bib_write|\bib\d\b")
-_PARTS = 6
-"""Parts of a path, from its end, that say what a file is for."""
+_PARTS = 3
+"""Parts of a path from outside of the current folder, from its end, that say what a file is for."""
 _TESTS = {"tests", "test", "ci", ".github", ".gitlab", ".buildkite", "ci.yml", ".gitlab-ci.yml"}
 _PLUGINS = ("NCCL_OFI_", "FI_EFA_", "NCCL_FASTRAK_", "NCCL_GPUDIRECTTCPX_")
 """Variables of network plugins, which work without NCCL's own verbs."""
@@ -48,12 +48,20 @@ def is_note(document: Document, rule: str) -> bool:
 
     That verbs are switched off is a fault only where the file shows that there are some.
     """
-    parts = PurePath(document.source).parts[-_PARTS:]
+    parts = _parts(document.source)
     if rule in _SLOWER and (_TESTS & set(parts) or any(map(_OTHERS.search, parts))):
         return True
     if rule in _DELIBERATE and _is_for_tcp(document):
         return True
     return rule in _BY_THE_RUNTIME or (rule == _SWITCHED_OFF and not _has_rdma(document))
+
+
+def _parts(source: str) -> tuple[str, ...]:
+    """The folders of the project that the file is in, and its name: not those that the project itself is in."""
+    path, here = PurePath(source), Path.cwd()
+    if path.is_relative_to(here):
+        return path.relative_to(here).parts
+    return path.parts[-_PARTS:] if path.is_absolute() else path.parts
 
 
 def _has_rdma(document: Document) -> bool:
