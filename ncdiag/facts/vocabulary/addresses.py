@@ -31,7 +31,7 @@ def advertised(job: Job, view: View) -> tuple[Advertised, ...]:
         if ip and event.event in CONNECT_FAILURES:
             told = told_owners(job, view).get(ip)
             lines = {**event.provenance, **({"owner": told.provenance[""]} if told and "" in told.provenance else {})}
-            virtual = True if ip == LIBVIRT_ADDRESS or told or _is_of_virtual(ip, view) else None
+            virtual = True if ip == LIBVIRT_ADDRESS or told or virtual_ips(job, view).get(ip) else None
             item = Advertised(ip=ip, role="peer", failed=True, rank=event.rank, virtual=virtual, provenance=lines)
             found.setdefault((None, "peer", None, ip), item)
     return tuple(found.values())
@@ -43,15 +43,17 @@ def told_owners(job: Job, view: View) -> dict[str, Event]:
     return {str(event.fields.get("address")): event for event in job.events if event.event == "virtual-address-told"}
 
 
-def _is_of_virtual(ip: str, view: View) -> bool:
-    """Do the interfaces that were seen have the address, and only virtual ones?"""
-    owners = [
-        is_virtual(interface, view)
-        for host in view.job.hosts
-        for interface in host.interfaces
-        if any(address.ip.partition("%")[0] == ip for address in interface.addresses or ())
-    ]
-    return bool(owners) and all(owners)
+@derived
+def virtual_ips(job: Job, view: View) -> dict[str, bool]:
+    """The addresses of the interfaces that were seen, each with whether only virtual ones have it."""
+    found: dict[str, bool] = {}
+    for host in job.hosts:
+        for interface in host.interfaces:
+            virtual = bool(is_virtual(interface, view))
+            for address in interface.addresses or ():
+                ip = address.ip.partition("%")[0]
+                found[ip] = virtual and found.get(ip, True)
+    return found
 
 
 @derived
