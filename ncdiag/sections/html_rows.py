@@ -20,7 +20,12 @@ class _Cell(msgspec.Struct):
     is_head: bool
     columns: int
     rows: int
-    text: str = ""
+    pieces: list[str] = msgspec.field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """What the cell says."""
+        return "".join(self.pieces)
 
 
 class _Reader(HTMLParser):
@@ -42,7 +47,7 @@ class _Reader(HTMLParser):
             self._cell = _Cell(tag == "th", spans.get("colspan", 1), spans.get("rowspan", 1))
             self.rows[-1].append(self._cell)
         elif tag == "br" and self._cell is not None:
-            self._cell.text += " "
+            self._cell.pieces.append(" ")
 
     def handle_endtag(self, tag: str) -> None:
         if tag in {"td", "th", "tr"}:
@@ -50,7 +55,7 @@ class _Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._cell is not None:
-            self._cell.text += data
+            self._cell.pieces.append(data)
 
 
 def _span(value: str | None) -> int:

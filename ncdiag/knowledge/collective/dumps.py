@@ -40,6 +40,7 @@ class Dumps:
         self.furthest: dict[tuple[int, Group], int] = {}
         self.peers: dict[int, set[int]] = defaultdict(set)  # ranks with which an open send or receive is shared
         self.mixed: set[Group] = set()
+        self._absent: dict[Call, list[int]] = {}
         for rank, record in self.of.items():
             for entry in record.entries:
                 self._add(rank, entry)
@@ -72,14 +73,13 @@ class Dumps:
         """The calls of a rank that did not complete, in the order in which it enqueued them."""
         return (entry for entry in self.of[rank].entries if entry.state in OPEN)
 
-    def absent(self, call: Call) -> set[int]:
-        """The members whose dumps tell that they did not enqueue a collective."""
-        (name, members), sequence = call
-        return {
-            rank
-            for rank in members
-            if rank in self.of and name in self.groups[rank] and self._enqueued(rank, call[0]) < sequence
-        }
+    def absent(self, call: Call) -> list[int]:
+        """The members whose dumps tell that they did not enqueue a collective, in order; all that wait in it ask."""
+        if call not in self._absent:
+            (name, members), sequence = call
+            seen = (rank for rank in members if rank in self.of and name in self.groups[rank])
+            self._absent[call] = sorted(rank for rank in seen if self._enqueued(rank, call[0]) < sequence)
+        return self._absent[call]
 
     def completed(self, call: Call) -> set[int]:
         """The members that completed a collective."""
@@ -159,7 +159,7 @@ def _absentees(dumps: Dumps, rank: int) -> Iterator[tuple[int, str]]:
     for entry in dumps.open(rank):
         group, number = dumps.group(rank, entry), dumps.number(rank, entry)
         if group is not None and not entry.is_p2p and number is not None:
-            for late in sorted(dumps.absent((group, number))):
+            for late in dumps.absent((group, number)):
                 yield late, _name(dumps, rank, entry)
 
 
@@ -178,7 +178,10 @@ def _together(dumps: Dumps) -> Iterator[Difference]:
             rank = min(waiting)
             name = _name(dumps, rank, entries[rank])
             yield Difference(
-                what="wait", name=name, groups={"waiting": named(waiting)}, provenance=provenance(dumps, waiting)
+                what="wait",
+                name=name,
+                groups={"waiting": named(waiting)},
+                provenance=provenance(dumps, sorted(waiting)),
             )
             return
 
@@ -189,12 +192,12 @@ def stuck(job: Job) -> Iterator[Difference]:
     found: dict[str, tuple[set[int], set[int]]] = defaultdict(lambda: (set(), set()))
     for rank in sorted(dumps.of):
         entry = next((entry for entry in dumps.open(rank) if not entry.is_p2p), None)
-        group = dumps.group(rank, entry) if entry is not None else None
-        if entry is None or group is None or entry.sequence is None:
+        group, number = (None, None) if entry is None else (dumps.group(rank, entry), dumps.number(rank, entry))
+        if entry is None or group is None or number is None:
             continue
-        others = dumps.completed((group, entry.sequence)) - {rank}
+        others = dumps.completed((group, number)) - {rank}
         if others:
-            name = f"{_operation(entry)} number {entry.sequence}"
+            name = f"{_operation(entry)} number {number}"
             found[name][0].add(rank)
             found[name][1].update(others)
     for name, (ranks, others) in found.items():
@@ -210,13 +213,13 @@ def circle(dumps: Dumps) -> list[tuple[int, str]]:
     """
     after = {rank: next(_absentees(dumps, rank), None) for rank in sorted(dumps.of)}
     for start in after:
-        path: list[tuple[int, str]] = []
+        path: dict[int, str] = {}
         rank = start
-        while rank not in dict(path) and (step := after.get(rank)) is not None:
-            path.append((rank, step[1]))
-            rank = step[0]
+        while rank not in path and (step := after.get(rank)) is not None:
+            late, path[rank] = step
+            rank = late
         if path and rank == start:
-            return path
+            return list(path.items())
     return []
 
 
