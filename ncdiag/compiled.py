@@ -43,7 +43,22 @@ def load(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind:
         shipped: T | None = read(SHIPPED / f"{name}.msgpack", __version__, kind)
         if shipped is not None:
             return shipped
-    path = _cache_file(name, sources)
+    return _cached(name, _cache_file(name, sources), build, kind)
+
+
+def hold(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind: Any) -> T:  # noqa: ANN401
+    """`load`, once in a process as long as no source changes: for definitions of which the reading alone takes long."""
+    shipped = not is_checkout()
+    path = SHIPPED / f"{name}.msgpack" if shipped else _cache_file(name, sources)
+    key, found = _HELD.get(name, (None, None))
+    if found is None or key is None or key != path:
+        found = load(name, sources, build, kind) if shipped else _cached(name, path, build, kind)
+        _HELD[name] = path, found
+    return cast("T", found)
+
+
+def _cached(name: str, path: Path | None, build: Callable[[], T], kind: Any) -> T:  # noqa: ANN401
+    """What is in a file of the cache, else ``build()``, which is kept there; None for no cache."""
     found: T | None = None if path is None else read(path, path.stem, kind)
     if found is None:
         found = build()
@@ -52,17 +67,6 @@ def load(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind:
                 write(path, path.stem, found)
                 _prune(path.parent, name)
     return found
-
-
-def hold(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind: Any) -> T:  # noqa: ANN401
-    """`load`, once in a process as long as no source changes: for definitions of which the reading alone takes long."""
-    listed = list(sources)
-    path = _cache_file(name, listed) if is_checkout() else SHIPPED / f"{name}.msgpack"
-    key, found = _HELD.get(name, (None, None))
-    if found is None or key is None or key != path:
-        found = load(name, iter(listed), build, kind)
-        _HELD[name] = path, found
-    return cast("T", found)
 
 
 def files(folder: str | Path, suffix: str, depth: int = 8) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Sequence
 
+from ncdiag.facts.fold import fold_ranks
 from ncdiag.lint.vocabulary import is_for_ranks
 
 _LIMIT, _AROUND = 2000, 300
@@ -64,14 +65,8 @@ def _is_talk(line: str, at: int, mention: re.Match[str]) -> bool:
 
 def spoken(lines: Sequence[int]) -> str:
     """``3 NCCL settings on lines 2, 5-6 were not read``: the first few of many lines."""
-    runs: list[list[int]] = []
-    for line in lines:
-        if runs and line == runs[-1][1] + 1:
-            runs[-1][1] = line
-        else:
-            runs.append([line, line])
-    shown = [str(first) if first == last else f"{first}-{last}" for first, last in runs[:_SHOWN]]
-    places = ", ".join(shown) + (" and others" if len(runs) > len(shown) else "")
+    runs = fold_ranks(lines).split(",")
+    places = ", ".join(runs[:_SHOWN]) + (" and others" if len(runs) > _SHOWN else "")
     if len(lines) == 1:
         return f"an NCCL setting on line {places} was not read"
     return f"NCCL settings on lines {places} were not read"
