@@ -29,8 +29,8 @@ SHIPPED = PACKAGE / "_compiled"
 _FOLDER = f"{PACKAGE}{os.sep}"
 _KEPT = 8
 """Files of one name that stay in the cache: checkouts and packs in use at the same time."""
-_HELD: dict[str, tuple[Path | None, object]] = {}
-"""What `hold` gave out last for each name, and the cache file that stands for its sources."""
+_HELD: dict[str, object] = {}
+"""What `hold` gives out for each name."""
 
 
 def load(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind: Any) -> T:  # noqa: ANN401
@@ -47,14 +47,13 @@ def load(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind:
 
 
 def hold(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind: Any) -> T:  # noqa: ANN401
-    """`load`, once in a process as long as no source changes: for definitions of which the reading alone takes long."""
-    shipped = not is_checkout()
-    path = SHIPPED / f"{name}.msgpack" if shipped else _cache_file(name, sources)
-    key, found = _HELD.get(name, (None, None))
-    if found is None or key is None or key != path:
-        found = load(name, sources, build, kind) if shipped else _cached(name, path, build, kind)
-        _HELD[name] = path, found
-    return cast("T", found)
+    """`load`, once in a process: for shipped definitions, of which even the look at hundreds of sources takes long.
+
+    A source that changes counts in the next process, as the code beside it does.
+    """
+    if name not in _HELD:
+        _HELD[name] = load(name, sources, build, kind)
+    return cast("T", _HELD[name])
 
 
 def _cached(name: str, path: Path | None, build: Callable[[], T], kind: Any) -> T:  # noqa: ANN401

@@ -147,6 +147,8 @@ def selected(rules: Iterable[Rule], options: Options) -> tuple[Rule, ...]:
         if word not in known:
             msg = f"there is no rule {word!r}; `ncdiag rules list` shows them"
             raise UsageError(msg)
+    if not options.select and not options.ignore:
+        return rules
 
     def named(rule: Rule, words: Sequence[str]) -> bool:
         return bool({rule.code, rule.name, *rule.formerly} & set(words))

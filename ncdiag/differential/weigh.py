@@ -7,6 +7,7 @@ support threads (`make cases` prints how often each was right).
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable, Mapping
 
@@ -102,9 +103,12 @@ class Scales:
         self._cured = {*cured_by(view.job, view), *(key for key, answer in self._answers.items() if answer)}
         self._in_vain = {*not_cured_by(view.job, view), *(key for key, answer in self._answers.items() if not answer)}
         self._tried = _tried(view)
-        self._offers = trials.offered(verdict.rule for verdict in self._outcomes.values())
         self._resemblances = resemblances(texts, wording.lines()) if texts is not None else {}
         self.faults: list[str] = []
+
+    @functools.cached_property
+    def _offers(self) -> Mapping[str, int]:
+        return trials.offered(verdict.rule for verdict in self._outcomes.values())
 
     @property
     def asked(self) -> bool:
@@ -166,11 +170,15 @@ class Scales:
         yield Judged(Sign(text=text, strength=strength, group=_WORDS), truth=True, counts=found.counts)
 
     def _is_denied(self, rule: Rule) -> bool:
+        if not self._answers:
+            return False
         asked = [rule.suspect.ask if rule.suspect else "", *(key_of(rule, sign) for sign in rule.signs)]
         return any(self._answers.get(key) is False for key in asked)
 
     def _of_trials(self, rule: Rule) -> Iterable[Judged]:
         """What was tried of the rule's fixes."""
+        if not self._cured and not self._in_vain:
+            return
         for sign, label in trials.signs(rule, self._cured, self._in_vain, self._offers):
             lines = self._tried.get(label) or self._tried.get(label.partition("=")[0], ())
             yield Judged(sign, truth=True, evidence=lines)
@@ -185,8 +193,7 @@ class Scales:
 
     def _judged(self, rule: Rule, number: int) -> Judged:
         sign = rule.signs[number]
-        answer = self._answers.get(key_of(rule, sign))
-        if answer is not None:
+        if self._answers and (answer := self._answers.get(key_of(rule, sign))) is not None:
             return Judged(sign, answer)
         try:
             truth, evidence = self._truth(rule, number)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
@@ -13,8 +12,8 @@ from ncdiag.engine.program import Program
 from ncdiag.engine.results import Finding, Trace, Verdict
 from ncdiag.engine.schema import Case, Fix, Rule
 from ncdiag.engine.templates import Values, fold, show
-from ncdiag.engine.tree import Quantifier, Slot, Tree, conjuncts, names_read
-from ncdiag.engine.walk import Context, Frame
+from ncdiag.engine.tree import Slot
+from ncdiag.engine.walk import Context, Found, Frame
 from ncdiag.engine.where import Where, label, spans
 from ncdiag.errors import contained
 from ncdiag.facts.model import Host, Rank
@@ -41,9 +40,37 @@ def _verdict(rule: Rule, context: Context, values: Values | None) -> Verdict:
     if not rule.when:  # a suspect and no more
         return Verdict(rule=rule, outcome="not applicable")
     try:
-        return _Judge(rule, context, values).verdict()
+        return _without_instance(rule, context) or _Judge(rule, context, values).verdict()
     except Exception as error:  # noqa: BLE001  (whatever a derived field or a value raises)
         return Verdict(rule=rule, outcome="unknown", fault=contained(error, f"rule {rule.code} could not be judged"))
+
+
+def _without_instance(rule: Rule, context: Context) -> Verdict | None:
+    """The verdict of a rule whose first name has nothing to take, as of most rules in most inputs; else None."""
+    program = program_of(rule)
+    if not program.begins_with_walk:
+        return None
+    bound = program.each[0]
+    if bound.events is not None:
+        return None if context.has_any(bound.events) else Verdict(rule=rule, outcome="clear")
+    found = _opening(program, context)
+    if found.items:
+        return None
+    if not found.missing:
+        return Verdict(rule=rule, outcome="clear")
+    path = rule.each[bound.name]
+    closers = {path: tuple(sorted(found.closers))} if found.closers else {}
+    return Verdict(rule=rule, outcome="unknown", missing=(path,), closers=closers)
+
+
+def _opening(program: Program, context: Context) -> Found:
+    """What the first name takes; walked along once for all rules that begin with the same path."""
+    key = program.opening
+    if not key:
+        return program.walks[0](Frame(context, {}))
+    if key not in context.memo:
+        context.memo[key] = program.walks[0](Frame(context, {}))
+    return cast("Found", context.memo[key])
 
 
 def program_of(rule: Rule) -> Program:
@@ -208,16 +235,12 @@ class _Judge:
         self.omitted = 0
         self.judged = self.inapplicable = False
 
-    @functools.cached_property
-    def specific(self) -> set[int]:
-        return {i for i, tree in enumerate(self.program.when) if _is_specific(tree)}
-
     def verdict(self) -> Verdict:
         self._descend(0, Frame(self.context, {}), (None,), admitted=True)
         for when in self.unknown:
             still_open = {i for i, result in enumerate(when) if result is None}
             self.open |= still_open
-            self.held |= self.specific - still_open
+            self.held |= self.program.specific - still_open
         findings = tuple(self._finding(group) for group in self.groups.values())
         unknown = bool(self.open or self.missing)
         judged = self.judged or not self.inapplicable
@@ -267,12 +290,12 @@ class _Judge:
         if level == len(program.each):
             self._instance(frame, admitted)
             return
-        found = program.walks[level](frame)
+        found = program.walks[level](frame) if level else _opening(program, self.context)
         if found.missing:
             path = self.rule.each[program.each[level].name]
             self.missing.setdefault(path, set()).update(found.closers)
             if not found.items:  # what was true so far makes the missing input worth asking for
-                self.held |= {i for i in self._judged_before(level) if self.when[i]} & self.specific
+                self.held |= {i for i in self._judged_before(level) if self.when[i]} & self.program.specific
         self.judged = self.judged or not found.items
         if found.items:
             self._descend(level + 1, frame, found.items, admitted=admitted)
@@ -340,8 +363,3 @@ class _Judge:
             instances=tuple(group.instances),
             count=group.count,
         )
-
-
-def _is_specific(tree: Tree) -> bool:
-    """Tell whether a condition says more than something about the job as a whole."""
-    return names_read(tree) != {"job"} or any(isinstance(part, Quantifier) and part.events for part in conjuncts(tree))

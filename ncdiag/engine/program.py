@@ -16,7 +16,7 @@ from ncdiag.engine.closures import Run, Test, test, value
 from ncdiag.engine.confine import confined
 from ncdiag.engine.kleene import ABSENT
 from ncdiag.engine.phrases import Heads, Phrase, heads
-from ncdiag.engine.tree import EVENTS, Path, Template, Tree, conjuncts, event_names, names_read
+from ncdiag.engine.tree import EVENTS, Path, Quantifier, Template, Tree, conjuncts, event_names, names_read
 from ncdiag.engine.walk import Found, Frame, fan_out, single
 from ncdiag.facts.scalars import Constraint
 
@@ -86,6 +86,22 @@ class Program(msgspec.Struct, frozen=True, dict=True):
         return tuple(tuple(map(heads, groups)) for groups in self.sign_says)
 
     @functools.cached_property
+    def specific(self) -> frozenset[int]:
+        """The conditions that say more than something about the job as a whole."""
+        return frozenset(index for index, tree in enumerate(self.when) if _is_specific(tree))
+
+    @functools.cached_property
+    def begins_with_walk(self) -> bool:
+        """True if nothing is asked before the first name is bound: neither a condition nor the release."""
+        return bool(self.each) and self.levels[0] == ((), ()) and not self.nccl.parts
+
+    @functools.cached_property
+    def opening(self) -> str:
+        """The path of the first name, as a key; empty where the rule is confined to some of the events on it."""
+        first = self.each[0]
+        return "" if first.events is not None else ".".join(f"{step.kind} {step.name}" for step in first.path.steps)
+
+    @functools.cached_property
     def walks(self) -> tuple[Callable[[Frame], Found], ...]:
         """What finds the elements of each name."""
         return tuple(map(_walk, self.each))
@@ -112,6 +128,10 @@ def completed(program: Program) -> Program:
     return msgspec.structs.replace(
         program, each=each, levels=tuple(zip(at(program.when), at(program.unless), strict=True))
     )
+
+
+def _is_specific(tree: Tree) -> bool:
+    return names_read(tree) != {"job"} or any(isinstance(part, Quantifier) and part.events for part in conjuncts(tree))
 
 
 def _confined(bound: Bound, needed: tuple[Tree, ...]) -> Bound:

@@ -28,12 +28,21 @@ class Context:
 
     def events(self, names: Iterable[str]) -> list[Event]:
         """The job's events of these names, in the order of the input."""
-        if self._events is None:
-            self._events = defaultdict(list)
-            for event in self.view.job.events:
-                self._events[event.event].append(event)
-        found = [events for name in dict.fromkeys(names) if (events := self._events.get(name))]
+        by_name = self._by_name()
+        found = [events for name in dict.fromkeys(names) if (events := by_name.get(name))]
         return found[0] if len(found) == 1 else sorted(itertools.chain.from_iterable(found), key=lambda e: e.order)
+
+    def has_any(self, names: Iterable[str]) -> bool:
+        """True if the job has an event of one of these names."""
+        return not self._by_name().keys().isdisjoint(names)
+
+    def _by_name(self) -> dict[str, list[Event]]:
+        if self._events is None:
+            found: dict[str, list[Event]] = defaultdict(list)
+            for event in self.view.job.events:
+                found[event.event].append(event)
+            self._events = dict(found)
+        return self._events
 
 
 class Frame:
