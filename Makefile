@@ -89,7 +89,7 @@ lab: $(VENV)/.installed-dev
 	done
 	@for python in $(PYTHONS); do \
 	  if $$python -c '' 2>/dev/null; then \
-	    echo "== $$python"; $(MAKE) test VENV=.cache/venv-$$python PYTHON=$$python || exit 1; \
+	    echo "== $$python"; NCDIAG_FUZZ=whole $(MAKE) test VENV=.cache/venv-$$python PYTHON=$$python || exit 1; \
 	  else echo "== $$python is not here: skipped"; fi; \
 	done
 
