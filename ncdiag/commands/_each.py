@@ -18,7 +18,7 @@ from ncdiag.commands._progress import showing
 from ncdiag.errors import FOUND, INTERNAL, INTERRUPTED, NOTHING_UNDERSTOOD
 from ncdiag.machine.inputs import inputs
 from ncdiag.reading.many import processors_at_hand
-from ncdiag.reading.model import Item
+from ncdiag.reading.model import Item, Reading
 from ncdiag.reading.stop import Stop
 from ncdiag.report import overview
 from ncdiag.report.model import Report
@@ -57,7 +57,8 @@ def _reports(
         read = total = 0
         for item in items:
             if pool is None or not isinstance(item, File):
-                yield item.name, diagnose.diagnose([item], asked, stop=stop)
+                name = item.source if isinstance(item, Reading) else item.name
+                yield name, diagnose.diagnose([item], asked, stop=stop)
             else:
                 waiting[pool.submit(_report, item, asked)] = item
                 total += item.size

@@ -10,6 +10,7 @@ import typer
 from ncdiag.commands._options import AskNccl, Deltas, Options, Pid, application, shared
 
 if TYPE_CHECKING:
+    from ncdiag.machine.host import Seen
     from ncdiag.report.model import Report
 
 app = application()
@@ -35,6 +36,10 @@ def check(
     *,
     ask_nccl: AskNccl = None,
     deltas: Deltas = False,
+    partial: Annotated[
+        bool,
+        typer.Option("--partial", help="Write what was seen instead of judging it; 'ncdiag check --from' judges it."),
+    ] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the looks and what they read, and do nothing.")] = False,
     options: Options,
 ) -> int:
@@ -53,18 +58,26 @@ def check(
 
     areas = wanted(only or ())
 
+    def machines() -> list[Seen]:
+        from ncdiag.machine.host import DELTA_SECONDS, apart, look, machines_in
+
+        packed = [*(bundle or ()), *(recorded or ())]
+        trees = root or ([] if packed else [Path("/")])
+        seconds = DELTA_SECONDS if deltas else 0
+        seen: list[Seen] = [look(tree, ask_library=ask_nccl, pid=pid, deltas=seconds) for tree in trees]
+        return apart([*seen, *(machine for path in packed for machine in machines_in(path))])
+
     def find(_: object) -> Report:
         import msgspec
 
         from ncdiag.diagnose import diagnose
-        from ncdiag.machine.host import DELTA_SECONDS, apart, look, unpack
 
-        seconds = DELTA_SECONDS if deltas else 0
-        packed = [*(bundle or ()), *(recorded or ())]
-        trees = root or ([] if packed else [Path("/")])
-        seen = [look(tree, ask_library=ask_nccl, pid=pid, deltas=seconds) for tree in trees]
-        seen += [unpack(path) for path in packed]
         asked = msgspec.structs.replace(options.judging(), table=True)
-        return restricted(diagnose(apart(seen), asked), areas)
+        return restricted(diagnose(machines(), asked), areas)
+
+    if partial:
+        from ncdiag.commands._partial import write_partial
+
+        return write_partial(machines, options)
 
     return answer(find, options)

@@ -16,10 +16,26 @@ app = application()
 def parse(
     files: Annotated[list[str], typer.Argument(metavar="FILE...")],
     *,
+    partial: Annotated[
+        bool,
+        typer.Option(
+            "--partial",
+            help="Write what was read instead of judging it; 'ncdiag parse' judges several such files as one job.",
+        ),
+    ] = False,
     each: Annotated[bool, typer.Option("--each", help="Each file is a job of its own: a line a job.")] = False,
     options: Options,
 ) -> int:
     """Diagnose the logs of one job, or of many."""
+    if partial:
+        from ncdiag.commands._partial import write_partial
+        from ncdiag.errors import UsageError
+        from ncdiag.machine.inputs import inputs
+
+        if each:
+            msg = "--partial judges nothing, so there is no job for --each"
+            raise UsageError(msg)
+        return write_partial(lambda: inputs(files), options)
     if each:
         from ncdiag.commands._each import judge_each
 

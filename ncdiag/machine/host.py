@@ -23,12 +23,14 @@ from ncdiag.machine.live import Collection, NotSeen, collect, environment, host_
 from ncdiag.machine.recording import RecordingTree, ReplayedTree
 from ncdiag.machine.tree import Tree
 from ncdiag.nccl import library
+from ncdiag.reading import partial
 from ncdiag.reading.model import Piece, Reading
 from ncdiag.reading.one import read_source
 from ncdiag.reading.parse import read_sections
+from ncdiag.reading.partial import Elsewhere
 from ncdiag.sources.files import TextSource, open_sources
 from ncdiag.sources.machines import is_sos
-from ncdiag.sources.model import Packed
+from ncdiag.sources.model import Packed, Source, Unreadable
 from ncdiag.spans import span
 
 LIBRARY_LIMIT = 15.0
@@ -59,6 +61,21 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     versions: Mapping[str, str] = {}
     called: str = ""
     place: str = ""
+
+    @property
+    def host(self) -> str:
+        """The name under which its facts are."""
+        return self.seen.host
+
+    def renamed(self, name: str) -> Machine:
+        """The same machine with its facts under another name."""
+        seen = msgspec.structs.replace(
+            self.seen,
+            host=name,
+            observations=[msgspec.structs.replace(found, host=name) for found in self.seen.observations],
+            sections=[msgspec.structs.replace(section, host=name) for section in self.seen.sections],
+        )
+        return msgspec.structs.replace(self, seen=seen, called=self.called or self.seen.host)
 
     def readings(self, *, alone: bool = True) -> list[Reading]:
         """The outputs and the library's own words, parsed.
@@ -105,25 +122,37 @@ def look(
     return _look(tree, "this host" if tree.live else str(root), ask_library=ask_library, pid=pid, deltas=deltas)
 
 
-def apart(machines: Iterable[Machine]) -> list[Machine]:
+Seen = Machine | Elsewhere
+
+
+def apart(machines: Iterable[Seen]) -> list[Seen]:
     """The machines under names that differ: of several with one name the later ones get a number (``n1#2``)."""
     met: Counter[str] = Counter()
     found = []
     for machine in machines:
-        own = machine.seen.host
+        own = machine.host
         met[own] += 1
-        found.append(machine if met[own] == 1 else _renamed(machine, f"{own}#{met[own]}"))
+        found.append(machine if met[own] == 1 else machine.renamed(f"{own}#{met[own]}"))
     return found
 
 
-def _renamed(machine: Machine, name: str) -> Machine:
-    seen = msgspec.structs.replace(
-        machine.seen,
-        host=name,
-        observations=[msgspec.structs.replace(found, host=name) for found in machine.seen.observations],
-        sections=[msgspec.structs.replace(section, host=name) for section in machine.seen.sections],
-    )
-    return msgspec.structs.replace(machine, seen=seen, called=machine.seen.host)
+def machines_in(path: str | Path) -> list[Seen]:
+    """The machine of a bundle, a report of sos or a recorded tree, or those of partial readings; ``-``: standard input.
+
+    Raises InputError, for texts among them as well.
+    """
+    sources = open_sources([str(path)])  # it holds the file open
+    source = next(sources, None)
+    if not isinstance(source, Packed) or source.form != "partial":
+        return [_only(path, source)]
+    parts = list(partial.of_members(source.members or (), source.name))
+    found = [part for part in parts if isinstance(part, Elsewhere)]
+    if len(found) < len(parts) or not found:
+        other = next((part for part in parts if isinstance(part, Unreadable)), None)
+        why = f"{other.name}: {other.reason}" if other else "it holds texts, `ncdiag parse` judges it"
+        msg = f"cannot read {path}: {why if parts else 'it holds no machine'}"
+        raise InputError(msg)
+    return [*found]
 
 
 def pack(
@@ -145,7 +174,10 @@ def pack(
 def unpack(path: str | Path) -> Machine:
     """The machine of a bundle, a report of sos or a recorded tree; ``-`` is standard input. Raises InputError."""
     sources = open_sources([str(path)])  # it holds the file open
-    source = next(sources, None)
+    return _only(path, next(sources, None))
+
+
+def _only(path: str | Path, source: Source | None) -> Machine:
     nodes = of_packed(source) if isinstance(source, Packed) else []
     if len(nodes) != 1:
         why = f"it holds {len(nodes)} hosts, `ncdiag triage` reads it" if nodes else "it holds no host's files"

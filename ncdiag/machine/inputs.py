@@ -1,4 +1,4 @@
-"""What the paths of a command line hold: texts, and machines that were packed on the way to here."""
+"""What the paths of a command line hold: texts, machines that were packed, and what was read elsewhere."""
 
 from __future__ import annotations
 
@@ -22,6 +22,11 @@ def inputs(paths: Sequence[str]) -> Iterator[Item]:
     for source in open_sources(paths):
         if not isinstance(source, Packed):
             yield source
+            continue
+        if source.form == "partial":
+            from ncdiag.reading import partial
+
+            yield from partial.of_members(source.members or (), source.name)
             continue
         from ncdiag.machine.host import of_packed  # most commands never need it
 

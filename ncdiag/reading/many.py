@@ -37,7 +37,7 @@ def read_all(
     texts: list[File | Reading | Unreadable] = []
     looks: list[Look] = []
     for item in stop.until(iter(items)):
-        if isinstance(item, File | Unreadable):
+        if isinstance(item, File | Unreadable | Reading):
             texts.append(item)
         elif isinstance(item, Text):
             texts.append(read_source(Stoppable(item, stop)))

@@ -56,5 +56,5 @@ class Look(Protocol):
         """A phrase for everything that was not seen."""
 
 
-Item = Text | Unreadable | Look
-"""One part of the input."""
+Item = Text | Unreadable | Reading | Look
+"""One part of the input; a reading was made elsewhere."""

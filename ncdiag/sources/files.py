@@ -31,6 +31,8 @@ FOLDER_LIMIT = 10_000
 
 _SMALL = BUFFER_SIZE // 2  # pieces below this are joined, so that buffers are large behind a decompressor too
 _NULL = os.makedev(1, 3)  # /dev/null, the one character device besides a terminal that makes sense
+_OURS = {"script": machines.SCRIPT_MARK, "partial": machines.PARTIAL_MARK}
+"""Texts that ncdiag wrote itself, by how they begin: what ``collect --script`` and ``parse --partial`` print."""
 _STREAMS = frozenset({"gz", "bz2", "xz", "zst", "pickle"})
 
 Opener = Callable[[], AbstractContextManager[Reader]]
@@ -218,9 +220,9 @@ def _file(path: str) -> Iterator[Source]:
         except OSError as error:
             raise _RefusedError(reason_of(error)) from None
     kind = _kind_of(head)
-    if kind == "script":
+    if kind in _OURS:
         with _opened(path) as opened:
-            yield _printed(path, opened)
+            yield _ours(str(kind), path, opened)
     elif kind is None:
         yield File(path, functools.partial(io.FileIO, path), size, path)
     elif kind == "zip":
@@ -236,12 +238,12 @@ def _file(path: str) -> Iterator[Source]:
 
 
 def _kind_of(head: bytes) -> str | None:
-    """What `kind_of` says, and ``script`` for what the program of ``ncdiag collect --script`` prints."""
-    return "script" if head.startswith(machines.SCRIPT_MARK) else kind_of(head)
+    """What `kind_of` says, or a form of `_OURS`."""
+    return next((form for form, mark in _OURS.items() if head.startswith(mark)), None) or kind_of(head)
 
 
-def _printed(name: str, reader: Reader) -> Packed:
-    return Packed(name, "script", iter([archives.Member("", reader)]))
+def _ours(form: str, name: str, reader: Reader) -> Packed:
+    return Packed(name, form, iter([archives.Member("", reader)]))
 
 
 @contextlib.contextmanager
@@ -275,9 +277,9 @@ def _stream(
             reader, kind = _recognised(decompressed(str(kind), reader))
         except OSError as error:
             raise _RefusedError(reason_of(error)) from None
-    if kind == "script":
+    if kind in _OURS:
         with closing:
-            yield _printed(name, reader)
+            yield _ours(str(kind), name, reader)
     elif kind == "tar":
         with closing:
             yield from _members(name, _tar_members(reader))
@@ -349,7 +351,7 @@ def _members(name: str, members: Iterator[archives.Member]) -> Iterator[Source]:
         reader, kind = _recognised(member.reader)
         if kind in {"tar", "zip"}:
             yield Unreadable(label, "not read: an archive within an archive")
-        elif kind == "script":
-            yield _printed(label, reader)
+        elif kind in _OURS:
+            yield _ours(str(kind), label, reader)
         else:
             yield TextSource(label, _once(reader, contextlib.nullcontext(), kind))

@@ -9,6 +9,9 @@ from ncdiag.patterns import lazy_regex
 SCRIPT_MARK = b"# ncdiag "
 """How the text begins that the program of ``ncdiag collect --script`` prints."""
 
+PARTIAL_MARK = b'{"ncdiag_partial":'
+"""How the heads of a partial reading begin (`ncdiag.reading.partial`)."""
+
 SOS_COMMANDS = "sos_commands"
 """The folder of an sos report with the outputs of programs."""
 

@@ -32,10 +32,11 @@ class Unreadable(msgspec.Struct, frozen=True):
 
 
 class Packed:
-    """A machine in an archive, a folder or a text, to be taken as a whole (`ncdiag.machine.host.of_packed`).
+    """Machines in an archive, a folder or a text, to be taken as a whole (`ncdiag.machine.host.of_packed`).
 
-    ``form`` is ``bundle`` (of ``ncdiag collect``), ``sos`` (a report of sos), ``tree`` (files at their usual paths) or
-    ``script`` (what the program of ``ncdiag collect --script`` prints). ``members`` are those of its archive, None for
+    ``form`` is ``bundle`` (of ``ncdiag collect``), ``sos`` (a report of sos), ``tree`` (files at their usual paths),
+    ``script`` (what the program of ``ncdiag collect --script`` prints) or ``partial`` (what ``--partial`` writes:
+    machines and texts as they were read, `ncdiag.reading.partial`). ``members`` are those of its archive, None for
     a folder; they can be read once, and only before the next source is taken.
     """
 
