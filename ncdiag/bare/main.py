@@ -21,6 +21,7 @@ from ncdiag.bare.look import Record, matches, variables
 from ncdiag.bare.pack import packed
 from ncdiag.bare.place import place
 from ncdiag.bare.run import Ran, reason, run
+from ncdiag.bare.wrap import leave_with_caller, own_name, wrapped
 
 NO_NVML = "NVML was not asked, the program that looked has nothing but Python"
 _GRACE = 1.0  # seconds for what was stopped at the deadline to say so
@@ -148,10 +149,13 @@ def main(table: Dict[str, Any], arguments: Optional[List[str]] = None) -> int:
     parser = argparse.ArgumentParser(description="Look at this host and write what was seen as one archive.")
     parser.add_argument("-o", "--output", default="-", metavar="BUNDLE.tar.gz", help="the archive (standard output)")
     parser.add_argument("--pid", type=int, metavar="N", help="environment and limits of this running process")
+    parser.add_argument("--wrapped", type=float, metavar="SECONDS", help="print it as lines for a sweep of many hosts")
     parser.add_argument("--deadline", type=float, default=table["deadline"], metavar="SECONDS", help="for everything")
     options = parser.parse_args(arguments)
     try:
-        if options.output == "-" and (sys.stdout is None or sys.stdout.isatty()):
+        if options.wrapped is not None:
+            leave_with_caller(options.wrapped)
+        elif options.output == "-" and (sys.stdout is None or sys.stdout.isatty()):
             return _say("standard output takes no archive; name a file with -o", _USAGE)
         environ = kept(os.environ) if options.pid is None else environment_of(options.pid)
     except OSError as error:
@@ -161,7 +165,10 @@ def main(table: Dict[str, Any], arguments: Optional[List[str]] = None) -> int:
     look.take()
     try:
         data = packed(look.members(started), started)
-        if options.output == "-":
+        if options.wrapped is not None:
+            sys.stdout.writelines(wrapped(data, own_name()))
+            sys.stdout.flush()
+        elif options.output == "-":
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
         else:

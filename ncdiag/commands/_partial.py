@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from ncdiag.bare.wrap import own_name
+from ncdiag.bare.wrap import wrapped as lines
 from ncdiag.commands._interrupt import interruptible
 from ncdiag.commands._judge import told
 from ncdiag.commands._options import Options
-from ncdiag.commands._output import pour
+from ncdiag.commands._output import pour, write
 from ncdiag.commands._progress import showing
 from ncdiag.errors import INTERRUPTED, NOTHING_UNDERSTOOD, UsageError
 from ncdiag.reading import partial
@@ -15,14 +17,20 @@ from ncdiag.reading.many import read_all
 from ncdiag.reading.model import Item
 
 
-def write_partial(items: Callable[[], Iterable[Item]], options: Options) -> int:
-    """Read the items and write them; the exit code is 0, or 3 when nothing was understood."""
+def write_partial(items: Callable[[], Iterable[Item]], options: Options, *, wrapped: bool = False) -> int:
+    """Read the items and write them; the exit code is 0, or 3 when nothing was understood.
+
+    ``wrapped``: as lines that a sweep finds among others (`ncdiag.bare.wrap`).
+    """
     if options.redact:
         msg = "--partial writes lines of the input as they are; redact the report that is made of them"
         raise UsageError(msg)
     with interruptible(quiet=options.quiet) as stop, showing(quiet=options.quiet) as progress:
         case = read_all(told(items(), quiet=options.quiet), progress=progress, stop=stop)
-    pour(partial.written(case), options.output)
+    if wrapped:
+        write("".join(lines(b"".join(partial.written(case)), own_name())), options.output)
+    else:
+        pour(partial.written(case), options.output)
     if stop.happened:
         return INTERRUPTED
     return 0 if case.looks or any(reading.observations for reading in case.readings) else NOTHING_UNDERSTOOD

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ncdiag.commands._options import AskNccl, Deltas, Options, Pid, application, shared
+from ncdiag.commands._sweep import Carrier, CarrierOptions, Fanout, Nodes, Push, Timeout, Via, swept
 
 if TYPE_CHECKING:
     from ncdiag.machine.host import Seen
@@ -34,12 +35,19 @@ def check(
     ] = None,
     pid: Pid = None,
     *,
+    nodes: Nodes = None,
+    via: Carrier = Via.auto,
+    ssh_options: CarrierOptions = "",
+    host_timeout: Timeout = 60,
+    fanout: Fanout = 64,
+    push: Push = False,
     ask_nccl: AskNccl = None,
     deltas: Deltas = False,
     partial: Annotated[
         bool,
         typer.Option("--partial", help="Write what was seen instead of judging it; 'ncdiag check --from' judges it."),
     ] = False,
+    wrapped: Annotated[float | None, typer.Option(hidden=True)] = None,
     list_: Annotated[bool, typer.Option("--list", help="List the looks and what they read, and do nothing.")] = False,
     options: Options,
 ) -> int:
@@ -58,7 +66,16 @@ def check(
 
     areas = wanted(only or ())
 
+    if wrapped is not None:
+        from ncdiag.bare.wrap import leave_with_caller
+
+        leave_with_caller(wrapped)
+
     def machines() -> list[Seen]:
+        if nodes is not None:
+            return swept(
+                nodes, via, push=push, seconds=host_timeout, fanout=fanout, options=ssh_options, quiet=options.quiet
+            )  # fmt: skip
         from ncdiag.machine.host import DELTA_SECONDS, apart, look, machines_in
 
         packed = [*(bundle or ()), *(recorded or ())]
@@ -78,6 +95,6 @@ def check(
     if partial:
         from ncdiag.commands._partial import write_partial
 
-        return write_partial(machines, options)
+        return write_partial(machines, options, wrapped=wrapped is not None)
 
     return answer(find, options)

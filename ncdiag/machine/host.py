@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import threading
 import time
@@ -66,6 +67,11 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     def host(self) -> str:
         """The name under which its facts are."""
         return self.seen.host
+
+    @property
+    def is_silent(self) -> bool:
+        """Did it give no answer? One that was looked at did."""
+        return False
 
     def renamed(self, name: str) -> Machine:
         """The same machine with its facts under another name."""
@@ -142,7 +148,16 @@ def machines_in(path: str | Path) -> list[Seen]:
     Raises InputError, for texts among them as well.
     """
     sources = open_sources([str(path)])  # it holds the file open
-    source = next(sources, None)
+    return _machines(path, next(sources, None))
+
+
+def machines_of(data: bytes, name: str) -> list[Seen]:
+    """The same of the content of such a file. Raises InputError."""
+    sources = open_sources(["-"], stdin=io.BytesIO(data))
+    return _machines(name, next(sources, None))
+
+
+def _machines(path: str | Path, source: Source | None) -> list[Seen]:
     if not isinstance(source, Packed) or source.form != "partial":
         return [_only(path, source)]
     parts = list(partial.of_members(source.members or (), source.name))

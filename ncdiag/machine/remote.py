@@ -22,7 +22,7 @@ from ncdiag.machine.command import Command, collectors
 from ncdiag.machine.live import DEADLINE
 from ncdiag.machine.patterns import every, expanded, listed
 
-_MODULES = ("hide", "ask", "run", "addresses", "libraries", "look", "pack", "place", "main")
+_MODULES = ("hide", "ask", "run", "addresses", "libraries", "look", "pack", "place", "wrap", "main")
 """Those of `ncdiag.bare`, each behind what it imports."""
 
 _HEAD = f'''"""Looks at this host and writes what it saw as one archive: for `ncdiag check --from`, `parse`, `triage`.

@@ -52,6 +52,11 @@ class Elsewhere(msgspec.Struct, frozen=True):
     observed: tuple[Observation, ...] = ()
     unseen: tuple[str, ...] = ()
 
+    @property
+    def is_silent(self) -> bool:
+        """Did it give no answer?"""
+        return not self.observed
+
     def renamed(self, name: str) -> Elsewhere:
         """The same machine with its facts under another name."""
         own, replace = self.host, msgspec.structs.replace

@@ -1,0 +1,114 @@
+"""Ask many hosts what `ncdiag check` would see there, by the means that the site has."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from ncdiag.bare.run import run
+from ncdiag.cluster import remote
+from ncdiag.cluster.model import Answer, Wish
+from ncdiag.cluster.targets import MISSING, targets
+from ncdiag.errors import InputError, UsageError
+from ncdiag.machine.host import Seen, apart, machines_of
+from ncdiag.reading.one import read_source
+from ncdiag.reading.partial import Elsewhere
+from ncdiag.sources.files import TextSource
+
+Via = Literal["ssh", "srun", "mpirun", "kubectl"]
+
+
+def sweep(nodes: str, via: Via | None, wish: Wish, *, push: bool = False) -> list[Seen]:
+    """The machines behind ``nodes``, each as far as it answered; UsageError when nothing can carry the question.
+
+    ``via`` None: what is here (`chosen`). ``push``: send the program along, for hosts without ncdiag.
+    """
+    means = via or chosen(nodes)
+    command = (remote.pushed if push else remote.installed)(wish.seconds)
+    answers = _pods(nodes, command, wish) if means == "kubectl" else _hosts(targets(nodes), means, command, wish)
+    return apart(machine for answer in answers for machine in machines(answer))
+
+
+def chosen(nodes: str, environment: Mapping[str, str] = os.environ) -> Via:
+    """By what to ask: labels are for kubectl; srun in an allocation, else ssh, srun, mpirun, the first that is here."""
+    if "=" in nodes and "[" not in nodes:
+        return "kubectl"
+    if "SLURM_JOB_ID" in environment and shutil.which("srun"):
+        return "srun"
+    known: tuple[Via, ...] = ("ssh", "srun", "mpirun")
+    found = [name for name in known if shutil.which(name)]
+    if not found:
+        msg = "none of ssh, srun and mpirun is here, so that no other host can be asked"
+        raise UsageError(msg)
+    return found[0]
+
+
+def _hosts(hosts: Sequence[str], means: Via, command: str, wish: Wish) -> list[Answer]:
+    from ncdiag.cluster import launchers
+
+    if means == "srun":
+        return launchers.by_srun(hosts, command, wish)
+    if means == "mpirun":
+        return launchers.by_mpirun(hosts, command, wish)
+    from ncdiag.cluster import shells
+
+    return shells.ask(hosts, command, wish)
+
+
+def _pods(selector: str, command: str, wish: Wish) -> list[Answer]:
+    """Ask the running pods with these labels; ``wish.options`` may name kubectl's namespace and context."""
+    if importlib.util.find_spec("ClusterShell") is None:
+        raise UsageError(MISSING)
+    from ncdiag.cluster import shells
+
+    options = shlex.split(wish.options)
+    listed = run(["kubectl", *options, "get", "pods", "-l", selector, "-o", "json"], wish.seconds)
+    if listed.why is not None or listed.status:
+        words = listed.errors.decode("utf-8", "replace").strip().splitlines()
+        msg = f"kubectl get pods -l {selector}: {listed.why or (words[-1] if words else 'it failed')}"
+        raise UsageError(msg)
+    try:
+        phases = {
+            str(pod["metadata"]["name"]): str(pod["status"]["phase"]) for pod in json.loads(listed.output)["items"]
+        }
+    except (ValueError, KeyError, TypeError):
+        msg = f"kubectl get pods -l {selector} printed no list of pods"
+        raise UsageError(msg) from None
+    if not phases:
+        msg = f"no pod has the labels {selector}"
+        raise UsageError(msg)
+    running = [name for name, phase in phases.items() if phase == "Running"]
+    line = shlex.join(["kubectl", *options, "exec", "-i"]) + " %h -- sh -c " + shlex.quote(command)
+    local = line.replace("%", "%%").replace("%%h --", "%h --", 1)
+    answers = shells.ask(running, local, wish, local=True) if running else []
+    return [*answers, *(Answer(n, problem=f"the pod is {phase}") for n, phase in phases.items() if phase != "Running")]
+
+
+def machines(answer: Answer) -> list[Seen]:
+    """The machine that an answer holds; where it holds none, a machine of which only that is known."""
+    if answer.problem:
+        return [_silent(answer)]
+    try:
+        found = machines_of(answer.data, answer.host)
+    except InputError as error:
+        why = str(error).removeprefix(f"cannot read {answer.host}: ")
+        return [_silent(msgspec.structs.replace(answer, problem=why))]
+    return [msgspec.structs.replace(machine, name=answer.host) for machine in found]
+
+
+def _silent(answer: Answer) -> Elsewhere:
+    """What was printed in place of the answer, read as any output, and the line that says that there is none."""
+    host = answer.host
+    lines = [*answer.said, f"ncdiag: {host} gave no answer to the sweep: {answer.problem}"]
+    source = TextSource.of_bytes(f"sweep of {host}", "".join(f"{line}\n" for line in lines).encode())
+    reading = read_source(source)
+    found = tuple(msgspec.structs.replace(o, host=o.host or host) for o in reading.observations)
+    read = (msgspec.structs.replace(reading, observations=found),)
+    return Elsewhere(name=host, host=host, read=read, unseen=(answer.problem,))

@@ -1,0 +1,71 @@
+"""The options by which a command asks many hosts, and what it tells meanwhile."""
+
+from __future__ import annotations
+
+import enum
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ncdiag.commands._output import say
+
+if TYPE_CHECKING:
+    from ncdiag.machine.host import Seen
+
+
+class Via(str, enum.Enum):
+    """What carries the question to the other hosts."""
+
+    auto = "auto"
+    ssh = "ssh"
+    srun = "srun"
+    mpirun = "mpirun"
+    kubectl = "kubectl"
+
+
+Nodes = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SET",
+        help="Ask these hosts: node[001-512], @group, a host file, a:8,b:8, or labels of pods (app=train).",
+    ),
+]
+Carrier = Annotated[Via, typer.Option("--via", help="What carries the question; auto takes what is here.")]
+Push = Annotated[bool, typer.Option("--push", help="Send the program along, for hosts without ncdiag.")]
+Timeout = Annotated[float, typer.Option("--host-timeout", metavar="SECONDS", min=1, help="The time of one host.")]
+Fanout = Annotated[int, typer.Option(metavar="N", min=1, help="Ask so many hosts at once.")]
+CarrierOptions = Annotated[
+    str, typer.Option("--ssh-options", metavar="TEXT", help="Options for ssh, or for srun, mpirun or kubectl.")
+]
+
+
+def swept(
+    nodes: str, via: Via, *, push: bool, seconds: float, fanout: int, options: str, quiet: bool
+) -> list[Seen]:  # fmt: skip
+    """The machines that were asked; how many answered is told on stderr."""
+    from ncdiag.cluster.model import Wish
+    from ncdiag.cluster.sweep import sweep
+
+    wish = Wish(seconds=seconds, fanout=fanout, options=options, tell=_teller(quiet=quiet))
+    found = sweep(nodes, None if via is Via.auto else via.value, wish, push=push)
+    if not quiet:
+        say(f"{sum(not machine.is_silent for machine in found)} of {len(found)} hosts answered")
+    return found
+
+
+def _teller(*, quiet: bool) -> Callable[[int], None]:
+    """Tells how many have answered, on a terminal, once a second."""
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        return lambda _: None
+    last = time.monotonic()
+
+    def tell(count: int) -> None:
+        nonlocal last
+        if time.monotonic() - last > 1:
+            last = time.monotonic()
+            say(f"{count} hosts have answered")
+
+    return tell

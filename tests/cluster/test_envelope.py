@@ -1,0 +1,80 @@
+"""Answers come home through whatever mixes, labels or cuts lines."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import os
+import random
+
+import pytest
+from examples import examples
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ncdiag.bare.wrap import MARK, wrapped
+from ncdiag.cluster import envelope
+from ncdiag.cluster.envelope import Envelopes
+
+NOISE = ["Welcome to n1!", "", f"{MARK}", f"{MARK} n1 x y", "srun: warning: x", f"{MARK} n1 end", "\x1b[0m", "1: "]
+
+
+@examples(60)
+@given(
+    st.dictionaries(st.sampled_from(["n1", "n2", "gpu-07.site"]), st.binary(max_size=4000), min_size=1),
+    st.sampled_from(["", "3: ", "[1,0]<stdout>:", "n7: "]), st.randoms(use_true_random=False),
+)  # fmt: skip
+def test_lines_come_in_any_order(sent: dict[str, bytes], label: str, order: random.Random) -> None:
+    lines = [line for host, data in sent.items() for line in wrapped(data, host)] + NOISE
+    order.shuffle(lines)
+    taken = Envelopes()
+    for line in lines:
+        taken.take(f"{label}{line}")
+    assert {host: taken.data(host) for host in taken.hosts()} == sent
+
+
+def test_lines_are_short() -> None:
+    assert max(map(len, wrapped(os.urandom(10_000), "h" * 60))) < 700
+
+
+def test_names_with_odd_letters_stay_one_word() -> None:
+    taken = Envelopes()
+    for line in wrapped(b"x", "a b\n"):
+        taken.take(line)
+    assert taken.hosts() == ["a_b_"]
+
+
+def test_a_known_sender_counts_more_than_what_he_calls_himself() -> None:
+    taken = Envelopes()
+    for line in wrapped(b"x", "localhost"):
+        taken.take(line, "n7")
+    assert taken.data("n7") == b"x"
+
+
+def test_what_gzip_packed_is_read_as_well() -> None:
+    text = base64.b64encode(gzip.compress(b"from a shell")).decode()
+    taken = Envelopes()
+    taken.take(f"{MARK} n1 0 {text}")
+    taken.take(f"{MARK} n1 end 1")
+    assert taken.data("n1") == b"from a shell"
+
+
+def test_a_lost_or_damaged_part_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = list(wrapped(os.urandom(3000), "n1"))
+    for kept in (lines[1:], lines[:-1], lines[:1] + lines[2:]):
+        taken = Envelopes()
+        for line in kept:
+            taken.take(line)
+        with pytest.raises(ValueError, match="a part of its answer is missing"):
+            taken.data("n1")
+    damaged = Envelopes()
+    for line in [lines[0].replace(lines[0][-40:], "A" * 39 + "\n"), *lines[1:]]:
+        damaged.take(line)
+    with pytest.raises(ValueError, match="damaged"):
+        damaged.data("n1")
+    monkeypatch.setattr(envelope, "LIMIT", 1000)
+    bomb = Envelopes()
+    for line in wrapped(b"\0" * 5000, "n1"):
+        bomb.take(line)
+    with pytest.raises(ValueError, match="too long"):
+        bomb.data("n1")

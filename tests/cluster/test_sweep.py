@@ -1,0 +1,136 @@
+"""`check --nodes` over real ssh: every host counts, whatever became of it, and nothing stays behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hosts import Hosts
+from processes import until
+
+from ncdiag.cluster import remote
+
+Sweep = Callable[..., subprocess.CompletedProcess[bytes]]
+pytestmark = [pytest.mark.root, pytest.mark.xdist_group("fleet")]
+
+
+def all_of(fleet: Hosts) -> str:
+    return f"n[1-{len(fleet.names)}]"
+
+
+def report(done: subprocess.CompletedProcess[bytes]) -> Any:  # noqa: ANN401
+    assert done.stdout, done.stderr
+    return json.loads(done.stdout)
+
+
+def found(report: Any, name: str) -> Any:  # noqa: ANN401
+    return next(finding for finding in report["findings"] if finding["name"] == name)
+
+
+def work(fleet: Hosts) -> set[int]:
+    """The processes on the hosts that are no servers."""
+    pids = {pid for host in fleet.names for pid in fleet.pids(host)}
+    return {pid for pid in pids if not name_of(pid).startswith("sshd")}
+
+
+def name_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return "sshd"  # it has just ended
+
+
+def listing() -> set[str]:
+    folders = ["/tmp", "/var/tmp", "/dev/shm", "/root"]  # noqa: S108  (looked at, not written)
+    return {f"{folder}/{name}" for folder in folders for name in os.listdir(folder)}
+
+
+def test_all_answer(fleet: Hosts, sweep: Sweep) -> None:
+    done = sweep("check", "--nodes", all_of(fleet), "--format", "json")
+    told = report(done)
+    assert f"{len(fleet.names)} of {len(fleet.names)} hosts answered" in done.stderr.decode()
+    assert sorted({item["source"] for item in told["inputs"]} & {*fleet.names}) == sorted(fleet.names)
+    assert "host-unanswered" not in {finding["name"] for finding in told["findings"]}
+    assert until(lambda: not work(fleet))
+
+
+def test_a_program_is_sent_where_there_is_none(fleet: Hosts, sweep: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = listing()
+    done = sweep("check", "--nodes", "n[1-3]", "--push", "--format", "json", "--no-nccl")
+    told = report(done)
+    assert b"3 of 3 hosts answered" in done.stderr
+    assert {"n1", "n2", "n3"} <= {item["source"] for item in told["inputs"]}
+    assert until(lambda: not work(fleet))
+    assert {name for name in listing() - before if "pytest" not in name} == set()
+    monkeypatch.setattr("ncdiag.cluster.remote._PYTHONS", "no-python-here")
+    line = [*fleet.head, "ssh", "-F", f"{fleet.folder}/ssh_config", "n1", remote.pushed(20)]
+    alone = subprocess.run(line, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+    from ncdiag.cluster.model import Answer
+    from ncdiag.cluster.sweep import machines
+    from ncdiag.cluster.envelope import Envelopes
+
+    taken = Envelopes()
+    for text in alone.stdout.decode().splitlines():
+        taken.take(text)
+    (machine,) = machines(Answer("n1", data=taken.data("n1")))
+    assert machine.host == "n1"
+
+
+def test_without_a_program_the_host_says_so(fleet: Hosts, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("ncdiag.cluster.remote.sys.executable", str(tmp_path / "python"))
+    line = [*fleet.inside("n1"), "env", "PATH=/usr/bin:/bin", "sh", "-c", remote.installed(20)]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    assert (done.returncode, done.stdout) == (127, f"{remote.NONE} ncdiag\n")
+
+
+def test_hosts_that_do_not_answer_are_findings(fleet: Hosts, sweep: Sweep) -> None:
+    """One without an sshd, one whose network is down, one that never ends."""
+    for pid in fleet.pids("n2"):
+        os.kill(pid, signal.SIGKILL)
+    fleet.run("n3", "ip", "link", "set", "eth0", "down")
+    try:
+        with fleet.stuck("sh", "n4"):
+            done = sweep("check", "--nodes", "n[1-5]", "--host-timeout", "8", "--format", "json")
+            for pid in work(fleet):
+                os.kill(pid, signal.SIGKILL)  # its shell never came to what we asked
+    finally:
+        fleet.run("n3", "ip", "link", "set", "eth0", "up")
+        fleet.serve("n2")
+    told = report(done)
+    silent = [f for f in told["findings"] if f["name"] == "host-unanswered"]
+    why = {finding["hosts"]: finding["title"] for finding in silent}
+    assert "Connection refused" in why["n2"]
+    assert "No route to host" in why["n3"] or "timed out" in why["n3"]
+    assert "it did not answer within 8 s" in why["n4"]
+    assert {"n1", "n5"} <= {item["source"] for item in told["inputs"]}
+    assert found(told, "launcher-ssh-unreachable")
+    assert b"2 of 5 hosts answered" in done.stderr
+    assert until(lambda: not work(fleet))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_when_it_is_stopped(
+    fleet: Hosts, program: list[str], tmp_path: Path, number: signal.Signals
+) -> None:
+    with fleet.stuck("dmesg", "n1", "n2", "n3"):
+        line = [*program, "check", "--nodes", "n[1-3]", "--via", "ssh", "--ssh-options", fleet.ssh]
+        with subprocess.Popen(
+            [*fleet.head, *line], cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        ) as running:  # fmt: skip
+            assert until(lambda: {name_of(pid) for pid in work(fleet)} >= {"sleep"})
+            (sweeping,) = [pid for pid in fleet.pids("head") if is_sweep(pid)]
+            os.kill(sweeping, number)
+            running.communicate()
+        assert until(lambda: not work(fleet)), [name_of(pid) for pid in work(fleet)]
+        assert until(lambda: not fleet.pids("head"))
+
+
+def is_sweep(pid: int) -> bool:
+    words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    return b"--nodes" in words and b"sh" not in words[:1] and name_of(pid) not in {"ip", "unshare", "sh"}

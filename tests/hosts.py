@@ -1,0 +1,169 @@
+"""Hosts that are network namespaces: each with interfaces, a name and an sshd of its own, behind one switch."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from processes import until
+
+SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin") or ""
+TOOLS = ("ip", "ssh", "ssh-keygen", "unshare")
+NETWORK = "10.77"
+
+_SSHD = """
+Port 22
+ListenAddress 0.0.0.0
+HostKey {folder}/host_key
+AuthorizedKeysFile {folder}/key.pub
+PidFile none
+UsePAM no
+StrictModes no
+MaxStartups 500
+MaxSessions 100
+PermitRootLogin yes
+PrintMotd no
+SetEnv PATH={folder}/bin:{path}
+"""
+_SSH = """
+Host n*
+  ProxyCommand none
+  User root
+  IdentityFile {folder}/key
+  StrictHostKeyChecking no
+  UserKnownHostsFile /dev/null
+  LogLevel ERROR
+{names}
+"""
+
+
+class Hosts:
+    """``head`` and ``n1`` ... in namespaces; `head` is the prefix of a command line that runs on the head."""
+
+    def __init__(self, folder: Path, count: int) -> None:
+        self.folder, self.names = folder, [f"n{number}" for number in range(1, count + 1)]
+        self.tag = f"nc{uuid.uuid4().hex[:6]}"
+        self.head = self.inside("head")
+        self.ssh = f"-F {folder}/ssh_config"
+        self._servers: list[subprocess.Popen[bytes]] = []
+
+    def space(self, host: str) -> str:
+        """The namespace of a host."""
+        return f"{self.tag}{host}"
+
+    def inside(self, host: str) -> list[str]:
+        """What goes in front of a command line for it to run on a host."""
+        return [
+            "ip",
+            "netns",
+            "exec",
+            self.space(host),
+            "unshare",
+            "-u",
+            "sh",
+            "-c",
+            f'hostname {host} && exec "$@"',
+            "sh",
+        ]
+
+    def address(self, host: str) -> str:
+        """The address of its interface eth0."""
+        number = 0 if host == "head" else int(host[1:])
+        return f"{NETWORK}.{number // 250}.{number % 250 + 1}"
+
+    def start(self) -> None:
+        """Make the namespaces and wires, and start an sshd on each host but the head."""
+        for key in ("key", "host_key"):
+            _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.folder / key))
+        names = "\n".join(f"Host {name}\n  HostName {self.address(name)}" for name in self.names)
+        (self.folder / "bin").mkdir()
+        (self.folder / "sshd_config").write_text(_SSHD.format(folder=self.folder, path=os.environ["PATH"]))
+        (self.folder / "ssh_config").write_text(_SSH.format(folder=self.folder, names=names))
+        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
+        everyone = ["switch", "head", *self.names]
+        _ip([f"netns add {self.space(host)}" for host in everyone])
+        switch = ["link add br0 type bridge", "link set br0 up"]
+        for place, host in enumerate(everyone[1:]):
+            switch.append(f"link add p{place} type veth peer name eth0 netns {self.space(host)}")
+            switch += [f"link set p{place} master br0", f"link set p{place} up"]
+        _ip(switch, self.space("switch"))
+        for host in everyone[1:]:
+            address = f"addr add {self.address(host)}/16 dev eth0"
+            _ip(["link set lo up", address, "link set eth0 up"], self.space(host))
+        for host in self.names:
+            self.serve(host)
+        for host in self.names:
+            up = until(lambda host=host: b":22" in self.run(host, "ss", "-Hltn").stdout)  # type: ignore[misc]
+            assert up, f"no sshd on {host}"
+
+    def serve(self, host: str) -> None:
+        """Start the sshd of a host."""
+        line = [*self.inside(host), SSHD, "-D", "-e", "-f", str(self.folder / "sshd_config")]
+        with (self.folder / f"{host}.sshd").open("wb") as log:
+            self._servers.append(subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+
+    def run(self, host: str, *words: str) -> subprocess.CompletedProcess[bytes]:
+        """Run a command on a host."""
+        return subprocess.run([*self.inside(host), *words], capture_output=True, check=False)
+
+    @contextlib.contextmanager
+    def stuck(self, program: str, *names: str) -> Iterator[None]:
+        """On these hosts, as long as the context lasts, a program does not come to an end."""
+        there, tool = "|".join(names), self.folder / "bin" / program
+        real = shutil.which(program)
+        tool.write_text(f'#!/bin/bash\ncase $(hostname) in {there}) exec sleep 300;; esac\nexec {real} "$@"\n')
+        tool.chmod(0o755)
+        yield
+        tool.unlink()
+
+    def pids(self, host: str) -> list[int]:
+        """The processes of a host."""
+        shown = subprocess.run(["ip", "netns", "pids", self.space(host)], capture_output=True, text=True, check=False)
+        return [int(word) for word in shown.stdout.split()]
+
+    def stop(self) -> None:
+        """End what runs in the namespaces, and remove them."""
+        for host in ("switch", "head", *self.names):
+            for pid in self.pids(host):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        for server in self._servers:
+            server.wait()
+        for host in ("switch", "head", *self.names):
+            subprocess.run(["ip", "netns", "del", self.space(host)], capture_output=True, check=False)
+
+
+@contextlib.contextmanager
+def hosts(folder: Path, count: int) -> Iterator[Hosts]:
+    """So many hosts, for as long as the context lasts."""
+    made = Hosts(folder, count)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
+
+
+def missing() -> str:
+    """What is missing here to make hosts; empty for nothing."""
+    if os.geteuid() != 0:
+        return "network namespaces take root"
+    if not SSHD:
+        return "sshd is not installed (openssh-server)"
+    return next((f"{tool} is not installed" for tool in TOOLS if shutil.which(tool) is None), "")
+
+
+def _run(*words: str) -> None:
+    subprocess.run(words, check=True, capture_output=True)
+
+
+def _ip(lines: Sequence[str], namespace: str = "") -> None:
+    inside = ["-n", namespace] if namespace else []
+    text = "\n".join(lines)
+    subprocess.run(["ip", *inside, "-batch", "-"], input=text, text=True, check=True, capture_output=True)
