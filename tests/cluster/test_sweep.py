@@ -15,6 +15,9 @@ from hosts import Hosts
 from processes import until
 
 from ncdiag.cluster import remote
+from ncdiag.cluster.envelope import Envelopes
+from ncdiag.cluster.model import Answer
+from ncdiag.cluster.sweep import machines
 
 Sweep = Callable[..., subprocess.CompletedProcess[bytes]]
 pytestmark = [pytest.mark.root, pytest.mark.xdist_group("fleet")]
@@ -48,7 +51,7 @@ def name_of(pid: int) -> str:
 
 def listing() -> set[str]:
     folders = ["/tmp", "/var/tmp", "/dev/shm", "/root"]  # noqa: S108  (looked at, not written)
-    return {f"{folder}/{name}" for folder in folders for name in os.listdir(folder)}
+    return {str(path) for folder in folders for path in Path(folder).iterdir()}
 
 
 def test_all_answer(fleet: Hosts, sweep: Sweep) -> None:
@@ -71,10 +74,6 @@ def test_a_program_is_sent_where_there_is_none(fleet: Hosts, sweep: Sweep, monke
     monkeypatch.setattr("ncdiag.cluster.remote._PYTHONS", "no-python-here")
     line = [*fleet.head, "ssh", "-F", f"{fleet.folder}/ssh_config", "n1", remote.pushed(20)]
     alone = subprocess.run(line, capture_output=True, check=False, stdin=subprocess.DEVNULL)
-    from ncdiag.cluster.model import Answer
-    from ncdiag.cluster.sweep import machines
-    from ncdiag.cluster.envelope import Envelopes
-
     taken = Envelopes()
     for text in alone.stdout.decode().splitlines():
         taken.take(text)
@@ -121,7 +120,8 @@ def test_nothing_is_left_when_it_is_stopped(
     with fleet.stuck("dmesg", "n1", "n2", "n3"):
         line = [*program, "check", "--nodes", "n[1-3]", "--via", "ssh", "--ssh-options", fleet.ssh]
         with subprocess.Popen(
-            [*fleet.head, *line], cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            [*fleet.head, *line], cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         ) as running:  # fmt: skip
             assert until(lambda: {name_of(pid) for pid in work(fleet)} >= {"sleep"})
             (sweeping,) = [pid for pid in fleet.pids("head") if is_sweep(pid)]
