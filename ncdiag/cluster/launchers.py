@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import selectors
 import shlex
 import shutil
 import signal
 import subprocess
-import threading
+import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-
-import msgspec
 
 from ncdiag.bare.run import run
 from ncdiag.cluster.envelope import Envelopes
@@ -22,7 +21,9 @@ from ncdiag.facts.fold import fold_hosts
 
 _GRACE = 15
 """Seconds beyond those of a host: until all processes are started, and until the last of them is told to end."""
-_WORDS = 20
+_LAST = 2
+"""Seconds for a launcher to end."""
+_WORDS, _LONGEST = 20, 400
 _UP = ("idle", "mix", "alloc", "comp", "resv")
 """How the states begin in which Slurm starts processes on a node (sinfo(1))."""
 _ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -67,7 +68,8 @@ def by_mpirun(hosts: Sequence[str], command: str, wish: Wish) -> list[Answer]:
     said = run(["mpirun", "--version"], _GRACE).output.decode("utf-8", "replace")
     hydra = "HYDRA" in said or "Intel" in said
     where = ["-hosts", ",".join(hosts), "-ppn", "1"] if hydra else ["-H", ",".join(f"{h}:1" for h in hosts)]
-    argv = ["mpirun", *where, "-n", str(len(hosts)), *shlex.split(wish.options), "sh", "-c", command]
+    quiet = f"{command} </dev/null"  # what most ranks have as standard input ends at once, and means nothing
+    argv = ["mpirun", *where, "-n", str(len(hosts)), *shlex.split(wish.options), "sh", "-c", quiet]
     return _asked(argv, hosts, wish, _ROOT if os.geteuid() == 0 else {})
 
 
@@ -76,55 +78,63 @@ def _asked(argv: Sequence[str], hosts: Sequence[str], wish: Wish, more: Mapping[
     if shutil.which(argv[0]) is None:
         return [Answer(host, problem=f"{argv[0]} is not installed here") for host in hosts]
     envelopes, said = Envelopes(), deque[str](maxlen=_WORDS)
-    with subprocess.Popen(  # noqa: S603  (an argument list)
+    process = subprocess.Popen(  # noqa: S603  (an argument list)
         list(argv), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-        env={**os.environ, **more}, text=True, errors="replace",
-    ) as process:  # fmt: skip
-        reading = threading.Thread(target=_read, args=(process, envelopes, said, wish), daemon=True)
-        reading.start()
-        late = False
-        try:
-            process.wait(wish.seconds + _GRACE)
-        except subprocess.TimeoutExpired:
-            late = True
-        finally:
-            _end(process)
-            reading.join(_GRACE)
-    names = {**{name.partition(".")[0]: name for name in envelopes.hosts()}, **{n: n for n in envelopes.hosts()}}
+        env={**os.environ, **more},
+    )  # fmt: skip
+    late = True
+    try:
+        for line in _lines(process, time.monotonic() + wish.seconds + _GRACE):
+            if envelopes.take(line):
+                wish.tell(sum(map(envelopes.is_whole, envelopes.hosts())))
+            elif line.strip():
+                said.append(line.strip()[:_LONGEST])
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_LAST)
+            late = False
+    finally:
+        _end(process)
+    short = {name.partition(".")[0]: name for name in envelopes.hosts()}  # a host may call itself by its full name
     why = f"no answer within {wish.seconds:g} s" if late else _why(argv[0], process.returncode, said)
-    answers = [
-        _answer(host, names.get(host) or names.get(host.partition(".")[0], host), envelopes, why) for host in hosts
-    ]
-    first = next((number for number, answer in enumerate(answers) if answer.problem), None)
-    if first is not None:  # what the launcher printed is of no one host: it is told once
-        answers[first] = msgspec.structs.replace(answers[first], said=tuple(text for text in said if NONE not in text))
+    answers = [_answer(host, short.get(host.partition(".")[0], host), envelopes, why) for host in hosts]
+    if any(answer.problem for answer in answers):  # what the launcher printed may be of any of them
+        told = tuple(text for text in said if NONE not in text)
+        answers.append(Answer("", problem=f"{argv[0]} was asked", said=told))
     return answers
 
 
-def _read(process: subprocess.Popen[str], envelopes: Envelopes, said: deque[str], wish: Wish) -> None:
-    for line in process.stdout or ():
-        if envelopes.take(line):
-            wish.tell(sum(map(envelopes.is_whole, envelopes.hosts())))
-        elif line.strip():
-            said.append(line.strip()[:400])
+def _lines(process: subprocess.Popen[bytes], deadline: float) -> Iterator[str]:
+    """The lines of a process until its output ends or it is too late: what it left behind may keep the output open."""
+    if process.stdout is None:
+        return
+    rest = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while (left := deadline - time.monotonic()) > 0:
+            if not selector.select(min(left, _LAST)):
+                if process.poll() is not None:
+                    break
+                continue
+            piece = os.read(process.stdout.fileno(), 1 << 16)
+            *whole, rest = (rest + piece).split(b"\n")
+            yield from (line.decode("utf-8", "replace") for line in whole)
+            if not piece:
+                break
+    yield rest.decode("utf-8", "replace")
 
 
-def _end(process: subprocess.Popen[str]) -> None:
-    """End a launcher, its processes first: they see standard input end."""
-    with contextlib.suppress(OSError):
-        if process.stdin is not None:
-            process.stdin.close()
-    for number in _signals(process):
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, number)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(5)
-
-
-def _signals(process: subprocess.Popen[str]) -> Iterator[int]:
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a launcher: its processes see standard input end, and it has a moment to end the rest."""
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.close()
     for number in (signal.SIGTERM, signal.SIGKILL):
-        if process.poll() is None:
-            yield number
+        with contextlib.suppress(OSError):
+            if process.poll() is None:
+                os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_LAST)
 
 
 def _why(launcher: str, code: int | None, said: Sequence[str]) -> str:

@@ -10,7 +10,8 @@ import msgspec
 class Answer(msgspec.Struct, frozen=True):
     """What came back from a host: its ``data``, or the ``problem`` why there is none, a part of a sentence.
 
-    ``said`` are the last lines that ssh, a launcher or the host printed beside it.
+    ``said`` are the last lines that ssh or the host printed beside it. An answer without a ``host`` has those of a
+    launcher, which may be of any host.
     """
 
     host: str

@@ -106,9 +106,12 @@ def machines(answer: Answer) -> list[Seen]:
 def _silent(answer: Answer) -> Elsewhere:
     """What was printed in place of the answer, read as any output, and the line that says that there is none."""
     host = answer.host
-    lines = [*answer.said, f"ncdiag: {host} gave no answer to the sweep: {answer.problem}"]
-    source = TextSource.of_bytes(f"sweep of {host}", "".join(f"{line}\n" for line in lines).encode())
+    last = [f"ncdiag: {host} gave no answer to the sweep: {answer.problem}"] if host else []
+    lines = [*answer.said, *last]
+    source = TextSource.of_bytes(
+        f"sweep of {host}" if host else answer.problem, "".join(f"{line}\n" for line in lines).encode()
+    )
     reading = read_source(source)
-    found = tuple(msgspec.structs.replace(o, host=o.host or host) for o in reading.observations)
+    found = tuple(msgspec.structs.replace(o, host=o.host or host or None) for o in reading.observations)
     read = (msgspec.structs.replace(reading, observations=found),)
-    return Elsewhere(name=host, host=host, read=read, unseen=(answer.problem,))
+    return Elsewhere(name=host or answer.problem, host=host, read=read, unseen=(answer.problem,))

@@ -52,7 +52,8 @@ def swept(
     wish = Wish(seconds=seconds, fanout=fanout, options=options, tell=_teller(quiet=quiet))
     found = sweep(nodes, None if via is Via.auto else via.value, wish, push=push)
     if not quiet:
-        say(f"{sum(not machine.is_silent for machine in found)} of {len(found)} hosts answered")
+        asked = [machine for machine in found if machine.host]
+        say(f"{sum(not machine.is_silent for machine in asked)} of {len(asked)} hosts answered")
     return found
 
 
