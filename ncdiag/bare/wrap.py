@@ -17,7 +17,9 @@ from typing import Iterator, List
 
 MARK = "NCDIAG1"
 _WIDTH = 600
-"""Characters of a line: launchers cut lines of about 1,000."""
+"""Characters of data in a line: Slurm cuts lines of 1,024."""
+_RECORD = 4096
+"""Bytes that mpirun reads at once (IOF_BASE_MSG_MAX): it puts those of other ranks between, in the middle of a line."""
 
 
 def own_name() -> str:
@@ -26,13 +28,21 @@ def own_name() -> str:
 
 
 def wrapped(data: bytes, host: str) -> Iterator[str]:
-    """``NCDIAG1 HOST NUMBER BASE64`` for each piece of the compressed data, then ``NCDIAG1 HOST end COUNT``."""
+    """Records of lines: ``NCDIAG1 HOST NUMBER BASE64`` for each piece of the compressed data, then ``... end COUNT``.
+
+    Blanks fill each record to `_RECORD` bytes.
+    """
     name = "".join(letter if letter.isalnum() or letter in "-._" else "_" for letter in host) or "_"
     text = base64.b64encode(zlib.compress(data, 6)).decode("ascii")
     pieces = [text[begin : begin + _WIDTH] for begin in range(0, len(text), _WIDTH)]
-    for number, piece in enumerate(pieces):
-        yield f"{MARK} {name} {number} {piece}\n"
-    yield f"{MARK} {name} end {len(pieces)}\n"
+    lines = ["{} {} {} {}".format(MARK, name, number, piece) for number, piece in enumerate(pieces)]
+    record = ""
+    for line in [*lines, "{} {} end {}".format(MARK, name, len(pieces))]:
+        if len(record) + len(line) >= _RECORD:
+            yield record[:-1].ljust(_RECORD - 1) + "\n"
+            record = ""
+        record += line + "\n"
+    yield record[:-1].ljust(_RECORD - 1) + "\n"
 
 
 def leave_with_caller(seconds: float) -> None:

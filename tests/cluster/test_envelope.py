@@ -19,13 +19,17 @@ from ncdiag.cluster.envelope import Envelopes
 NOISE = ["Welcome to n1!", "", f"{MARK}", f"{MARK} n1 x y", "srun: warning: x", f"{MARK} n1 end", "\x1b[0m", "1: "]
 
 
+def sent_lines(data: bytes, host: str) -> list[str]:
+    return "".join(wrapped(data, host)).splitlines(keepends=True)
+
+
 @examples(60)
 @given(
     st.dictionaries(st.sampled_from(["n1", "n2", "gpu-07.site"]), st.binary(max_size=4000), min_size=1),
     st.sampled_from(["", "3: ", "[1,0]<stdout>:", "n7: "]), st.randoms(use_true_random=False),
 )  # fmt: skip
 def test_lines_come_in_any_order(sent: dict[str, bytes], label: str, order: random.Random) -> None:
-    lines = [line for host, data in sent.items() for line in wrapped(data, host)] + NOISE
+    lines = [line for host, data in sent.items() for line in sent_lines(data, host)] + NOISE
     order.shuffle(lines)
     taken = Envelopes()
     for line in lines:
@@ -33,20 +37,24 @@ def test_lines_come_in_any_order(sent: dict[str, bytes], label: str, order: rand
     assert {host: taken.data(host) for host in taken.hosts()} == sent
 
 
-def test_lines_are_short() -> None:
-    assert max(map(len, wrapped(os.urandom(10_000), "h" * 60))) < 700
+def test_lines_are_short_and_none_goes_across_the_border_of_a_record() -> None:
+    """mpirun reads 4,096 bytes at once and puts those of other ranks between them."""
+    text = "".join(wrapped(os.urandom(10_000), "h" * 60))
+    assert max(len(line.rstrip()) for line in text.splitlines()) < 700
+    assert len(text) % 4096 == 0
+    assert all(text[end] == "\n" for end in range(4095, len(text), 4096))
 
 
 def test_names_with_odd_letters_stay_one_word() -> None:
     taken = Envelopes()
-    for line in wrapped(b"x", "a b\n"):
+    for line in sent_lines(b"x", "a b\n"):
         taken.take(line)
     assert taken.hosts() == ["a_b_"]
 
 
 def test_a_known_sender_counts_more_than_what_he_calls_himself() -> None:
     taken = Envelopes()
-    for line in wrapped(b"x", "localhost"):
+    for line in sent_lines(b"x", "localhost"):
         taken.take(line, "n7")
     assert taken.data("n7") == b"x"
 
@@ -60,7 +68,7 @@ def test_what_gzip_packed_is_read_as_well() -> None:
 
 
 def test_a_lost_or_damaged_part_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = list(wrapped(os.urandom(3000), "n1"))
+    lines = sent_lines(os.urandom(3000), "n1")
     for kept in (lines[1:], lines[:-1], lines[:1] + lines[2:]):
         taken = Envelopes()
         for line in kept:
@@ -68,13 +76,13 @@ def test_a_lost_or_damaged_part_is_said(monkeypatch: pytest.MonkeyPatch) -> None
         with pytest.raises(ValueError, match="a part of its answer is missing"):
             taken.data("n1")
     damaged = Envelopes()
-    for line in [lines[0].replace(lines[0][-40:], "A" * 39 + "\n"), *lines[1:]]:
+    for line in [lines[0].rstrip()[:-40] + "A" * 40, *lines[1:]]:
         damaged.take(line)
     with pytest.raises(ValueError, match="damaged"):
         damaged.data("n1")
     monkeypatch.setattr(envelope, "LIMIT", 1000)
     bomb = Envelopes()
-    for line in wrapped(b"\0" * 5000, "n1"):
+    for line in sent_lines(b"\0" * 5000, "n1"):
         bomb.take(line)
     with pytest.raises(ValueError, match="too long"):
         bomb.data("n1")
