@@ -10,7 +10,7 @@ import importlib
 import itertools
 import pkgutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -27,7 +27,7 @@ _CODE_FOLDERS = ("engine", "facts", "nccl/vocabulary", "messages/vocabulary", "k
 """Compiled rules are out of date when one of these changes: they hold what facts and events looked like."""
 
 
-def rules(extra_dirs: Iterable[Path] = ()) -> tuple[Rule, ...]:
+def rules(extra_dirs: Collection[Path] = ()) -> tuple[Rule, ...]:
     """All rules by code, without their examples; ``extra_dirs`` are private packs (``<area>/<name>.toml``).
 
     Raises DefinitionError for a rule that is wrong or whose code or name is taken, UsageError where no folder is.

@@ -72,7 +72,7 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session")
-def need() -> Callable[[str, bool, str], None]:
+def need() -> Callable[[str, object, str], None]:
     """``need("nccl", available, reason)``: skip when it is not available, fail when it was promised."""
 
     def check(name: str, available: object, reason: str) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 from time import process_time
-from typing import Any
+from typing import TypeVar
+
+T = TypeVar("T")
 
 TIMES = 8
 """How much larger the larger input is: linear work takes 8 times as long, quadratic work 64 times."""
@@ -19,7 +21,7 @@ LEAST, MOST, ENOUGH = 3, 20, 0.02
 """The smaller input is tried so often at least and at most, and until so many seconds have been measured."""
 
 
-def assert_linear(work: Callable[[Any], object], make: Callable[[int], Any], size: int) -> None:
+def assert_linear(work: Callable[[T], object], make: Callable[[int], T], size: int) -> None:
     """Fail unless ``work(make(8 * size))`` takes at most 24 times as long as ``work(make(size))``, or next to nothing.
 
     Seconds are those of the CPU in this process, the best of several rounds, so that neither other programs nor a slow
@@ -35,7 +37,12 @@ def assert_linear(work: Callable[[Any], object], make: Callable[[int], Any], siz
             gc.enable()
 
 
-def _assert_linear(work: Callable[[Any], object], make: Callable[[int], Any], size: int) -> None:
+def again(piece: str, start: str = "") -> Callable[[int], str]:
+    """What makes texts of ``start`` and so many pieces."""
+    return lambda size: start + piece * size
+
+
+def _assert_linear(work: Callable[[T], object], make: Callable[[int], T], size: int) -> None:
     cpu_seconds(work, make(size - 1))  # compiles, imports and fills tables
     small: list[float] = []
     while len(small) < LEAST or (sum(small) < ENOUGH and len(small) < MOST):
@@ -50,7 +57,7 @@ def _assert_linear(work: Callable[[Any], object], make: Callable[[int], Any], si
     raise AssertionError(msg)
 
 
-def cpu_seconds(work: Callable[[Any], object], given: object) -> float:
+def cpu_seconds(work: Callable[[T], object], given: T) -> float:
     """CPU seconds of this process that ``work(given)`` takes."""
     begin = process_time()
     work(given)

@@ -16,9 +16,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from ncdiag.diagnose import Options, diagnose
+from ncdiag import triage
 from ncdiag.report.model import Finding, Report
-from ncdiag.sources.files import open_sources
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -35,7 +34,7 @@ CASES = pathlib.Path(__file__).parent.parent / "fixtures" / "cases"
 def report_of(folder: pathlib.Path, case: dict[str, Any]) -> Report:
     """The report on the case's input files."""
     names = case.get("input") or sorted(p.name for p in folder.iterdir() if p.name != "case.toml")
-    return diagnose(open_sources([str(folder / name) for name in names]), Options())
+    return triage([folder / name for name in names])
 
 
 def words_of(finding: Finding) -> str:

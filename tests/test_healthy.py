@@ -7,9 +7,10 @@ import pathlib
 import pytest
 from generate import healthy
 
+from ncdiag import triage
 from ncdiag.diagnose import diagnose
 from ncdiag.report.model import Report
-from ncdiag.sources.files import TextSource, open_sources
+from ncdiag.sources.files import TextSource
 
 HERE = pathlib.Path(__file__).parent
 HEALTHY = HERE.parent / "fixtures" / "healthy"
@@ -22,7 +23,7 @@ def complaints(report: Report) -> list[str]:
 
 @pytest.mark.parametrize("fabric", healthy.FABRICS)
 @pytest.mark.parametrize("release", healthy.RELEASES)
-def test_a_generated_healthy_job_is_silent(release: str, fabric: str) -> None:
+def test_a_generated_healthy_job_is_silent(release: str, fabric: healthy.Fabric) -> None:
     log = healthy.healthy_log(healthy.healthy_job(release, fabric))
     report = diagnose([TextSource.of_bytes("job.log", log.encode())])
     assert complaints(report) == []
@@ -55,7 +56,7 @@ def test_sixteen_ranks_with_gdr_say_what_was_looked_at_and_what_was_not() -> Non
 
 @pytest.mark.parametrize("folder", sorted(p for p in HEALTHY.iterdir() if p.is_dir()), ids=lambda p: p.name)
 def test_a_capture_of_a_healthy_machine_is_silent(folder: pathlib.Path) -> None:
-    assert complaints(diagnose(open_sources([str(folder)]))) == []
+    assert complaints(triage(folder)) == []
 
 
 def test_a_part_of_what_the_driver_tells_of_a_healthy_gpu_is_no_complaint() -> None:

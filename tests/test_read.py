@@ -16,13 +16,14 @@ import msgspec
 import pytest
 from generate import healthy
 
+from ncdiag.machine.inputs import inputs
 from ncdiag.reading import workers
 from ncdiag.reading.many import read_all
 from ncdiag.reading.model import Reading
 from ncdiag.reading.one import read_source
 from ncdiag.reading.parts import Parts, read_part
 from ncdiag.reading.stop import Stop
-from ncdiag.sources.files import TextSource, open_sources
+from ncdiag.sources.files import TextSource
 from ncdiag.sources.text import Cleaner, clean_part
 
 MIXED = """\
@@ -112,11 +113,9 @@ def test_what_was_changed_is_told_once_for_all_parts() -> None:
 
 
 def test_several_processes_read_like_one(log: Path, small_parts: None) -> None:
-    (whole,) = read_all(open_sources([str(log)]), processes=1).readings
+    (whole,) = read_all(inputs([str(log)]), processes=1).readings
     told: list[tuple[int, int]] = []
-    (parted,) = read_all(
-        open_sources([str(log)]), processes=2, worthwhile=0, progress=lambda *now: told.append(now)
-    ).readings
+    (parted,) = read_all(inputs([str(log)]), processes=2, worthwhile=0, progress=lambda *now: told.append(now)).readings
     assert parted == whole
     assert told[-1] == (log.stat().st_size, log.stat().st_size)
     assert len(told) > 5
@@ -124,8 +123,8 @@ def test_several_processes_read_like_one(log: Path, small_parts: None) -> None:
 
 def test_a_file_that_cannot_be_parted_is_read_whole(log: Path, small_parts: None) -> None:
     log.write_bytes(log.read_text().encode("utf-16"))
-    (whole,) = read_all(open_sources([str(log)]), processes=1).readings
-    (parted,) = read_all(open_sources([str(log)]), processes=2, worthwhile=0).readings
+    (whole,) = read_all(inputs([str(log)]), processes=1).readings
+    (parted,) = read_all(inputs([str(log)]), processes=2, worthwhile=0).readings
     assert parted == whole
     assert "read as UTF-16-LE" in parted.notes
 
@@ -135,7 +134,7 @@ def test_a_mixture_keeps_its_order(tmp_path: Path, log: Path, small_parts: None)
     for number, path in enumerate(paths):
         path.write_text(f"host{number}:1:1 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.{number}<0>\n")
     names = [str(path) for path in [*paths[:9], tmp_path / "none", log, *paths[9:]]]
-    one, several = (read_all(open_sources(names), processes=count, worthwhile=0) for count in (1, 2))
+    one, several = (read_all(inputs(names), processes=count, worthwhile=0) for count in (1, 2))
     assert [text.source if isinstance(text, Reading) else text.name for text in several.texts] == names
     assert several == one
 
@@ -146,9 +145,9 @@ def test_thousands_of_files_need_few_descriptors(tmp_path: Path) -> None:
             f"host{rank // 8}:{1000 + rank}:9 [{rank % 8}] NCCL INFO comm 0x5d0 rank {rank} nranks 1500 cudaDev {rank % 8} busId 1b000 - Init COMPLETE\n"
         )
     code = (
-        "import resource, sys; from ncdiag.reading.many import read_all; from ncdiag.sources.files import open_sources;"
+        "import resource, sys; from ncdiag.reading.many import read_all; from ncdiag.machine.inputs import inputs;"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64));"
-        "job = read_all(open_sources([sys.argv[1]]), processes=2, worthwhile=0).job();"
+        "job = read_all(inputs([sys.argv[1]]), processes=2, worthwhile=0).job();"
         "print([rank.rank for rank in job.ranks] == list(range(1500)))"
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, check=False)
@@ -157,7 +156,7 @@ def test_thousands_of_files_need_few_descriptors(tmp_path: Path) -> None:
 
 def test_an_interruption_leaves_what_was_read(log: Path, small_parts: None) -> None:
     stop = Stop()
-    case = read_all(open_sources([str(log)]), processes=2, worthwhile=0, progress=lambda *_: stop.ask(), stop=stop)
+    case = read_all(inputs([str(log)]), processes=2, worthwhile=0, progress=lambda *_: stop.ask(), stop=stop)
     (reading,) = case.readings
     assert 0 < reading.lines < log.read_bytes().count(b"\n")
     assert reading.notes == ("interrupted: the rest was not read",)
@@ -170,9 +169,9 @@ def test_an_interruption_leaves_what_was_read(log: Path, small_parts: None) -> N
 def test_what_a_dead_worker_left_is_read_here(log: Path, small_parts: None, monkeypatch: pytest.MonkeyPatch) -> None:
     if threading.active_count() > 1:
         pytest.skip("workers are not forked beside other threads, so that they do not know the function of the test")
-    (whole,) = read_all(open_sources([str(log)]), processes=1).readings
+    (whole,) = read_all(inputs([str(log)]), processes=1).readings
     monkeypatch.setattr(workers, "read_part", lambda *_: os._exit(1))
-    assert read_all(open_sources([str(log)]), processes=2, worthwhile=0).readings == [whole]
+    assert read_all(inputs([str(log)]), processes=2, worthwhile=0).readings == [whole]
 
 
 def test_without_processes_everything_is_read_here(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,8 +180,8 @@ def test_without_processes_everything_is_read_here(log: Path, monkeypatch: pytes
         raise OSError(reason)
 
     monkeypatch.setattr(workers, "ProcessPoolExecutor", refuse)
-    (whole,) = read_all(open_sources([str(log)]), processes=1).readings
-    assert read_all(open_sources([str(log)]), processes=2, worthwhile=0).readings == [whole]
+    (whole,) = read_all(inputs([str(log)]), processes=1).readings
+    assert read_all(inputs([str(log)]), processes=2, worthwhile=0).readings == [whole]
 
 
 def test_memory_is_the_same_for_a_log_forty_times_as_long(tmp_path: Path) -> None:
@@ -200,7 +199,7 @@ def test_memory_is_the_same_for_a_log_forty_times_as_long(tmp_path: Path) -> Non
 
 
 def test_parts_of_ranks_are_one_job(log: Path, small_parts: None) -> None:
-    job = read_all(open_sources([str(log)]), processes=2, worthwhile=0).job()
+    job = read_all(inputs([str(log)]), processes=2, worthwhile=0).job()
     assert job.nranks == 128
     assert len(job.ranks) == 128 + 1
     assert {rank.last_ops[0].communicator for rank in job.ranks if rank.last_ops} == {
@@ -231,8 +230,8 @@ def test_rows_that_nccl_prints_into_are_read_whole(tmp_path: Path, host: str, co
     whole, broken = tmp_path / "whole.log", tmp_path / "broken.log"
     whole.write_text(ROWS)
     broken.write_text("\n".join(lines) + "\n")
-    [run] = read_all(open_sources([str(whole)])).job().benchmarks
-    job = read_all(open_sources([str(broken)])).job()
+    [run] = read_all(inputs([str(whole)])).job().benchmarks
+    job = read_all(inputs([str(broken)])).job()
     assert [found.rows for found in job.benchmarks] == [run.rows]
     assert len(run.rows) == 3
     assert [found.name for found in job.hosts] == [host]

@@ -11,18 +11,18 @@ from ncdiag.report import renderer
 from ncdiag.report.model import Report
 from ncdiag.sources.files import TextSource
 
-RULES = {
+RULES: dict[generator.Fault, str] = {
     "veth": "socket-virtual-ifname", "version": "version-nccl-mismatch", "gdr": "gdr-disabled-for-hca",
     "gid": "roce-gid-link-local",
 }  # fmt: skip
 
 
-def log_of(job) -> bytes:  # noqa: ANN001
+def log_of(job: generator.Large) -> bytes:
     return "".join(line + "\n" for line in generator.lines(job)).encode()
 
 
 @pytest.mark.parametrize("fault", RULES)
-def test_a_fault_of_one_host_of_many_is_found_there(fault: str) -> None:
+def test_a_fault_of_one_host_of_many_is_found_there(fault: generator.Fault) -> None:
     job = generator.large("2.27.7", "roce", nodes=24, faults=(fault,), seed=5)
     report = diagnose([TextSource.of_bytes("job.log", log_of(job))])
     named = {finding.name: finding for finding in report.findings}
@@ -44,6 +44,7 @@ def test_a_missing_rank_prints_nothing_and_nobody_completes() -> None:
     job = generator.large("2.27.7", "roce", nodes=4, faults=("missing",))
     report = diagnose([TextSource.of_bytes("job.log", log_of(job))])
     assert report.summary.nranks == 32
+    assert job.missing_rank is not None
     assert b" rank %d " % job.missing_rank not in log_of(job)
     assert b"Init COMPLETE" not in log_of(job)
 

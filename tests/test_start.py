@@ -148,7 +148,8 @@ def asked_for(package: Path) -> set[str]:
     nodes = (node for path in package.rglob("*.py") for node in ast.walk(ast.parse(path.read_text())))
     reads = {"compiled.load", "compiled.hold"}
     calls = (node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) in reads)
-    return {call.args[0].value for call in calls if isinstance(call.args[0], ast.Constant)}
+    words = (call.args[0].value for call in calls if isinstance(call.args[0], ast.Constant))
+    return {word for word in words if isinstance(word, str)}
 
 
 def test_a_wheel_carries_all_that_is_read_compiled(copy: Path, tmp_path: Path) -> None:
@@ -157,13 +158,13 @@ def test_a_wheel_carries_all_that_is_read_compiled(copy: Path, tmp_path: Path) -
     shutil.copytree(copy / "ncdiag", site / "ncdiag", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(copy / "rules", site / "ncdiag" / "_rules")
     shipped = site / "ncdiag" / "_compiled"
-    subprocess.run([sys.executable, "-m", "ncdiag.catalogue", "build", shipped], cwd=copy, check=True)
+    subprocess.run([sys.executable, "-m", "ncdiag.catalogue", "build", str(shipped)], cwd=copy, check=True)
     variable = {"rules", trials.LEXER.name, context.LEXER.name}
     assert {path.stem for path in shipped.iterdir()} == asked_for(site / "ncdiag") | variable
     paste = tmp_path / "paste.txt"
     paste.write_text("n1:1:1 [0] NCCL INFO NCCL version 2.21.5+cuda12.4\nTraceback (most recent call last):\n")
     env = {**os.environ, "PYTHONPATH": str(site), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    command = [sys.executable, "-m", "ncdiag", "parse", paste]
+    command = [sys.executable, "-m", "ncdiag", "parse", str(paste)]
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"2.21.5" in done.stdout

@@ -28,9 +28,10 @@ from ncdiag.differential import choose
 from ncdiag.differential.weigh import Weighed
 from ncdiag.engine.causes import conclude
 from ncdiag.engine.floor import judge_all
+from ncdiag.engine.schema import Rule
 from ncdiag.fixes.values import Values
+from ncdiag.machine.inputs import inputs
 from ncdiag.reading.many import read_all
-from ncdiag.sources.files import open_sources
 
 SHARED = Path(os.environ.get("NCDIAG_SHARED") or Path(__file__).resolve().parents[2] / "shared")
 FIFTHS = 5
@@ -81,15 +82,19 @@ class Limits(NamedTuple):
     possible: float
 
 
+def names(rule: Rule) -> list[str]:
+    """The name of a rule and its former ones, four at most."""
+    return [rule.name, *rule.formerly[:4]]
+
+
 def answer(item: tuple[dict[str, Any], Path]) -> Answer:
     """Ask ncdiag about one thread."""
     case, path = item
-    read = read_all(open_sources([str(path)]))
+    read = read_all(inputs([str(path)]))
     view = diagnose.view_of(read.job())
     rules = catalogue.rules()
     verdicts = judge_all(rules, view, Values(view))
     findings = conclude(verdicts, view).findings
-    names = lambda rule: [rule.name, *rule.formerly[:4]]  # noqa: E731
     weighed: list[Weighed] = []
     if choose.is_called_for(findings, view):
         scales = diagnose.scales_of(read, view, findings, verdicts)

@@ -25,6 +25,7 @@ from ncdiag import catalogue, diagnose
 from ncdiag.differential import choose
 from ncdiag.engine.causes import conclude
 from ncdiag.engine.floor import judge_all
+from ncdiag.engine.schema import Strength
 from ncdiag.machine.inputs import inputs
 from ncdiag.reading.many import read_all
 
@@ -32,7 +33,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("NCDIAG_SHARED") or PROJECT.parent / "shared")
 MOST = 0.03
 """The share of healthy texts in which a sign may be seen that counts for more than weak."""
-Seen = tuple[str, list[tuple[str, str, str]], list[str], list[str]]
+Seen = tuple[str, list[tuple[str, Strength, str]], list[str], list[str]]
 """A text, its signs that are true (rule, strength, text), its findings above notes, the suspects that are shown."""
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from linear import assert_linear
 
 from ncdiag.differential.wording import Wording
 from ncdiag.engine.phrases import Phrase, phrase, shared
 from ncdiag.errors import DefinitionError
 from ncdiag.spans import Span
-from tests.linear import assert_linear
 
 CLASSES = {"hang": ("hang*", "stuck", "never return*", "卡住"), "missing": ("not found", "missing")}
 

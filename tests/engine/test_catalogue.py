@@ -14,6 +14,7 @@ import pytest
 from ncdiag import catalogue, compiled
 from ncdiag.engine.evaluate import judge
 from ncdiag.engine.load import load_folder
+from ncdiag.engine.schema import Rule
 from ncdiag.errors import DefinitionError, UsageError
 from ncdiag.facts.model import Job, Rank
 from ncdiag.facts.view import View
@@ -152,11 +153,11 @@ def test_every_cut_of_a_cache_file_is_ignored(tmp_path: Path, pack: Path) -> Non
     whole = tmp_path / "x.msgpack"
     compiled.write(whole, "stamp", load_folder(pack))
     data = whole.read_bytes()
-    assert compiled.read(whole, "stamp", tuple[catalogue.Rule, ...]) is not None
-    assert compiled.read(whole, "other", tuple[catalogue.Rule, ...]) is None
+    assert compiled.read(whole, "stamp", tuple[Rule, ...]) is not None
+    assert compiled.read(whole, "other", tuple[Rule, ...]) is None
     for end in range(0, len(data), 7):
         whole.write_bytes(data[:end])
-        assert compiled.read(whole, "stamp", tuple[catalogue.Rule, ...]) is None
+        assert compiled.read(whole, "stamp", tuple[Rule, ...]) is None
 
 
 def test_a_cache_that_cannot_be_written_is_no_matter(
@@ -175,7 +176,7 @@ def test_a_cache_file_of_somebody_else_is_ignored(cache: Path, pack: Path) -> No
     catalogue.rules([pack])
     (path,) = cache.glob("pack0-*")
     os.chown(path, 12345, -1)
-    assert compiled.read(path, path.stem, tuple[catalogue.Rule, ...]) is None
+    assert compiled.read(path, path.stem, tuple[Rule, ...]) is None
 
 
 def test_old_files_of_the_cache_are_dropped(cache: Path, pack: Path) -> None:

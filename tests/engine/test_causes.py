@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Literal
 
 import msgspec
 import pytest
@@ -11,22 +12,28 @@ from ncdiag.engine.causes import conclude
 from ncdiag.engine.peers import Peers
 from ncdiag.engine.results import Finding, Verdict
 from ncdiag.engine.schema import Ask, Rule
-from ncdiag.engine.where import Where
+from ncdiag.engine.where import Device, Where
 from ncdiag.facts.model import Address, Event, Host, Interface, Job, Rank
 from ncdiag.facts.view import View
+from ncdiag.grades import Severity
 
 
-def rule(name: str, role: object = "cause", severity: object = "error", layer: int = 50, **fields: object) -> Rule:
-    return Rule(
+def rule(
+    name: str, role: Literal["cause", "symptom"] = "cause", severity: Severity = "error", layer: int = 50,
+    **fields: object,
+) -> Rule:  # fmt: skip
+    made = Rule(
         code=f"NCD{sum(map(ord, name)) % 1000:03d}", name=name, area="a", severity=severity, role=role, layer=layer,
-        title=name, why="", when=("True",), **fields,
+        title=name, why="", when=("True",),
     )  # fmt: skip
+    return msgspec.structs.replace(made, **fields)
 
 
-def found(of: Rule, hosts: object = ("n1",), time: float | None = None, title: str = "", **where: object) -> Verdict:
-    place = Where(
-        set(hosts), set(where.get("ranks", ())), set(where.get("devices", ())), set(where.get("peers", ())), time
-    )
+def found(
+    of: Rule, hosts: Iterable[str] = ("n1",), time: float | None = None, title: str = "", *,
+    ranks: Iterable[int] = (), devices: Iterable[Device] = (), peers: Iterable[str] = (),
+) -> Verdict:  # fmt: skip
+    place = Where(set(hosts), set(ranks), set(devices), set(peers), time)
     finding = Finding(
         rule=of,
         severity=of.severity,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ncdiag.engine import clauses
-from ncdiag.engine.fields import events_with
+from ncdiag.engine.confine import confined
 from ncdiag.engine.kinds import Entity
 from ncdiag.engine.scope import Names, Scope
 from ncdiag.engine.tree import Quantifier, event_names
@@ -179,7 +179,7 @@ def test_events_are_confined_by_their_name() -> None:
     assert isinstance(free, Quantifier)
     assert free.events is None
     negated = clauses.condition("x.event != 'ib-completion-error'", scope(x="job.events"))
-    assert event_names((negated,), "x", events_with) is None
+    assert event_names((negated,), "x", confined) is None
 
 
 def test_events_are_confined_by_a_field_that_only_some_of_them_can_have() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -9,7 +12,7 @@ from ncdiag.engine import evaluate, where
 from ncdiag.engine.load import load_text
 from ncdiag.engine.results import Verdict
 from ncdiag.engine.schema import Rule
-from ncdiag.facts.model import Address, Event, GidUse, Hca, Host, Interface, Job, Rank, Setting
+from ncdiag.facts.model import Address, Event, GidUse, Hca, Host, Interface, InterfaceKind, Job, Rank, Setting
 from ncdiag.facts.scalars import OLDEST, Version, VersionRange
 from ncdiag.facts.view import View
 from ncdiag.spans import Span
@@ -62,7 +65,7 @@ def at(line: int) -> dict[str, Span]:
     return {"": Span("job.log", line, f"line {line}")}
 
 
-def interface(host: str, name: str = "veth1", kind: object = "veth", line: int = 1) -> Interface:
+def interface(host: str, name: str = "veth1", kind: InterfaceKind = "veth", line: int = 1) -> Interface:
     return Interface(host=host, name=name, kind=kind, addresses=(Address(ip="10.0.0.1"),), provenance=at(line))
 
 
@@ -75,11 +78,12 @@ def rank(number: int | None, host: str, *interfaces: Interface, version: str | N
 
 def host(name: str, *interfaces: str, whole: bool = True, **fields: object) -> Host:
     found = tuple(interface(name, each, "physical") for each in interfaces)
-    return Host(name=name, interfaces=found, complete=frozenset({"interfaces"} if whole else ()), **fields)
+    made = Host(name=name, interfaces=found, complete=frozenset({"interfaces"} if whole else ()))
+    return msgspec.structs.replace(made, **fields)
 
 
-def two_hosts(*ranks: Rank, **fields: object) -> Job:
-    return Job(nhosts=2, ranks=ranks, hosts=(host("n1", "veth1", "eno1"), host("n2", "veth1", "eno1")), **fields)
+def two_hosts(*ranks: Rank) -> Job:
+    return Job(nhosts=2, ranks=ranks, hosts=(host("n1", "veth1", "eno1"), host("n2", "veth1", "eno1")))
 
 
 def judge(job: Job, of: Rule | None = None) -> Verdict:
@@ -219,7 +223,7 @@ def test_computed_values_in_texts() -> None:
     assert evaluate.render(finding, text, View(job)) == "unknown"
     assert evaluate.holes_unknown(finding, text, View(job))
 
-    def values(name: str, names: object) -> str:
+    def values(name: str, names: Mapping[str, Any]) -> str:
         assert name == "shared_interface"
         return f"eno1 instead of {names['iface'].name}"
 
@@ -242,9 +246,13 @@ unless = ['any(x.event == "init-complete" for x in job.events)']
 """
 
 
-def event(name: str, number: int, **fields: object) -> Event:
-    more = {key: fields.pop(key) for key in ("time", "host", "peer") if key in fields}
-    return Event(event=name, origin="nccl", rank=number, order=number, provenance=at(number), fields=fields, **more)
+def event(
+    name: str, number: int, errno: int, *, time: float | None = None, host: str | None = None, peer: str | None = None
+) -> Event:
+    return Event(
+        event=name, origin="nccl", rank=number, order=number, provenance=at(number), fields={"errno": errno},
+        time=time, host=host, peer=peer,
+    )  # fmt: skip
 
 
 def test_events_bring_peer_time_and_order() -> None:

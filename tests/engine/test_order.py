@@ -8,13 +8,15 @@ import pytest
 from ncdiag.engine.order import placed
 from ncdiag.engine.schema import Rule
 from ncdiag.errors import DefinitionError
+from ncdiag.grades import Confidence
 
 
-def rule(code: int, *before: str, strength: object = "likely", **fields: object) -> Rule:
-    return Rule(
+def rule(code: int, *before: str, strength: Confidence = "likely", **fields: object) -> Rule:
+    made = Rule(
         code=f"NCD{code:03d}", name=f"r{code}", area="a", severity="error", role="cause", title="t", why="w",
-        when=("True",), before=before, strength=strength, **fields,
+        when=("True",), before=before, strength=strength,
     )  # fmt: skip
+    return msgspec.structs.replace(made, **fields)
 
 
 def order(*rules: Rule) -> list[str]:

@@ -22,7 +22,7 @@ ERRORS = {
 
 
 def failure(number: int, text: str, file: str = "enqueue.cc") -> tuple[Event, View]:
-    fields: dict[str, int | str] = {"cuda_code": number, "cuda_error": text}
+    fields: dict[str, int | float | str | None] = {"cuda_code": number, "cuda_error": text}
     event = Event(
         event="cuda-failure", origin="nccl", kind="symptom", level="WARN", file=file, fields=fields,
         text=f"Cuda failure {number} '{text}'",

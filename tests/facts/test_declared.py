@@ -146,7 +146,7 @@ def _words(node: ast.Dict | ast.Set | ast.List | ast.Tuple) -> Iterator[str]:
 
 
 def test_no_table_elsewhere_governs_types_of_facts() -> None:
-    found = {}
+    found: dict[str, set[str]] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
         if not name.startswith("facts/model/") and name not in LISTS:

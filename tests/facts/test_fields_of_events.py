@@ -16,7 +16,7 @@ def test_other_events_do_not_have_the_field() -> None:
     fatal = Event(event="nvswitch-sxid", origin="kernel", text="", fields={"detail": "Fatal, Link 03"})
     assert is_fatal_sxid(fatal, view) is True
     assert is_fatal_sxid(Event(event="gpu-xid", origin="kernel", text=""), view) is False
-    assert events_with("is_fatal_sxid") == {"nvswitch-sxid"}
+    assert events_with("is_fatal_sxid") == frozenset({"nvswitch-sxid"})
     assert events_with("is_out_of_space") is None
 
 

@@ -87,7 +87,7 @@ def test_what_the_machine_tells_and_what_the_job_does_without_is_no_trouble_of_t
 
 
 @pytest.mark.parametrize("fabric", healthy.FABRICS)
-def test_a_generated_healthy_job_shows_nothing(fabric: str) -> None:
+def test_a_generated_healthy_job_shows_nothing(fabric: healthy.Fabric) -> None:
     assert words(healthy.healthy_log(healthy.healthy_job("2.21.5", fabric))) == []
 
 

@@ -26,10 +26,11 @@ from time import monotonic, process_time, time
 
 from fuzz import inputs
 
+from ncdiag import triage
 from ncdiag.diagnose import diagnose
 from ncdiag.report import renderer
 from ncdiag.report.model import Report
-from ncdiag.sources.files import TextSource, open_sources
+from ncdiag.sources.files import TextSource
 
 SECONDS_PER_MB, SECONDS_AT_LEAST = 2.0, 2.0
 """What reading and judging may cost: for each megabyte of (unpacked) input, and in any case."""
@@ -60,7 +61,7 @@ def judged_file(data: bytes, folder: Path, unpacked: int) -> Report:
     path = folder / "input"
     path.write_bytes(data)
     begin = process_time()
-    report = _rendered(diagnose(open_sources([str(path)])))
+    report = _rendered(triage(path))
     _check_time(process_time() - begin, unpacked)
     return report
 

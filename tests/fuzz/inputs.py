@@ -233,11 +233,12 @@ def _xz(size: int) -> bytes:
 def archive(logs: list[bytes], chance: random.Random) -> bytes:
     """An archive or compressed file that holds the logs, in order, cut short or with flipped bytes."""
     log = chance.choice(logs)
-    made = chance.choice([
+    packers: list[Callable[[], bytes]] = [
         lambda: gzip.compress(log), lambda: bz2.compress(log), lambda: lzma.compress(log),
         lambda: gzip.compress(gzip.compress(log)),
         lambda: _tar(logs, chance, "w"), lambda: _tar(logs, chance, "w:gz"), lambda: _zip(logs),
-    ])()  # fmt: skip
+    ]  # fmt: skip
+    made = chance.choice(packers)()
     return chance.choice([_same, tail_lost, flipped, head_lost])(made, chance)
 
 

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, cast, get_args
+from typing import Literal, cast, get_args
 
 from generate import healthy
 
@@ -35,7 +35,7 @@ _NEVER = re.compile(
 class Large:
     """A job with its faults: ``hosts`` tells the node on which each stands."""
 
-    job: Any
+    job: healthy.Job
     hosts: dict[Fault, int]
 
     @property
@@ -49,7 +49,7 @@ class Large:
 
 
 def large(
-    release: str, fabric: str, nodes: int, gpus: int = 8, channels: int = 2, faults: tuple[Fault, ...] = (),
+    release: str, fabric: healthy.Fabric, nodes: int, gpus: int = 8, channels: int = 2, faults: tuple[Fault, ...] = (),
     seed: int = 0,
 ) -> Large:  # fmt: skip
     """A job with faults on hosts of their own, the same for the same seed; rank 0's host stays sound."""
@@ -77,7 +77,7 @@ def lines(of: Large) -> Iterator[str]:
         yield from told
 
 
-def _veth(told: Iterator[str], _: Any) -> Iterator[str]:  # noqa: ANN401
+def _veth(told: Iterator[str], _: healthy.Job) -> Iterator[str]:
     for line in told:
         if "NCCL INFO Bootstrap" in line:
             yield re.sub(r"bond0:[\d.]+<0>", "veth5a3f1c2:172.29.0.14<0>", line)
@@ -85,7 +85,7 @@ def _veth(told: Iterator[str], _: Any) -> Iterator[str]:  # noqa: ANN401
             yield line
 
 
-def _without_gdr(told: Iterator[str], _: Any) -> Iterator[str]:  # noqa: ANN401
+def _without_gdr(told: Iterator[str], _: healthy.Job) -> Iterator[str]:
     for line in told:
         if "GPU Direct RDMA Enabled for HCA" in line:
             yield line.replace("Enabled", "Disabled")
@@ -93,7 +93,7 @@ def _without_gdr(told: Iterator[str], _: Any) -> Iterator[str]:  # noqa: ANN401
             yield re.sub(r"/GDRDMA(?:\(PCI\))?", "", line).replace("PXN 0 GDR 1", "PXN 0 GDR 0")
 
 
-def _wrong_gid(told: Iterator[str], job: Any) -> Iterator[str]:  # noqa: ANN401
+def _wrong_gid(told: Iterator[str], job: healthy.Job) -> Iterator[str]:
     head = ""
     for line in told:
         head = line.partition("NCCL")[0]
@@ -108,14 +108,15 @@ def _wrong_gid(told: Iterator[str], job: Any) -> Iterator[str]:  # noqa: ANN401
     yield f"{clock}{head}transport/net_ib.cc:1295 NCCL WARN {text}"
 
 
-_PLANTED: dict[Fault, Callable[[Iterator[str], Any], Iterator[str]]] = {
+_PLANTED: dict[Fault, Callable[[Iterator[str], healthy.Job], Iterator[str]]] = {
     "veth": _veth, "gdr": _without_gdr, "gid": _wrong_gid,
 }  # fmt: skip
 
 
 def main(arguments: list[str]) -> None:
     """Command line: see the module's docstring."""
-    release, fabric, nodes, gpus, *faults = arguments
+    release, network, nodes, gpus, *faults = arguments
+    fabric = next(each for each in healthy.FABRICS if each == network)
     chosen = cast("tuple[Fault, ...]", tuple(fault for fault in FAULTS if fault in faults))
     for line in lines(large(release, fabric, int(nodes), int(gpus), faults=chosen)):
         sys.stdout.write(line + "\n")

@@ -71,7 +71,7 @@ def test_what_was_mended_has_nothing_left_to_mend(text: str, form: Form) -> None
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(FOLDER)))
 def test_the_patch_of_a_fixture_leaves_nothing_to_mend(
-    path: Path, tmp_path: Path, need: Callable[[str, bool, str], None]
+    path: Path, tmp_path: Path, need: Callable[[str, object, str], None]
 ) -> None:
     need("patch", shutil.which("patch"), "the program patch is not installed")
     text = path.read_bytes().decode()
@@ -101,7 +101,7 @@ SCRIPTS = [path for path in FILES if path.suffix in {".sh", ".sbatch"}]
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda p: str(p.relative_to(FOLDER)))
-def test_a_mended_script_is_one_that_bash_reads(path: Path, need: Callable[[str, bool, str], None]) -> None:
+def test_a_mended_script_is_one_that_bash_reads(path: Path, need: Callable[[str, object, str], None]) -> None:
     need("bash", shutil.which("bash"), "bash is not installed")
     text = mended(forms.read(str(path), path.read_text(encoding="utf-8"), "shell"), OPTIONS)
     done = subprocess.run(["bash", "-n"], input=text.encode(), capture_output=True, check=False)

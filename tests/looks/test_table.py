@@ -33,7 +33,8 @@ def test_every_look_names_what_exists() -> None:
     rules = {rule.name for rule in catalogue.rules()}
     areas = {area.name for area in book().area}
     entries = collectors()
-    known = {entry.what for entry in (*entries.reader, *entries.asked)} | {command.why for command in entries.command}
+    known = {entry.what for entry in entries.reader} | {entry.what for entry in entries.asked}
+    known |= {command.why for command in entries.command}
     known |= {what for what, *_ in sysfs.EXPECTED.values()} | {live.ACS, ""}
     host = Host(name="n1")
     view = View(Job(hosts=(host,)))

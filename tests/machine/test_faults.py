@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ncdiag.machine import live, sysfs
-from ncdiag.machine.command import collectors, table
+from ncdiag.machine.command import Asked, FileReader, collectors, table
 from ncdiag.machine.live import collect
 from ncdiag.machine.tree import Tree
 
@@ -43,14 +43,15 @@ def test_the_limits_of_the_table_leave_time_to_judge() -> None:
 
 def test_the_table_declares_each_collector_once(ncdiag: Callable[..., subprocess.CompletedProcess[bytes]]) -> None:
     entries = collectors()
-    whats = [entry.what for entry in (*entries.reader, *entries.asked)]
+    looks: tuple[FileReader | Asked, ...] = (*entries.reader, *entries.asked)
+    whats = [entry.what for entry in looks]
     names = [command.name for command in entries.command]
     assert len(set(whats)) == len(whats)
     assert len(set(names)) == len(names)
     done = ncdiag("check", "--list")
     assert done.returncode == 0
     shown = done.stdout.decode()
-    for entry in (*entries.reader, *entries.asked):
+    for entry in looks:
         assert f"\n{entry.what} " in shown
         assert f"    {entry.why}\n" in shown
     for command in entries.command:

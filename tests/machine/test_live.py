@@ -117,7 +117,8 @@ def test_the_deadline_holds_whatever_hangs() -> None:
         msg = "this reader has a fault"
         raise KeyError(msg)
 
-    results = gathering._parallel({"fine": lambda: None, "broken": broken, "stuck": forever.wait})
+    readers: dict[str, Callable[[], object]] = {"fine": lambda: None, "broken": broken, "stuck": forever.wait}
+    results = gathering._parallel(readers)
     forever.set()
     assert time.monotonic() >= deadline
     assert results == {"fine": None}
@@ -188,7 +189,7 @@ print(json.dumps(msgspec.to_builtins(host)))
 
 
 @pytest.fixture
-def namespace(need: Callable[[str, bool, str], None]) -> Iterator[Callable[..., str]]:
+def namespace(need: Callable[[str, object, str], None]) -> Iterator[Callable[..., str]]:
     """A network namespace of this test's own, with a function that runs commands in it."""
     need("root", os.geteuid() == 0 and bool(shutil.which("ip")), "needs root and the ip command")
     name = f"ncdiag-{uuid.uuid4().hex[:8]}"

@@ -8,7 +8,7 @@ import subprocess
 import tarfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -66,9 +66,12 @@ SOS = {
 }
 
 
+COMPRESSIONS: dict[str, Literal["w:gz", "w:xz"]] = {".gz": "w:gz", ".xz": "w:xz"}
+
+
 def packed(members: Mapping[str, str | bytes], target: Path, links: Mapping[str, str] | None = None) -> Path:
     """A tar archive, compressed as its name says."""
-    with tarfile.open(target, f"w:{target.suffix.removeprefix('.')}") as archive:
+    with tarfile.open(target, COMPRESSIONS[target.suffix]) as archive:
         for name, content in members.items():
             data = content if isinstance(content, bytes) else content.encode()
             entry = tarfile.TarInfo(name)

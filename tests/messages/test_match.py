@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 import pytest
 
 from ncdiag.errors import DefinitionError
 from ncdiag.messages.load import Message
 from ncdiag.messages.match import Index, Matcher
-from ncdiag.messages.template import compile_parts
+from ncdiag.messages.template import Part, compile_parts
 
 MESSAGES = (
     Message(event="call-failed", text="Call to {call:name} failed : {error:text}", origin="nccl", kind="symptom"),
@@ -101,9 +103,12 @@ def test_a_compiled_index_finds_the_same(matcher: Matcher) -> None:
 
 def test_a_pattern_is_compiled_only_for_a_text_with_all_words(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[object] = []
-    monkeypatch.setattr(
-        "ncdiag.messages.match.compile_parts", lambda parts: compiled.append(parts) or compile_parts(parts)
-    )
+
+    def compiling(parts: tuple[Part, ...]) -> re.Pattern[str]:
+        compiled.append(parts)
+        return compile_parts(parts)
+
+    monkeypatch.setattr("ncdiag.messages.match.compile_parts", compiling)
     matcher = Matcher(MESSAGES)
     assert matcher.match("failed to extend the stay") is None
     assert matcher.find("bytes failed to extend") is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import shutil
 import subprocess
@@ -14,62 +13,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from processes import until
-
-from ncdiag.facts.model import Address, Interface
+from namespaces import Namespace
 
 VERSION = os.environ.get("NCDIAG_NCCL_VERSION") or "2.18.3"
 WHEEL = f"nvidia-nccl-cu12=={VERSION}"
 ROOT = Path(__file__).parents[2]
-
-
-class Namespace:
-    """A network namespace with interfaces of its own; ``run`` prefixes a command so that it runs inside."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.far = f"{name}far"
-        self.inside = ("ip", "netns", "exec", name)
-
-    def build(self, *interfaces: tuple[str, str, str, tuple[str, ...]]) -> None:
-        """Make interfaces in this order: (name, kind veth or bridge, state up, dark or down, addresses)."""
-        sysctl = "net.ipv6.conf.default.addr_gen_mode=1"  # no link-local addresses but those that are asked for
-        subprocess.run([*self.inside, "sysctl", "-qw", sysctl], check=True, capture_output=True)
-        batch = ["link set lo up"]
-        far = []
-        for number, (name, kind, state, addresses) in enumerate(interfaces):
-            if kind == "lo":
-                continue
-            if kind == "veth":
-                batch.append(f"link add {name} type veth peer name p{number} netns {self.far}")
-                if state == "up":
-                    far.append(f"link set p{number} up")
-            else:
-                batch.append(f"link add {name} type bridge")
-            batch += [f"addr add {address} dev {name}{' nodad' if ':' in address else ''}" for address in addresses]
-            if state != "down":
-                batch.append(f"link set {name} up")
-        self._ip(self.name, batch)
-        self._ip(self.far, far)
-        lit = {name for name, kind, state, _ in interfaces if kind == "veth" and state == "up"}
-        until(lambda: lit <= {found.name for found in self.interfaces() if found.operstate == "up"})
-
-    @staticmethod
-    def _ip(namespace: str, lines: list[str]) -> None:
-        text = "\n".join(lines)
-        subprocess.run(["ip", "-n", namespace, "-batch", "-"], input=text, text=True, check=True, capture_output=True)
-
-    def interfaces(self) -> tuple[Interface, ...]:
-        """What `ip -j addr` says inside, in the kernel's order."""
-        done = subprocess.run(["ip", "-n", self.name, "-j", "addr"], check=True, capture_output=True, text=True)
-        return tuple(
-            Interface(
-                host=self.name, name=link["ifname"], ifindex=link["ifindex"],
-                up="UP" in link["flags"], operstate=link["operstate"].lower(),
-                addresses=tuple(Address(a["local"], a["prefixlen"]) for a in link["addr_info"]),
-            )
-            for link in json.loads(done.stdout) if link
-        )  # fmt: skip
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from namespaces import Namespace
 
 from ncdiag.bare.libraries import versions
 from ncdiag.nccl.library import ask, find_plugins
@@ -40,7 +41,7 @@ def what_is_told(report: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.lab
 @pytest.mark.root
 def test_the_library_picks_a_veth(
-    namespace: Callable[[], Any], nccl_library: Path, program: list[str], tmp_path: Path
+    namespace: Callable[[], Namespace], nccl_library: Path, program: list[str], tmp_path: Path
 ) -> None:
     space = namespace()
     space.build(("veth3c1d", "veth", "up", ("10.77.0.1/24",)), ("eno7", "veth", "up", ("10.78.0.1/24",)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -25,8 +26,11 @@ def hca(name: str, *ports: dict[str, Any], **fields: Any) -> Hca:  # noqa: ANN40
 
 
 def chosen(*hcas: Hca, version: Any = V218, complete: bool = True, **settings: str | None) -> Devices:  # noqa: ANN401
-    named = {f"NCCL_{name}": value for name, value in settings.items()}
-    return devices.devices(hcas, named, version, complete=complete)
+    return devices.devices(hcas, named(settings), version, complete=complete)
+
+
+def named(settings: Mapping[str, str | None]) -> dict[str, str | None]:
+    return {f"NCCL_{name}": value for name, value in settings.items()}
 
 
 def test_active_ports_of_a_known_link_layer_are_taken() -> None:
@@ -126,7 +130,7 @@ APART = (("mlx5_0:1",), ("mlx5_1:1",), ("mlx5_2:1",))
     ],
 )
 def test_ports_of_one_card_become_one_nic(version: Version, settings: dict[str, str], nics: Any) -> None:  # noqa: ANN401
-    assert chosen(*CARD, SINGLE, version=version, **settings).nics == nics
+    assert devices.devices((*CARD, SINGLE), named(settings), version, complete=True).nics == nics
 
 
 def test_what_keeps_ports_apart() -> None:

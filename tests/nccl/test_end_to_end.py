@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from namespaces import Namespace
 
 from ncdiag.diagnose import diagnose
 from ncdiag.nccl import library
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.lab
 
 
 def test_the_veth_is_found_in_the_real_log_and_the_fix_cures_it(
-    namespace: Callable[[], object], nccl_library: Path
+    namespace: Callable[[], Namespace], nccl_library: Path
 ) -> None:
     space = namespace()
     space.build(

@@ -148,7 +148,9 @@ def test_hostile_values_are_judged_in_time() -> None:
         ("MCCL_DEBUG", None, None, ()),
     ],
 )
-def test_what_is_wrong_with_a_name(name: str, version: Version | None, fault: str | None, near: tuple[str]) -> None:
+def test_what_is_wrong_with_a_name(
+    name: str, version: Version | None, fault: str | None, near: tuple[str, ...]
+) -> None:
     found = of_name(name, version)
     assert (found.fault if found else None) == fault
     assert (found.near if found else ()) == near

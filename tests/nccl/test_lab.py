@@ -12,11 +12,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import pytest
+from namespaces import Namespace, Wire
 
-from ncdiag.facts.model import Interface
 from ncdiag.facts.scalars import Version
 from ncdiag.nccl import library
 from ncdiag.nccl.selection import settings as conf
@@ -27,19 +27,6 @@ pytestmark = [pytest.mark.lab, pytest.mark.root, pytest.mark.timeout(3000)]
 CASES = int(os.environ.get("NCDIAG_LAB_CASES") or "50")
 SEED = int(os.environ.get("NCDIAG_LAB_SEED") or "1")
 PER_NETWORK = 25 if CASES > 100 else 10
-
-Wire = tuple[str, str, str, tuple[str, ...]]
-"""Name, kind, state and addresses of an interface."""
-
-
-class Namespace(Protocol):
-    """What the fixture makes: see conftest.py."""
-
-    inside: tuple[str, ...]
-
-    def build(self, *interfaces: Wire) -> None: ...
-
-    def interfaces(self) -> tuple[Interface, ...]: ...
 
 
 class Answer(NamedTuple):

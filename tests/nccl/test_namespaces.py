@@ -10,18 +10,18 @@ from typing import Any
 
 import namespaces
 import pytest
-from namespaces import Space, Wire
+from namespaces import Namespace, Wire
 
 pytestmark = pytest.mark.root
 
-Make = Callable[[], Space]
+Make = Callable[[], Namespace]
 
 
 @pytest.fixture
 def ran(program: list[str]) -> Callable[..., subprocess.CompletedProcess[str]]:
     """``ran(space, "check", ...)``: the program inside a namespace, on a host of the namespace's name."""
 
-    def run(space: Space, *words: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    def run(space: Namespace, *words: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         return namespaces.ran(space, program, *words, env=env)
 
     return run

@@ -42,7 +42,7 @@ def test_a_gpu_whose_distance_to_a_nic_was_not_seen_is_left_out() -> None:
 def test_a_wide_nic_far_away_comes_before_a_narrow_one_nearby() -> None:
     graph = Graph()
     cpus = [graph.add(Node("cpu", str(n))) for n in range(2)]
-    graph.join(*cpus, "SYS", 22.0)
+    graph.join(cpus[0], cpus[1], "SYS", 22.0)
     graph.join(graph.add(Node("gpu", "GPU0")), cpus[0], "PCI", 48.0)
     for n, (name, speed) in enumerate((("eth0", 1.25), ("mlx5_0", 25.0))):
         nic = graph.add(Node("nic", name))

@@ -131,7 +131,7 @@ def test_reasons_name_what_decided() -> None:
 def test_fast_nics_beat_the_way_through_the_cpu() -> None:
     graph = Graph()
     cpus = [graph.add(Node("cpu", str(n))) for n in range(2)]
-    graph.join(*cpus, "SYS", 10.0)
+    graph.join(cpus[0], cpus[1], "SYS", 10.0)
     for n in range(2):
         switch = graph.add(Node("pci", str(n)))
         graph.join(switch, cpus[n], "PCI", 12.0)

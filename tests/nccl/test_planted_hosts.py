@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from namespaces import Space, Wire, ran
+from namespaces import Namespace, Wire, ran
 
 pytestmark = pytest.mark.root
 
@@ -74,7 +74,7 @@ HOSTS = {
 
 
 @pytest.mark.parametrize("name", HOSTS)
-def test_a_host_alone(name: str, namespace: Callable[[], Space], program: list[str]) -> None:
+def test_a_host_alone(name: str, namespace: Callable[[], Namespace], program: list[str]) -> None:
     case, space = HOSTS[name], namespace()
     space.build(*case.wires)
     done = answered(space, program, "check", "--no-nccl", "--format", "json", env=case.env)
@@ -145,7 +145,7 @@ JOBS = {
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_hosts_of_one_job(name: str, namespace: Callable[[], Space], program: list[str], tmp_path: Path) -> None:
+def test_hosts_of_one_job(name: str, namespace: Callable[[], Namespace], program: list[str], tmp_path: Path) -> None:
     case, bundles = JOBS[name], []
     for host in (case.one, case.other):
         space = namespace()
@@ -159,7 +159,9 @@ def test_hosts_of_one_job(name: str, namespace: Callable[[], Space], program: li
     assert sorted(alarms(done)) == sorted(case.found)
 
 
-def answered(space: Space, program: list[str], *words: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def answered(
+    space: Namespace, program: list[str], *words: str, env: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
     """The same, where the program has to give an answer."""
     done = ran(space, program, *words, env=env)
     assert done.returncode in {0, 1}, done.stderr

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 import pytest
+from namespaces import Namespace, Wire
 
-from ncdiag.facts.model import Host, Interface, Job
+from ncdiag.facts.model import Host, Job
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
 from ncdiag.fixes.prove import prove
@@ -16,20 +16,9 @@ from ncdiag.fixes.values import Values
 from ncdiag.nccl import library
 from ncdiag.nccl.selection import sockets
 
-
-class Namespace(Protocol):
-    """What the fixture makes: see conftest.py."""
-
-    inside: tuple[str, ...]
-
-    def build(self, *interfaces: tuple[str, str, str, tuple[str, ...]]) -> None: ...
-
-    def interfaces(self) -> tuple[Interface, ...]: ...
-
-
 pytestmark = [pytest.mark.lab, pytest.mark.root]
 
-LAYOUTS: dict[str, tuple[tuple[str, str, str, tuple[str, ...]], ...]] = {
+LAYOUTS: dict[str, tuple[Wire, ...]] = {
     "a veth before the bond": (
         ("veth5a3f1c2", "veth", "up", ("172.19.0.1/16",)),
         ("bond0", "bridge", "up", ("10.0.0.5/24",)),

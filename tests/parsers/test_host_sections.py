@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -126,8 +127,11 @@ def test_a_line_of_64_kb_is_read_in_linear_time(piece: str) -> None:
         for section in sections(lines):
             parsed(section)
 
+    def two_lines(head: str) -> Callable[[int], list[str]]:
+        return lambda size: [head + piece * size, piece * size]
+
     for head in (
         "", "mpirun -H ", "export NCCL_DEBUG=", "NCCL_DEBUG=1 ", "GPU0 X ", "ACSCtl: ", "Filesystem ",
         "nvidia_peermem 16384 0 ",
     ):  # fmt: skip
-        assert_linear(read_lines, lambda size, head=head: [head + piece * size, piece * size], 8192 // len(piece))
+        assert_linear(read_lines, two_lines(head), 8192 // len(piece))

@@ -10,6 +10,7 @@ from specimens import FIXTURES, assert_reads_in_linear_time, read, sections, spe
 
 from ncdiag.facts.merge import merge
 from ncdiag.facts.model import Benchmark, Event, RankTable, Timeout
+from ncdiag.facts.model.base import Fact
 from ncdiag.parsers import discover
 from ncdiag.sections.cut import Cutter
 
@@ -24,7 +25,7 @@ CASES = specimens(*KINDS)
 def test_the_observations_fit_the_facts(path: Path) -> None:
     found = [o for s in sections(read(path)) for o in discover()[s.kind].parse(s).observations]
     job = merge(found)
-    lists: dict[str, tuple[type, tuple[Any, ...]]] = {
+    lists: dict[str, tuple[type[Fact], tuple[Any, ...]]] = {
         "Event": (Event, job.events), "Timeout": (Timeout, job.timeouts), "Benchmark": (Benchmark, job.benchmarks),
         "RankTable": (RankTable, job.rank_tables),
     }  # fmt: skip

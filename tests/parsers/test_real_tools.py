@@ -15,7 +15,7 @@ from ncdiag.spans import Section
 Fields = dict[tuple[Any, ...], dict[str, Any]]
 
 
-def read(kind: str, command: str, need: Callable[[str, bool, str], None], *, whole: bool = True) -> Fields:
+def read(kind: str, command: str, need: Callable[[str, object, str], None], *, whole: bool = True) -> Fields:
     """What the parser reads of the output; ``whole``: it knows that this is the whole collection."""
     program, *arguments = command.split()
     found = shutil.which(program)
@@ -51,17 +51,17 @@ def common(fields: dict[str, Any], names: set[str]) -> dict[str, Any]:
         ("ifconfig -a", {"up", "mtu", "addresses"}),
     ],
 )
-def test_layouts_agree(command: str, names: set[str], need: Callable[[str, bool, str], None]) -> None:
+def test_layouts_agree(command: str, names: set[str], need: Callable[[str, object, str], None]) -> None:
     expected, found = read("interfaces", "ip addr", need), read("interfaces", command, need)
     assert {key: common(f, names) for key, f in found.items()} == {key: common(f, names) for key, f in expected.items()}
 
 
-def test_route_tables_agree(need: Callable[[str, bool, str], None]) -> None:
+def test_route_tables_agree(need: Callable[[str, object, str], None]) -> None:
     expected, found = read("routes", "ip -4 route", need), read("routes", "route -n", need)
     assert {key: f.get("gateway") for key, f in found.items()} == {key: f.get("gateway") for key, f in expected.items()}
 
 
-def test_memory_is_the_same_in_every_unit(need: Callable[[str, bool, str], None]) -> None:
+def test_memory_is_the_same_in_every_unit(need: Callable[[str, object, str], None]) -> None:
     commands = ("cat /proc/meminfo", "free", "free -b", "free -m", "free -g", "free -h", "free --mega")
     told = {command: read("memory", command, need, whole=False)[()] for command in commands}
     for name in ("memory_bytes", "memory_available_bytes"):
@@ -70,7 +70,7 @@ def test_memory_is_the_same_in_every_unit(need: Callable[[str, bool, str], None]
         assert min(values) > 0
 
 
-def test_the_kernel_says_where_it_would_send(need: Callable[[str, bool, str], None]) -> None:
+def test_the_kernel_says_where_it_would_send(need: Callable[[str, object, str], None]) -> None:
     found = read("route_get", "ip route get 127.0.0.1", need, whole=False)[()]
     assert found == {"route_answers": [{"address": "127.0.0.1", "interface": "lo"}]}
 
@@ -94,7 +94,7 @@ def test_the_kernel_says_that_it_has_no_route(need: Callable[[str, object, str],
         assert [o.fields for o in found.observations] == [{"route_answers": [{"address": address}]}]
 
 
-def test_systemd_names_the_kind_of_machine(need: Callable[[str, bool, str], None]) -> None:
+def test_systemd_names_the_kind_of_machine(need: Callable[[str, object, str], None]) -> None:
     program = shutil.which("systemd-detect-virt")
     need("systemd-detect-virt", program is not None, "systemd-detect-virt is not installed")
     done = subprocess.run([str(program)], capture_output=True, text=True, check=False, timeout=20)  # exit 1: none

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,7 @@ def test_half_of_them_are_sound() -> None:
     assert len(programs()) // 3 < len(sound) < 2 * len(programs()) // 3
 
 
-DRESSES = {
+DRESSES: dict[str, Callable[[list[str]], list[str]]] = {
     "in a fence": lambda lines: ["It hangs with this:", "```python", *lines, "```", "What is wrong?"],
     "indented": lambda lines: ["It hangs with this:", "", *(f"    {line}" for line in lines)],
     "quoted": lambda lines: ["Somebody wrote:", *(f"> {line}" for line in lines)],

@@ -11,6 +11,7 @@ from specimens import FIXTURES, assert_reads_in_linear_time, parsed, read, secti
 
 from ncdiag.facts.merge import merge
 from ncdiag.facts.model import Fabric, GraphDump, OperationProfile, RasReport, TopoSystem
+from ncdiag.facts.model.base import Fact
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.spans import Section
 
@@ -19,7 +20,7 @@ KINDS = (
     "topo_xml",
 )  # fmt: skip
 CASES = specimens(*KINDS)
-LISTS: dict[str, tuple[type, str]] = {
+LISTS: dict[str, tuple[type[Fact], str]] = {
     "TopoSystem": (TopoSystem, "topologies"), "GraphDump": (GraphDump, "graph_dumps"),
     "RasReport": (RasReport, "ras_reports"), "OperationProfile": (OperationProfile, "operation_profiles"),
     "Fabric": (Fabric, "fabrics"),
@@ -43,8 +44,8 @@ def test_the_observations_fit_the_facts(path: Path) -> None:
             assert all(getattr(made, name) is not None for name in o.fields), o
     for number, o in enumerate(o for o in found if o.entity in {"Gpu", "Interface", "PciDevice", "Hca"}):
         (host,) = merge([_on(o, f"h{number}")]).hosts
-        (fact,) = host.gpus + host.interfaces + host.pci + host.hcas
-        assert all(getattr(fact, name) is not None for name in o.fields), o
+        (made,) = host.gpus + host.interfaces + host.pci + host.hcas
+        assert all(getattr(made, name) is not None for name in o.fields), o
 
 
 def _on(observation: Observation, host: str) -> Observation:

@@ -17,7 +17,15 @@ ALSO = {"flight_recorder": ("fr_trace",)}
 COUNTED = {"sample", "gpu_nic_distance"}
 """Keys whose shape names what one specimen held: counters, devices."""
 FIELD = re.compile(r"(\w+): ")
-TYPES = {"bool": bool, "int": int, "str": str, "number": (int, float), "list": list, "dict": dict, "{": dict}
+TYPES: dict[str, type | tuple[type, ...]] = {
+    "bool": bool,
+    "int": int,
+    "str": str,
+    "number": (int, float),
+    "list": list,
+    "dict": dict,
+    "{": dict,
+}
 
 
 def answers(kind: str) -> dict[str, list[Any]]:

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from ncdiag.facts.observe import Parsed
+from ncdiag.machine.inputs import inputs
 from ncdiag.reading import one, parse
 from ncdiag.reading.many import read_all
 from ncdiag.reading.stop import INTERRUPTED, Stop, Stoppable
-from ncdiag.sources.files import TextSource, open_sources
+from ncdiag.sources.files import TextSource
 from ncdiag.sources.model import Text
 from ncdiag.spans import Section
 
@@ -88,7 +89,7 @@ def test_files_that_were_not_begun_are_left_out(tmp_path: Path) -> None:
     for path in paths:
         Path(path).write_bytes(LINE)
     stop = Stop()
-    case = read_all(open_sources(paths), stop=stop, progress=lambda *_: stop.ask(), processes=1)
+    case = read_all(inputs(paths), stop=stop, progress=lambda *_: stop.ask(), processes=1)
     assert [(reading.source, reading.lines) for reading in case.readings] == [(paths[0], 1)]
 
 

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from cleaning import FIXTURES, KEY, PASTE, gist, shape
 
+from ncdiag import triage
 from ncdiag.diagnose import diagnose
 from ncdiag.reading.job import job_of
 from ncdiag.reading.one import read_source
@@ -33,7 +34,7 @@ def test_the_diagnosis_stays(folder: pathlib.Path) -> None:
     names = case.get("input") or sorted(p.name for p in folder.iterdir() if p.name != "case.toml")
     files = [str(folder / name) for name in names]
     made, _ = cleaned([source for source in open_sources(files) if isinstance(source, TextSource)], KEY)
-    assert gist(diagnose(made)) == gist(diagnose(open_sources(files)))
+    assert gist(diagnose(made)) == gist(triage(files))
 
 
 def facts(source: Any) -> Any:  # noqa: ANN401
@@ -66,7 +67,7 @@ def test_the_facts_of_every_example_stay(area: str) -> None:
 def test_what_is_healthy_stays_so(folder: pathlib.Path) -> None:
     files = [str(path) for path in sorted(folder.rglob("*")) if path.is_file()]
     made, _ = cleaned([source for source in open_sources(files) if isinstance(source, TextSource)], KEY)
-    assert gist(diagnose(made)) == gist(diagnose(open_sources(files)))
+    assert gist(diagnose(made)) == gist(triage(files))
 
 
 def test_the_diagnosis_of_real_cases_stays(shared: pathlib.Path) -> None:

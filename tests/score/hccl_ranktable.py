@@ -25,7 +25,7 @@ def truths(job: Job) -> dict[str, Any]:
         "servers_declared": table.server_count,
         "servers": table.servers,
         "ranks": len(table.devices),
-        "rank_ids": [int(device.rank_id) for device in table.devices if (device.rank_id or "").isdigit()],
+        "rank_ids": [int(rank) for device in table.devices if (rank := device.rank_id or "").isdigit()],
         "device_ips": [device.device_ip for device in table.devices if device.device_ip is not None],
         "placeholder": any(_PLACEHOLDER.search(text) for text in _texts(table)),
         "problems": list(table.problems),

@@ -133,7 +133,10 @@ def _life(job: Job, ranks: list[Rank]) -> dict[str, Any]:
     started = {n for c in job.communicators for n in c.ranks_started}
     ended = [e for e in job.events if e.event == "comm-ended" and e.fields.get("how") == "Destroy"]
     ended_ranks = {e.rank for e in ended}
-    rings = [e.fields["nranks"] - 1 for e in job.events if e.event == "ring-order" and "nranks" in e.fields]
+    rings = [
+        nranks - 1
+        for e in job.events if e.event == "ring-order" and isinstance(nranks := e.fields.get("nranks"), int)
+    ]  # fmt: skip
     seen = [*ready, *started, *rings, *(r.rank for r in ranks if r.rank is not None)]
     return {
         "init_start": len(started),

@@ -25,7 +25,8 @@ import pytest
 
 from ncdiag.errors import InputError
 from ncdiag.sources import archives, files
-from ncdiag.sources.files import TextSource, Unreadable, open_sources
+from ncdiag.sources.files import File, TextSource, open_sources
+from ncdiag.sources.model import Packed, Unreadable
 
 LOG = b"node3:71:71 [0] NCCL INFO cudaDriverVersion 12040\nnode3:71:88 [0] NCCL INFO NET/IB : No device found.\n"
 
@@ -38,6 +39,7 @@ def read(*paths: str | Path, stdin: bytes | None = None) -> list[tuple[str, byte
         if isinstance(source, Unreadable):
             result.append((source.name, b"!" + source.reason.encode(), []))
         else:
+            assert not isinstance(source, Packed)
             content = b"".join(source.buffers())
             result.append((source.name, content, source.notes))
     return result
@@ -47,7 +49,7 @@ def test_a_file(tmp_path: Path) -> None:
     path = tmp_path / "rank0.log"
     path.write_bytes(LOG)
     source = next(open_sources([str(path)]))
-    assert isinstance(source, TextSource)
+    assert isinstance(source, File)
     assert (source.name, source.path) == (str(path), str(path))
     assert b"".join(source.buffers()) == LOG
     assert b"".join(source.buffers()) == LOG, "a file can be read again"
@@ -161,7 +163,7 @@ def test_compressed_files_whatever_their_name(tmp_path: Path, pack: Callable[[by
 
 
 @pytest.fixture
-def zstd(need: Callable[[str, bool, str], None]) -> Any:  # noqa: ANN401
+def zstd(need: Callable[[str, object, str], None]) -> Any:  # noqa: ANN401
     """The module with which zst files are read."""
     need("zstandard", importlib.util.find_spec("zstandard"), "the module is not installed (pip install zstandard)")
     return importlib.import_module("zstandard")

@@ -252,7 +252,7 @@ def test_a_message_without_prefix() -> None:
 
 @pytest.mark.parametrize("release", healthy.RELEASES)
 @pytest.mark.parametrize("fabric", healthy.FABRICS)
-def test_healthy_logs_of_every_release(release: str, fabric: str) -> None:
+def test_healthy_logs_of_every_release(release: str, fabric: healthy.Fabric) -> None:
     job = healthy.healthy_job(release, fabric)
     text = healthy.healthy_log(job)
     parsed = scan(text)

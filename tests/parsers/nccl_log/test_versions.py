@@ -36,7 +36,7 @@ def test_a_line_that_the_printed_release_does_not_print_is_told() -> None:
 
 
 @pytest.mark.parametrize("release", healthy.RELEASES)
-@pytest.mark.parametrize("fabric", ["ib", "roce", "efa", "tcp"])
-def test_no_release_contradicts_what_it_prints(release: str, fabric: str) -> None:
+@pytest.mark.parametrize("fabric", healthy.FABRICS)
+def test_no_release_contradicts_what_it_prints(release: str, fabric: healthy.Fabric) -> None:
     text = healthy.healthy_log(healthy.healthy_job(release, fabric))
     assert facts_of({"nccl_log": text.splitlines()}, None).conflicts == ()
