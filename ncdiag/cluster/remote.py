@@ -22,10 +22,11 @@ _PYTHONS = "python3 python python3.12 python3.11 python3.10 python3.9 python3.8 
 
 def installed(seconds: float) -> str:
     """Ask the ncdiag that is at the same path as this one (one installation for all hosts), or in PATH."""
-    own = shlex.quote(str(Path(sys.executable).parent / "ncdiag"))
-    run = f'[ -x "$n" ] && exec "$n" check --partial --wrapped {seconds:g}'
-    places = f'{own} "$(command -v ncdiag)" "$HOME/.local/bin/ncdiag"'
-    return _shell(f'for n in {places}; do {run}; done; echo "{NONE} ncdiag"; exit 127')
+    python, package = shlex.quote(sys.executable), shlex.quote(str(Path(__file__).parent))
+    same = f"[ -x {python} ] && [ -d {package} ] && exec {python} -m ncdiag.cluster.worker {seconds:g}"
+    other = f'[ -x "$n" ] && exec "$n" check --partial --wrapped {seconds:g}'
+    places = '"$(command -v ncdiag)" "$HOME/.local/bin/ncdiag"'
+    return _shell(f'{same}; for n in {places}; do {other}; done; echo "{NONE} ncdiag"; exit 127')
 
 
 def pushed(seconds: float) -> str:
