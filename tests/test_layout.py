@@ -41,6 +41,7 @@ ALLOWED = {
     "sources": FACTS | {"parsers"},
     "reading": KNOWLEDGE | {"parsers", "sections", "sources"},
     "machine": READING,
+    "cluster": READING | {"machine"},
     "explaining": READING | {"differential", "engine", "knowledge"},
     "api": READING | {"machine", "diagnose", "report"},
     "catalogue": KNOWLEDGE | {"engine", "fixes", "formats", "looks", "parsers"},

@@ -7,17 +7,15 @@ partial readings in order is the same as judging all their inputs in one place, 
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
 from ncdiag import __version__
 from ncdiag.errors import InputError
-from ncdiag.facts.model.declared import observed
+from ncdiag.facts.model.declared import fields_with
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.reading.case import Case
@@ -192,22 +190,10 @@ def _typed(reading: Reading) -> Reading:
 def _with_types(observation: Observation) -> Observation:
     """The observation with its versions as such: the one type of a field that JSON does not have."""
     fields = observation.fields
-    names = _versions().get(observation.entity, frozenset()) & fields.keys()
+    names = fields_with(VersionRange).get(observation.entity, frozenset()) & fields.keys()
     versions = {
         name: msgspec.convert(fields[name], VersionRange) for name in names if isinstance(fields[name], Mapping)
     }
     if not versions:
         return observation
     return msgspec.structs.replace(observation, fields={**fields, **versions})
-
-
-@functools.cache
-def _versions() -> Mapping[str, frozenset[str]]:
-    """The fields of each type of facts that hold a version."""
-    found: dict[str, frozenset[str]] = {}
-    for name, declared in observed().items():
-        annotations: dict[str, Any] = {}
-        for base in reversed(declared.kind.__mro__):
-            annotations |= getattr(base, "__annotations__", {})
-        found[name] = frozenset(field for field, text in annotations.items() if VersionRange.__name__ in str(text))
-    return found

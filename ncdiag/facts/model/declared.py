@@ -78,6 +78,18 @@ def type_of(kind: type[Any], field: str) -> Any:  # noqa: ANN401  (a type of any
     return _evaluated(owner, {field: owner.__annotations__[field]})[field]
 
 
+@functools.cache
+def fields_with(scalar: type[Any]) -> Mapping[str, frozenset[str]]:
+    """The fields of each type that can be observed whose annotation names a scalar type."""
+    return {
+        name: frozenset(
+            field for base in found.kind.__mro__ for field, text in vars(base).get("__annotations__", {}).items()
+            if scalar.__name__ in str(text)
+        )
+        for name, found in observed().items()
+    }  # fmt: skip
+
+
 def _hints(kind: type[Any]) -> dict[str, Any]:
     """The annotations that are more than a plain type: the others are many, and each takes a while to evaluate."""
     return _evaluated(kind, {name: text for name, text in getattr(kind, "__annotations__", {}).items() if "[" in text})
