@@ -19,10 +19,10 @@ import typer
 import typer.core
 
 from ncdiag import __version__, commands
-from ncdiag.commands._arguments import meant
+from ncdiag.commands._arguments import meant, wants_state, wants_status_line
 from ncdiag.commands._examples import described, examples
 from ncdiag.commands._options import application
-from ncdiag.commands._output import say, write
+from ncdiag.commands._output import say, unknown, write
 from ncdiag.errors import CLOSED_PIPE, INTERNAL, INTERRUPTED, DefinitionError, NcdiagError
 
 
@@ -98,11 +98,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             arguments = meant(arguments, command_names())
         code = typer.main.get_command(app).main(arguments, prog_name="ncdiag", standalone_mode=False)
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return _unknown("interrupted", arguments) if wants_state(arguments) else INTERRUPTED
     except SystemExit as ended:  # a shell got what completes a word, or typer met a closed pipe while it printed help
         return int(ended.code or 0) if completing else _hush()
     except Exception as error:  # noqa: BLE001  (the last line of defence: no traceback for the user)
-        return _failed(error)
+        return _failed(error, arguments)
     return code if isinstance(code, int) else 0
 
 
@@ -122,14 +122,17 @@ def _without_collector() -> None:
     atexit.register(gc.freeze)  # the interpreter would look once more when it ends
 
 
-def _failed(error: Exception) -> int:
-    """Tell an error as one sentence and choose the exit code."""
+def _failed(error: Exception, arguments: Sequence[str]) -> int:
+    """Tell an error as one sentence and choose the exit code; of a monitoring plugin it is that of UNKNOWN."""
     if os.environ.get("NCDIAG_DEBUG") == "1":
         import traceback
 
         traceback.print_exception(error)
     if isinstance(error, BrokenPipeError):
         return _hush()
+    if wants_state(arguments):
+        usage = getattr(error, "format_message", None)
+        return _unknown(usage() if usage else str(error), arguments)
     if isinstance(error, NcdiagError):
         say(str(error), lines=isinstance(error, DefinitionError))
         return error.exit_code
@@ -145,6 +148,10 @@ def _failed(error: Exception) -> int:
         return int(getattr(error, "exit_code", 2))
     say(f"internal error: {type(error).__name__}: {error}; NCDIAG_DEBUG=1 shows where, please report it")
     return INTERNAL
+
+
+def _unknown(sentence: str, arguments: Sequence[str]) -> int:
+    return unknown(sentence, in_line=wants_status_line(arguments))
 
 
 def _hush() -> int:

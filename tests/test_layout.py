@@ -48,7 +48,7 @@ ALLOWED = {
     "engine": KNOWLEDGE | {"knowledge"},
     "fixes": KNOWLEDGE | {"engine"},
     "differential": KNOWLEDGE | {"engine"},
-    "report": KNOWLEDGE | {"engine", "fixes", "differential", "looks"},
+    "report": KNOWLEDGE | {"catalogue", "engine", "fixes", "differential", "looks"},
     "looks": KNOWLEDGE | {"engine", "report"},
     "redact": READING | {"machine", "report"},
     "lint": READING | {"catalogue", "engine", "fixes", "report", "diagnose"},

@@ -6,6 +6,7 @@ import os
 import stat
 import sys
 from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
 
 from ncdiag.errors import InputError, UsageError
 
@@ -27,6 +28,23 @@ def meant(arguments: Sequence[str], commands: Collection[str]) -> list[str]:
     if words[0] == "-" or os.path.lexists(words[0]) or _is_glob(words[0]):
         return ["triage", *words]
     return _refused(words[0], commands)
+
+
+def wants_state(arguments: Sequence[str]) -> bool:
+    """Is the exit code to be the state of a monitoring plugin? Asked where the options may be wrong."""
+    return "nagios" in {_value(arguments, "--exit-style"), _value(arguments, "--format")}
+
+
+def wants_status_line(arguments: Sequence[str]) -> bool:
+    """Is the answer to be that of a monitoring plugin, whose reader sees standard output alone?"""
+    return wants_state(arguments) and _value(arguments, "--format") in {"", "nagios"}
+
+
+def _value(arguments: Sequence[str], option: str) -> str:
+    """What the option was last given, empty where it was not."""
+    found = [following for word, following in pairwise(arguments) if word == option]
+    found += [word.partition("=")[2] for word in arguments if word.startswith(f"{option}=")]
+    return found[-1] if found else ""
 
 
 def _is_fed() -> bool:

@@ -15,7 +15,7 @@ from ncdiag.commands._judge import at_least, exit_code, told
 from ncdiag.commands._options import Options
 from ncdiag.commands._output import write
 from ncdiag.commands._progress import showing
-from ncdiag.errors import FOUND, INTERNAL, INTERRUPTED, NOTHING_UNDERSTOOD
+from ncdiag.errors import FOUND, INTERNAL, INTERRUPTED, NOTHING_UNDERSTOOD, UsageError
 from ncdiag.machine.inputs import inputs
 from ncdiag.reading.many import processors_at_hand
 from ncdiag.reading.model import Item, Reading
@@ -31,7 +31,10 @@ _WORST = (FOUND, INTERNAL)
 
 def judge_each(paths: Sequence[str], options: Options) -> int:
     """Diagnose each input by itself, print the overview and return the exit code of the worst."""
-    render = overview.renderer(options.format)
+    if options.is_plugin:
+        msg = "--each judges many jobs, and a monitoring plugin answers for one: leave out --each or --exit-style"
+        raise UsageError(msg)
+    render = overview.renderer(options.answers_in)
     asked = options.judging()
     jobs: list[tuple[str, Report]] = []
     with interruptible(quiet=options.quiet) as stop, showing(quiet=options.quiet) as progress:
@@ -39,7 +42,7 @@ def judge_each(paths: Sequence[str], options: Options) -> int:
         for name, report in _reports(stop.until(items), asked, stop, progress):
             jobs.append((name, _cleaned(report) if options.redact else report))
     text = render([(name, at_least(report, options.min_severity.value)) for name, report in jobs], _width(options))
-    write(text, options.output, encoding="utf-8" if options.format == "json" else None)
+    write(text, options.output, encoding="utf-8" if options.answers_in == "json" else None)
     codes = {exit_code(report, options.fail_on) for _, report in jobs}
     if stop.happened:
         return INTERRUPTED

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import msgspec
 
 from ncdiag.commands._interrupt import interruptible
-from ncdiag.commands._options import FailOn, Options
+from ncdiag.commands._options import ExitStyle, FailOn, Options
 from ncdiag.commands._output import say, write
 from ncdiag.commands._progress import showing
 from ncdiag.errors import FOUND, INTERNAL, INTERRUPTED, NOTHING_UNDERSTOOD
@@ -60,20 +60,33 @@ def judge_asking(paths: Sequence[str], options: Options) -> int:
 
 def answer(find: Callable[[Stop], Report], options: Options) -> int:
     """Print the report that ``find`` makes; a format that does not exist is refused before that."""
-    from ncdiag.report import renderer
+    from ncdiag.report import FOR_PEOPLE, renderer
 
-    render = renderer(options.format)
+    answers_in = options.answers_in
+    render = renderer(answers_in)
+    if answers_in == "nagios" and options.exit_style is ExitStyle.ncdiag:
+        from ncdiag.errors import UsageError
+
+        msg = "--format nagios prints a state, which has to be the exit code; leave out --exit-style ncdiag"
+        raise UsageError(msg)
     with interruptible(quiet=options.quiet) as stop:
         report = find(stop)
+    if options.is_plugin and stop.happened:
+        raise KeyboardInterrupt  # a state of half the input would be wrong
     if options.redact:
         from ncdiag.redact import report_cleaned
 
         report = report_cleaned(report)
     shown = at_least(report, options.min_severity.value)
     detail = "whole" if options.verbose else "brief" if options.brief else "screen"
-    text = render(shown, width=_width(options), colour=wants_colour(options), detail=detail)
-    write(text, options.output, encoding="utf-8" if options.format == "json" else None)
-    return INTERRUPTED if stop.happened else exit_code(report, options.fail_on)
+    fail_on = options.fail_on
+    text = render(shown, width=_width(options), colour=wants_colour(options), detail=detail, fail_on=fail_on.value)
+    write(text, options.output, encoding=None if answers_in in FOR_PEOPLE else "utf-8")
+    if options.is_plugin:
+        from ncdiag.report.nagios import state
+
+        return int(state(report, fail_on.value))
+    return INTERRUPTED if stop.happened else exit_code(report, fail_on)
 
 
 def _width(options: Options) -> int:

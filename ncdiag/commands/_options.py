@@ -34,13 +34,24 @@ class FailOn(str, enum.Enum):
     never = "never"
 
 
+class ExitStyle(str, enum.Enum):
+    """What the exit codes mean: ncdiag's own, or the states of a monitoring plugin."""
+
+    ncdiag = "ncdiag"
+    nagios = "nagios"
+
+
 @dataclasses.dataclass(frozen=True)
 class Options:
     """What a user may ask of every command that judges."""
 
     format: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="How to answer: text, json or markdown.")
-    ] = "text"
+        str | None,
+        typer.Option(
+            "--format", metavar="FORMAT", show_default="text",
+            help="How to answer: text, json, markdown, sarif, junit, prometheus, github or nagios.",
+        ),
+    ] = None  # fmt: skip
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the answer to FILE.")] = (
         None
     )
@@ -52,6 +63,13 @@ class Options:
     )
     min_severity: Annotated[Least, typer.Option(help="Show no finding below this severity.")] = Least.info
     fail_on: Annotated[FailOn, typer.Option(help="Exit with 1 when a finding is at least this severe.")] = FailOn.error
+    exit_style: Annotated[
+        ExitStyle | None,
+        typer.Option(
+            show_default="ncdiag",
+            help="What the exit code means. nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN; goes with --format nagios.",
+        ),
+    ] = None
     nccl: Annotated[
         str | None, typer.Option(metavar="VERSION", help="The NCCL version, where the input does not tell it.")
     ] = None
@@ -66,6 +84,16 @@ class Options:
     brief: Annotated[bool, typer.Option("--brief", help="One line a finding.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False
     no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False
+
+    @property
+    def answers_in(self) -> str:
+        """The format: the one asked for, else that of the exit style."""
+        return self.format or ("nagios" if self.exit_style is ExitStyle.nagios else "text")
+
+    @property
+    def is_plugin(self) -> bool:
+        """Are the exit codes those of a monitoring plugin? A status line means nothing without them."""
+        return self.exit_style is ExitStyle.nagios or self.answers_in == "nagios"
 
     def judging(self) -> diagnose.Options:
         """The part that the judgement itself needs."""

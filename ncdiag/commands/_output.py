@@ -28,6 +28,22 @@ def say(sentence: str, *, lines: bool = False) -> None:
         sys.stderr.flush()
 
 
+def unknown(sentence: str, *, in_line: bool) -> int:
+    """Say why a monitoring plugin cannot tell a state, and return the exit code of UNKNOWN, 3.
+
+    ``in_line``: as its status line on stdout. The guidelines want a wrong option and a failure of the plugin itself to
+    be UNKNOWN.
+    """
+    from ncdiag.report.nagios import State, status_line
+
+    if not in_line:
+        say(sentence)
+    else:
+        with contextlib.suppress(OSError, OutputError):
+            write(f"{status_line(State.UNKNOWN, sentence)}\n", None)
+    return int(State.UNKNOWN)
+
+
 def for_people(text: str, path: Path | None) -> None:
     """Write text for people: sanitised, and on a terminal wrapped to its columns."""
     text = clean(text)

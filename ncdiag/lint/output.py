@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ncdiag import __version__
 from ncdiag.formats.shell import hide_secrets
+from ncdiag.grades import SEVERITIES
 from ncdiag.lint import mentions
 from ncdiag.lint.edits import corrected
 from ncdiag.lint.model import Finding
@@ -14,7 +15,6 @@ from ncdiag.lint.run import Result
 from ncdiag.report.sanitize import one_line
 
 SCHEMA_VERSION = 1
-_GITHUB = {"error": "error", "warning": "warning", "info": "notice"}
 
 
 def as_text(results: Sequence[Result]) -> str:
@@ -57,7 +57,7 @@ def _block(result: Result, found: Finding) -> Iterator[str]:
 
 def _counts(results: Sequence[Result]) -> dict[str, int]:
     found = [each for result in results for each in result.findings]
-    counts = {severity: sum(each.severity == severity for each in found) for severity in _GITHUB}
+    counts: dict[str, int] = {severity: sum(each.severity == severity for each in found) for severity in SEVERITIES}
     return {**counts, "fixable": sum(each.fixable for each in found)}
 
 
@@ -109,28 +109,24 @@ def _record(result: Result, found: Finding) -> dict[str, object]:
 
 
 def as_github(results: Sequence[Result]) -> str:
-    """Workflow commands (docs.github.com, "Workflow commands for GitHub Actions")."""
+    """Workflow commands (`ncdiag.report.github`)."""
+    from ncdiag.report.github import LEVELS, command
+
     lines = []
     for result in results:
+        document = result.document
         for found in result.findings:
-            document = result.document
             text = corrected(document, found)
             remedy = f"\nwrite: {text.strip() or '(remove it)'}" if text is not None else ""
             message = hide_secrets(f"{found.message}\n{found.reason}") + (remedy or f"\n{found.advice}".rstrip())
-            place = (
-                f"file={_property(document.source)},line={document.line(found.place.start)}"
-                f",col={document.column(found.place.start)},title={_property(f'{found.code} {found.name}')}"
-            )
-            lines.append(one_line(f"::{_GITHUB[found.severity]} {place}::{_escaped(message)}"))
-        for line in result.document.unread:
-            place = f"file={_property(result.document.source)},line={line}"
-            lines.append(one_line(f"::notice {place}::{_escaped(mentions.spoken([line]))}"))
+            start = found.place.start
+            lines.append(
+                command(
+                    LEVELS[found.severity], message, title=f"{found.code} {found.name}", file=document.source,
+                    line=document.line(start), column=document.column(start),
+                )
+            )  # fmt: skip
+        lines += [
+            command("notice", mentions.spoken([line]), file=document.source, line=line) for line in document.unread
+        ]
     return "".join(f"{line}\n" for line in lines)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _escaped(text).replace(":", "%3A").replace(",", "%2C")

@@ -9,7 +9,13 @@ from collections.abc import Callable
 from ncdiag.errors import UsageError
 
 Renderer = Callable[..., str]
-"""``render(report, *, width, colour, detail)``: the whole output, ending in a newline; ``detail`` is for text alone."""
+"""``render(report, *, width, colour, detail, fail_on)``: the whole output, ending in a newline.
+
+``width``, ``colour`` and ``detail`` are for text alone; ``fail_on`` is the least severity that makes the run fail, or
+``never``. A format takes what it needs and ignores the rest.
+"""
+FOR_PEOPLE = frozenset({"text", "markdown"})
+"""Formats in the encoding of the terminal; the others are UTF-8, whatever the locale says."""
 
 
 def formats() -> list[str]:

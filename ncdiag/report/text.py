@@ -15,7 +15,7 @@ Detail = Literal["brief", "screen", "whole"]
 _LAYOUTS = {"brief": brief.lay_out, "screen": screen.lay_out, "whole": whole.lay_out}
 
 
-def render(report: Report, *, width: int = 80, colour: bool = False, detail: Detail = "whole") -> str:
+def render(report: Report, *, width: int = 80, colour: bool = False, detail: Detail = "whole", **_: object) -> str:
     """The report as text of at most ``width`` columns, lines to paste excepted."""
     page = Page(width, width) if detail == "brief" else Page(width)
     _LAYOUTS[detail](page, report)

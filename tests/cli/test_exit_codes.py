@@ -77,7 +77,7 @@ def test_nothing_asked(ncdiag: Run) -> None:
         (["pares", "x.log"], "pares"),
         (["no-such-file.log"], "no-such-file.log"),
         (["parse"], "FILE"),
-        (["parse", "{veth}", "--format", "yaml"], "the formats are json, markdown, text"),
+        (["parse", "{veth}", "--format", "yaml"], "there is no format 'yaml'"),
         (["parse", "{veth}", "--fail-on", "sometimes"], "fail-on"),
         (["parse", "{veth}", "--min-severity", "loud"], "min-severity"),
         (["parse", "{veth}", "--select", "no-such-rule"], "no-such-rule"),

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import slurm_node
 
 from ncdiag.fixes.render import Change, render
 
@@ -61,57 +62,14 @@ def test_mpirun_gives_the_values_to_every_rank(need: Callable[[str, object, str]
     assert ranks == [dict(CHANGE.env)] * 2
 
 
-SLURM = """
-hostname localhost
-ip link set lo up; ip link add e0 type veth peer name e1; ip addr add 10.0.0.1/24 dev e0; ip link set e0 up
-mkdir state spool
-cat > slurm.conf <<END
-ClusterName=test
-SlurmctldHost=localhost(127.0.0.1)
-AuthType=auth/none
-CredType=cred/none
-SlurmUser=root
-SlurmdUser=root
-StateSaveLocation=$PWD/state
-SlurmdSpoolDir=$PWD/spool
-SlurmctldPidFile=$PWD/slurmctld.pid
-SlurmdPidFile=$PWD/slurmd.pid
-SlurmctldLogFile=$PWD/slurmctld.log
-SlurmdLogFile=$PWD/slurmd.log
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-SwitchType=switch/none
-MpiDefault=none
-SelectType=select/cons_tres
-JobAcctGatherType=jobacct_gather/none
-SlurmdParameters=config_overrides
-ReturnToService=2
-NodeName=localhost NodeAddr=127.0.0.1 CPUs=4
-PartitionName=all Nodes=localhost Default=YES State=UP
-END
-export SLURM_CONF=$PWD/slurm.conf
-slurmctld -D > /dev/null 2>&1 &
-slurmd -D -N localhost > /dev/null 2>&1 &
-tries=0
-until srun -Q -I30 -N1 true > srun.log 2>&1; do
-    tries=$((tries + 1)); [ $tries -gt 60 ] && { cat srun.log slurmctld.log slurmd.log >&2; exit 9; }; sleep 0.5
-done
-"""
-
-
 @pytest.mark.root
 def test_srun_gives_the_values_to_every_task(need: Callable[[str, object, str], None], tmp_path: Path) -> None:
-    """One node with its own slurmctld and slurmd, in namespaces that end with it; as root, without munge."""
-    there = all(shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") for name in ("slurmctld", "slurmd", "srun"))
-    need("slurm", there and os.geteuid() == 0, "Slurm is not installed (slurmctld, slurmd, slurm-client), or not root")
+    """One node, in namespaces that end with it."""
+    need("slurm", slurm_node.is_here(), slurm_node.LACKING)
     line = render(CHANGE, ["srun"])["srun"]
     trap = "srun -Q --export=ALL,NCCL_ALGO=tree,ring -n1 sh -c 'echo \"in the list: $NCCL_ALGO\"'"
-    script = f"{SLURM}\n{line.removesuffix('...')} -Q -n2 {SHOW}\n{trap}"
-    shown = subprocess.run(
-        ["unshare", "-n", "-u", "-p", "-f", "--mount-proc", "--kill-child", "sh", "-c", script], cwd=tmp_path,
-        capture_output=True, text=True, check=False,
-        env={**environment(), "PATH": f"{os.environ['PATH']}:/usr/sbin"},
-    )  # fmt: skip
+    script = f"{line.removesuffix('...')} -Q -n2 {SHOW}\n{trap}"
+    shown = slurm_node.run(script, tmp_path, environment())
     assert shown.returncode == 0, shown.stderr[-2000:]
     assert variables(shown.stdout) == [dict(CHANGE.env)] * 2
     assert "in the list: tree\n" in shown.stdout, "why the line does not use srun's own list: it ends at the comma"

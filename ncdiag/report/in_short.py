@@ -1,0 +1,33 @@
+"""What formats for other programs say of a finding besides its title: a few plain lines that stand without a layout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ncdiag.report import digest
+from ncdiag.report.model import Finding, Report
+
+_LINES_TO_PASTE = 1
+"""Launchers whose line is given: a reader of an annotation wants one, the report has all."""
+
+
+def told(report: Report, finding: Finding) -> Iterator[str]:
+    """The reason, what explains it or else its fixes, each with a line to paste."""
+    if finding.why:
+        yield finding.why
+    if finding.explained_by:
+        yield f"Explained by: {', '.join(finding.explained_by)}"
+        return
+    fixes, not_offered = digest.remedies(report, finding)
+    for fix in fixes:
+        yield f"Fix: {digest.fix_in_short(fix)}"
+        yield from (f"    {line}" for _, line in digest.paste_lines(fix)[:_LINES_TO_PASTE])
+    yield from (f"Would not help: {text}" for text in not_offered)
+
+
+def shown(finding: Finding) -> Iterator[str]:
+    """The lines of evidence, each with its place, and how many more there are."""
+    for item in finding.evidence:
+        yield f"{digest.place(item)}: {item.text}"
+    if more := digest.more_evidence(finding):
+        yield more

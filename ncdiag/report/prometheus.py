@@ -1,0 +1,98 @@
+"""The report as metrics for the textfile collector of Prometheus' node_exporter.
+
+The form is the text exposition format (prometheus.io/docs/instrumenting/exposition_formats). The collector refuses
+samples with a time, so the time of the run is a metric of its own. No label holds text of the input but the names of
+hosts, and the number of samples has a bound whatever the input is.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import get_args
+
+from ncdiag.report.model import Finding, Report, Status, Verdict
+from ncdiag.report.sanitize import one_line
+
+HOSTS = 64
+"""Hosts of one finding that have a sample each; of more, there is one sample without a host."""
+SAMPLES = 1000
+"""Samples of `ncdiag_findings`; where there would be more, none of them names a host."""
+NAME_LIMIT = 128
+"""Characters of a host name."""
+
+_PIECE = re.compile(r"([^\[\],]*)(?:\[([0-9,-]+)\]([^\[\],]*))?(?:,|$)")
+_ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+Labels = tuple[tuple[str, str], ...]
+Samples = Mapping[Labels, float]
+
+
+def render(report: Report, *, now: float | None = None, **_: object) -> str:
+    """Gauges; ``now`` is the time of the run in seconds since the epoch, None for the clock's."""
+    summary = report.summary
+    counts = {"error": summary.errors, "warning": summary.warnings, "info": summary.infos}
+    severities: Samples = {(("severity", name),): count for name, count in counts.items()}
+    verdicts: Samples = {(("verdict", name),): int(name == summary.verdict) for name in get_args(Verdict)}
+    parts = [
+        _metric("ncdiag_info", "The release of ncdiag.", {(("version", report.tool.version),): 1}),
+        _metric("ncdiag_run_timestamp_seconds", "When ncdiag ran.", {(): time.time() if now is None else now}),
+        _metric("ncdiag_verdict", "1 for the verdict of the run, 0 for the others.", verdicts),
+        _metric("ncdiag_severity_findings", "Findings by severity.", severities),
+        _metric("ncdiag_findings", "Findings by rule and host; host is empty where none or very many have it.",
+                _findings(report.findings)),
+        _metric("ncdiag_suspects", "Causes that are likely and not proved.", {(): len(report.suspects)}),
+        _metric("ncdiag_faults", "Parts of the run at which ncdiag itself failed.", {(): len(report.faults)}),
+    ]  # fmt: skip
+    if report.looks:
+        looks = Counter(look.status for look in report.looks)
+        told: Samples = {(("status", status.lower()),): looks[status] for status in get_args(Status)}
+        parts.append(_metric("ncdiag_checks", "Lines of the table of checks by what they came to.", told))
+    return "".join(parts)
+
+
+def _metric(name: str, told: str, samples: Samples) -> str:
+    lines = [f"# HELP {name} {told}", f"# TYPE {name} gauge"]
+    lines += [f"{name}{_written(labels)} {value:.15g}" for labels, value in samples.items()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _written(labels: Labels) -> str:
+    pairs = ",".join(f'{name}="{one_line(value).translate(_ESCAPES)}"' for name, value in labels)
+    return f"{{{pairs}}}" if pairs else ""
+
+
+def _findings(findings: Iterable[Finding]) -> Mapping[Labels, int]:
+    found = list(findings)
+    named = Counter(_labels(finding, host) for finding in found for host in _hosts(finding))
+    return named if len(named) <= SAMPLES else Counter(_labels(finding, "") for finding in found)
+
+
+def _labels(finding: Finding, host: str) -> Labels:
+    return (
+        ("code", finding.code), ("name", finding.name), ("severity", finding.severity), ("host", host[:NAME_LIMIT]),
+    )  # fmt: skip
+
+
+def _hosts(finding: Finding) -> list[str]:
+    """The hosts of a finding; one empty name where there is none, or more than `HOSTS`."""
+    if finding.nhosts == 1:
+        return [finding.hosts]
+    if not 0 < finding.nhosts <= HOSTS:
+        return [""]
+    names = [*unfolded(finding.hosts)]
+    return names if len(set(names)) == finding.nhosts else [""]  # a name with a comma or a bracket in it
+
+
+def unfolded(folded: str) -> Iterator[str]:
+    """The names of ``node[1-3,7],login``, as `ncdiag.facts.fold.fold_hosts` wrote them."""
+    for prefix, ranges, suffix in _PIECE.findall(folded):
+        if not ranges:
+            yield from filter(None, [prefix])
+        for piece in filter(None, ranges.split(",")):
+            first, _, last = piece.partition("-")
+            if first.isdigit() and (last or first).isdigit() and int(last or first) - int(first) < HOSTS:
+                yield from (
+                    f"{prefix}{number:0{len(first)}d}{suffix}" for number in range(int(first), int(last or first) + 1)
+                )

@@ -1,0 +1,91 @@
+"""The units and the table of cron are run as they are written, but for their paths; alerts ask for what there is."""
+
+from __future__ import annotations
+
+import configparser
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import command_lines
+from prometheus_client.parser import text_string_to_metric_families
+from ruamel.yaml import YAML
+
+CONTRIB = Path(__file__).resolve().parents[2] / "contrib"
+UNITS = ("ncdiag-textfile.service", "ncdiag-textfile.timer")
+FAULTY = "fixtures/roots/ib-initializing"
+
+
+def unit(name: str) -> configparser.ConfigParser:
+    found = configparser.ConfigParser(interpolation=None, strict=False)
+    found.optionxform = str  # type: ignore[assignment, method-assign]
+    found.read(CONTRIB / "prometheus" / name)
+    return found
+
+
+def metrics(text: str) -> dict[str, Any]:
+    return {family.name: family for family in text_string_to_metric_families(text)}
+
+
+def run_here(words: list[str], project: Path, program: list[str], target: Path) -> int:
+    """The command with the paths of this machine and the faulty tree; its exit code."""
+    assert words[0] in {"ncdiag", "/usr/local/bin/ncdiag"}
+    place = words.index("-o") + 1
+    changed = [*program, *words[1:place], str(target), *words[place + 1 :], "--root", str(project / FAULTY)]
+    return subprocess.run(changed, check=False, capture_output=True).returncode
+
+
+def test_systemd_takes_the_units(need: Callable[[str, object, str], None], tmp_path: Path) -> None:
+    need("systemd", shutil.which("systemd-analyze"), "systemd-analyze is not installed")
+    for name in UNITS:
+        text = (CONTRIB / "prometheus" / name).read_text()
+        (tmp_path / name).write_text(text.replace("/usr/local/bin/ncdiag", "/bin/true"))
+    done = subprocess.run(
+        ["systemd-analyze", "verify", *(tmp_path / name for name in UNITS)], check=False, capture_output=True, text=True
+    )
+    assert [line for line in done.stderr.splitlines() if "ncdiag-textfile" in line] == []
+
+
+def test_the_service_writes_metrics_and_does_not_fail_for_a_finding(
+    project: Path, program: list[str], tmp_path: Path
+) -> None:
+    service = unit(UNITS[0])["Service"]
+    target = tmp_path / "ncdiag.prom"
+    code = run_here(shlex.split(service["ExecStart"]), project, program, target)
+    assert str(code) == service["SuccessExitStatus"]
+    assert metrics(target.read_text())["ncdiag_findings"].samples
+    written = Path(str(command_lines.options_of(shlex.split(service["ExecStart"])[1:])["output"])).parent
+    assert service["ReadWritePaths"] == str(written)
+
+
+def test_cron_runs_the_same_command() -> None:
+    lines = (CONTRIB / "prometheus" / "ncdiag.cron").read_text().splitlines()
+    (entry,) = [line for line in lines if line.startswith("*")]
+    assert "%" not in entry, "cron takes it for a line end"
+    words = shlex.split(entry.split(None, 6)[6])
+    assert words[:5] == ["timeout", "-k", "5", "120", "ncdiag"]
+    assert words[5:] == shlex.split(unit(UNITS[0])["Service"]["ExecStart"])[1:]
+
+
+def test_alerts_ask_for_metrics_and_labels_that_there_are(project: Path, program: list[str], tmp_path: Path) -> None:
+    target = tmp_path / "ncdiag.prom"
+    run_here(shlex.split(unit(UNITS[0])["Service"]["ExecStart"]), project, program, target)
+    found = metrics(target.read_text())
+    rules = YAML(typ="safe").load(CONTRIB / "prometheus" / "ncdiag-alerts.yml")["groups"][0]["rules"]
+    assert len({rule["alert"] for rule in rules}) == len(rules) == 3
+    for rule in rules:
+        (name,) = re.findall(r"ncdiag_\w+", rule["expr"])
+        labels = {label for sample in found[name].samples for label in sample.labels} | {"instance"}
+        assert {*re.findall(r"(\w+)=\"", rule["expr"])} <= labels
+        assert {*re.findall(r"\$labels\.(\w+)", str(rule["annotations"]))} <= labels
+
+
+def test_the_page_names_the_metrics(project: Path, program: list[str], tmp_path: Path) -> None:
+    target = tmp_path / "ncdiag.prom"
+    run_here(shlex.split(unit(UNITS[0])["Service"]["ExecStart"]), project, program, target)
+    page = (CONTRIB / "prometheus" / "README.md").read_text()
+    assert {*re.findall(r"`(ncdiag_\w+)", page)} == set(metrics(target.read_text()))
