@@ -49,7 +49,7 @@ outcome = "clear"
 env = "NCCL_IB_HCA=mlx5_0"
 
 [[example]]
-name = "the variables were not shown"
+name = "the variables are not in the input"
 outcome = "unknown"
 nccl_log = "n1:40:51 [0] NCCL INFO Bootstrap : Using bond0:10.1.2.3<0>"
 """
