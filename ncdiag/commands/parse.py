@@ -16,7 +16,7 @@ app = application()
 def parse(
     files: Annotated[list[str], typer.Argument(metavar="FILE...")],
     *,
-    each: Annotated[bool, typer.Option("--each", help="Each file is a job of its own: a line a job.")] = False,
+    each: Annotated[bool, typer.Option("--each", help="Each file is a separate job: one line per job.")] = False,
     options: Options,
 ) -> int:
     """Diagnose the logs of one job, or of many."""

@@ -67,7 +67,7 @@ def write_rule(folder: Path, area: str, name: str, prefix: str, known: Iterable[
     ):  # fmt: skip
         if not re.fullmatch(form, word):
             letters = "2 to 6 capital letters" if what == "prefix" else "small letters, digits and hyphens"
-            msg = f"{word!r} is no {what} of a rule: {letters}"
+            msg = f"{word!r} is not a valid {what} of a rule: {letters}"
             raise UsageError(msg)
     taken = {held for rule in known for held in (rule.code, rule.name, *rule.formerly)}
     if name in taken:
