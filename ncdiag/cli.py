@@ -56,7 +56,7 @@ app = application(
     help="Find the root cause of an NCCL network failure. 'ncdiag FILE' is short for 'ncdiag triage FILE'.",
     epilog=examples(
         "ncdiag my.log                       # a log, a paste, a bundle, a folder",
-        "kubectl logs trainer-0 | ncdiag     # whatever you can pipe",
+        "kubectl logs trainer-0 | ncdiag     # anything that you can pipe",
         "ncdiag check                        # this machine",
         "ncdiag explain NCCL_IB_GID_INDEX    # a variable, a line, a code, a rule",
         "ncdiag help lint                    # the options of a command",
@@ -140,7 +140,7 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
     if usage is not None:
         command = getattr(getattr(error, "ctx", None), "command_path", "ncdiag")
         if not usage():
-            say(f"say what to do; '{command} --help' lists the possibilities")
+            say(f"say what to do; '{command} --help' lists the options")
         elif type(error).__name__ == "NoArgsIsHelpError":
             sys.stderr.write(usage() + "\n")
         else:

@@ -77,7 +77,7 @@ def load(named: Path | None = None, environment: Mapping[str, str] = os.environ)
         msg = f"{path}: the configuration cannot be read: {error.strerror}"
         raise UsageError(msg) from None
     except ValueError:
-        msg = f"{path}: the configuration is no UTF-8"
+        msg = f"{path}: the configuration is not UTF-8"
         raise UsageError(msg) from None
     data = toml.definition(text, str(path))
     if "file" in data:

@@ -52,5 +52,5 @@ def definition(text: str, file: str) -> dict[str, Any]:
         reason = f"this is no TOML: {_PLACE.sub('', str(error))}"
         raise DefinitionError(reason, file=file, line=line) from None
     except (RecursionError, ValueError) as error:
-        reason = f"this is no TOML: {error}"
+        reason = f"this is not TOML: {error}"
         raise DefinitionError(reason, file=file) from None

@@ -23,7 +23,7 @@ from ncdiag.bare.place import place
 from ncdiag.bare.run import Ran, reason, run
 from ncdiag.bare.wrap import leave_with_caller, own_name, wrapped
 
-NO_NVML = "NVML was not asked, the program that looked has nothing but Python"
+NO_NVML = "NVML was not queried: the program that collected this uses only Python"
 _GRACE = 1.0  # seconds for what was stopped at the deadline to say so
 _USAGE, _CANNOT_WRITE, _CLOSED_PIPE = 2, 4, 141
 
@@ -146,7 +146,7 @@ class Look:
 def main(table: Dict[str, Any], arguments: Optional[List[str]] = None) -> int:
     """Look and write; the exit code is 0, 2 for what cannot be asked for, 4 when the bundle cannot be written."""
     started, clock = time.time(), time.monotonic()
-    parser = argparse.ArgumentParser(description="Look at this host and write what was seen as one archive.")
+    parser = argparse.ArgumentParser(description="Inspect this host and write the result as one archive.")
     parser.add_argument("-o", "--output", default="-", metavar="BUNDLE.tar.gz", help="the archive (standard output)")
     parser.add_argument("--pid", type=int, metavar="N", help="environment and limits of this running process")
     parser.add_argument("--wrapped", type=float, metavar="SECONDS", help="print it as lines for a sweep of many hosts")
@@ -156,7 +156,7 @@ def main(table: Dict[str, Any], arguments: Optional[List[str]] = None) -> int:
         if options.wrapped is not None:
             leave_with_caller(options.wrapped)
         elif options.output == "-" and (sys.stdout is None or sys.stdout.isatty()):
-            return _say("standard output takes no archive; name a file with -o", _USAGE)
+            return _say("an archive cannot be written to a terminal; name a file with -o", _USAGE)
         environ = kept(os.environ) if options.pid is None else environment_of(options.pid)
     except OSError as error:
         return _say(f"cannot read the environment of process {options.pid}: {error.strerror}", _USAGE)

@@ -53,7 +53,9 @@ def run(argv: Sequence[str], limit: float, cancelled: Callable[[], bool] = lambd
     if stopped == "time":
         return Ran(output, errors, None, f"no answer within {limit:.3g} s")
     if stopped == "size":
-        return Ran(output, errors, None, f"printed more than {OUTPUT_LIMIT >> 20} MiB, of which the beginning was read")
+        return Ran(
+            output, errors, None, f"printed more than {OUTPUT_LIMIT >> 20} MiB, of which only the beginning was read"
+        )
     return Ran(output, errors, process.returncode)
 
 

@@ -22,7 +22,9 @@ def listing() -> str:
         if why:
             lines.append(f"    {why}")
     lines.append("")
-    lines.append(f"Everything together takes at most {DEADLINE:g} s; what does not answer counts as not seen.")
+    lines.append(
+        f"The whole collection takes at most {DEADLINE:g} s; a source that does not answer counts as not seen."
+    )
     return for_terminal("\n".join(lines) + "\n")
 
 

@@ -58,11 +58,9 @@ class Options:
     select: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Judge only these rules (code or name).")] = (
         None
     )
-    ignore: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Leave these rules out (code or name).")] = (
-        None
-    )
+    ignore: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Skip these rules (code or name).")] = None
     min_severity: Annotated[Least, typer.Option(help="Show no finding below this severity.")] = Least.info
-    fail_on: Annotated[FailOn, typer.Option(help="Exit with 1 when a finding is at least this severe.")] = FailOn.error
+    fail_on: Annotated[FailOn, typer.Option(help="Exit with 1 if a finding is at least this severe.")] = FailOn.error
     exit_style: Annotated[
         ExitStyle | None,
         typer.Option(
@@ -71,17 +69,17 @@ class Options:
         ),
     ] = None
     nccl: Annotated[
-        str | None, typer.Option(metavar="VERSION", help="The NCCL version, where the input does not tell it.")
+        str | None, typer.Option(metavar="VERSION", help="The NCCL version, if the input does not show it.")
     ] = None
     rules: Annotated[list[Path] | None, typer.Option(metavar="DIR", help="Add the rules of this folder.")] = None
     config: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Private packs and ignored rules (NCDIAG_CONFIG, ncdiag.toml).")
     ] = None
-    redact: Annotated[bool, typer.Option("--redact", help="Put stand-ins for names and addresses, remove secrets.")] = (
-        False
-    )
+    redact: Annotated[
+        bool, typer.Option("--redact", help="Replace names and addresses by stand-ins, remove secrets.")
+    ] = False
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="The whole report, not only one screen.")] = False
-    brief: Annotated[bool, typer.Option("--brief", help="One line a finding.")] = False
+    brief: Annotated[bool, typer.Option("--brief", help="One line per finding.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False
     no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False
 
@@ -104,7 +102,7 @@ class Options:
 
         site = config.load(self.config)
         if not self.config and not self.quiet and (foreign := config.passed_over()):
-            say(f"{foreign} is another user's and was not used (--config {foreign} uses it)")
+            say(f"{foreign} belongs to another user and was not used (--config {foreign} uses it)")
         left_out = site.left_out(dt.datetime.now(tz=dt.timezone.utc).date())
         return diagnose.Options(
             select=tuple(self.select or site.select),

@@ -28,7 +28,7 @@ def check(
         list[Path] | None, typer.Option(metavar="DIR", help="Read a recorded tree instead of this host.")
     ] = None,
     bundle: Annotated[
-        list[Path] | None, typer.Option("--from", metavar="BUNDLE", help="Judge an archive made by 'ncdiag collect'.")
+        list[Path] | None, typer.Option("--from", metavar="BUNDLE", help="Judge an archive from 'ncdiag collect'.")
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option(metavar="AREA", help="Show one area of the table, or several (--list has them).")
@@ -48,7 +48,9 @@ def check(
         typer.Option("--partial", help="Write what was seen instead of judging it; 'ncdiag check --from' judges it."),
     ] = False,
     wrapped: Annotated[float | None, typer.Option(hidden=True)] = None,
-    list_: Annotated[bool, typer.Option("--list", help="List the looks and what they read, and do nothing.")] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="List the checks and what they read, and do nothing else.")
+    ] = False,
     options: Options,
 ) -> int:
     """Look at a host and judge what was seen."""

@@ -36,7 +36,7 @@ def collect(
         bool, typer.Option("--script", help="Print a program for any POSIX shell that prints the same as text.")
     ] = False,
     redact: Annotated[
-        bool, typer.Option("--redact", help="Put stand-ins for names and addresses into the archive.")
+        bool, typer.Option("--redact", help="Replace names and addresses by stand-ins in the archive.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
 ) -> int:
@@ -48,7 +48,7 @@ def collect(
         from ncdiag.machine import remote
 
         if python and script:
-            msg = "--python and --script are two programs; print one of them"
+            msg = "--python and --script cannot be used together"
             raise UsageError(msg)
         write(remote.python_program() if python else remote.shell_script(), output, encoding="utf-8")
         return 0

@@ -12,7 +12,7 @@ from ncdiag.commands._output import write
 app = application()
 
 
-@app.command(help="Print what makes your shell complete ncdiag. Put the line for your shell into its start-up file.")
+@app.command(help="Print the completion script of your shell. Put the line for your shell into its start-up file.")
 def completion(shell: Annotated[Literal["bash", "zsh", "fish"], typer.Argument(metavar="bash|zsh|fish")]) -> int:
     """Print the script of a shell."""
     from typer._completion_shared import get_completion_script  # typer makes them for its own option alone

@@ -30,7 +30,7 @@ def explain(  # noqa: PLR0917  (typer's parameters)
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None,
     lines: Annotated[str | None, typer.Option("--lines", metavar="FILE", help="Explain every line of FILE.")] = None,
     format_: Annotated[
-        Literal["text", "json", "jsonl"], typer.Option("--format", help="How to answer; jsonl: an object a line.")
+        Literal["text", "json", "jsonl"], typer.Option("--format", help="Output format; jsonl: one object per line.")
     ] = "text",
     nccl: Annotated[str | None, typer.Option(metavar="VERSION", help="The NCCL version to assume.")] = None,
     rules: Annotated[list[Path] | None, typer.Option(metavar="DIR", help="Add the rules of this folder.")] = None,
@@ -112,7 +112,7 @@ def _answered(  # noqa: PLR0917  (the options)
         return 0
     if not found:
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "ncdiag rules list shows the rules"
-        msg = f"nothing is known of {thing!r}; {hint}"
+        msg = f"nothing is known about {thing!r}; {hint}"
         raise UsageError(msg)
     for_people("\n".join(_text(answer) for answer in found), output)
     return 0
@@ -201,7 +201,7 @@ def _every_line(path: str, format_: str) -> Iterator[str]:
 
     for source in open_sources([path]):
         if not isinstance(source, Text):
-            reason = source.reason if isinstance(source, Unreadable) else "it holds a machine and no lines of a log"
+            reason = source.reason if isinstance(source, Unreadable) else "it contains a machine and no log lines"
             raise InputError(f"{source.name}: {reason}")  # noqa: EM102, TRY003
         for buffer in source.buffers():
             for raw in buffer.decode("utf-8", "replace").splitlines():

@@ -17,7 +17,7 @@ app = application()
 def facts(
     files: Annotated[list[str], typer.Argument(metavar="FILE...")],
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
-    redact: Annotated[bool, typer.Option("--redact", help="Put stand-ins for names and addresses.")] = False,
+    redact: Annotated[bool, typer.Option("--redact", help="Replace names and addresses by stand-ins.")] = False,
     unread: Annotated[bool, typer.Option("--unread", help="Print the lines that were not understood instead.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
 ) -> int:

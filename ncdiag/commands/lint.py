@@ -46,8 +46,8 @@ def lint(  # noqa: PLR0917  (typer's parameters)
     ctx: typer.Context,
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...] [-- COMMAND]")] = None,
     pid: Annotated[list[int] | None, typer.Option(metavar="PID", help="Check the environment of a process.")] = None,
-    nccl: Annotated[str | None, typer.Option(metavar="VERSION", help="The NCCL release; default: what the file says, "
-                                             "else all.")] = None,
+    nccl: Annotated[str | None, typer.Option(metavar="VERSION", help="The NCCL release; default: the one "
+                                             "in the file, otherwise all.")] = None,
     as_: Annotated[str | None, typer.Option("--as", metavar="FORM", help="Read the files as shell, dockerfile, "
                                             "kubernetes, compose, env, conf, hostfile or ranktable.")] = None,
     one_job: Annotated[bool, typer.Option("--one-job", help="The files are those of the hosts of one job: compare "
@@ -56,12 +56,12 @@ def lint(  # noqa: PLR0917  (typer's parameters)
     format_: Annotated[Literal["text", "json", "github"], typer.Option("--format", help="How to answer.")] = "text",
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
     select: Annotated[list[str] | None, typer.Option(metavar="CHECK", help="Only these (code or name).")] = None,
-    ignore: Annotated[list[str] | None, typer.Option(metavar="CHECK", help="Without these (code or name).")] = None,
+    ignore: Annotated[list[str] | None, typer.Option(metavar="CHECK", help="Skip these (code or name).")] = None,
     rules: Annotated[list[Path] | None, typer.Option(metavar="DIR", help="Add the rules of this folder.")] = None,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="Private packs and ignored rules (NCDIAG_CONFIG, "
                                                 "ncdiag.toml).")] = None,
     min_severity: Annotated[Least, typer.Option(help="Show no finding below this severity.")] = Least.info,
-    fail_on: Annotated[FailOn, typer.Option(help="Exit with 1 when a finding is at least this severe.")] = FailOn.error,
+    fail_on: Annotated[FailOn, typer.Option(help="Exit with 1 if a finding is at least this severe.")] = FailOn.error,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
 ) -> int:  # fmt: skip
     """Print the findings, or the patch."""
@@ -78,7 +78,7 @@ def lint(  # noqa: PLR0917  (typer's parameters)
     documents = _documents(files or [], pid or [], command, as_, quiet=quiet)
     if not documents:
         if not quiet:
-            say("nothing here sets anything for NCCL or starts a job")
+            say("nothing here sets an NCCL variable or starts a job")
         return NOTHING_UNDERSTOOD
     if fix:
         write(_patches(documents, options, quiet=quiet), output, encoding="utf-8")
@@ -155,7 +155,7 @@ def _form(text: str | None) -> Form | None:
 
     known: tuple[Form, ...] = typing.get_args(Form)
     if text is not None and text not in known:
-        msg = f"{text!r} is not a form; the forms are {', '.join(known)}"
+        msg = f"{text!r} is not a file form; the forms are {', '.join(known)}"
         raise UsageError(msg)
     return next((form for form in known if form == text), None)
 

@@ -23,7 +23,7 @@ def parse(
             help="Write what was read instead of judging it; 'ncdiag parse' judges several such files as one job.",
         ),
     ] = False,
-    each: Annotated[bool, typer.Option("--each", help="Each file is a job of its own: a line a job.")] = False,
+    each: Annotated[bool, typer.Option("--each", help="Each file is a separate job: one line per job.")] = False,
     options: Options,
 ) -> int:
     """Diagnose the logs of one job, or of many."""

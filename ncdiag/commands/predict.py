@@ -18,8 +18,8 @@ app = application()
 
 
 @app.command(
-    help="Tell which interfaces, network, RDMA ports, GID and GPUDirect RDMA NCCL would choose, and why. "
-    "From FILE (logs, outputs of tools), else from this host. Runs no job and needs no GPU."
+    help="Show which interfaces, network, RDMA ports, GID and GPUDirect RDMA NCCL would choose, and why. "
+    "From FILE (logs, outputs of tools), or from this host. Runs no job and needs no GPU."
 )
 def predict(  # noqa: PLR0917  (typer's parameters)
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE... | live]")] = None,
@@ -27,13 +27,13 @@ def predict(  # noqa: PLR0917  (typer's parameters)
         list[str] | None, typer.Option(metavar="VERSION", help="The release to predict; several come side by side.")
     ] = None,
     env: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Set a variable besides those that are known.")
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Set a variable in addition to the known ones.")
     ] = None,
     root: Annotated[Path, typer.Option(metavar="DIR", help="Read a recorded tree instead of this host.")] = Path("/"),
     format_: Annotated[Literal["text", "json"], typer.Option("--format", help="How to answer.")] = "text",
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
     ask_nccl: Annotated[
-        bool, typer.Option("--ask-nccl/--no-nccl", help="Of this host: ask the installed NCCL what it picks.")
+        bool, typer.Option("--ask-nccl/--no-nccl", help="On this host, ask the installed NCCL what it picks.")
     ] = True,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
 ) -> int:
@@ -78,6 +78,6 @@ def _assignment(text: str) -> tuple[str, str]:
 
     name, equals, value = text.partition("=")
     if not equals or not name:
-        msg = f"{text!r} sets nothing; write NAME=VALUE, for instance NCCL_SOCKET_IFNAME=eth0"
+        msg = f"{text!r} is not an assignment (example: NCCL_SOCKET_IFNAME=eth0)"
         raise UsageError(msg)
     return name, value

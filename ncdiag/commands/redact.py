@@ -31,10 +31,10 @@ def redact(
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
     map_: Annotated[
         Path | None,
-        typer.Option("--map", metavar="FILE", help="Keep what became what in FILE, and go on with it the next time."),
+        typer.Option("--map", metavar="FILE", help="Keep the mapping in FILE, and reuse it the next time."),
     ] = None,
     review: Annotated[
-        bool, typer.Option("--review", help="List on stderr the words left that may be secrets: long, made by chance.")
+        bool, typer.Option("--review", help="List on stderr the remaining words that may be secrets: long and random.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
 ) -> int:
@@ -68,8 +68,8 @@ def _finish(redactor: Redactor, map_: Path | None, *, review: bool, quiet: bool)
     _keep(map_, redactor)
     if review:
         words = sorted(redactor.review)
-        said = "\n  ".join([f"{len(words)} words to look at, which may be secrets or not:", *words])
-        say(said if words else "no word was left that may be a secret", lines=True)
+        said = "\n  ".join([f"{len(words)} words to check, which may or may not be secrets:", *words])
+        say(said if words else "no remaining word looks like a secret", lines=True)
     if not quiet:
         counts = [f"{count} {_plural(kind, count)}" for kind, count in sorted(redactor.replaced().items()) if count]
         say(f"replaced: {', '.join(counts) or 'nothing'}")

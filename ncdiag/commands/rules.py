@@ -21,7 +21,7 @@ app = application(help="Open the rule book. List rules, show one, test or write 
 Folders = Annotated[list[Path] | None, typer.Option("--rules", metavar="DIR", help="Add the rules of this folder.")]
 
 
-@app.command("list", help="List all rules. One a line: code, severity, role, name, title.")
+@app.command("list", help="List all rules. One per line: code, severity, role, name, title.")
 def list_rules(
     rules: Folders = None,
     format_: Annotated[Literal["text", "json"], typer.Option("--format", help="How to answer.")] = "text",
@@ -107,12 +107,12 @@ def _loaded(folders: Iterable[Path]) -> list[Rule]:
     return loaded
 
 
-@app.command("new", help="Write a rule to start from. DIR/<area>/NAME.toml, complete, with examples that hold.")
+@app.command("new", help="Write a rule to start from. DIR/<area>/NAME.toml, complete, with examples that pass.")
 def new_rule(
     name: Annotated[str, typer.Argument(metavar="NAME")],
     folder: Annotated[Path, typer.Option("--in", metavar="DIR", help="The folder of your pack.")] = Path("site-rules"),
     area: Annotated[str, typer.Option(metavar="AREA", help="The folder within it.")] = "site",
-    prefix: Annotated[str, typer.Option(metavar="LETTERS", help="What your codes begin with.")] = "SITE",
+    prefix: Annotated[str, typer.Option(metavar="LETTERS", help="The prefix of your codes.")] = "SITE",
 ) -> int:
     """Write the file of a rule; one that exists is never overwritten."""
     from ncdiag import catalogue
@@ -135,7 +135,7 @@ def facts(
     return 0
 
 
-@app.command(help="Write the rule book as Markdown. One page a code and an index, into DIR.")
+@app.command(help="Write the rule book as Markdown. One page per code and an index, in DIR.")
 def pages(folder: Annotated[Path, typer.Argument(metavar="DIR")], rules: Folders = None) -> int:
     """Write a page for each rule; pages of rules that are gone are removed."""
     from ncdiag import catalogue

@@ -15,12 +15,12 @@ app = application()
 
 
 @app.command(
-    help="Draw which GPUs and NICs hang at which CPU and how they are linked; faulty links are marked. "
+    help="Draw which GPUs and NICs belong to which CPU and how they are linked; faulty links are marked. "
     "From FILE (nvidia-smi topo -m, an NCCL topology file, a bundle), else of this host."
 )
 def topo(
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None,
-    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an SVG picture besides.")] = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write an SVG picture.")] = None,
     root: Annotated[Path, typer.Option(metavar="DIR", help="Read a recorded tree instead of this host.")] = Path("/"),
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
     *,
@@ -39,7 +39,7 @@ def topo(
     items = inputs_or_host(files or (), root, ask_library=False)
     found = plan.pictures(read_all(told(items, quiet=quiet)).job())
     if not found:
-        say("no GPUs with their links were seen; give the output of 'nvidia-smi topo -m' or an NCCL topology file")
+        say("no GPUs and links were found; give the output of 'nvidia-smi topo -m' or an NCCL topology file")
         return NOTHING_UNDERSTOOD
     if svg is not None:
         from ncdiag.report.topology.svg import render

@@ -18,7 +18,7 @@ app = application()
 def triage(
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None,
     *,
-    ask: Annotated[bool, typer.Option("--ask", help="Ask what would settle it: y, n, skip or an output.")] = False,
+    ask: Annotated[bool, typer.Option("--ask", help="Ask for what would settle it: y, n, skip or an output.")] = False,
     options: Options,
 ) -> int:
     """Diagnose a paste."""

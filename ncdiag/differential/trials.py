@@ -88,10 +88,10 @@ def signs(
     if rule.suspect and set(rule.suspect.complaints) - _NO_FAILURE:
         for label, part in PARTS.items():
             if rule.area in part.areas and label in helped and part.for_it:
-                text = f"it works with {_words(label)}, which leaves {part.name} out"
+                text = f"it works with {_words(label)}, which excludes {part.name}"
                 yield Sign(text=text, strength="moderate", group="trial"), label
             elif rule.area in part.areas and label in failed:
-                text = f"it fails as well with {_words(label)}, which leaves {part.name} out"
+                text = f"it also fails with {_words(label)}, which excludes {part.name}"
                 yield Sign(text=text, strength="strong", against=True, group="trial"), label
 
 

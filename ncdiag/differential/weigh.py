@@ -36,11 +36,11 @@ PRIORS: Mapping[str, float] = {"common": 0.8, "uncommon": 0.4, "rare": 0.0}
 _OTHER_TROUBLE = -0.8
 """What it counts that the job has trouble, and none that the suspect makes."""
 _SAME_TROUBLE = 0.3
-_PREMISE = Sign(text="what it needs is there, as far as the input shows", strength="weak")
+_PREMISE = Sign(text="its requirements are met, as far as the input shows", strength="weak")
 """The sign that a rule gives which could not be judged, though its conditions were true as far as they are known."""
 _WORDS = "words"
-_GUARDED = "it does no harm in a job such as this one"
-_TOO_EARLY = Sign(text="it fails while the ranks meet, before NCCL connects GPUs", strength="strong", against=True)
+_GUARDED = "it is harmless in a job such as this one"
+_TOO_EARLY = Sign(text="it fails during the bootstrap, before NCCL connects GPUs", strength="strong", against=True)
 
 
 class Judged(msgspec.Struct, frozen=True):

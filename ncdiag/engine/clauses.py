@@ -113,7 +113,7 @@ class _Checker:
         tree, kind = self.expression(node, scope)
         if kind != BOOL or isinstance(tree, Const):
             what = "a constant" if isinstance(tree, Const) else kind
-            raise self.fault(node, f"this is not a condition but {what}", "compare it with something")
+            raise self.fault(node, f"this is not a condition but {what}", "compare it with a value")
         return tree
 
     def expression(self, node: ast.expr, scope: Scope) -> tuple[Tree, Kind]:
@@ -141,7 +141,7 @@ class _Checker:
         if constant is not None:
             return constant
         if isinstance(node, ast.List | ast.Tuple):
-            raise self.fault(node, "a list stands only behind 'in'")
+            raise self.fault(node, "a list is allowed only after 'in'")
         raise self.fault(node, f"{type(node).__name__} is not part of the condition language", _HELP)
 
     def _constant(self, node: ast.expr) -> tuple[Const, Scalar] | None:
@@ -234,7 +234,7 @@ class _Checker:
         elif not _comparable(kind, wanted):
             raise self.fault(node, f"{value!r} is a {kind}, but the other side is a {wanted}")
         elif wanted.values and value not in wanted.values:
-            raise self.fault(node, f"{value!r} is none of its values", suggestion(str(value), wanted.values))
+            raise self.fault(node, f"{value!r} is not one of its values", suggestion(str(value), wanted.values))
 
     def _membership(self, left: ast.expr, operator: ast.cmpop, right: ast.expr, scope: Scope) -> Compare:
         inverted = isinstance(operator, ast.NotIn)

@@ -50,7 +50,7 @@ def rule_files(folder: Path) -> list[Path]:
     """The rule files of a folder, in a fixed order. Raises DefinitionError where there are too many."""
     found = list(itertools.islice(folder.glob("*/*.toml"), FILES_LIMIT + 1))
     if len(found) > FILES_LIMIT:
-        reason = f"this folder holds more than {FILES_LIMIT} files of rules"
+        reason = f"this folder contains more than {FILES_LIMIT} files of rules"
         raise DefinitionError(reason, file=str(folder))
     return sorted(path for path in found if path.name != WORDS)
 
@@ -136,9 +136,9 @@ def load_file(path: Path, names: Names | None = None) -> Rule:
     layers = {**named.layers, **layers_of(path.parent.parent)}
     rule = load_text(text, named, file=str(path), layer=layers.get(path.parent.name, DEFAULT_LAYER))
     if rule.name != path.stem:
-        _refuse(text, str(path), rule.name, f"the file is called {path.name}, its rule {rule.name!r}")
+        _refuse(text, str(path), rule.name, f"the file is called {path.name}, but the rule is {rule.name!r}")
     if rule.area != path.parent.name:
-        _refuse(text, str(path), rule.area, f"the folder is called {path.parent.name}, the rule's area {rule.area!r}")
+        _refuse(text, str(path), rule.area, f"the folder is called {path.parent.name}, but the area is {rule.area!r}")
     return rule
 
 

@@ -49,7 +49,7 @@ outcome = "clear"
 env = "NCCL_IB_HCA=mlx5_0"
 
 [[example]]
-name = "the variables were not shown"
+name = "the variables are not in the input"
 outcome = "unknown"
 nccl_log = "n1:40:51 [0] NCCL INFO Bootstrap : Using bond0:10.1.2.3<0>"
 """
@@ -67,7 +67,7 @@ def write_rule(folder: Path, area: str, name: str, prefix: str, known: Iterable[
     ):  # fmt: skip
         if not re.fullmatch(form, word):
             letters = "2 to 6 capital letters" if what == "prefix" else "small letters, digits and hyphens"
-            msg = f"{word!r} is no {what} of a rule: {letters}"
+            msg = f"{word!r} is not a valid {what} of a rule: {letters}"
             raise UsageError(msg)
     taken = {held for rule in known for held in (rule.code, rule.name, *rule.formerly)}
     if name in taken:

@@ -39,8 +39,8 @@ def _places(rules: Iterable[Rule]) -> dict[str, int]:
     def place(rule: Rule, later: tuple[str, ...]) -> None:
         if rule.name in later:
             circle = " before ".join((rule.name, *reversed(later[later.index(rule.name) :])))
-            reason = f"before goes round in a circle: {circle}"
-            raise DefinitionError(reason, hint="leave one of them out")
+            reason = f"before is circular: {circle}"
+            raise DefinitionError(reason, hint="remove one of them")
         if rule.name not in places:
             for first in earlier[rule.name]:
                 place(first, (*later, rule.name))

@@ -123,7 +123,7 @@ def _facts(text: str) -> Iterator[Answer]:
 
 
 def _of_text(name: str, text: str, version: Version | VersionRange | None) -> dict[str, Any]:
-    """What NCCL makes of a value that was named with the variable, and what was probably meant."""
+    """What NCCL makes of a value that was named with the variable, and what was probably intended."""
     wrong, read = of_value(name, text, version), environment.resolve(name, text, version)
     found: dict[str, Any] = {"this value": f"read as {read.effective}" if read.effective is not None else None}
     if wrong is not None:
@@ -162,7 +162,7 @@ def _values(known: Variable, version: Version | VersionRange | None) -> str:
     """What the variable takes; of levels those of the release, where it is known."""
     if known.type == "level" and isinstance(version, Version) and version >= paths.NAMED_LEVELS:
         there = [level for level in words.LEVELS if paths.parse_level(level, version)]
-        return f"{', '.join(there)} in capitals; or the old numbers 0 LOC, 1 PIX, 2 PXB, 3 PHB, 4 and more SYS"
+        return f"{', '.join(there)} in upper case; or the old numbers 0 LOC, 1 PIX, 2 PXB, 3 PHB, 4 and more SYS"
     ranged = "{} to {}".format(*known.bounds) if known.bounds else ", ".join(map(str, known.choices))
     return known.accepts or ", ".join(known.words) or ranged
 
@@ -205,9 +205,9 @@ def _risk(known: Variable) -> str:
     """What can go wrong with it."""
     parts = [known.effect]
     if not known.documented and known.owner == environment.OURS:
-        parts.append("The user guide does not name it: it may change or go without notice.")
+        parts.append("The user guide does not name it: it may change or disappear without notice.")
     if known.experimental:
-        parts.append("The user guide files it under debugging: not for production.")
+        parts.append("The user guide lists it under debugging: not for production.")
     return " ".join(part for part in parts if part)
 
 

@@ -104,7 +104,7 @@ def judged(verdict: Verdict, traces: Iterable[Trace]) -> str:
     lines += [f"  missing: {', '.join(verdict.needs)}"] if verdict.missing else []
     held, said = list(traces), meanings(verdict.rule)
     if not held and verdict.rule.each:
-        lines.append("  the input holds nothing that the rule could be tried on")
+        lines.append("  the input contains nothing to which the rule applies")
     for number, seen in enumerate(held, 1):
         names = ", ".join(f"{name} = {label}" for name, label in seen.names.items())
         lines += ["", f"  {number}. {names or 'the job'}"]

@@ -163,7 +163,7 @@ def met_mesh(job: Job, view: View) -> bool:
 
 @derived
 def service_mesh(job: Job, view: View) -> str | None:
-    """A sentence about a proxy that takes the connections of the ranks; empty for none, None when nothing tells."""
+    """A sentence about a proxy that intercepts the connections of the ranks; empty for none, None if not known."""
     for launch in job.launches:
         if launch.mesh:
             view.note(launch)
@@ -184,7 +184,7 @@ def service_mesh(job: Job, view: View) -> str | None:
 
 @derived_of("pod-listed")
 def has_company(event: Event, view: View) -> bool:
-    """Does the pod of a replica hold further containers beside that of the job?"""
+    """Does the pod of a replica have further containers in addition to that of the job?"""
     several = int(event.fields.get("containers") or 0) > 1
     return several and re.fullmatch(_REPLICA, str(event.fields.get("pod_name", ""))) is not None
 
@@ -212,7 +212,7 @@ def address_twice(job: Job, view: View) -> str | None:
 
 @derived
 def uses_bridge(launch: Launch, view: View) -> bool:
-    """Does the container get Docker's own bridge, which is what it gets unless told otherwise?"""
+    """Does the container get Docker's own bridge, which is the default?"""
     return launch.network in {None, "bridge", "default"}
 
 

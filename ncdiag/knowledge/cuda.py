@@ -63,9 +63,9 @@ def cuda_never_starts(host: Host, view: View) -> bool:
 
 @derived
 def is_left_alone(gpu: Gpu, view: View) -> bool:
-    """Do all ranks of the job tell their GPUs, and is this none of them?
+    """Do all ranks of the job show their GPUs, and is this none of them?
 
-    Where the GPUs are listed by number alone and several ranks name the same one, each sees GPUs of its own.
+    If the GPUs are listed only by number and several ranks name the same one, each sees GPUs of its own.
     """
     host, ranks = view.host(gpu.host), view.job.ranks
     if host is None or not ranks or len(ranks) != max(rank.nranks or 0 for rank in ranks):
@@ -160,14 +160,14 @@ _NOTED = frozenset({"bus", "firmware", "power", "store", "advice", "other"})
 
 @derived_of(XID)
 def is_noted(event: Event, view: View) -> bool:
-    """Does an Xid tell of something for which nothing has to be done at once?"""
+    """Does an Xid report something that needs no immediate action?"""
     known = of(event)
     return known is not None and known.fault in _NOTED and not is_unfit(event, view)
 
 
 @derived_of(*_LOST)
 def is_lost_gpu(event: Event, view: View) -> bool:
-    """A GPU that left the bus or did not start, unless an Xid 79 or a line that names the GPU tells the same."""
+    """A GPU that left the bus or did not start, unless an Xid 79 or a line that names the GPU reports the same."""
     if any(e.event == XID and e.fields.get("xid") == _OFF_THE_BUS for e in view.job.events):
         return False
     unnamed = event.event == "gpu-init-failed" and not event.fields.keys() & _NAMES

@@ -22,9 +22,9 @@ def last_ready(job: Job, view: View) -> dict[str, int]:
 
 @derived_of("failure-words", "port-tried")
 def is_open_wording(event: Event, view: View) -> bool:
-    """True if words alone mention a failure, no other line tells of one, and nothing went on behind it.
+    """True if words alone mention a failure, no other line reports one, and nothing continued after it.
 
-    So does a port that did not answer when somebody tried it by hand.
+    So does a port that did not answer when a person tried it by hand.
     """
     if (event.event == "port-tried" and event.fields.get("answer") == "answers") or open_failures(view.job, view):
         return False
@@ -54,15 +54,15 @@ def next_step(event: Event, view: View) -> str | None:
 
 _SHOWN = 160
 """Characters of a line in a title."""
-_UNKNOWN = "A program reports a failure that no catalogue knows"
+_UNKNOWN = "A program reports a failure that is not in the catalogue"
 _LAST_WORD = "The last warning before the failure"
-_NOT_KNOWN = "The catalogue does not know this message; its words are all that is known of it."
+_NOT_KNOWN = "The message is not in the catalogue; nothing is known about it but its text."
 _LOOK = "Look at the lines before it, on this rank first, then on the others."
 
 
 @derived
 def report(event: Event, view: View) -> str:
-    """What kind of thing failed, with the words of the line: ``A TCP connection could not be made: ...``."""
+    """What kind of thing failed, with the words of the line: ``A TCP connection could not be established: ...``."""
     known = about.category(event.event)
     text = " ".join(event.text.split())
     said = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 4].rstrip()} ..."
@@ -81,5 +81,5 @@ def explanation(event: Event, view: View) -> str:
 
 @derived
 def advice(event: Event, view: View) -> str:
-    """What to do next: the catalogue's advice, else where to look."""
+    """What to do next: the catalogue's advice, or where to look."""
     return next_step(event, view) or _LOOK

@@ -86,7 +86,7 @@ _EXPANDABLE = r"\bexpandable_segments:\s*(?i:true)\b"
 
 @derived_of("ib-reg-mr-failed")
 def is_expandable_segment(event: Event, view: View) -> bool | None:
-    """Is it memory of PyTorch's expandable segments that the card refused (EFAULT, EINVAL)? None where nothing tells.
+    """Is it memory of PyTorch's expandable segments that the card refused (EFAULT, EINVAL)? None if not known.
 
     They are mapped by CUDA's management of virtual memory, not allocated by cudaMalloc.
     """
@@ -244,7 +244,7 @@ _SMALL_READ = 512
 
 @derived
 def small_reads(host: Host, view: View) -> str | None:
-    """``0000:17:00.0 (512 bytes)``: RDMA cards that ask for little at a time; empty for none, None when not told."""
+    """``0000:17:00.0 (512 bytes)``: RDMA cards that ask for little at a time; empty for none, None if not known."""
     cards = [d for d in host.pci if d.max_read_request and any(word in (d.description or "") for word in RDMA_CARDS)]
     small = [d for d in cards if (d.max_read_request or 0) <= _SMALL_READ]
     for device in small[:1]:

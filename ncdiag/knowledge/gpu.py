@@ -86,7 +86,7 @@ _SET_UP = frozenset({"persistence mode", "graphics processes", "environment vari
 
 @derived
 def needed_recovery(gpu: Gpu, view: View) -> str | None:
-    """What the driver wants to be done: ``Reset``; empty for nothing, None when it was not asked."""
+    """What the driver requests: ``Reset``; empty for nothing, None if it was not queried."""
     if gpu.recovery_action is not None:
         view.note(gpu, "recovery_action")
         return "" if gpu.recovery_action == _NO_ACTION else gpu.recovery_action
@@ -129,7 +129,7 @@ def is_warning(check: HealthCheck, view: View) -> bool:
 
 @derived
 def damaged_memory(gpu: Gpu, view: View) -> str:
-    """What nvidia-smi says of memory that a GPU has lost; empty for none. What a reset repairs is not a damage."""
+    """What nvidia-smi says about damaged GPU memory; empty for none. Memory that a reset repairs does not count."""
     told = {
         "a row could not be remapped": gpu.remapping_failed,
         f"{gpu.ecc_uncorrected} uncorrected errors": bool(gpu.ecc_uncorrected),
@@ -143,9 +143,9 @@ def _kind(link: TopoLink) -> str | None:
 
 @derived
 def xgmi_gap(host: Host, view: View) -> str | None:
-    """``GPU2 and GPU5``: pairs of a mesh that only PCIe joins, while xGMI joins others; empty for none.
+    """``GPU2 and GPU5``: pairs of a mesh that only PCIe connects, while xGMI connects others; empty for none.
 
-    None when the models or the links are not told. Where no pair has xGMI, the table mentions another machine.
+    None if the models or the links are not known. Where no pair has xGMI, the table mentions another machine.
     """
     models = [gpu for gpu in host.gpus if gpu.model]
     pairs = [link for link in host.links if is_gpu_pair(link, view) and _kind(link)]

@@ -20,7 +20,7 @@ _SLOW_US = 9.0
 
 @derived
 def deep_sleep(host: Host, view: View) -> str | None:
-    """``C6 (290 us)``: states that are entered and take long to leave; empty for none, None when not told."""
+    """``C6 (290 us)``: states that are entered and take long to leave; empty for none, None if not known."""
     if host.idle_states is None:
         return None
     view.note(host, "idle_states")
@@ -131,7 +131,7 @@ _SKEW_SECONDS = 1.0
 
 @derived
 def lowering_governors(host: Host, view: View) -> str | None:
-    """``ondemand 32 of 128``: governors that lower clocks between bursts; empty for none, None when not told.
+    """``ondemand 32 of 128``: governors that lower clocks between bursts; empty for none, None if not known.
 
     ``powersave`` does so as well, but with Intel's own driver it is only a name (intel_pstate, active mode).
     """
@@ -146,10 +146,10 @@ def lowering_governors(host: Host, view: View) -> str | None:
 
 @derived
 def clock_problem(host: Host, view: View) -> str | None:
-    """What is wrong with the clock of the host; empty for nothing, None when not told."""
+    """What is wrong with the clock of the host; empty for nothing, None if not known."""
     if host.clock_synchronized is False:
         view.note(host, "clock_synchronized")
-        return "is not kept to a reference"
+        return "is not synchronised to a reference"
     if host.clock_offset_seconds is not None and abs(host.clock_offset_seconds) > _SKEW_SECONDS:
         view.note(host, "clock_offset_seconds")
         return f"is {host.clock_offset_seconds:+.1f} s off"

@@ -113,8 +113,8 @@ def memlock_too_low(host: Host, view: View) -> bool | None:
 def memlock_suspected(host: Host, view: View) -> bool | None:
     """Is the limit too low, or not shown while verbs found no memory, or failed for host memory without a reason?
 
-    A limit of a login shell beside a job that worked tells nothing. NCCL gives no reason up to 2.12, perftest never.
-    Beside a failure with a reason, one without is its echo in a wrapper.
+    A limit of a login shell in addition to a job that worked proves nothing. NCCL gives no reason up to 2.12, perftest
+    never. Beside a failure with a reason, one without is its echo in a wrapper.
     """
     low = memlock_too_low(host, view)
     failed = list(view.events_on(host.name, _LOCKING))

@@ -19,7 +19,7 @@ _FIELDS = {
 
 @derived
 def memory_fault(gpu: Gpu, view: View) -> str | None:
-    """What is left to be done about its memory, in words; empty when nothing is. None when no output told."""
+    """What remains to be done about its memory, in words; empty for nothing. None if no output shows it."""
     told = {name: getattr(gpu, name) for name in _FIELDS}
     if all(value is None for value in told.values()):
         return None
@@ -35,7 +35,7 @@ _NAMED = 4
 
 @derived
 def has_dead_processes(job: Job, view: View) -> bool:
-    """Did RAS give up a process, in a report or in monitor mode?"""
+    """Did RAS give up on a process, in a report or in monitor mode?"""
     for report in job.ras_reports:
         if any(process.state == "dead" for process in report.processes):
             view.note(report)

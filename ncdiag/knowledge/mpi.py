@@ -49,7 +49,7 @@ def _names(text: object) -> list[str]:
 
 @derived
 def ucx_asked(event: Event, view: View) -> str:
-    """The transports that were asked for and are not there: ``efa, rc``."""
+    """The requested transports that do not exist: ``efa, rc``."""
     return ", ".join(_names(event.fields.get("asked")))
 
 
@@ -116,7 +116,7 @@ def stray_text(event: Event, view: View) -> str:
 
 @derived_of("mpi-signal", "process-copy-refused")
 def touches_gpu_memory(event: Event, view: View) -> bool:
-    """Did a copy for the host meet memory that is there and that a CPU may not read, as that of a GPU is?"""
+    """Did a copy for the host access memory that exists but that a CPU may not read, such as GPU memory?"""
     if event.event == "process-copy-refused":
         return error_name(event, view) == "EFAULT"
     return "invalid permissions for mapped object" in event.text

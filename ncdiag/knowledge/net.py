@@ -38,7 +38,7 @@ def networks_in_use(job: Job, view: View) -> tuple[Difference, ...]:
 
 @derived
 def is_mixed(difference: Difference, view: View) -> bool:
-    """Are there two values or more?"""
+    """Are there two or more values?"""
     for span in difference.provenance:
         view.note(difference, span)
     return len(difference.groups) > 1

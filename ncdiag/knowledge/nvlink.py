@@ -46,7 +46,7 @@ _CARD = re.compile(r"(?:rtx|geforce|titan|quadro)\b.*|l40?s?|l20|a10g?|a16|a30|a
 
 @derived
 def has_cards_told(job: Job, view: View) -> bool:
-    """Are all GPUs that are told of cards of models that no NVSwitch joins?"""
+    """Are all GPUs in the input cards of models without an NVSwitch?"""
     told = [context for context in job.contexts if context.kind == "gpu-model"]
     for context in told:
         view.note(context)
@@ -75,7 +75,7 @@ _FAILED_RECOVERIES = "failed_recovery_events"
 
 @derived
 def fabric_problem(gpu: Gpu, view: View) -> str | None:
-    """What keeps it out of the NVLink fabric, or is wrong in there; empty for nothing, None when nothing tells.
+    """What prevents it from joining the NVLink fabric, or is wrong there; empty for nothing, None if not known.
 
     A GPU alone in its machine may have been given none of its links.
     """
@@ -95,7 +95,7 @@ def fabric_problem(gpu: Gpu, view: View) -> str | None:
 
 @derived
 def failed_recoveries(gpu: Gpu, view: View) -> int | None:
-    """How often one of its NVLinks could not be brought back; None where no counter tells (before Blackwell)."""
+    """How often one of its NVLinks could not be recovered; None if no counter shows it (before Blackwell)."""
     view.note(gpu, "nvlink_errors")
     return (gpu.nvlink_errors or {}).get(_FAILED_RECOVERIES)
 
@@ -233,7 +233,7 @@ def lacks_nvlinks(gpu: Gpu, view: View) -> bool | None:
 
 @derived
 def lost_nvlink(host: Host, view: View) -> str | None:
-    """Why no NVLink joins SXM modules, which have nothing else; empty where one does, None when it cannot be told.
+    """Why no NVLink connects SXM modules, which have nothing else; empty if one does, None if it cannot be determined.
 
     A module that is alone, or cut into MIG instances, may do without; cards, for which this is empty, always.
     """
@@ -276,7 +276,7 @@ def refused_pairs(host: Host, view: View) -> str | None:
 
 @derived
 def link_error_counts(gpu: Gpu, view: View) -> str | None:
-    """``recovery 3, replay 4``: what the NVLinks of the GPU had to fix; empty for nothing, None when not told."""
+    """``recovery 3, replay 4``: what the NVLinks of the GPU had to repair; empty for nothing, None if not known."""
     if gpu.nvlink_errors is None:
         return None
     view.note(gpu, "nvlink_errors")
@@ -287,7 +287,7 @@ def link_error_counts(gpu: Gpu, view: View) -> str | None:
 def gpus_with_link_errors(host: Host, view: View) -> str | None:
     """``GPU 0 (replay 4)`` or ``GPU 0000:18:00 (Xid 145)``: GPUs whose NVLinks had errors; empty for none.
 
-    None when nothing tells.
+    None if not known.
     """
     told = [(gpu, link_error_counts(gpu, view)) for gpu in host.gpus]
     reported = [e for e in view.events_on(host.name, [XID]) if is_link_xid(e, view) and not is_unfit(e, view)]

@@ -159,7 +159,7 @@ def _compared(gpu: Gpu, gpus: Sequence[Gpu], field: str, view: View) -> str | No
 
 @derived
 def uses_shm(rank: Rank, view: View) -> bool | None:
-    """Does the rank talk to another of its host through shared memory?"""
+    """Does the rank communicate with another on its host through shared memory?"""
     if rank.transports is None:
         return None
     return any(name.startswith("SHM") or "shared memory" in name for name in rank.transports)
@@ -188,7 +188,7 @@ _PEER_REFUSALS = ("cuda-peer-unsupported", "accelerate-p2p-refused")
 
 @derived
 def is_disabled_by_key(link: TopoLink, view: View) -> bool | None:
-    """True if a registry key of the driver keeps two GPUs from peer access."""
+    """True if a registry key of the driver prevents peer access between two GPUs."""
     told = p2p_words(link)
     if DISABLED_BY_KEY in told:
         view.note(link)
@@ -207,7 +207,7 @@ def peer_refusal_text(job: Job, view: View) -> str:
 
 @derived
 def host_without_peer_access(job: Job, view: View) -> str | None:
-    """The first host whose driver offers none between two GPUs; empty where it is offered, None where nothing tells."""
+    """The first host whose driver offers none between two GPUs; empty where it is offered, None if not known."""
     answers = [(link, lacks_peer_access(link, view)) for host in job.hosts for link in host.links]
     for link, lacks in answers:
         if lacks and not is_disabled_by_key(link, view):
@@ -240,7 +240,7 @@ def limits_p2p(rank: Rank, view: View) -> bool | None:
 def unset_widens_p2p(rank: Rank, view: View) -> bool:
     """True if NCCL's own limit is known to reach farther than NCCL_P2P_LEVEL.
 
-    The default hangs on the release, the processor and the number of GPUs (`ncdiag.nccl.selection.p2p`).
+    The default depends on the release, the processor and the number of GPUs (`ncdiag.nccl.selection.p2p`).
     """
     setting, host, version = view.setting(rank, P2P_LEVEL), view.host(rank.host), view.version(rank)
     if setting is None or host is None or not isinstance(setting.effective, str):

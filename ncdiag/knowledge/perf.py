@@ -64,7 +64,7 @@ def limit_text(benchmark: Benchmark, view: View) -> str:
     if way is None:
         return "not known"
     if tree_gbs(benchmark, view) and program_of(benchmark, view) not in {"sendrecv_perf", "alltoall_perf"}:
-        return "what the GPUs of a host reach among themselves, which trees reach on two hosts"
+        return "the bandwidth among the GPUs of a host, which trees reach on two hosts"
     slowest = [text for hca, port in way.ports if (text := _narrow(way.host, hca, port))]
     rate = max(port.rate_gbps or 0 for _, port in way.ports)
     if program_of(benchmark, view) == "sendrecv_perf":
@@ -91,7 +91,7 @@ def product_text(benchmark: Benchmark, view: View) -> str:
 
 @derived
 def accepted_gbs(benchmark: Benchmark, view: View) -> float | None:
-    """GB/s to which a cloud holds its machines with these GPUs and so much network; None where none publishes it."""
+    """GB/s that a cloud requires of its machines with these GPUs and so much network; None where none publishes it."""
     held = held_to(benchmark, view)
     return held.gbs if held is not None else None
 
@@ -132,7 +132,7 @@ def dip_text(benchmark: Benchmark, view: View) -> str | None:
 
 @derived
 def unfit_text(benchmark: Benchmark, view: View) -> str | None:
-    """Why the run cannot tell the bandwidth of the links; empty when it can, None for a run without rows."""
+    """Why the run cannot show the bandwidth of the links; empty when it can, None for a run without rows."""
     if not benchmark.rows:
         return None
     reasons = []
@@ -179,13 +179,13 @@ def overall_text(scaling: Scaling, view: View) -> str:
 
 @derived
 def inside_text(scaling: Scaling, view: View) -> str:
-    """The share of a GPU's speed that is left in a full node: ``97%``."""
+    """The share of a GPU's speed that remains in a full node: ``97%``."""
     return "an unknown share" if scaling.inside is None else f"{scaling.inside:.0%}"
 
 
 @derived
 def scales_as_usual(scaling: Scaling, view: View) -> bool | None:
-    """Do several nodes, or many GPUs, keep as much of the speed as is usual? None where nothing tells."""
+    """Do several nodes, or many GPUs, keep the usual share of the speed? None if not known."""
     if scaling.across is not None:
         return not loses_between_nodes(scaling, view)
     return None if scaling.overall is None else scaling.overall >= LOW
@@ -201,7 +201,7 @@ def network_text(scaling: Scaling, view: View) -> str:
 
 @derived
 def kept_text(scaling: Scaling, view: View) -> str:
-    """``4 nodes keep 95% of the speed of as many single ones``, or the same of GPUs where nobody says on how many."""
+    """``4 nodes keep 95% of the speed of as many single ones``, or the same for GPUs on an unknown number of nodes."""
     if scaling.across is not None:
         text = f"{spread_text(scaling, view)} keep {scaling.across:.0%} of the speed of as many single ones"
         return text[:1].upper() + text[1:]
@@ -309,13 +309,13 @@ _FILLED = 0.6
 
 @derived
 def told_fraction_of_test(job: Job, view: View) -> float | None:
-    """What NCCL is said to reach of what a test of one link without it reached."""
+    """What NCCL is said to reach, as a share of what a test of one link without it reached."""
     return ratio(told(job, view, {"nccl"}), told(job, view, {"rdma-test", "tcp"}))
 
 
 @derived
 def told_gigabit(job: Job, view: View) -> bool | None:
-    """Are the hosts said to be joined by Ethernet of 1 Gbit/s, or is a rate told that fills one?"""
+    """Are the hosts said to be joined by Ethernet of 1 Gbit/s, or is a rate given that fills one?"""
     links = told(job, view, {"link"})
     if links is not None:
         return links <= _ETHERNET

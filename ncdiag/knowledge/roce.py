@@ -67,7 +67,7 @@ def on_device(event: Event, view: View) -> str:
 
 @derived
 def gid_place(event: Event, view: View) -> str:
-    """``The GID entry 5 of mlx5_2 on n1``, for people; what the other side told of itself is the peer's."""
+    """``The GID entry 5 of mlx5_2 on n1``, for people; what the other side reports about itself is the peer's."""
     index, remote = event.fields.get("gid_index"), event.fields.get("side") == "remote"
     entry = f"The GID entry {index}" if isinstance(index, int) else "The GID"
     of = " of the peer" if remote else on_device(event, view)
@@ -119,7 +119,7 @@ def _has_link_local_alone(port: Port, view: View) -> bool:
 def lacks_gids(port: Port, view: View) -> bool | None:
     """Is the whole GID table of an active RoCE port empty? None where it was not shown whole.
 
-    In a container the entries of interfaces outside of it do not show: of that a rule of its own speaks.
+    In a container the entries of interfaces outside of it do not show: another rule covers that.
     """
     host = view.host(port.host)
     inside = host is not None and host.in_container is True
@@ -251,7 +251,7 @@ def has_routable_gid(port: Port, view: View) -> bool | None:
 
 @derived
 def misses_ipv6_gid(port: Port, view: View) -> bool | None:
-    """Does NCCL, choosing by itself, take a bad entry although the table has good ones, of IPv6 alone?
+    """Does NCCL, by its own choice, use a bad entry although the table has good ones, all IPv6?
 
     It looks for IPv4 unless NCCL_IB_ADDR_FAMILY says AF_INET6; without a match it stays at entry 0.
     """

@@ -22,7 +22,7 @@ Binding = tuple[str, str, str]
 
 @derived
 def far_bindings(host: Host, view: View) -> str | None:
-    """``GPU 0 (its process may use 64-95, near it are 0-31)``; empty for none, None where nothing tells.
+    """``GPU 0 (its process may use 64-95, near it are 0-31)``; empty for none, None if not known.
 
     A log tells of those that are bound wrongly alone.
     """
@@ -222,7 +222,7 @@ def reused_dump(host: Host, view: View) -> str:
     """``the topology file that it writes (/tmp/topo.xml)``, for people."""
     if loads_own_topology(host, view):
         setting = view.setting(host, "NCCL_TOPO_FILE")
-        return f"the topology file that NCCL writes ({setting.text if setting else ''})"
+        return f"the topology file that NCCL itself writes ({setting.text if setting else ''})"
     setting = view.setting(host, "NCCL_GRAPH_FILE")
     return f"the channels of NCCL from {setting.text if setting else 'a file'}"
 

@@ -41,7 +41,7 @@ def driver_defect(host: Host, view: View) -> str | None:
     for defect, applies in verdicts:
         if applies:
             view.note(host if host.driver else told, "driver")
-            return f"Driver {text} of {host.name} {defect.what} (mended in {defect.printed})"
+            return f"Driver {text} of {host.name} {defect.what} (fixed in {defect.printed})"
     return None if any(applies is None for _, applies in verdicts) else ""
 
 
@@ -104,7 +104,7 @@ def release_defect(host: Host, view: View) -> str | None:
     verdicts = [(defect, _hits(defect, host, version, view)) for defect in DEFECTS]
     for defect, applies in verdicts:
         if applies:
-            return f"NCCL {version} {defect.what} (mended in {defect.fixed})"
+            return f"NCCL {version} {defect.what} (fixed in {defect.fixed})"
     return None if any(applies is None for _, applies in verdicts) else ""
 
 
@@ -204,7 +204,7 @@ def _built_with(job: Job, view: View) -> Iterator[_Told]:
 
 @derived
 def nccl_build(event: Event, view: View) -> str:
-    """`` (NCCL 2.18.3+cuda11.0)``: the build that says it, as far as the job tells; empty where it does not."""
+    """`` (NCCL 2.18.3+cuda11.0)``: the build that says it, as far as the job shows it; empty if it does not."""
     versions = ((rank, view.version(rank)) for rank in view.job.ranks if event.rank in {None, rank.rank})
     for rank, version in versions:
         if version is not None and "+cuda" in version.text:

@@ -49,7 +49,7 @@ def opened(names: Sequence[str], form: Form | None) -> tuple[list[Document], lis
 def _passed_over(name: str, text: str) -> list[str]:
     """What is said of a file of no form that sets variables of NCCL; nothing of texts for people."""
     lines = () if name.endswith(_PROSE) or _BINARY in text else mentions.unread(text, ())
-    return [f"{name}: {mentions.spoken(lines)}: this is none of {_KNOWN}"] if lines else []
+    return [f"{name}: {mentions.spoken(lines)}: this is not one of {_KNOWN}"] if lines else []
 
 
 def _document(name: str, text: str, form: Form | None) -> list[Document]:

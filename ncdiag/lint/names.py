@@ -18,7 +18,7 @@ from ncdiag.nccl.spelling import distance
 
 _GUIDE = ("https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html",)
 _SILENT = "NCCL reads the variables that it knows and never complains about others."
-_RECIPES = "Old recipes live on, and NCCL never complains about a variable that it does not read."
+_RECIPES = "Old recipes are still copied, and NCCL never complains about a variable that it does not read."
 _RULES = {
     "misspelt": ("NCD601", "env-unknown-variable", _SILENT, _GUIDE),
     "unread": ("NCD608", "env-variable-unread", _SILENT, _GUIDE),

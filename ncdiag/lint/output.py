@@ -34,7 +34,7 @@ def as_text(results: Sequence[Result]) -> str:
     lines.append(
         f"{counts['error']} errors, {counts['warning']} warnings, {counts['info']} notes in {files} "
         f"{'file' if files == 1 else 'files'}"
-        + (f"; --fix shows how to mend {counts['fixable']} of them" if counts["fixable"] else "")
+        + (f"; --fix shows how to fix {counts['fixable']} of them" if counts["fixable"] else "")
     )
     return "\n".join(lines) + "\n"
 

@@ -59,9 +59,9 @@ def _not_passed(launch: Started, elsewhere: Container[str]) -> Iterator[Finding]
 
 
 _WHY = {
-    "sudo": "sudo resets the environment (env_reset) and keeps only what it is told to.",
+    "sudo": "sudo resets the environment (env_reset) and keeps only what it is configured to keep.",
     "ssh": "ssh starts the command in a fresh environment of the other host.",
-    "srun": "--export without ALL leaves out everything that it does not name.",
+    "srun": "--export without ALL drops everything that it does not name.",
     "kubectl exec": "kubectl exec starts the command with the container's environment, not the caller's.",
 }
 
@@ -69,11 +69,11 @@ _WHY = {
 def _passing(launch: Started, lost: list[str]) -> tuple[tuple[Edit, ...], str]:
     at = launch.behind
     if at is None:
-        return (), f"Add -x or -e {lost[0]}, or what {launch.program} has for it, to the words of the command."
+        return (), f"Add -x or -e {lost[0]}, or the equivalent option of {launch.program}, to the command."
     if launch.program == "sudo":
         return (Edit(at, at, f" --preserve-env={','.join(lost)}"),), ""
     if launch.program in _CONTAINERS:
         return (Edit(at, at, "".join(f" -e {name}" for name in lost)),), ""
     if launch.program == "srun":
-        return (), "Write --export=ALL,... so that the rest of the environment goes along."
+        return (), "Write --export=ALL,... so that the rest of the environment is passed as well."
     return (), f"Set it in the remote command ({launch.program} host 'NAME=value program'), or in /etc/nccl.conf there."

@@ -81,7 +81,7 @@ def _rendezvous(document: Document) -> Iterator[Finding]:
             what = f"{launch['program']} is given the port {port}, MASTER_PORT says {', '.join(sorted(ports))}"
             yield finding("rendezvous-differs", launch["_place"], variable="MASTER_PORT", what=what)
         if launch.get("program") in _TORCH and launch.get("nnodes", 1) > 1 and not _has_rendezvous(document, launch):
-            what = f"{launch['program']} starts {launch['nnodes']} hosts without an address where they meet"
+            what = f"{launch['program']} starts {launch['nnodes']} hosts without a rendezvous address"
             yield finding("rendezvous-missing", launch["_place"], what=what)
 
 
@@ -123,7 +123,7 @@ def _address_problem(text: str) -> str:
     if "://" in text or "/" in text:
         return "is a URL or path, not a host name"
     if ":" in text and ip_address(text.strip("[]")) is None:
-        return "holds a port, which belongs into MASTER_PORT"
+        return "holds a port, which belongs in MASTER_PORT"
     return "lists several hosts" if "," in text else ""
 
 
@@ -141,12 +141,12 @@ def _containers(document: Document) -> Iterator[Finding]:
             launch.get("cap_add", ())
         )
         if wants and not has:
-            what = f"The container of {program} sets RDMA variables and is given no RDMA devices"
+            what = f"The container of {program} sets RDMA variables but gets no RDMA devices"
             option = "--device=/dev/infiniband", "devices", "[/dev/infiniband]"
             edits = _given(document, place, started, option)
             yield finding("container-rdma-devices-missing", place, what=what, edits=edits, fixable=bool(edits))
         if wants and not locks:
-            what = f"The container of {program} uses RDMA and may not lock memory"
+            what = f"The container of {program} uses RDMA but may not lock memory"
             edits = _given(document, place, started, ("--ulimit memlock=-1", "ulimits", "{memlock: -1}"))
             yield finding("container-memlock-missing", place, what=what, edits=edits, fixable=bool(edits))
 

@@ -28,7 +28,7 @@ def read_hostfile(document: Document) -> None:
             what = f"{slots['count']!r} is not a number of slots"
             document.found.append(finding("hostfile-entry-wrong", place, what=what))
         elif seen[found["host"]] == 2 and slots:  # noqa: PLR2004  (told once)
-            what = f"{found['host']} stands twice with slots"
+            what = f"{found['host']} appears twice with slots"
             end = min(place.end + 1, len(document.text))
             document.found.append(
                 finding("hostfile-entry-wrong", place, what=what, edits=(Edit(place.start, end, ""),))

@@ -77,7 +77,7 @@ def _judged(row: model.Look, look: Look, found: Sequence[Finding], seen: Seen, *
     elif not is_known:
         why = why or _reason(look, row.host, seen)
     elif not row.seen:
-        why = look.none or "nothing of it is there"
+        why = look.none or "none of it exists"
     else:
         open_ = [verdict for verdict in judged if verdict.outcome == "unknown"]
         needed = [verdict for verdict in open_ if verdict.rule.name in look.needs]

@@ -36,7 +36,7 @@ SHOWN_LAUNCHERS = 3
 _HEADLINES = {
     "root-cause": "Root cause",
     "failed-cause-not-here": "Something is wrong; its cause is not in this input",
-    "complaint-nothing-seen": "The trouble you describe is not seen in this input",
+    "complaint-nothing-seen": "The problem you describe is not visible in this input",
     "risk-only": "Nothing failed here; a risk",
     "healthy-as-far-as-seen": "No fault found, as far as this input shows",
     "nothing-understood": "Nothing in this input was understood",
@@ -55,12 +55,12 @@ def headline(report: Report) -> str:
 
 
 _TROUBLES = {
-    "cannot-start": "The job cannot start", "fails-at-init": "It fails in its set-up", "hangs": "It hangs",
+    "cannot-start": "The job cannot start", "fails-at-init": "It fails in its setup", "hangs": "It hangs",
     "slow": "It is slow", "crashes": "It crashes", "wrong-results": "Its results are wrong",
-    "not-used": "Something is not used that could be", "memory-grows": "Its memory grows", "fails": "It fails",
+    "not-used": "Something available is not used", "memory-grows": "Its memory grows", "fails": "It fails",
 }  # fmt: skip
 _PHASES = {
-    "rendezvous": "at the rendezvous", "bootstrap": "while the ranks meet", "init": "in the set-up of a communicator",
+    "rendezvous": "at the rendezvous", "bootstrap": "while the ranks meet", "init": "in the setup of a communicator",
     "connect": "while the ranks connect", "first-collective": "in the first collective", "later": "after it had begun",
     "end": "at its end",
 }  # fmt: skip
@@ -105,7 +105,7 @@ def first_to_fail(report: Report) -> list[tuple[str, str]]:
     if groups > SHOWN_GROUPS:
         lines.append(("", f"and {_count(groups - SHOWN_GROUPS, 'more group')} of ranks"))
     if any(label == "of the first" for label, _ in lines):
-        lines.append(("order", "nothing tells which of the first lines came first: no stamps, or too close ones"))
+        lines.append(("order", "which of the first lines came first is not known: no timestamps, or too close ones"))
     return lines
 
 

@@ -45,7 +45,7 @@ def _when_well(report: Report) -> NextStep:
     if report.looks:
         text = "compares the hosts of a job; ncdiag collect -o HOST.tar.gz packs each"
         return NextStep("run", "ncdiag check HOST1.tar.gz HOST2.tar.gz", text)
-    return NextStep("answer", "", "if something is wrong all the same, say it in a sentence in front of the log")
+    return NextStep("answer", "", "if something is still wrong, say so in a sentence in front of the log")
 
 
 def leading(report: Report) -> Finding | None:

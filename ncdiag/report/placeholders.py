@@ -13,7 +13,7 @@ from ncdiag.engine.tree import Path, Slot, Template, Tree, names_read
 
 _KEYS = frozenset({"name", "index", "number", "id"})
 """Fields that only tell which one of its kind a thing is: the kind is the better word."""
-_CONCERNED = "what is concerned"
+_CONCERNED = "what is affected"
 
 
 def unbound(rule: Rule) -> Rule:

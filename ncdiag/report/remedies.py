@@ -66,7 +66,7 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     unset = tuple(fill(name) for name in rule_fix.unset)
     settled = {name: value for name, value in env.items() if value is not None}
     if settled and not unset and len(settled) == len(env) and all(is_in_force(n, v, view) for n, v in settled.items()):
-        return f"{_change(settled, unset)}: it is set already"
+        return f"{_change(settled, unset)}: it is already set"
     text = spoken(fill(rule_fix.text))
     if len(settled) < len(env):
         text += "".join(f" {sentence}" for sentence in _missing(rule_fix, found, values))

@@ -26,7 +26,7 @@ _SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])")
 _HEADLINES = {
     "root-cause": "ROOT CAUSE",
     "failed-cause-not-here": "SOMETHING IS WRONG, but its cause is not in this input",
-    "complaint-nothing-seen": "NOT ENOUGH TO TELL: the trouble that you describe is not seen in this input",
+    "complaint-nothing-seen": "NOT ENOUGH TO TELL: the problem that you describe is not visible in this input",
     "risk-only": "NOTHING FAILED HERE, but there is a risk",
     "healthy-as-far-as-seen": "NO FAULT SEEN in what this input shows",
     "nothing-understood": "NOTHING IN THIS INPUT WAS UNDERSTOOD",

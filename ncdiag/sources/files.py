@@ -183,7 +183,7 @@ def _texts(path: str) -> Iterator[Source]:
     if binary:
         yield Unreadable(path, f"{binary} binary {'file' if binary == 1 else 'files'} in the folder not read")
     if not count:
-        raise _RefusedError(reason_of(failures[0]) if failures else "the folder holds no file that is not hidden")
+        raise _RefusedError(reason_of(failures[0]) if failures else "the folder has no file that is not hidden")
     for failure in failures:
         yield Unreadable(str(failure.filename), reason_of(failure))
 
@@ -204,7 +204,7 @@ def _files_below(path: str, failures: list[OSError]) -> Iterator[str]:
 
 def _is_binary(path: str) -> bool:
     if not stat.S_ISREG(Path(path).stat().st_mode):
-        msg = "not read: no regular file"
+        msg = "not read: not a regular file"
         raise _RefusedError(msg)
     with _opened(path) as opened:
         head = opened.read(HEAD_SIZE * 8)

@@ -76,7 +76,7 @@ def _plain(value: Any, room: list[int], depth: int) -> Any:  # noqa: ANN401
     """Dicts, lists and scalars. ``room[0]``: as many values as there were instructions, for one may be in many."""
     room[0] -= 1
     if room[0] < 0 or depth > _DEPTH_LIMIT:
-        msg = "a pickle whose values stand within each other again and again"
+        msg = "a pickle with deeply nested values"
         raise ValueError(msg)
     if isinstance(value, dict):
         return {str(key): _plain(item, room, depth + 1) for key, item in _items(value)}

@@ -243,7 +243,7 @@ class Cleaner:
         """One sentence for each kind of change that loses something or moves line numbers."""
         told = []
         if self.latin:
-            told.append("bytes that are no UTF-8 were read as Latin-1")
+            told.append("bytes that are not UTF-8 were read as Latin-1")
         if self.binary:
             told.append(f"binary data: {_lines(self.binary)} skipped")
         if self.left_out:

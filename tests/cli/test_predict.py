@@ -146,7 +146,9 @@ def test_gpus_nics_and_conf_files(predicted: Callable[..., list[dict[str, Any]]]
     assert (host["bootstrap_interface"], host["net"]) == ("bond0", "IB")
     texts = {(reason["choice"], reason["about"]): reason["text"] for reason in host["reasons"]}
     assert texts["settings", "NCCL_SOCKET_IFNAME"] == "=bond0 comes from /etc/nccl.conf"
-    assert any(r["text"].endswith("=true: NCCL reads 0, the opposite of what was meant (1)") for r in host["reasons"])
+    assert any(
+        r["text"].endswith("=true: NCCL reads 0, the opposite of what was intended (1)") for r in host["reasons"]
+    )
     assert texts["nics", "GPU0"].startswith("mlx5_0: the only NIC, PIX")
     assert texts["p2p", "GPU0-GPU1"].startswith("P2P: NVL is within")
     text = ncdiag("predict", "--nccl", "2.18.3", "--env", "NCCL_P2P_DISABLE=1", paste).stdout.decode()

@@ -82,8 +82,8 @@ def test_accepted(text: str) -> None:
 
 REFUSED = [  # text, part of the reason, what the caret stands under, part of the help
     ("iface.knid == 1", "Interface has no field 'knid'", "knid", "did you mean 'kind'?"),
-    ('iface.kind == "vet"', "'vet' is none of its values", '"vet"', "did you mean 'veth'?"),
-    ('iface.kind in ["veth", "brigde"]', "'brigde' is none of its values", '"brigde"', "did you mean 'bridge'?"),
+    ('iface.kind == "vet"', "'vet' is not one of its values", '"vet"', "did you mean 'veth'?"),
+    ('iface.kind in ["veth", "brigde"]', "'brigde' is not one of its values", '"brigde"', "did you mean 'bridge'?"),
     ("ifcae.up", "nothing is called 'ifcae' here", "ifcae", "did you mean 'iface'?"),
     ("iface.up == true", "nothing is called 'true' here", "true", "write True"),
     ("rank.setting.NCCL_IB_TIMEOT.number == 1", "no variable", "NCCL_IB_TIMEOT", "did you mean 'NCCL_IB_TIMEOUT'?"),
@@ -94,7 +94,7 @@ REFUSED = [  # text, part of the reason, what the caret stands under, part of th
     ("iface.mtu.low < 3", "int has no fields", "low", ""),
     ("e.errn == 3", "Event has no field 'errn'", "errn", "did you mean 'errno'?"),
     ("e.errno == 'x'", "'x' is a str, but the other side is a int", "'x'", ""),
-    ('e.event == "ib-completion-eror"', "none of its values", '"ib-', "did you mean 'ib-completion-error'?"),
+    ('e.event == "ib-completion-eror"', "not one of its values", '"ib-', "did you mean 'ib-completion-error'?"),
     ("iface.mtu == None", "nothing can be compared with None", "None", "unknown by itself"),
     ("iface.mtu is 3", "'is' is not part", "iface", "=="),
     ("iface.mtu + 1 == 3", "BinOp is not part", "iface", "a condition has"),
@@ -120,7 +120,7 @@ REFUSED = [  # text, part of the reason, what the caret stands under, part of th
     ("iface.up and iface.mtu", "this is not a condition but int", "iface.mtu", ""),
     ("iface.up ==", "this is not a condition", "", ""),
     ("lambda: 1", "Lambda is not part", "lambda", ""),
-    ("[1, 2]", "a list stands only behind 'in'", "[1", ""),
+    ("[1, 2]", "a list is allowed only after 'in'", "[1", ""),
     ("any(r.state == rank.state for r in job.ranks)", "quadratic", "job.ranks", "job.differences"),
     ("not " * 80 + "iface.up", "nested too deeply", "not", ""),
     ("iface.up or " * 400 + "iface.up", "longer than", "", ""),

@@ -110,7 +110,7 @@ def test_refused(old: str, new: str, reason: str, hint: str) -> None:
 def test_file_and_folder_are_called_after_the_rule(tmp_path: Path) -> None:
     with pytest.raises(DefinitionError, match=r"the file is called other\.toml"):
         load_file(write(tmp_path, RULE, name="other"))
-    with pytest.raises(DefinitionError, match="the folder is called net, the rule's area 'gpu'"):
+    with pytest.raises(DefinitionError, match="the folder is called net, but the area is 'gpu'"):
         load_file(write(tmp_path, RULE, area="net"))
 
 

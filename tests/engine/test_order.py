@@ -42,9 +42,9 @@ def test_a_former_name_counts_and_an_unknown_one_does_not() -> None:
 
 
 def test_a_circle_is_refused() -> None:
-    with pytest.raises(DefinitionError, match="round in a circle: r1 before r2 before r3 before r1"):
+    with pytest.raises(DefinitionError, match="before is circular: r1 before r2 before r3 before r1"):
         placed([rule(1, "r2"), rule(2, "r3"), rule(3, "r1")])
-    with pytest.raises(DefinitionError, match="round in a circle: r1 before r1"):
+    with pytest.raises(DefinitionError, match="before is circular: r1 before r1"):
         placed([rule(1, "r1")])
 
 

@@ -144,7 +144,7 @@ def test_a_complaint_says_who_and_by_which_lines() -> None:
     found = seen(READY + GAVE_UP.format(rank=3, number=1) + GAVE_UP.format(rank=1, number=1))[0]
     assert found.where.startswith("ranks 1,3")
     assert [span.line for span in found.provenance.values()] == [5, 6]
-    assert found.text == "A collective did not come to its end"
+    assert found.text == "A collective did not complete"
 
 
 def test_an_echo_is_no_trouble_of_its_own() -> None:

@@ -107,7 +107,7 @@ def test_what_every_rank_did_last() -> None:
     view = View(job_of([read_source(TextSource.of_bytes("log", text.encode()))]))
     last = [(moment.who, moment.text) for moment in timeline(view.job, view) if moment.what == "last"]
     assert last == [
-        ("rank 3", "not one line is seen"), ("rank 2 on n2", "had completed its communicator"),
+        ("rank 3", "printed nothing in this input"), ("rank 2 on n2", "had completed its communicator"),
         ("rank 1 on n1", "waited in ALLREDUCE number 40"), ("rank 0 on n1", "waited in ALLREDUCE number 41"),
     ]  # fmt: skip
 

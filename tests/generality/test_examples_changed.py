@@ -27,7 +27,7 @@ ANOTHER_MESSAGE = {
 
 THE_ORDER_TELLS = {
     ("ib-pkey-mismatch", "the index of the common partition"): "a shell without a name belongs to the host beside it",
-    ("rank-crashed-first", "the program of a rank failed by itself"): "what is printed first came first",
+    ("rank-crashed-first", "the program of a rank failed on its own"): "what is printed first came first",
 }  # fmt: skip
 """Examples that another order makes another one, and why."""
 

@@ -49,7 +49,7 @@ def test_an_answer_of_the_library(name: str, tmp_path: Path) -> None:
     report = diagnose([asked(tmp_path, nics, picks)], Options(table=True))
     assert alarms(report) == ([found] if found else [])
     first = report.looks[0]
-    assert (first.what, first.seen) == ("interface over which the ranks meet", picks.partition(":")[0])
+    assert (first.what, first.seen) == ("interface for the bootstrap", picks.partition(":")[0])
     assert first.status == {None: "PASS", "socket-choice-alone": "WARN", "socket-choice-inside": "FAIL"}[found]
 
 

@@ -73,10 +73,10 @@ def test_a_line_has_the_value_and_what_it_should_be(tmp_path: Path) -> None:
     lanes = of(report, "lanes of GPUs and RDMA cards", "hgx-07")
     assert (lanes.status, lanes.seen) == ("PASS", "16 x16 of x16")
     assert of(report, "GPUs", "hgx-07").expected == "all of the PCI bus; a whole board of 8"
-    meeting = of(report, "interface over which the ranks meet", "hgx-07")
+    meeting = of(report, "interface for the bootstrap", "hgx-07")
     assert (meeting.status, meeting.seen) == ("PASS", "eno1")
     assert "10.60.1.7" in meeting.why
-    assert of(report, "addresses").why == "one host alone"
+    assert of(report, "addresses").why == "only one host"
 
 
 def test_several_hosts_are_compared(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_each_format_has_the_table(form: str, tmp_path: Path, ncdiag: Ran) -> No
         looks = json.loads(shown)["looks"]
         assert {line["status"] for line in looks} == {"PASS", "SKIP"}
     else:
-        assert "interface over which the ranks meet" in shown
+        assert "interface for the bootstrap" in shown
         assert "wlp0s20f3" in shown
 
 

@@ -109,7 +109,7 @@ def test_the_port_that_the_next_job_needs(ncdiag: Callable[..., subprocess.Compl
         taken = json.loads(ncdiag("check", "--no-nccl", "--format", "json", env=variables).stdout)
     free = json.loads(ncdiag("check", "--no-nccl", "--format", "json", env=variables).stdout)
     named = [{finding["name"]: finding["title"] for finding in report["findings"]} for report in (taken, free)]
-    assert f"port {port} already" in named[0]["launcher-master-port-taken"]
+    assert f"already listens on port {port}," in named[0]["launcher-master-port-taken"]
     assert "launcher-master-port-taken" not in named[1]
 
 

@@ -58,7 +58,7 @@ def test_a_symptom_that_is_found_is_a_complaint() -> None:
 
 def test_the_text_says_what_goes_wrong_where_no_cause_is_found() -> None:
     text = renderer("text")(report_of(READY + REFUSED), width=200)
-    assert "It fails, in the first collective (rank 0 on n1): A TCP connection could not be made" in text
+    assert "It fails, in the first collective (rank 0 on n1): A TCP connection could not be established" in text
 
 
 def test_no_report_says_that_there_is_no_fault_beside_a_complaint() -> None:

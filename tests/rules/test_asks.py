@@ -53,7 +53,7 @@ IN_WORDS = {
 _PROSE = """
 the a an no all each every one eight any nothing there its it after with without not busbw init latency width speed
 status NCCL NET/IB localRanks nranks Remapped #wrong scaling_governor np_ecn_marked_roce_packets import oom_kill
-init_process_group nccl-tests slower so later then times
+init_process_group nccl-tests NVSHMEM's slower so later then times only
 """
 PROSE = frozenset(_PROSE.split())
 """How a sentence begins that is about the job and its log and names no command."""

@@ -65,7 +65,7 @@ def test_empty_files(tmp_path: Path, content: bytes) -> None:
     ("make", "reason"),
     [
         (lambda _: None, "No such file or directory"),
-        (lambda path: path.mkdir(), "the folder holds no file"),
+        (lambda path: path.mkdir(), "the folder has no file"),
         (lambda path: path.symlink_to(path), "Too many levels of symbolic links"),
         (lambda path: socket.socket(socket.AF_UNIX).bind(str(path)), "it is a socket"),
     ],
@@ -134,7 +134,7 @@ def test_a_folder_is_read_sorted_without_hidden_and_binary_files(tmp_path: Path)
     names = [name.removeprefix(f"{tmp_path}/") for name, content, _ in found if content == LOG]
     assert names == ["link.log", "z.log", "a/x/deep.log", "b/rank0.log", "b/rank1.log"]
     told = {name.removeprefix(f"{tmp_path}/"): content for name, content, _ in found if content != LOG}
-    assert told == {"pipe": b"!not read: no regular file", str(tmp_path): b"!1 binary file in the folder not read"}
+    assert told == {"pipe": b"!not read: not a regular file", str(tmp_path): b"!1 binary file in the folder not read"}
 
 
 def test_a_folder_with_too_many_files_is_read_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

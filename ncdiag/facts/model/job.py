@@ -178,7 +178,7 @@ class Scaling(Fact, frozen=True, kw_only=True):
     """What is left of a GPU's speed in the largest run of a training (derived): 1.0 is all of it.
 
     ``inside``: of one GPU's speed in the largest run on one node; ``across``: of a node's speed in the run of ``gpus``
-    GPUs on ``nodes`` nodes. None where no run tells. ``overall``: of the speed of a GPU of the smallest run, which had
+    GPUs on ``nodes`` nodes. None if no run shows it. ``overall``: of the speed of a GPU of the smallest run, which had
     ``smallest`` GPUs, where nobody says how many nodes the largest run used. ``case`` is what its rows have in common.
     """
 

@@ -25,7 +25,7 @@ class Trial(Fact, frozen=True, kw_only=True):
 
 
 class Context(Fact, frozen=True, kw_only=True):
-    """What a person says of the place where the job runs: ``value`` in lower case, ``8 gpus`` for a number."""
+    """What a person says about the environment of the job: ``value`` in lower case, ``8 gpus`` for a number."""
 
     kind: Literal[
         "mesh", "cni", "operator", "cloud", "instance-type", "vm", "passthrough", "wsl", "gpu-model", "gpu-count",

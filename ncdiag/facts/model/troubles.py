@@ -22,7 +22,7 @@ FAILING: frozenset[What] = frozenset({"cannot-start", "fails-at-init", "crashes"
 class SeenComplaint(Fact, frozen=True, kw_only=True):
     """What the input itself shows to go wrong (derived, `ncdiag.messages.vocabulary.seen`).
 
-    ``phase`` is how far the job or the communicator had come, None where nothing tells; ``where`` names ranks and hosts
+    ``phase`` is how far the job or the communicator had come, None if not known; ``where`` names ranks and hosts
     (``ranks 0-3 on n1``), empty where nobody does; ``text`` is a sentence about it.
     """
 

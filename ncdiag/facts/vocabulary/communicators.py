@@ -30,9 +30,9 @@ def members(communicator: Communicator, view: View) -> tuple[Rank, ...]:
 def is_stuck(communicator: Communicator, view: View) -> bool | None:
     """Did ranks begin to set up this communicator, wait for others, and not complete it?
 
-    True where a failure was told, where a person says that it hangs, where a stack shows that somebody waits there, or
-    where the files of several ranks end alike: others were not heard of, and none completed. None where one log may
-    just have been cut off or lost lines. A warning of NCCL tells of a failure of its own.
+    True if a failure was reported, if a person says that it hangs, where a stack shows that somebody waits there, or
+    where the files of several ranks end alike: others are missing, and none completed. None where one log may just have
+    been cut off or lost lines. An NCCL warning reports a failure of its own.
     """
     started, ready = set(communicator.ranks_started), set(communicator.ranks_ready)
     if started <= ready or _went_on(view.job) or _warned(view.job):

@@ -51,7 +51,7 @@ class Comparison(NamedTuple):
 
 @derived
 def told_conflicts(job: Job, view: View) -> tuple[Conflict, ...]:
-    """Where the input shows something else than a person says of the place: the release of NCCL, the GPUs of a host."""
+    """Where the input contradicts what a person says about the environment: the release of NCCL, the GPUs of a host."""
     return tuple(conflict for _, conflict in contradicted(job, view))
 
 

@@ -40,7 +40,7 @@ def same_process(event: Event, view: View) -> Iterable[Event]:
 
 @derived
 def ended(event: Event, view: View) -> str:
-    """``Task 17 on node03``: the process of which the line tells, with what other lines tell of it."""
+    """``Task 17 on node03``: the process that the line is about, with what other lines say about it."""
     return process_text(list(same_process(event, view)))
 
 
@@ -101,7 +101,7 @@ OWN_FAILURES = frozenset({"cause", "symptom"})
 
 @derived
 def has_failed(job: Job, view: View) -> bool:
-    """Does a message tell of a failure, whatever it is? Without one a job may still be slow or stand still."""
+    """Does a message report a failure? Without one a job may still be slow or hang."""
     return any(event.kind in OWN_FAILURES for event in job.events)
 
 

@@ -88,7 +88,7 @@ def leads_out(interface: Interface, view: View) -> bool | None:
 
 @derived
 def is_loopback(interface: Interface, view: View) -> bool | None:
-    """Is it the loopback interface, by kind or by an address of the loopback network? None if untold."""
+    """Is it the loopback interface, by kind or by an address of the loopback network? None if not known."""
     kind = likely_kind(interface, view)
     if kind is not None:
         return bool(kind == "loopback")

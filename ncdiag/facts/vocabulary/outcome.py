@@ -57,7 +57,7 @@ def place(fact: object, field: str = "") -> Place | None:
 
 @derived
 def is_failure(event: Event, view: View) -> bool:
-    """True if the line tells that something failed: a failure that the catalogue knows, a trace of a return code.
+    """True if the line says that something failed: a failure that the catalogue knows, a trace of a return code.
 
     So does a warning that is otherwise harmless, when it is the last one before such a trace.
     """
@@ -88,7 +88,7 @@ def last_words(job: Job, view: View) -> frozenset[Span | None]:
 
 @derived
 def went_on(event: Event, view: View) -> bool:
-    """True if the job got over what the line tells: it went on afterwards, or had come to an orderly end before."""
+    """True if the job recovered from what the line reports: it continued afterwards, or had already ended normally."""
     at = place(event)
     if at is None:
         return False
@@ -264,7 +264,7 @@ def is_in_job(host: Host, view: View) -> bool | None:
 
 @derived
 def is_open_failure(event: Event, view: View) -> bool:
-    """True if the line tells of a failure that the job is not known to have got over."""
+    """True if the line reports a failure that the job is not known to have recovered from."""
     if not is_failure(event, view):
         return False
     return not went_on(event, view) and not is_elsewhere(event, view)
@@ -277,7 +277,7 @@ def is_past(event: Event, view: View) -> bool:
 
 @derived
 def open_failures(job: Job, view: View) -> tuple[Event, ...]:
-    """The lines that tell of failures which count, in the order of the input."""
+    """The lines that report failures that count, in the order of the input."""
     return tuple(event for event in job.events if is_open_failure(event, view))
 
 
@@ -294,7 +294,7 @@ def _all_ended(job: Job) -> bool:
 
 @derived
 def outcome(job: Job, view: View) -> Literal["failed", "finished", "running", "unknown"]:
-    """What became of the job: a failure that nothing followed, an orderly end, steps to the last line, else unknown."""
+    """What happened to the job: a failure that nothing followed, a normal end, steps to the last line, or unknown."""
     if open_failures(job, view):
         return "failed"
     found = marks(job, view)

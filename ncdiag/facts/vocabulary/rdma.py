@@ -23,7 +23,7 @@ _OFI_EVENTS = ("ofi-", "efa-")
 
 @derived
 def uses_ofi(job: Job, view: View) -> bool:
-    """Does the OFI plugin or libfabric speak in this job, whatever became of it?"""
+    """Do the OFI plugin or libfabric print anything in this job, whatever the result?"""
     return any(name.startswith(_OFI_EVENTS) for name in view.event_names())
 
 
@@ -48,13 +48,13 @@ _SOFTWARE = re.compile(r"rxe|siw")
 
 @derived
 def is_active(port: Port, view: View) -> bool | None:
-    """Is the port active? NCCL takes no other."""
+    """Is the port active? NCCL uses no other."""
     return None if port.state is None else port.state == "active"
 
 
 @derived
 def is_roce(port: Port, view: View) -> bool | None:
-    """Does the port carry RDMA over Ethernet? From the link layer, else from the types in its GID table."""
+    """Does the port carry RDMA over Ethernet? From the link layer, or from the types in its GID table."""
     if port.link_layer is not None:
         return port.link_layer == "Ethernet"
     types = {gid.type for gid in port.gids} - {None}
@@ -142,7 +142,7 @@ def lacks_rdma(job: Job, view: View) -> bool | None:
 def expects_rdma(job: Job, view: View) -> bool | None:
     """Does anything say that the job's hosts have an RDMA network: hardware, settings, what a pod asks for?
 
-    None where nothing does: then it is not known.
+    None if nothing does: then it is not known.
     """
     for setting in job.settings:
         off = setting.name == "NCCL_IB_DISABLE"

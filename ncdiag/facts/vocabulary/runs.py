@@ -24,7 +24,7 @@ _FEW = 20
 class Run(msgspec.Struct, frozen=True):
     """A launch with what followed it in its source: what it set, how large it was, and how it ended.
 
-    ``ended``: True for well, False for a failure or a table without rows, None where nothing tells. ``busbw`` in GB/s.
+    ``ended``: True for well, False for a failure or a table without rows, None if not known. ``busbw`` in GB/s.
     """
 
     launch: Launch

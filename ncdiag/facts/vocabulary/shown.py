@@ -229,8 +229,10 @@ def modules_shown(host: Host, view: View) -> str | None:
 
 @derived
 def clock_shown(host: Host, view: View) -> str | None:
-    """``tsc, kept to a reference``."""
-    kept = {True: "kept to a reference", False: "not kept to a reference", None: None}[host.clock_synchronized]
+    """``tsc, synchronised to a reference``."""
+    kept = {True: "synchronised to a reference", False: "not synchronised to a reference", None: None}[
+        host.clock_synchronized
+    ]
     return ", ".join(filter(None, (host.clock_source, kept))) or None
 
 

@@ -21,7 +21,7 @@ _NO_HELP = frozenset({"unchanged", "other-error"})
 
 @derived
 def complains(job: Job, view: View) -> tuple[str, ...]:
-    """What people say goes wrong, each kind of trouble once."""
+    """What people say goes wrong, each kind of problem once."""
     for complaint in job.complaints:
         view.note(complaint)
     return tuple(dict.fromkeys(complaint.what for complaint in job.complaints))
@@ -58,9 +58,9 @@ def broken_by(job: Job, view: View) -> tuple[str, ...]:
 
 @derived
 def told_trials(job: Job, view: View) -> tuple[tuple[str, Trial], ...]:
-    """What people tell that they tried, by label.
+    """What people say that they tried, by label.
 
-    A release whose other side the sentence leaves out is the older or newer one of what the input shows or tells.
+    A release without a counterpart in the sentence is the older or newer one of those that the input shows or mentions.
     """
     return tuple((_beside(trial.change, job, view), trial) for trial in job.trials)
 
@@ -140,9 +140,9 @@ def _names(change: str) -> Iterator[str]:
 
 @derived
 def told_context(job: Job, view: View) -> tuple[str, ...]:
-    """What people say of the place, in lower case: ``istio``, ``aws``, ``wsl``, ``h100``, ``8 gpus``.
+    """What people say about the environment, in lower case: ``istio``, ``aws``, ``wsl``, ``h100``, ``8 gpus``.
 
-    What tools printed otherwise is left out.
+    What tools contradict is left out.
     """
     wrong = {(context.kind, context.value) for context, _ in contradicted(job, view)}
     held = [context for context in job.contexts if (context.kind, context.value) not in wrong]

@@ -11,14 +11,14 @@ from ncdiag.facts.view import View
 
 @derived
 def told_fraction_of_network(job: Job, view: View) -> float | None:
-    """What NCCL, or the job, is said to reach of what the network of a host is said to carry."""
+    """What NCCL, or the job, is said to reach, as a share of what the network of a host is said to carry."""
     reached = told(job, view, {"nccl"}) or told(job, view, {"job"})
     return ratio(reached, told(job, view, {"link", "expected"}))
 
 
 @derived
 def told_fraction_of_link(job: Job, view: View) -> float | None:
-    """What a test without NCCL is said to reach of what a link carries."""
+    """What a test without NCCL is said to reach, as a share of what a link carries."""
     links = [rate.gbps for rate in job.told_rates if rate.of in {"link", "expected"}]
     return ratio(told(job, view, {"rdma-test", "tcp"}), max(links, default=None))
 

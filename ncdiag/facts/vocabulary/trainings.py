@@ -79,13 +79,13 @@ def spread_text(scaling: Scaling, view: View) -> str:
 
 @derived
 def across_text(scaling: Scaling, view: View) -> str:
-    """The share of a node's speed that is left on several nodes: ``61%``."""
+    """The share of a node's speed that remains on several nodes: ``61%``."""
     return "an unknown share" if scaling.across is None else f"{scaling.across:.0%}"
 
 
 @derived
 def slowness_of_training(job: Job, view: View) -> str | None:
-    """The same of trainings alone: what slows a framework down does not slow a benchmark."""
+    """The same for trainings only: what slows a framework down does not slow a benchmark."""
     return next(slow_trainings(job, view), "" if job.throughputs else None)
 
 

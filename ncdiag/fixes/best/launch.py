@@ -55,13 +55,13 @@ def left_behind(view: View, bindings: Bindings) -> Value:
         return Value(reason="the launch line forwards what it sets")
     found = launch.provenance.get("prefix_env") or launch.provenance.get("")
     text = shlex.join(f"{name}={value}" for name, value in values.items())
-    return Value(text=text, reason="as they are set on the host of the launcher", spans=(found,) if found else ())
+    return Value(text=text, reason="as set on the launcher's host", spans=(found,) if found else ())
 
 
 @best
 def host_id(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     """A value of NCCL_HOSTID: another one on each machine, which no one setting for all can be."""
-    return Value(reason="each machine needs a value of its own, such as a name that no other has")
+    return Value(reason="each machine needs a different value, such as a unique name")
 
 
 @best
@@ -69,7 +69,7 @@ def variable_suggestion(view: View, bindings: Bindings) -> Value:  # noqa: ARG00
     """The variable that a misspelt one was meant to be."""
     setting = bound(bindings, Setting)
     if setting is None:
-        return Value(reason="no variable is at hand")
+        return Value(reason="the input names no variable")
     names = environment.suggest(setting.name)
     if not names:
         return Value(reason=f"no variable of NCCL has a name like {setting.name}")
@@ -83,13 +83,13 @@ def default_for(view: View, bindings: Bindings) -> Value:
     setting = bound(bindings, Setting)
     variable = environment.variables().get(setting.name) if setting is not None else None
     if setting is None or variable is None:
-        return Value(reason="no variable that is known is at hand")
+        return Value(reason="the variable is not known")
     version = view.version(setting)
     value = variable.default_at(version)
     if value is not None:
         at = f" of NCCL {version}" if version is not None else ""
         return Value(text=str(value), reason=f"the default{at}")
     if len(variable.defaults) > 1:
-        reason = "the default changed between the releases that are possible"
+        reason = "the default differs between the possible releases"
         return Value(reason=reason, ask_for=("NCCL_DEBUG=VERSION output",))
     return Value(reason=f"{variable.name} is unset by default")

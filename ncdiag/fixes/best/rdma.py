@@ -93,7 +93,7 @@ def hca_list(view: View, bindings: Bindings) -> Value:
     blind = tuple(f"ibstat (on {name})" for name in seen.hosts(view) if name not in lists and concerned is None)
     if len(set(texts.values())) > 1:
         each = ", ".join(f"{name}: {text}" for name, text in sorted(texts.items())[:8])
-        reason = f"the devices have other names on other hosts; set it on each host: {each}"
+        reason = f"the devices have different names on other hosts; set it on each host: {each}"
         return Value(reason=reason, spans=spans, ask_for=blind)
     rate = next(iter(lists.values()))[0].rate_gbps
     speed = f" at {rate:g} Gbit/s" if rate is not None else ""
@@ -147,7 +147,7 @@ def peermem_module(view: View, bindings: Bindings) -> Value:
         reason = "part of the driver since branch 470 (older ones need nv_peer_mem); the driver's version was not seen"
         return Value(text="nvidia_peermem", reason=reason, ask_for=("nvidia-smi",))
     if drivers[0] >= OWN_MODULE_DRIVER:
-        return Value(text="nvidia_peermem", reason=f"driver {drivers[0].major} brings it along")
+        return Value(text="nvidia_peermem", reason=f"driver {drivers[0].major} includes it")
     if drivers[-1] < OWN_MODULE_DRIVER:
         return Value(text="nv_peer_mem", reason=f"driver {drivers[-1].major} is older than 470 with its nvidia_peermem")
     reason = "the hosts have drivers from before and after branch 470; load the module of each host's driver"

@@ -22,7 +22,7 @@ def other_port(view: View, bindings: Bindings) -> Value:
     text = told.rpartition(":")[2] or (setting.text if setting is not None else "") or ""
     taken = int(text) if text.isdecimal() and len(text) < len("65536") + 1 else _PORT
     port = taken + _STEP if taken + _STEP < _HIGHEST else _PORT + _STEP
-    return Value(text=str(port), reason=f"another one than {taken}", ask_for=("ss -ltn (on the host of rank 0)",))
+    return Value(text=str(port), reason=f"a port other than {taken}", ask_for=("ss -ltn (on the host of rank 0)",))
 
 
 @best

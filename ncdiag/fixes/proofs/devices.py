@@ -107,14 +107,14 @@ def _problem(host: Host, found: chosen.OfHost, after: Mapping[str, str], change:
     """What is wrong with what is then taken; empty when nothing is."""
     ports = found.ports
     if not ports.some:
-        return "is left without an RDMA port and goes over sockets"
+        return "is left without an RDMA port and uses sockets"
     if "NCCL_IB_HCA" in change.env:
         wanted = NameList.parse(after.get("NCCL_IB_HCA", ""), versions.as_range(host.nccl_version).high)
         if extra := _unmeant(host, ports, wanted):
             return f"{extra} too: {wanted.text} is read as the beginning of names"
     if found.net.name != IB:
         why = next((reason.text for reason in found.net.reasons if reason.about == IB), found.net.reasons[-1].text)
-        return f"does not use RDMA all the same ({why})"
+        return f"still does not use RDMA ({why})"
     return _mixture(ports)
 
 
@@ -122,7 +122,7 @@ def _mixture(ports: Devices) -> str:
     """Ports that do not belong together; empty when they do."""
     layers = {port.link_layer for port in ports.ports} - {None}
     if len(layers) > 1:
-        return f"takes InfiniBand and RoCE ports together ({', '.join(ports.names)}), which cannot talk to each other"
+        return f"takes InfiniBand and RoCE ports together ({', '.join(ports.names)}), which cannot connect"
     rates = [port.rate_gbps for port in ports.ports if port.rate_gbps]
     if rates and min(rates) * SLOW <= max(rates):
         slow = next(p for p in ports.ports if p.rate_gbps == min(rates))

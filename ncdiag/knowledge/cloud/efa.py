@@ -24,7 +24,7 @@ def _events(host: Host, view: View) -> list[Event]:
 
 @derived
 def has_efa(host: Host, view: View) -> bool | None:
-    """Has the machine an Elastic Fabric Adapter?
+    """Does the machine have an Elastic Fabric Adapter?
 
     By its PCI vendor or name, its driver, because the OFI plugin knows the instance type (its table holds only types
     with EFA: aws-ofi-nccl, platform-aws), or because the type that is known or told of the machine has it. False where

@@ -89,7 +89,7 @@ def lacks_topology_file(host: Host, view: View) -> bool | None:
 
 @derived
 def plain_tcp(host: Host, view: View) -> bool | None:
-    """Do the ranks of a host talk over NCCL's own TCP sockets?"""
+    """Do the ranks on a host communicate over NCCL's own TCP sockets?"""
     for rank in ranks_of(host, view):
         if rank.net is not None:
             view.note(rank, "net")
@@ -99,7 +99,7 @@ def plain_tcp(host: Host, view: View) -> bool | None:
 
 @derived
 def google_plugin(host: Host, view: View) -> str | None:
-    """The network plugin that Google has for machines with these GPUs; empty for none, None when they are not told.
+    """The network plugin that Google has for machines with these GPUs; empty for none, None if they are not known.
 
     Only the machines with all eight H100 have one.
     """
@@ -122,7 +122,7 @@ def preset_traffic_class(host: Host, view: View) -> int | None:
 
 @derived
 def lacks_traffic_class(host: Host, view: View) -> bool | None:
-    """Does RoCE traffic go in another class than the one that the network of the cloud keeps lossless?"""
+    """Does RoCE traffic use another class than the one that the network of the cloud keeps lossless?"""
     roce = [rank for rank in ranks_of(host, view) if uses_roce(rank, view)]
     mlx5 = next((rank for rank in roce if any(d.name.startswith("mlx5") for d in rank.net_devices or ())), None)
     if mlx5 is None:

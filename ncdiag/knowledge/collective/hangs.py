@@ -16,9 +16,9 @@ _MOST_RANKS = 1 << 17
 
 @derived
 def waits_after_init(communicator: Communicator, view: View) -> bool:
-    """True if a person says that the job hangs and its ranks in the input completed the set-up and say no more.
+    """True if a person says that the job hangs and its ranks in the input completed the setup and print nothing more.
 
-    The largest communicator stands for all that are complete.
+    The largest communicator represents all complete ones.
     """
     job = view.job
     hung = next((told for told in job.complaints if told.what == "hangs"), None)
@@ -56,10 +56,10 @@ def not_heard_text(communicator: Communicator, view: View) -> str:
 
 @derived
 def heard_text(communicator: Communicator, view: View) -> str:
-    """``Ranks 0-3 completed the set-up and wait``: those of which the input has lines."""
+    """``Ranks 0-3 completed the setup and wait``: those of which the input has lines."""
     heard = {*communicator.ranks_started, *communicator.ranks_ready}
     one = len(heard) == 1
-    return f"{'Rank' if one else 'Ranks'} {fold_ranks(heard)} completed the set-up and {'waits' if one else 'wait'}"
+    return f"{'Rank' if one else 'Ranks'} {fold_ranks(heard)} completed the setup and {'waits' if one else 'wait'}"
 
 
 @derived

@@ -17,7 +17,7 @@ from ncdiag.spans import Span
 
 @derived
 def waited_for(timeout: Timeout, view: View) -> str:
-    """``ALLREDUCE number 812``, as far as it was told."""
+    """``ALLREDUCE number 812``, as far as it is known."""
     if timeout.operation is None:
         return "a collective"
     return f"{timeout.operation} number {timeout.sequence}" if timeout.sequence is not None else timeout.operation
@@ -151,14 +151,14 @@ def _compared_records(job: Job) -> Iterator[Event]:
 
 @derived
 def waits(job: Job, view: View) -> tuple[Difference, ...]:
-    """The collectives in which ranks waited: ``waiting`` and, where somebody stayed away, ``late`` with who."""
+    """The collectives in which ranks waited: ``waiting`` and, if a rank is missing, ``late`` with who."""
     found = (*_told_waits(job), *_timeout_waits(job), *dumps.waits(dumps.Dumps(job)), *stack_waits(job))
     return found if any("late" in wait.groups for wait in found) else (*found, *call_waits(job))
 
 
 @derived
 def last_calls_apart(job: Job, view: View) -> tuple[Event, ...]:
-    """The last calls of ranks that differ, or are behind, in a log that tells of no failure."""
+    """The last calls of ranks that differ, or are behind, in a log that reports no failure."""
     return tuple(calls_apart(job))
 
 
@@ -214,7 +214,7 @@ def first_rank_stays_away(job: Job, view: View) -> bool | None:
 
 @derived
 def gave_up_one_apart(job: Job, view: View) -> bool | None:
-    """Did ranks of one group give up different operations whose numbers are one apart? None where nobody gave up.
+    """Did ranks of one group give up different operations whose numbers are one apart? None if no rank gave up.
 
     Who waits one further got past a collective in which another still waits: it called one more, or one less.
     """
@@ -253,7 +253,7 @@ def unheard_text(timeout: Timeout, view: View) -> str:
 
 @derived
 def has_late(difference: Difference, view: View) -> bool:
-    """Did some ranks not come?"""
+    """Are some ranks missing?"""
     for span in difference.provenance:
         view.note(difference, span)
     return "late" in difference.groups

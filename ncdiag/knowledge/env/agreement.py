@@ -18,7 +18,7 @@ _LIBRARIES = frozenset({OURS, "rccl", "hccl", "ofi-nccl", "nccl-plugin", "libfab
 
 @derived
 def agreement(difference: Difference, view: View) -> Literal["required", "not required", "not known", "no variable"]:
-    """Whether the ranks have to agree on the variable that differs; versions and networks have rules of their own."""
+    """Whether the ranks must agree on the variable that differs; versions and networks have rules of their own."""
     known = environment.variables().get(difference.name)
     if difference.what != "setting" or known is None or known.owner not in _LIBRARIES:
         return "no variable"
@@ -36,7 +36,7 @@ def _differs_on_a_host(name: str, view: View) -> bool:
 
 @derived
 def agreement_why(difference: Difference, view: View) -> str:
-    """Why the ranks have to agree on the variable; nothing where the book gives no reason."""
+    """Why the ranks must agree on the variable; nothing if no reason is known."""
     del view
     known = environment.variables().get(difference.name)
     return known.agree_why if known is not None else ""
@@ -80,7 +80,7 @@ def _fact(same: list[Comparison], rank: Rank, view: View) -> ComparedChoice:
 
 @derived
 def likely_reason(compared_choice: ComparedChoice, view: View) -> str:
-    """What most likely makes the difference, for people."""
+    """The most likely reason for the difference, for people."""
     if compared_choice.choice in {"network", "RDMA ports"} and compared_choice.plugin:
         return f"the plugin {compared_choice.plugin} chooses for itself"
     host = view.host(compared_choice.host)

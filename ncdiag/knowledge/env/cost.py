@@ -59,7 +59,7 @@ def debugging_cost(setting: Setting, view: View) -> str:
             if applies(word, view):
                 return cost
         if setting.name in _PINNED and not any(host.cloud for host in view.job.hosts):
-            return "overrules what NCCL works out for this machine, release and size"
+            return "overrides what NCCL computes for this machine, release and size"
     return ""
 
 

@@ -51,13 +51,13 @@ _LISTS = ("NCCL_SOCKET_IFNAME", "NCCL_IB_HCA", "NCCL_OOB_NET_IFNAME")
 
 @derived
 def has_stray_caret(setting: Setting, view: View) -> bool:
-    """Does a list hold a ``^`` behind its beginning, where it is part of a name (parseStringList, utils.cc)?"""
+    """Does a list hold a ``^`` after its beginning, where it is part of a name (parseStringList, utils.cc)?"""
     return setting.name in _LISTS and "^" in (setting.text or "")[1:]
 
 
 @derived
 def as_one_list(setting: Setting, view: View) -> str | None:
-    """The list that was probably meant: one ``^`` for all when it begins with one, else the names without ``^``."""
+    """The list that was probably intended: one ``^`` for all when it begins with one, else the names without ``^``."""
     text = setting.text or ""
     names = [name for name in text.split(",") if name]
     if text.startswith("^"):
@@ -122,10 +122,9 @@ def _is_in(interface: Interface, networks: list[tuple[int, int, int]]) -> bool:
 
 @derived
 def readmitted_interfaces(host: Host, view: View) -> tuple[str, ...] | None:
-    """What an exclude list in NCCL_SOCKET_IFNAME lets in again that NCCL leaves out by default: lo, docker*, virbr*.
+    """What an exclude list in NCCL_SOCKET_IFNAME lets in again that NCCL excludes by default: lo, docker*, virbr*.
 
-    A list of the user takes the place of the default one (ncclFindInterfaces, src/misc/socket.cc). Every machine has
-    lo.
+    A user's list replaces the default one (ncclFindInterfaces, src/misc/socket.cc). Every machine has lo.
     """
     held = list_of(host, "NCCL_SOCKET_IFNAME", view)
     if held is None:

@@ -59,13 +59,13 @@ def has_one_gpu_a_host(job: Job, view: View) -> bool:
 
 @derived
 def is_planned(job: Job, view: View) -> bool:
-    """True if only settings and launches were shown: nothing ran yet, and nobody tells of trouble."""
+    """True if only settings and launches were shown: nothing ran yet, and nobody mentions a problem."""
     return not (job.ranks or job.events or job.benchmarks or job.throughputs or job.complaints)
 
 
 @derived
 def fails_without_known_rdma(job: Job, view: View) -> bool:
-    """Did the job fail, where nothing tells of an RDMA network?
+    """Did the job fail, where nothing indicates an RDMA network?
 
     Switches that cost speed alone, which many scripts carry along, are no cause of that.
     """
@@ -130,7 +130,7 @@ def is_without_effect(setting: Setting, view: View) -> bool | None:
 
 @derived
 def is_deprecated(setting: Setting, view: View) -> bool | None:
-    """True if another variable takes its place in this release; None when the release is not known."""
+    """True if another variable replaces it in this release; None when the release is not known."""
     found = _name(setting, view)
     return found.holds(view.version(setting)) if found is not None and found.fault == "deprecated" else False
 

@@ -37,7 +37,7 @@ def hccl_code(event: Event, view: View) -> str:
 
 @derived
 def hccl_awaited(event: Event, view: View) -> str:
-    """``rank 9`` or ``10.3.0.2 (rank 1)``: who did not come, from all lines of the job; ``a peer``."""
+    """``rank 9`` or ``10.3.0.2 (rank 1)``: who is missing, from all lines of the job; ``a peer``."""
     missing = _missing(view.job)
     if missing:
         return _named(missing)
@@ -69,14 +69,14 @@ def _missing(job: Job) -> set[int]:
 
 @derived
 def hccl_waiting(event: Event, view: View) -> str:
-    """`` for rank 3``, of a collective that took too long; nothing where the line names nobody."""
+    """`` for rank 3``, of a collective that took too long; nothing if the line names no rank."""
     found = _AWAITED.search(event.text)
     return f" for rank {found[1]}" if found else ""
 
 
 @derived
 def hccl_peer(event: Event, view: View) -> str:
-    """`` to device 1 (29.10.0.2) of 10.3.0.2``: where a transfer went; nothing where no line tells."""
+    """`` to device 1 (29.10.0.2) of 10.3.0.2``: where a transfer went; nothing if no line shows it."""
     for other in (event, *view.job.events):
         found = _PEER.search(other.text) if other.event == "hccl-roce-error" else None
         if found:
@@ -107,7 +107,7 @@ def _place(event: Event) -> str:
 
 @derived
 def hccl_difference(event: Event, view: View) -> str:
-    """``: count 16512 and 8320``, as far as the lines tell; the same for all of them where each tells a part."""
+    """``: count 16512 and 8320``, as far as the lines say; the same for all of them if each gives a part."""
     found = _PARAMETER.search(event.text)
     if found:
         return f": {found['name']} {found['here']} and {found['there']}"
@@ -144,5 +144,5 @@ def _judged(setting: Setting, view: View) -> Event:
 
 @derived_of("hccl-env-invalid")
 def hccl_refuses(event: Event, view: View) -> bool:
-    """Is there something to say of the variable?"""
+    """Is there a problem with the variable?"""
     return bool(event.text)

@@ -18,7 +18,7 @@ _WAITS = frozenset({"hccl-socket-timeout", "hccl-ranks-missing"})
 
 @derived
 def runs_hccl(job: Job, view: View) -> bool | None:
-    """True if something is HCCL's: messages, variables, a rank table; False beside NCCL's ranks or GPUs, else None."""
+    """True if something is HCCL's: messages, variables, a rank table; False next to NCCL's ranks or GPUs, or None."""
     told = any(name.startswith("hccl-") for name in view.event_names()) or bool(job.rank_tables)
     if told or any(setting.name.startswith("HCCL_") for setting in job.settings):
         return True
@@ -124,7 +124,7 @@ def filters_packets(host: Host, view: View) -> bool | None:
 
 @derived
 def hccl_ports(job: Job, view: View) -> str:
-    """The TCP ports of the host that HCCL's set-up listens on: ``60000-60015`` unless variables say others."""
+    """The TCP ports of the host on which HCCL's setup listens: ``60000-60015`` unless variables say others."""
     ports, base = (view.setting(job, name) for name in ("HCCL_HOST_SOCKET_PORT_RANGE", "HCCL_IF_BASE_PORT"))
     if ports is not None and ports.is_set and ports.text and ports.text[0].isdigit():
         return ports.text

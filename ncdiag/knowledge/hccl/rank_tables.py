@@ -38,7 +38,7 @@ def rank_table_faults(job: Job, view: View) -> tuple[Event, ...]:
 
 @derived_of("hccl-ranktable-invalid")
 def is_table_fault(event: Event, view: View) -> bool:
-    """Is there something to say of it?"""
+    """Is there a problem with it?"""
     return bool(event.text)
 
 

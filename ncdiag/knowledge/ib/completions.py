@@ -28,7 +28,7 @@ _RETRIES_EXCEEDED = 12
 
 @derived_of("ib-completion-error", "ucx-endpoint-timeout")
 def is_never_acknowledged(event: Event, view: View) -> bool:
-    """Did a transfer end because nobody acknowledged it: the card gave up, or UCX, which repeats datagrams itself?"""
+    """Did a transfer end because nothing acknowledged it: the card gave up, or UCX, which repeats datagrams itself?"""
     return event.event != "ib-completion-error" or event.fields.get("status") == _RETRIES_EXCEEDED
 
 
@@ -40,7 +40,7 @@ _VIOLATIONS = frozenset({"local access violation work queue error", "invalid req
 
 @derived_of("ib-completion-error", "ib-async-event")
 def is_refusal(event: Event, view: View) -> bool:
-    """Did one end of a queue pair refuse what the other asked for: told by the asking end, or by the other?"""
+    """Did one end of a queue pair refuse what the other asked for: reported by the requesting end, or by the other?"""
     if event.event == "ib-completion-error":
         return event.fields.get("status") in _REFUSALS
     return event.fields.get("what") in _VIOLATIONS
@@ -48,7 +48,7 @@ def is_refusal(event: Event, view: View) -> bool:
 
 @derived
 def refuser(event: Event, view: View) -> str:
-    """The host that says of itself that it refused."""
+    """The host that says that it refused."""
     return event.host or "A host"
 
 

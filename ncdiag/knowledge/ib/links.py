@@ -73,7 +73,7 @@ def is_slower_than_siblings(port: Port, view: View) -> bool | None:
 
 @derived_of("ib-async-event", "hca-link", "interface-link-down", "carrier-lost")
 def is_link_loss(event: Event, view: View) -> bool:
-    """Did the port of a network card lose its link, as the kernel, networkd or NCCL's asynchronous events tell it?"""
+    """Did the port of a network card lose its link, as the kernel, networkd or NCCL's asynchronous events report it?"""
     if event.event == "ib-async-event":
         return event.fields.get("what") == "port error"
     if event.event == "hca-link":
@@ -97,9 +97,9 @@ def names_alone_differ(difference: Difference, view: View) -> bool:
 
 @derived_of("ib-modify-qp-failed")
 def lacks_path(event: Event, view: View) -> bool:
-    """Did a queue pair find no path to its peer (errno 110), or fail for a reason that the line does not tell?
+    """Did a queue pair find no path to its peer (errno 110), or fail for a reason that the line does not give?
 
-    The peer's address is given on the way to RTR; what fails before or behind it does not concern the path.
+    The peer's address is given on the way to RTR; what fails before or after it does not concern the path.
     """
     told = event.fields.get("errno") is not None or bool(event.fields.get("error"))
     towards = event.fields.get("next_state") in {None, "RTR"}
@@ -149,7 +149,7 @@ def _ipv4(gid: object) -> ipaddress.IPv4Address | None:
 
 @derived
 def link_losses(job: Job, view: View) -> tuple[Event, ...] | None:
-    """The events that tell of a lost link.
+    """The events that report a lost link.
 
     None where there is none, RDMA failed, and the kernel's log of a host was not shown.
     """

@@ -35,7 +35,7 @@ def pkey_index(host: Host, view: View) -> int | None:
 
 @derived
 def partition_problem(job: Job, view: View) -> str | None:
-    """A sentence about hosts whose InfiniBand ports cannot talk; empty for none, None where no two hosts were seen."""
+    """A sentence about hosts whose InfiniBand ports cannot connect; empty for none, None if no two hosts were seen."""
     groups: dict[Keys, list[Host]] = defaultdict(list)
     for host in job.hosts:
         index = pkey_index(host, view)

@@ -59,7 +59,7 @@ def _wrong(events: Sequence[Event], size: int, view: View) -> str:
     never = fold_ranks(sorted(set(range(size)) - set(came)))
     word = "twice" if often == 2 else f"{often} times"  # noqa: PLR2004
     return (
-        f"Ranks {fold_ranks(sorted(came))} of {size} came {word} and {never} never: hosts were given the same numbers"
+        f"Ranks {fold_ranks(sorted(came))} of {size} came {word} and {never} never: several hosts have the same number"
     )
 
 

@@ -40,7 +40,7 @@ _TELLING = frozenset({"python-exception", "program-error", _WORDS})
 
 @derived
 def told_miscount(event: Event, view: View) -> str:
-    """The words in which a program says that it is made for another number of ranks; empty for other events."""
+    """The text in which a program says that it is made for another number of ranks; empty for other events."""
     said = str(event.fields.get("error") or event.text)[:_LIMIT]
     if event.event not in _TELLING or not re.search(_SAYS, said):
         return ""

@@ -34,7 +34,7 @@ _ENDS = {
 def ends_the_job(event: Event, view: View) -> bool | None:
     """Did the scheduler end the job before anything in it failed? By its time limit, for another job, or its owner.
 
-    None where something failed of which nobody knows whether it came before, as in the log of a rank without times.
+    None if something failed and it is not known whether that came before, as in the log of a rank without times.
     """
     before = {is_before(e, event, view) for e in view.job.events if e is not event and e.kind in _FAILURES}
     return False if True in before else None if None in before else True
@@ -42,7 +42,7 @@ def ends_the_job(event: Event, view: View) -> bool | None:
 
 @derived
 def end_of_job(event: Event, view: View) -> str:
-    """``the time limit of job 812``, as far as the line tells."""
+    """``the time limit of job 812``, as far as the line says."""
     fields = event.fields
     name = f"{str(fields.get('what', 'job')).lower()} {fields.get('step', '')}".strip()
     reasons = {"TIME LIMIT": f"{name} reached its time limit", "PREEMPTION": f"{name} made room for another job"}
@@ -160,7 +160,7 @@ def is_first_crash(event: Event, view: View) -> bool:
 
 @derived
 def first_loss_order(job: Job, view: View) -> int | None:
-    """The place of the first closed connection, where closed connections are all that the job tells of its end."""
+    """The place of the first closed connection, if closed connections are all that the job shows of its end."""
     if first_crash_order(job, view) is not None or has_failed(job, view):
         return None
     losses = [event for event in job.events if event.event in _LOSS]
@@ -169,7 +169,7 @@ def first_loss_order(job: Job, view: View) -> int | None:
 
 @derived_of(*CRASHES, EXCEPTION, *_LOSS)
 def is_first_end(event: Event, view: View) -> bool:
-    """Did the first process end here, or is this the first that others tell of its loss where nobody tells more?"""
+    """Did the first process end here, or is this the first report of its loss if nothing says more?"""
     if event.event in _LOSS:
         return bool(event.order == first_loss_order(view.job, view))
     return bool(is_first_crash(event, view))

@@ -51,7 +51,7 @@ def _name(event: Event) -> str:
 
 @derived
 def is_own_exception(event: Event, view: View) -> bool:
-    """Did a program end with an exception of its own work, which it did not get over?
+    """Did a program end with an exception of its own work, which it did not handle?
 
     Other libraries raise any class for a peer that is lost: what is not one of Python's own is judged by its words.
     """

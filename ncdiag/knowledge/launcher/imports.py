@@ -24,32 +24,29 @@ _NO_VERSION = r"version [`'\"]([\w.]{1,60})['`\"] not found"
 _ENDING = r"sys\.meta_path is None"
 """What an import says while Python shuts down, behind the failure that ended the program."""
 _PACKAGES = (
-    "The same packages in the Python of every host and container: compare `python -c 'import sys; "
+    "Install the same packages in the Python of every host and container: compare `python -c 'import sys; "
     "print(sys.executable)'` and `pip list` on a host that works."
 )
-_BUILD = (
-    "Build or install the extension anew for the PyTorch, CUDA and Python that are installed: its wheel "
-    "was made for others."
-)
+_BUILD = "Rebuild or reinstall the extension for the installed PyTorch, CUDA and Python: its wheel was made for others."
 _CANN = (
-    "The modules and libraries of CANN are found once its environment is read in the shell that starts "
-    "the program: `source /usr/local/Ascend/ascend-toolkit/set_env.sh`, on every host."
+    "CANN's modules and libraries are found once its environment script is sourced in the shell that "
+    "starts the program: `source /usr/local/Ascend/ascend-toolkit/set_env.sh`, on every host."
 )
 _DRIVER = (
-    "The library comes with the driver of the GPU: start the container with the GPU runtime (`--gpus "
+    "The library comes with the GPU driver: start the container with the GPU runtime (`--gpus "
     "all`), or install the driver on the host."
 )
 _TOOLKIT = (
     "The library is part of CUDA or ROCm, or of the pip packages that a framework installs for itself: "
-    "name its folder in LD_LIBRARY_PATH on every host, in the major release that the name ends with."
+    "name its folder in LD_LIBRARY_PATH on every host, in the major release at the end of its name."
 )
 _OLD_SYSTEM = (
     "The program was built on a newer system: use the libstdc++ of its own environment (conda's `lib` "
     "first in LD_LIBRARY_PATH), or a build for this one."
 )
 _SHADOWED = (
-    "A file of one's own may have the name of the module (`ls *.py` beside the program); else the "
-    "releases of both packages do not fit."
+    "One of your own files may have the name of the module (`ls *.py` next to the program); otherwise "
+    "the releases of the two packages do not match."
 )
 _FOUND_BY_LOADER = (
     "Install the package that has the library on every host, and name its folder in LD_LIBRARY_PATH "

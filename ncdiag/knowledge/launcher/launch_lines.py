@@ -50,7 +50,7 @@ _NOT_HOROVOD = ("torchrun", "deepspeed", "accelerate")
 
 @derived
 def lightcc_problem(setting: Setting, view: View) -> str | None:
-    """Why a variable of LightCC does nothing, or the wrong thing; empty for no reason, None where nothing tells."""
+    """Why a variable of LightCC does nothing, or the wrong thing; empty for no reason, None if not known."""
     if not setting.name.startswith(_PREFIX) or not setting.is_set:
         return ""
     view.note(setting)

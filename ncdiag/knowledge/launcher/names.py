@@ -82,7 +82,7 @@ def numeric_text(event: Event, view: View) -> str:
 
 @derived_of(_RENDEZVOUS, _NAME, _OWN)
 def is_unresolved_host(event: Event, view: View) -> bool | None:
-    """Has the name of a host of the job no address? None for a name of which nobody knows whether it is one.
+    """Has the name of a host of the job no address? None for a name of which it is not known whether it is one.
 
     A name of the public DNS that no launch line has belongs to a download.
     """
@@ -97,7 +97,7 @@ def is_unresolved_host(event: Event, view: View) -> bool | None:
 
 @derived_of(_RENDEZVOUS, _NAME, _OWN)
 def is_cluster_name(event: Event, view: View) -> bool:
-    """Is the name one that Kubernetes gives, by its form or by what is told or shown of the job?"""
+    """Is the name one that Kubernetes gives, by its form or by what the input says or shows about the job?"""
     if re.fullmatch(_POD_NAME, str(event.fields.get("peer_host", ""))):
         return True
     return _KUBERNETES in told_context(view.job, view) or any(launch.program == POD for launch in view.job.launches)
@@ -183,9 +183,9 @@ def names_twice(job: Job, view: View) -> str:
 
 @derived_of("name-resolved")
 def misleads(event: Event, view: View) -> bool:
-    """Does a name that the ranks connect to stand for the own loopback interface where it was looked up?
+    """Does a name to which the ranks connect resolve to the loopback interface of the host that looked it up?
 
-    Debian's 127.0.1.1 alone does no harm: it counts where somebody failed to reach that name, or MASTER_ADDR has it.
+    Debian's 127.0.1.1 alone is harmless: it counts if a process failed to reach that name, or MASTER_ADDR has it.
     """
     address = ip_address(str(event.fields.get("address") or ""))
     name = str(event.fields.get("host_name") or "")

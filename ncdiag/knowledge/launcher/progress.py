@@ -98,7 +98,7 @@ def stands_text(dump: StackDump, view: View) -> str:
 
 @derived
 def is_unfinished(communicator: Communicator, view: View) -> bool:
-    """True if ranks began to set it up, none completed, and nothing tells whether it stands or the log was cut."""
+    """True if ranks began to set it up, none completed, and it is not known whether it hangs or the log was cut."""
     return (
         bool(communicator.ranks_started)
         and not communicator.ranks_ready

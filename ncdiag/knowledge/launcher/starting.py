@@ -26,7 +26,7 @@ _RAS_SINCE = Version(2, 24)
 def is_port_taken(event: Event, view: View) -> bool:
     """Is the TCP port of the rendezvous in use?
 
-    From 2.24 on NCCL prints the same words when the port of its RAS service is taken, which harms nobody
+    From 2.24 on NCCL prints the same words when the port of its RAS service is taken, which is harmless
     (src/ras/ras.cc): those count only before.
     """
     if event.event == "c10d-port-in-use":
@@ -144,7 +144,7 @@ _UNREACHED_ERRNO = frozenset({110, 111, 113})
 
 @derived_of("c10d-connect-failed", _UNANSWERED, "torch-rdzv-store-lost", *_STARTED)
 def is_unmet_rendezvous(event: Event, view: View) -> bool:
-    """Did processes not find each other before NCCL began? A refused try counts where no rank of NCCL is seen."""
+    """Did processes fail to find each other before NCCL began? A refused try counts where no rank of NCCL is seen."""
     if event.event in _STARTED:
         return True
     if event.event == _UNANSWERED:

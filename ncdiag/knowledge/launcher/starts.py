@@ -61,9 +61,9 @@ def _first_set(host: Host, names: Iterable[str]) -> Setting | None:
 
 @derived
 def split_rendezvous(job: Job, view: View) -> str | None:
-    """``port 29500 (node0), port 29501 (node1)`` where hosts of one job were sent to different places; empty for one.
+    """``port 29500 (node0), port 29501 (node1)`` if hosts of one job were sent to different places; empty for one.
 
-    None where fewer than two hosts are told of.
+    None if fewer than two hosts are known.
     """
     hosts = _hosts(starts(job, view))
     if len(hosts) < _SEVERAL:
@@ -77,9 +77,9 @@ def split_rendezvous(job: Job, view: View) -> str | None:
 
 @derived
 def unequal_counts(job: Job, view: View) -> str | None:
-    """``2 hosts (node0), 3 hosts (node1)`` where hosts of one job were told other numbers; empty where they agree.
+    """``2 hosts (node0), 3 hosts (node1)`` if hosts of one job were given different numbers; empty if they agree.
 
-    None where fewer than two hosts are told of.
+    None if fewer than two hosts are known.
     """
     hosts = _hosts(starts(job, view))
     if len(hosts) < _SEVERAL:

@@ -154,7 +154,7 @@ def separation_text(host: Host, view: View) -> str:
     used = (
         rank.bootstrap_interface.name if rank is not None and rank.bootstrap_interface is not None else "an interface"
     )
-    return f"{host.name} uses {used} and does not reach {lost}, which is in another network"
+    return f"{host.name} uses {used} and cannot reach {lost}, which is in another network"
 
 
 @derived

@@ -53,16 +53,16 @@ def _simulated(host: Host, view: View) -> tuple[str, ...]:
 def inside_reason(interface: Interface, view: View) -> str:
     """``a tunnel or VPN``: why nothing that is sent over it reaches another host as a rule; empty for no reason."""
     if is_loopback(interface, view):
-        return "loopback, which reaches this host alone"
+        return "loopback, which reaches only this host"
     address = ip_address(ip(interface, view) or "")
     if address is not None and address.is_loopback:
-        return "an address of loopback, which reaches this host alone"
+        return "an address of loopback, which reaches only this host"
     if is_dead(interface, view):
         return "it has no link"
     if is_virtual(interface, view):
         kind = likely_kind(interface, view)
-        return f"{_INSIDE.get(str(kind), 'a virtual interface')}, which other hosts do not reach as a rule"
-    return "its address is link-local, which no router passes on" if is_link_local(interface, view) else ""
+        return f"{_INSIDE.get(str(kind), 'a virtual interface')}, which other hosts usually cannot reach"
+    return "its address is link-local, which no router forwards" if is_link_local(interface, view) else ""
 
 
 @derived

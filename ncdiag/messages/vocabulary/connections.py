@@ -68,7 +68,7 @@ def leads_nowhere(event: Event, view: View) -> str | None:
     if address.is_loopback:
         return "a loopback address, at which each host reaches itself" if several else None
     if address.is_link_local:
-        return "a link-local address, which leads no farther than one cable and may be the same on every host"
+        return "a link-local address, which is valid only on one link and may be the same on every host"
     for pattern, name in _SAME_EVERYWHERE:
         if re.match(pattern, ip):
             return f"the address of {name}, which every host may have"

@@ -50,7 +50,7 @@ _SAID = lazy_regex(
 
 @derived
 def cuda_error(event: Event, view: View) -> str:
-    """The error by the name that the runtime gives it (``cudaErrorNoDevice``); empty where the line tells of none."""
+    """The error by the name that the runtime gives it (``cudaErrorNoDevice``); empty if the line names none."""
     name = error_name(event, view) if event.event in PRINTED else None
     return name if name and name.startswith("cuda") else ""
 

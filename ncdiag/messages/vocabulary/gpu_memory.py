@@ -34,7 +34,7 @@ def is_held_by_ranks(event: Event, view: View) -> bool:
 
 @derived
 def held_by_others(event: Event, view: View) -> str:
-    """``; 7 other processes hold 3.2 of its 79.2 GiB``, of a GPU that ran out of memory; empty for nobody."""
+    """``; 7 other processes hold 3.2 of its 79.2 GiB``, of a GPU that ran out of memory; empty for none."""
     others = _others(event) if event.event == _REPORTED else []
     if not others:
         return ""

@@ -30,7 +30,7 @@ CARRYING = frozenset({"ib", "roce", "gdr", "p2p", "nvlink", "shm"})
 
 @derived
 def phase(job: Job, view: View) -> Phase | None:
-    """How far the job came: a step or a row of a test, else as far as the rank that is least far; None: not told."""
+    """How far the job got: a step or a row of a test, or as far as the slowest rank; None: not known."""
     if marks(job, view).stepped or any(run.rows for run in job.benchmarks):
         return "later"
     found = [came_to(rank, view) for rank in job.ranks]
@@ -81,7 +81,7 @@ def exchanged(job: Job, view: View) -> frozenset[tuple[str | None, int | None]]:
 def phase_met(event: Event, view: View) -> Phase | None:
     """In which phase a failure was met: by what failed, by the functions that its process returned from, by the job.
 
-    None where nothing tells how far the job came.
+    None if not known how far the job came.
     """
     return phase_shown(event, view) or phase(view.job, view)
 

@@ -31,13 +31,13 @@ _MOST, _GROUPS = 3, 16
 _MOST_RANKS = 1 << 17
 _TEXT = 160
 _CAME: dict[Phase, str] = {
-    "rendezvous": "was at the rendezvous", "bootstrap": "had begun to meet the others",
-    "init": "had met the others and set up its communicator", "connect": "was connecting to the others",
+    "rendezvous": "was at the rendezvous", "bootstrap": "had begun to connect to the others",
+    "init": "had connected to the others and set up its communicator", "connect": "was connecting to the others",
     "first-collective": "had completed its communicator", "later": "was in a later collective", "end": "had ended",
 }  # fmt: skip
 _FIRST: dict[bool, Step] = {True: "first-to-give-up", False: "first-failure"}
 _CALLED, _WAITED = len(PHASES), len(PHASES) + 1
-_SILENT = "not one line is seen"
+_SILENT = "printed nothing in this input"
 
 
 @derived

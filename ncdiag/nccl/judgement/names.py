@@ -1,4 +1,4 @@
-"""The judgement of a name: who reads it, in which releases, and what was probably meant by one that nobody reads."""
+"""The judgement of a name: who reads it, in which releases, and what was probably intended by one that nobody reads."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def is_foreign(name: str) -> bool:
 
 @functools.lru_cache(4096)
 def suggest(name: str) -> tuple[str, ...]:
-    """The names that a misspelt variable was probably meant to be, best first; empty when nothing is near.
+    """The names that a misspelt variable was probably intended to be, best first; empty when nothing is near.
 
     Wrong names that were seen come from the book; others are at most `NEAR` edits away (a swap of neighbours is one),
     short ones one. A name that exists gets no suggestion.
@@ -104,7 +104,7 @@ def _of_release(known: Variable, version: Version | VersionRange | None) -> Name
     if known.until is not None and read is not True:
         gone = version is not None and low >= known.until
         if gone or read is None:
-            instead = f"; {known.renamed} took its place" if known.renamed else ""
+            instead = f"; {known.renamed} replaced it" if known.renamed else ""
             who = (
                 f"This NCCL does not read {known.name} any more"
                 if gone

@@ -86,7 +86,7 @@ def _mistaken(known: Variable, mistake: WrongValue, text: str) -> ValueVerdict:
 def _empty(known: Variable) -> ValueVerdict | None:
     if known.empty:
         what = f"{known.name} is set to nothing, which {known.empty}"
-        why = "To go without it, remove the assignment or start the program with `env -u NAME`."
+        why = "To unset it, remove the assignment or start the program with `env -u NAME`."
         meant = "none" in known.words  # the empty value is a way to ask for none
         return ValueVerdict(fault="empty-counts", what=what, why=why, versions=known.empty_at, mild=meant)
     if known.empty_is_unset:
@@ -100,7 +100,7 @@ def _wrapped(known: Variable, text: str, version: AnyVersion, written: Written) 
         return None
     remark = _REMARK.fullmatch(text) if written == "conf" else None
     if remark:
-        return _cut(f"The remark behind {known.name}={remark[1]} belongs to its value", remark[1])
+        return _cut(f"The comment after {known.name}={remark[1]} belongs to its value", remark[1])
     bare = text.strip()
     if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "\"'":
         inner, kept = bare[1:-1].strip(), written == "env file"
@@ -170,7 +170,7 @@ def _meant(known: Variable, text: str) -> str | None:
 def _harm(number: int | None, right: str | None) -> str:
     if right is None or number is None or str(number) == right:
         return ""
-    return f", the opposite of what was meant ({right})" if {number, int(right)} == {0, 1} else f", not {right}"
+    return f", the opposite of what was intended ({right})" if {number, int(right)} == {0, 1} else f", not {right}"
 
 
 def shown(value: str) -> str:

@@ -37,7 +37,7 @@ def of_words(known: Variable, text: str, version: Version | VersionRange | None)
 
 def _unknown(name: str, text: str, right: str | None, words: Sequence[str], versions_: str = "") -> ValueVerdict:
     short = text if len(text) < _SHOWN else text[: _SHOWN - 3] + "..."
-    hint = f"; {right} was probably meant" if right else ""
+    hint = f"; {right} was probably intended" if right else ""
     return ValueVerdict(
         fault="word-unknown", what=f"{name} does not know {short!r}{hint}", why=f"It knows {', '.join(words)}.",
         right=right, versions=versions_,

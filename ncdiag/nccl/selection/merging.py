@@ -41,7 +41,7 @@ def nics(
     cards = [_card(hcas.get(port.hca), settings, version) for port in ports]
     if None in cards:
         lacking = next(port.hca for port, card in zip(ports, cards, strict=True) if card is None)
-        text = f"the PCI place of {lacking} was not seen, so which ports share a card is not known"
+        text = f"the PCI location of {lacking} was not seen, so which ports share a card is not known"
         return None, (Reason("", text, "merging of ports", source),)
     if MIXED_CARDS <= version < BY_TOPOLOGY and len(set(Counter(cards).values())) > 1:
         return single, (Reason("", "cards with one and with several ports: not joined", "mixed cards", source),)

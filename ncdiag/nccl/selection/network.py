@@ -90,7 +90,7 @@ def _first(order: Sequence[str], usable: Mapping[str, bool | None], reasons: lis
     possible: list[str] = []
     for name in order:
         if usable[name] and not possible:
-            text = "taken" if name == order[0] or order == [name] else f"taken, because {order[0]} is not to be had"
+            text = "taken" if name == order[0] or order == [name] else f"taken, because {order[0]} is not available"
             return Network(known=True, name=name, reasons=(*reasons, Reason(name, text, "order of networks", place)))
         if usable[name] is not False:
             possible.append(name)
@@ -109,7 +109,7 @@ def _ib(found: Found, settings: Settings) -> tuple[bool | None, str]:
         (None if off is None else not off, f"switched off by NCCL_IB_DISABLE={disabled}", "NCCL_IB_DISABLE is set"),
         (found.verbs is not False, "libibverbs reaches no device (no /dev/infiniband/uverbs*)", ""),
         (found.devices.some, "no RDMA port is left", "an RDMA port can be used"),
-        (_any(found.oob), "no IP interface for its set-up socket", "an IP interface for its set-up socket is found"),
+        (_any(found.oob), "no IP interface for its setup socket", "an IP interface for its setup socket is found"),
     )
     for verdict, failed, _ in tests:
         if verdict is False:

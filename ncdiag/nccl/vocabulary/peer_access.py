@@ -62,9 +62,9 @@ def stalled_copies(job: Job, view: View) -> str:
 
 @derived
 def peer_stall(job: Job, view: View) -> PeerStall | None:
-    """What speaks for peer access that does not work; empty for nothing.
+    """What indicates that peer access does not work; empty for nothing.
 
-    None when it cannot be told: how the GPUs are joined was not shown, or nothing of how far the job came.
+    None if it cannot be determined: how the GPUs are connected was not shown, or nothing about how far the job got.
     """
     if stalled_copies(job, view):
         return "copies"

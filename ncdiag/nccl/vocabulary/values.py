@@ -58,14 +58,14 @@ def is_refused_by_hccl(setting: Setting, view: View) -> bool:
 
 @derived
 def misreading(setting: Setting, view: View) -> str:
-    """``NCCL_IB_DISABLE=true: NCCL reads 0, the opposite of what was meant (1)``; nothing where all is right."""
+    """``NCCL_IB_DISABLE=true: NCCL reads 0, the opposite of what was intended (1)``; nothing where all is right."""
     found = value_verdict(setting, view)
     return found.what if found is not None else ""
 
 
 @derived
 def meant_assignment(setting: Setting, view: View) -> str | None:
-    """``NCCL_IB_DISABLE=1``: the assignment that was meant; None when that cannot be told."""
+    """``NCCL_IB_DISABLE=1``: the assignment that was meant; None if that cannot be determined."""
     found = value_verdict(setting, view)
     return shlex.join([f"{setting.name}={found.right}"]) if found is not None and found.right is not None else None
 

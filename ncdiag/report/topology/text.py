@@ -128,4 +128,4 @@ def meanings(picture: Picture, far: str = "*", fault: str = "!") -> Iterator[str
     if "far" in marks:
         yield f"{far}: a nearer NIC exists"
     if "fault" in marks or picture.faults:
-        yield f"{fault}: not as it could be"
+        yield f"{fault}: below its maximum"
