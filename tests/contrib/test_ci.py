@@ -28,7 +28,14 @@ def read(name: str) -> Any:  # noqa: ANN401
     ("name", "schema"), [("github-workflow.yml", "github-workflows"), ("gitlab-ci.yml", "gitlab-ci")]
 )
 def test_the_system_takes_the_file(name: str, schema: str) -> None:
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", CONTRIB / "ci" / name]
+    command = [
+        sys.executable,
+        "-m",
+        "check_jsonschema",
+        "--builtin-schema",
+        f"vendor.{schema}",
+        str(CONTRIB / "ci" / name),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 

@@ -49,7 +49,7 @@ def paths_of(value: Any, path: str = "") -> Iterator[str]:  # noqa: ANN401
 def test_kubernetes_knows_every_field(name: str, need: Callable[[str, object, str], None]) -> None:
     """kubectl reads a manifest into the types of the API, which drops what they do not have."""
     need("kubectl", shutil.which("kubectl"), "kubectl is not installed")
-    command = ["kubectl", "label", "--local", "-f", FOLDER / name, "a=b", "-o", "json"]
+    command = ["kubectl", "label", "--local", "-f", str(FOLDER / name), "a=b", "-o", "json"]
     done = subprocess.run(command, capture_output=True, check=True, env={**os.environ, "KUBECONFIG": os.devnull})
     command = ["kubectl", "set", "image", "--local", "-f", "-", "ncdiag=other", "-o", "json"]
     done = subprocess.run(command, input=done.stdout, capture_output=True, check=True)

@@ -112,7 +112,7 @@ def test_a_name_of_a_host_forges_no_sample(host: str) -> None:
 
 
 def test_checks_are_counted() -> None:
-    looks = tuple(Look(area="a", what="b", status=status) for status in ("PASS", "PASS", "SKIP"))  # type: ignore[arg-type]
+    looks = tuple(Look(area="a", what="b", status=status) for status in ("PASS", "PASS", "SKIP"))
     checks = rendered(msgspec.structs.replace(load("healthy"), looks=looks))["ncdiag_checks"]
     assert {labels["status"]: value for labels, value in checks} == {"pass": 2, "warn": 0, "fail": 0, "skip": 1}
 
