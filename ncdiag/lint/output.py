@@ -29,8 +29,10 @@ def as_text(results: Sequence[Result]) -> str:
             )
         if result.document.unread:
             lines.append(one_line(f"{result.document.source}: {mentions.spoken(result.document.unread)}"))
+        if result.document.unknown:
+            lines.append(one_line(f"{result.document.source}: {mentions.not_judged(result.document.unknown)}"))
     counts = _counts(results)
-    files = len(results)
+    files = len({result.document.source for result in results})
     lines.append(
         f"{counts['error']} errors, {counts['warning']} warnings, {counts['info']} notes in {files} "
         f"{'file' if files == 1 else 'files'}"
@@ -58,7 +60,8 @@ def _block(result: Result, found: Finding) -> Iterator[str]:
 def _counts(results: Sequence[Result]) -> dict[str, int]:
     found = [each for result in results for each in result.findings]
     counts = {severity: sum(each.severity == severity for each in found) for severity in _GITHUB}
-    return {**counts, "fixable": sum(each.fixable for each in found)}
+    fixable = (each.fixable and not result.document.is_excerpt for result in results for each in result.findings)
+    return {**counts, "fixable": sum(fixable)}
 
 
 def as_json(results: Sequence[Result]) -> str:
@@ -73,6 +76,7 @@ def as_json(results: Sequence[Result]) -> str:
                 "form": result.document.form,
                 "settings": len(result.document.settings),
                 "unread": list(result.document.unread),
+                "unknown": list(result.document.unknown),
                 "nccl": str(result.nccl.low) if result.nccl else None,
             }
             for result in results
@@ -125,6 +129,9 @@ def as_github(results: Sequence[Result]) -> str:
         for line in result.document.unread:
             place = f"file={_property(result.document.source)},line={line}"
             lines.append(one_line(f"::notice {place}::{_escaped(mentions.spoken([line]))}"))
+        for line in result.document.unknown:
+            place = f"file={_property(result.document.source)},line={line}"
+            lines.append(one_line(f"::notice {place}::{_escaped(mentions.not_judged([line]))}"))
     return "".join(f"{line}\n" for line in lines)
 
 
