@@ -24,6 +24,9 @@ _INFO: dict[str, str] = {
     "jsonc": "x.json", "toml": "x.toml", "python": "x.py", "py": "x.py", "env": ".env", "dotenv": ".env",
 }  # fmt: skip
 """File names that stand for the languages of fences."""
+_OPTION = re.compile(r"\s*-{1,2}\w|.*\\\s*$|\s+\S*/\w+_perf\b")
+"""What may follow an empty line within a command: an option, a line that goes on, a program of nccl-tests."""
+_EMPTY = -1
 _LIMIT = 50
 """Documents of one page."""
 
@@ -52,8 +55,14 @@ def _form(name: str, text: str) -> Form | None:
 def _only(rows: list[str], lines: dict[int, int]) -> str:
     """These lines in their places, each from the column on that is given for it; the lines before them are empty."""
     first, last = min(lines), max(lines)
-    kept = [" " * lines[at] + rows[at][lines[at] :] if at in lines else "" for at in range(first, last + 1)]
+    kept = [_row(rows[at], lines.get(at)) for at in range(first, last + 1)]
     return "\n" * first + "\n".join([*kept, ""])
+
+
+def _row(row: str, inset: int | None) -> str:
+    if inset is None:
+        return ""
+    return "\\" if inset == _EMPTY else " " * inset + row[inset:]
 
 
 def _pieces(lines: list[str]) -> Iterator[tuple[str, dict[int, int]]]:
@@ -83,13 +92,22 @@ def _commands(lines: list[str], start: int, end: int) -> Iterator[tuple[str, dic
         while number < end and _is_command(lines[number]):
             piece[number] = _prompt(lines[number])
             number += 1
-            while number < end and lines[number - 1].rstrip().endswith("\\"):
-                piece[number] = 0
+            while number < end and _goes_on(lines, piece, number):
+                piece[number] = 0 if lines[number].strip() else _EMPTY
                 number += 1
         if piece:
             yield "-", piece
         else:
             number += 1
+
+
+def _goes_on(lines: list[str], piece: dict[int, int], number: int) -> bool:
+    """Whether a line continues the command before it; pages may have empty lines between the lines of a command."""
+    before = number - 1
+    if piece[before] == _EMPTY:
+        return _OPTION.match(lines[number]) is not None
+    following = lines[number + 1] if number + 1 < len(lines) else ""
+    return lines[before].rstrip().endswith("\\") and (lines[number].strip() != "" or bool(_OPTION.match(following)))
 
 
 def _end(lines: list[str], start: int, fence: str) -> int:
