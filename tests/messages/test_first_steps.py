@@ -1,4 +1,4 @@
-"""What is offered first about a failed TCP connection fits the reason that its line gives, in every class of reasons."""
+"""The first step about a failed TCP connection fits the reason that its line gives, in every class of reasons."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from ncdiag.nccl import reasons
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 _TABLE = Path(reasons.__file__).with_name("reasons.toml")
-_GROUPS = {name: entry for name, entry in toml.loads(_TABLE.read_text(encoding="utf-8"))["reason"].items() if "tcp" in entry}
+_GROUPS = {
+    name: entry for name, entry in toml.loads(_TABLE.read_text(encoding="utf-8"))["reason"].items() if "tcp" in entry
+}
 _ERRORS = [(group, name) for group, entry in _GROUPS.items() for name in entry.get("errno", ())]
 _FILTERS = ("firewall", "all ports", "nft ", "iptables")
 _NEEDED = {

@@ -48,6 +48,8 @@ KEY_LIMIT = 1 << 16
 """Different links and calls that are counted before the counts are given to their ranks."""
 KEY_LENGTH = 1000
 """Bytes of what is counted of a call; what is longer is damaged."""
+_ALWAYS_TOLD = frozenset({"WARN", "ABORT"})
+"""Levels of which a line says that something failed, whoever printed it."""
 RING_ORDER = re.compile(rb"NCCL (INFO) (?=Channel \d+(?:/\d+)? : +\d+ +\d)")
 """``Channel 00/04 : 0 1 2 3``: the order of a ring, told by rank 0."""
 
@@ -324,7 +326,9 @@ class Scanner:
         level = hit[hit.lastindex].decode() if hit.lastindex else ""
         prefix = prefix_of(before[-PREFIX_LIMIT:])
         if not is_whole(prefix, before[-_NAME_LIMIT:]):
-            return  # damaged: nobody knows whose line it is
+            if level not in _ALWAYS_TOLD or not line[hit.end() :].isascii():
+                return  # damaged: nobody knows whose line it is
+            prefix = Prefix(file=prefix.file if (prefix.file or "").isascii() else None, line=prefix.line)
         message = line[hit.end() :].decode("utf-8", "replace")
         where = span(self._source, number, line.decode("utf-8", "replace"))
         if not level:
