@@ -30,7 +30,7 @@ from ncdiag.parsers.nccl_log.lines import SIGNS, interesting, is_nccl_line
 from ncdiag.parsers.nccl_log.outcome import Outcome
 from ncdiag.parsers.nccl_log.packed import packed, unpacked
 from ncdiag.parsers.nccl_log.plain import plain_messages
-from ncdiag.parsers.nccl_log.prefix import Prefix, is_whole, versions_of
+from ncdiag.parsers.nccl_log.prefix import Prefix, undamaged, versions_of
 from ncdiag.parsers.nccl_log.ranks import Key, Record
 from ncdiag.parsers.nccl_log.reading import Reading
 from ncdiag.parsers.nccl_log.repeats import Repeats
@@ -48,8 +48,6 @@ KEY_LIMIT = 1 << 16
 """Different links and calls that are counted before the counts are given to their ranks."""
 KEY_LENGTH = 1000
 """Bytes of what is counted of a call; what is longer is damaged."""
-_ALWAYS_TOLD = frozenset({"WARN", "ABORT"})
-"""Levels of which a line says that something failed, whoever printed it."""
 RING_ORDER = re.compile(rb"NCCL (INFO) (?=Channel \d+(?:/\d+)? : +\d+ +\d)")
 """``Channel 00/04 : 0 1 2 3``: the order of a ring, told by rank 0."""
 
@@ -324,11 +322,9 @@ class Scanner:
         """One interesting place of a line: find its prefix and its message."""
         before = line[: hit.start()]
         level = hit[hit.lastindex].decode() if hit.lastindex else ""
-        prefix = prefix_of(before[-PREFIX_LIMIT:])
-        if not is_whole(prefix, before[-_NAME_LIMIT:]):
-            if level not in _ALWAYS_TOLD or not line[hit.end() :].isascii():
-                return  # damaged: nobody knows whose line it is
-            prefix = Prefix(file=prefix.file if (prefix.file or "").isascii() else None, line=prefix.line)
+        prefix = undamaged(prefix_of(before[-PREFIX_LIMIT:]), before[-_NAME_LIMIT:], level, line[hit.end() :])
+        if prefix is None:
+            return
         message = line[hit.end() :].decode("utf-8", "replace")
         where = span(self._source, number, line.decode("utf-8", "replace"))
         if not level:
