@@ -38,8 +38,8 @@ class _Splitting(typer.core.TyperCommand):
 @app.command(
     cls=_Splitting,
     help="Check the NCCL settings of launch commands, shell and Slurm scripts, Dockerfiles, Kubernetes, compose and "
-    "other YAML files, env files, nccl.conf, hostfiles and HCCL rank tables; FILE may be a folder or - for standard "
-    "input. "
+    "other YAML files, JSON, TOML and Python files, env files, nccl.conf, hostfiles and HCCL rank tables, and of the "
+    "commands in other texts; FILE may be a folder or - for standard input. "
     "A command line comes after --: ncdiag lint -- mpirun -np 2 ...",
 )
 def lint(  # noqa: PLR0917  (typer's parameters)
@@ -49,7 +49,8 @@ def lint(  # noqa: PLR0917  (typer's parameters)
     nccl: Annotated[str | None, typer.Option(metavar="VERSION", help="The NCCL release; default: the one "
                                              "in the file, otherwise all.")] = None,
     as_: Annotated[str | None, typer.Option("--as", metavar="FORM", help="Read the files as shell, dockerfile, "
-                                            "kubernetes, compose, env, conf, hostfile or ranktable.")] = None,
+                                            "kubernetes, compose, json, toml, python, env, conf, hostfile or "
+                                            "ranktable.")] = None,
     one_job: Annotated[bool, typer.Option("--one-job", help="The files are those of the hosts of one job: compare "
                                           "them.")] = False,
     fix: Annotated[bool, typer.Option("--fix", help="Print the corrections as a patch; no file is changed.")] = False,
@@ -177,7 +178,7 @@ def _patches(documents: list[Document], options: Options, *, quiet: bool) -> str
 
     found = []
     for document in documents:
-        if document.form == "process":
+        if document.form == "process" or document.is_excerpt:
             continue
         text = patch(document.source, document.text, mended(document, options))
         reason = ""

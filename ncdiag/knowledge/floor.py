@@ -7,7 +7,7 @@ from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_elsewhere, open_failures, place, ready_places, went_on
 from ncdiag.messages import about
-from ncdiag.messages.vocabulary.reasons import error_name, reason
+from ncdiag.messages.vocabulary.reasons import category, error_name, reason
 from ncdiag.nccl import reasons
 
 
@@ -52,6 +52,7 @@ def next_step(event: Event, view: View) -> str | None:
     return about.entry(event.event).next or None
 
 
+_TCP = frozenset({"tcp-connect", "tcp-listen", "tcp-transfer", "tcp-setup"})
 _SHOWN = 160
 """Characters of a line in a title."""
 _UNKNOWN = "A program reports a failure that is not in the catalogue"
@@ -81,5 +82,8 @@ def explanation(event: Event, view: View) -> str:
 
 @derived
 def advice(event: Event, view: View) -> str:
-    """What to do next: the catalogue's advice, or where to look."""
-    return next_step(event, view) or _LOOK
+    """What to do next: by the reason of a failed TCP connection, else the catalogue's advice, else where to look."""
+    by_reason = None
+    if category(event, view) in _TCP:
+        by_reason = reasons.first_step_of_tcp(reason(event, view) or "")
+    return by_reason or next_step(event, view) or _LOOK

@@ -223,6 +223,12 @@ def expected_nvlinks(gpu: Gpu, view: View) -> int | None:
 
 
 @derived
+def is_card(gpu: Gpu, view: View) -> bool:
+    """True of a card on PCIe, whose NVLinks go over bridges that people plug in; False where the model is not known."""
+    return is_module(gpu, view) is False
+
+
+@derived
 def lacks_nvlinks(gpu: Gpu, view: View) -> bool | None:
     """True if it has fewer active NVLinks than it should; None where all are alike and their model is not known."""
     active, expected = active_nvlinks(gpu, view), expected_nvlinks(gpu, view)

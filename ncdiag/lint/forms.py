@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ncdiag.lint import dockerfile, lines, manifests, masks, mentions, quoted, shell, tables
+from ncdiag.lint import dockerfile, lines, manifests, masks, mentions, python, quoted, shell, tables
 from ncdiag.lint.model import Document, Form, Place
 from ncdiag.lint.releases import release_of
 from ncdiag.lint.vocabulary import is_setting
@@ -26,13 +27,25 @@ _NAMES: tuple[tuple[re.Pattern[str], Form], ...] = (
     (re.compile(r"(?i)(?:hostfile|hostsfile|machinefile)(?:\..*)?$|.*[._-]hostfile$"), "hostfile"),
     (re.compile(r"(?i).*(?:rank_?table|hccl)[\w.-]*\.json$"), "ranktable"),
 )
+_PYTHON = re.compile(r"#!\s*\S*(?:python|env\s+python)[\d.]*\b")
+_QUOTED_NAME = re.compile(r"[\"']((?:[A-Z]{1,12}_)+[A-Z][A-Z0-9_]*)(?=[\"'=])")
+_BARE_NAME = re.compile(r"\b((?:[A-Z]{1,12}_)+[A-Z][A-Z0-9_]*)(?=[ \t]*=)")
+_OBJECT = re.compile(r"\s{0,400}\{\s{0,400}(?:\"|//|/\*)")
+_DATA = (".py", ".pyw", ".toml", ".json", ".jsonc", ".ipynb")
+_MENTIONS = 2000
+"""Names of variables in a program or in data that are looked at before it is passed over."""
 _SHEBANG = re.compile(r"#!\s*\S*(?:sh|env\s+(?:ba|z|k)?sh)\b")
 _BATCH = re.compile(r"(?m)^#(?:SBATCH|PBS|BSUB)\s")
 _FROM = re.compile(r"(?im)^FROM[ \t]+[\w./:$@{}-]+(?:[ \t]+AS[ \t]+\w+)?[ \t]*\r?$")
 _MANIFEST = re.compile(r"(?m)^(?:- )?apiVersion:[ \t]+\S")
 _COMPOSE = re.compile(r"(?m)^services:[ \t]*\r?$")
-_PAIR = re.compile(r"\s*(?:export\s+)?[A-Za-z_]\w*=")
-_STATEMENT = re.compile(r"(?m)^\s*(?:export|declare\s+-x|setenv|if|for|then|fi|done|source|cd|set)\b|[;|&`]|\$\(")
+_PAIR = re.compile(
+    r"\s*(?:(?:export\s+)?(?P<name>[A-Za-z_]\w*)=|setenv\s+(?P<set>[A-Za-z_]\w*)\s"
+    r"|:\s+\"?\$\{(?P<default>[A-Za-z_]\w*):?=|(?:export|unset)\s+[A-Za-z_][\w \t]*$)"
+)
+_STATEMENT = re.compile(
+    r"(?m)^\s*(?::\s|(?:unset|export|declare\s+-x|setenv|if|for|then|fi|done|source|cd|set)\b)|[;|&`]|\$\("
+)
 _LAUNCH = re.compile(rf"(?m)^(?:{launch_parser.ANCHOR})")
 _SKIPPED_FOLDERS = {".git", ".venv", "venv", "node_modules", "__pycache__", ".hg", ".svn", ".tox", "site-packages"}
 _FILES = 5000
@@ -44,6 +57,9 @@ def form_of(name: str, text: str) -> Form | None:
     for pattern, form in _NAMES:
         if pattern.match(base):
             return "shell" if form == "env" and re.search(r"(?m)^\s*export\s", text) else form
+    data = _of_data(base, text)
+    if data is not None or base.endswith(_DATA):
+        return data
     head = text[:65536]
     if _SHEBANG.match(text) or _BATCH.search(head):
         return "shell"
@@ -51,26 +67,44 @@ def form_of(name: str, text: str) -> Form | None:
         return "compose" if _COMPOSE.search(head) and not _MANIFEST.search(head) else "kubernetes"
     if _FROM.search(head) and re.search(r"(?im)^(?:RUN|ENV|CMD|COPY|ENTRYPOINT|WORKDIR|ARG)\s", head):
         return "dockerfile"
-    if head.lstrip().startswith("{"):
-        return "ranktable" if '"server_list"' in text else None
     return _plain(base, head)
+
+
+def _of_data(base: str, text: str) -> Form | None:
+    """The form of a Python program, a TOML or a JSON file that names variables."""
+    if base.endswith((".py", ".pyw")) or _PYTHON.match(text):
+        return "python" if _names(text) else None
+    if base.endswith(".toml"):
+        return "toml" if _names(text) else None
+    if base.endswith((".json", ".jsonc")) or _OBJECT.match(text):
+        return "ranktable" if '"server_list"' in text else "json" if _names(text) else None
+    return None
+
+
+def _names(text: str) -> bool:
+    """Whether a program or data names a variable that lint knows, as a text or before a sign of equality."""
+    found = (
+        each for pattern in (_QUOTED_NAME, _BARE_NAME) for each in itertools.islice(pattern.finditer(text), _MENTIONS)
+    )
+    return any(is_setting(each[1]) for each in found)
 
 
 def _plain(base: str, head: str) -> Form | None:
     """Files that no name tells: lines of pairs, commands."""
     rows = [line for line in head.split("\n") if line.strip() and not line.lstrip().startswith("#")]
     pairs = [line for line in rows if _PAIR.match(line)]
-    wanted = any(is_setting(_named(line)) for line in pairs)
-    if base.endswith((".py", ".md", ".rst", ".txt", ".log", ".json", ".toml", ".c", ".cc", ".h", ".go", ".rs")):
+    wanted = any(is_setting(named_in(line)) for line in pairs)
+    if rows and len(pairs) == len(rows) and wanted:
+        return "env" if base != "-" and not _STATEMENT.search(head) else "shell"
+    if base.endswith((".md", ".rst", ".txt", ".log", ".html", ".c", ".cc", ".h", ".go", ".rs")):
         return None
-    if rows and len(pairs) == len(rows) and wanted and not _STATEMENT.search(head):
-        return "env" if base != "-" else "shell"
     return "shell" if wanted or _LAUNCH.search(head) or re.search(r"(?m)^\s*export\s+\w+=", head) else None
 
 
-def _named(line: str) -> str:
-    words = line.split("=", maxsplit=1)[0].split()
-    return words[-1] if words else ""
+def named_in(line: str) -> str:
+    """The variable that a line sets by itself (``NAME=``, ``export``, ``setenv``, ``: ${NAME:=``); empty for others."""
+    found = _PAIR.match(line)
+    return (found["name"] or found["set"] or found["default"] or "") if found else ""
 
 
 def read(source: str, text: str, form: Form) -> Document:
@@ -84,8 +118,10 @@ def read(source: str, text: str, form: Form) -> Document:
         _batch_options(document)
     elif form == "dockerfile":
         dockerfile.read(document)
-    elif form in {"kubernetes", "compose"}:
+    elif form in {"kubernetes", "compose", "json", "toml"}:
         manifests.read(document)
+    elif form == "python":
+        document.problem = python.read(document) or ""
     elif form == "conf":
         lines.read_conf(document, whole)
     elif form == "env":
@@ -104,12 +140,13 @@ def read(source: str, text: str, form: Form) -> Document:
 
 def _read_rest(document: Document) -> None:
     """The variables in quotes that no form tells of, and the lines that were not read at all."""
-    if document.form in {"shell", "dockerfile", "kubernetes", "compose"}:
+    if document.form in {"shell", "dockerfile", "kubernetes", "compose", "json", "toml"}:
         quoted.read(document, {setting.name_at.start for setting in document.settings})
     if document.form != "process":
         known = {setting.name_at.start for setting in document.settings}
         told = {document.line(found.place.start) for found in document.found}
-        unread = mentions.unread(masks.without_templates(document.text), known)
+        text = document.script if document.form == "python" and document.script else document.text
+        unread = mentions.unread(masks.without_templates(text), known)
         document.unread = tuple(line for line in unread if line not in told)
 
 

@@ -10,12 +10,13 @@ from pathlib import Path
 
 from ncdiag.errors import InputError
 from ncdiag.formats.shell import is_secret
-from ncdiag.lint import forms, mentions
+from ncdiag.lint import forms, mentions, pages
 from ncdiag.lint.model import Document, Form
 
 _BINARY = "\x00"
 _KNOWN = "the forms that lint reads (--as FORM names one)"
-_PROSE = (".md", ".rst", ".txt", ".log", ".html", ".ipynb")
+_PROSE = (".md", ".rst", ".txt", ".log", ".html")
+_SENTENCE = re.compile(r"(?m)^\s*(?:[A-Za-z,'-]+ ){4,}[a-z]+[.,:]?\s*$")
 
 
 def opened(names: Sequence[str], form: Form | None) -> tuple[list[Document], list[str]]:
@@ -39,11 +40,25 @@ def opened(names: Sequence[str], form: Form | None) -> tuple[list[Document], lis
         text = (
             sys.stdin.buffer.read(forms.SIZE_LIMIT).decode("utf-8", "surrogateescape") if name == "-" else _named(path)
         )
-        found = _document(name, text, form)
+        found = _document(name, text, form) or ([] if _BINARY in text else pages.documents(_source(name), text))
         if not found:
-            notes += _passed_over(name, text) or [f"{name}: neither settings nor launch commands of {_KNOWN}"]
+            notes += _passed_over(name, text) or [_nothing(name, text)]
+        elif found[0].is_excerpt:
+            notes.append(f"{name}: the commands and settings in this text were read; 'ncdiag triage' reads the rest")
         documents += found
+    notes += [f"{each.source}: {each.problem}, and its settings were not read" for each in documents if each.problem]
     return documents, notes
+
+
+def _source(name: str) -> str:
+    return "<stdin>" if name == "-" else name
+
+
+def _nothing(name: str, text: str) -> str:
+    """What is said of a file that was named and holds nothing for lint."""
+    if _BINARY not in text and (name.endswith(_PROSE) or _SENTENCE.search(text)):
+        return f"{name}: a text without launch commands or NCCL settings; 'ncdiag triage {name}' reads logs and reports"
+    return f"{name}: neither settings nor launch commands of {_KNOWN}"
 
 
 def _passed_over(name: str, text: str) -> list[str]:
@@ -56,7 +71,7 @@ def _document(name: str, text: str, form: Form | None) -> list[Document]:
     if _BINARY in text:
         return []
     known = form or forms.form_of(name, text)
-    return [forms.read("<stdin>" if name == "-" else name, text, known)] if known else []
+    return [forms.read(_source(name), text, known)] if known else []
 
 
 def _text(path: Path) -> str | None:

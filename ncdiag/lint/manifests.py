@@ -1,5 +1,7 @@
-"""YAML: manifests of Kubernetes, compose files, values of Helm, jobs of Ray, SkyPilot, Ansible and all that look alike.
+"""YAML, JSON and TOML files that start jobs.
 
+Manifests of Kubernetes, compose files, values of Helm, jobs of Ray, SkyPilot, Ansible, launch configurations of
+editors, task definitions, tables of tasks, and all that look alike.
 Wherever it stands: a mapping of variables, a list of names with values, a list of ``NAME=VALUE``, a command, a script.
 Templates are read around. Formats: Kubernetes API (EnvVar, ConfigMap), Compose Specification (environment, shm_size,
 ulimits, devices, ipc).
@@ -14,13 +16,14 @@ from typing import Any
 import msgspec
 
 from ncdiag.facts.observe import observe
+from ncdiag.formats.places import read_json, read_toml
 from ncdiag.formats.shell import is_kept, without_secrets
 from ncdiag.formats.units import size_bytes
 from ncdiag.formats.yaml import Node, load
 from ncdiag.lint import masks, shell
 from ncdiag.lint.conflicts import JOB_GROUPS
 from ncdiag.lint.embedded import Script, Scripts
-from ncdiag.lint.model import Document, Quoting
+from ncdiag.lint.model import Document, Environment, Quoting
 from ncdiag.lint.scalars import Scalars, refused
 from ncdiag.lint.vocabulary import is_setting
 from ncdiag.parsers import k8s_manifest
@@ -38,13 +41,19 @@ _COMMANDS = {"command", "args", "entrypoint"}
 def read(document: Document) -> None:
     """Read each document of the file, and then the scripts that are in it."""
     text = masks.without_templates(document.text)
+    document.environments, document.begins = [], []
     scripts = Scripts(document, text)
     lines = [line.rstrip("\r") for line in text.split("\n")]
     start, job = 0, 0
+    if document.form in {"json", "toml"}:
+        root = read_json(text) if document.form == "json" else read_toml(text)
+        _Reader(document, Scalars(document, text, 0), scripts, 0).read(lines, root)
+        start = len(lines) + 1
     for number in range(len(lines) + 1):
         if number == len(lines) or (lines[number].startswith("---") and number >= start):
             piece = lines[start:number]
             if any(line.strip() for line in piece):
+                document.begins += [start + 1] if job else []
                 _Reader(document, Scalars(document, text, start), scripts, job).read(piece)
                 job += 1
             start = number + 1
@@ -78,9 +87,11 @@ class _Reader:
         self.loose = _LOOSE * JOB_GROUPS * (job + 1)
         self.is_object = False
 
-    def read(self, lines: list[str]) -> None:
-        root, _ = load(lines)
-        self.is_object = root.text("apiVersion") is not None or bool(root.items())
+    def read(self, lines: list[str], root: Node | None = None) -> None:
+        """Read the document of these lines; ``root`` is what another reader than that of YAML made of them."""
+        yaml = root is None
+        root = root or load(lines)[0]
+        self.is_object = yaml and (root.text("apiVersion") is not None or bool(root.items()))
         compose = self.document.form == "compose"
         if compose:
             for name, service in root.pairs("services").items():
@@ -127,6 +138,7 @@ class _Reader:
 
     def config_map(self, node: Node) -> None:
         self.group += 1
+        self.around(node, node.text("metadata", "name") or "?")
         for key, value in node.pairs("data").items():
             self.scalars.keyed(key, value, self.group, refused(self.document, kubernetes=True))
             self.scripts.add(value, self.scalars, self.group, name=key)
@@ -139,7 +151,15 @@ class _Reader:
         if not (node.items("env") or node.items("command") or node.items("args")):
             return 0
         self.group += 1
+        self.around(node)
         return self.group
+
+    def around(self, node: Node, config_map: str = "") -> None:
+        """Note the lines of the environment that was given the last number."""
+        first = self.scalars.first + 1
+        self.document.environments.append(
+            Environment(self.group, first + node.line, first + _last(node, 0), config_map)
+        )
 
     def mapped(self, node: Node, group: int) -> None:
         """A mapping whose keys are names of variables."""
@@ -173,6 +193,7 @@ class _Reader:
     def service(self, name: str, service: Node, lines: list[str]) -> None:
         """A service of a compose file: its environment, and what its container is given, as a Launch."""
         self.group += 1
+        self.around(service)
         start = len(self.document.settings)
         for item in service.items("environment"):
             self.scalars.item(item, self.group)
@@ -209,6 +230,14 @@ def _container(service: Node) -> Iterator[tuple[str, Any]]:
     gpus = [item for item in devices if any(cap.value == "gpu" for cap in item.items("capabilities"))]
     counts = [item.text("count") for item in gpus]
     yield "gpus", (counts[0] or "all") if gpus else service.text("gpus") or _by_runtime(service)
+
+
+def _last(node: Node, depth: int) -> int:
+    """The index of the last line of a value."""
+    below: list[Node] = []
+    if depth <= _DEPTH:
+        below = list(node.value.values()) if isinstance(node.value, dict) else node.items()
+    return max([node.last, *(_last(each, depth + 1) for each in below)])
 
 
 def _is_option(node: Node) -> bool:

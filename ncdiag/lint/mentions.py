@@ -64,9 +64,19 @@ def _is_talk(line: str, at: int, mention: re.Match[str]) -> bool:
 
 
 def spoken(lines: Sequence[int]) -> str:
-    """``3 NCCL settings on lines 2, 5-6 were not read``: the first few of many lines."""
-    runs = fold_ranks(lines).split(",")
-    places = ", ".join(runs[:_SHOWN]) + (" and others" if len(runs) > _SHOWN else "")
+    """``NCCL settings on lines 2, 5-6 were not read``: the first few of many lines."""
     if len(lines) == 1:
-        return f"an NCCL setting on line {places} was not read"
-    return f"NCCL settings on lines {places} were not read"
+        return f"an NCCL setting on line {_places(lines)} was not read"
+    return f"NCCL settings on lines {_places(lines)} were not read"
+
+
+def not_judged(lines: Sequence[int]) -> str:
+    """``the value of a setting on line 2 is made at run time and was not judged``."""
+    if len(lines) == 1:
+        return f"the value of a setting on line {_places(lines)} is made at run time and was not judged"
+    return f"the values of settings on lines {_places(lines)} are made at run time and were not judged"
+
+
+def _places(lines: Sequence[int]) -> str:
+    runs = fold_ranks(lines).split(",")
+    return ", ".join(runs[:_SHOWN]) + (" and others" if len(runs) > _SHOWN else "")

@@ -12,7 +12,10 @@ from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.grades import Severity
 
-Form = Literal["shell", "dockerfile", "kubernetes", "compose", "env", "conf", "hostfile", "ranktable", "process"]
+Form = Literal[
+    "shell", "dockerfile", "kubernetes", "compose", "json", "toml", "python", "env", "conf", "hostfile", "ranktable",
+    "process",
+]  # fmt: skip
 Quoting = Literal["shell", "bare", "raw", "yaml", "compose", "none"]
 """How a value is written where it stands: as a shell word, as a word that may need no quotes, as it is, as a scalar of
 YAML, as a scalar of YAML behind ``NAME=``; ``none``: nothing can be written there."""
@@ -80,7 +83,8 @@ class Started(msgspec.Struct, kw_only=True):
 
     ``program`` is that of `ncdiag.formats.launchers`, or ``sudo``, ``ssh``; ``at`` is the place of its word,
     ``behind`` where its options begin, None where nothing can be put in. ``inherited`` are variables of the shell that
-    it has and ``passed`` the names that it hands on; None: all. ``branch`` is the condition around it, as of a setting.
+    it has and ``passed`` the names that it hands on; None: all. ``branch`` is the condition around it and ``group`` the
+    number of its environment, as of a setting.
     """
 
     program: str
@@ -90,6 +94,19 @@ class Started(msgspec.Struct, kw_only=True):
     inherited: tuple[str, ...] = ()
     passed: tuple[str, ...] | None = ()
     branch: str = ""
+    group: int = 0
+
+
+class Environment(msgspec.Struct, frozen=True):
+    """The lines of a container, a service or a ConfigMap, from 1, with the number of the environment that it has.
+
+    ``config_map`` is the name of a ConfigMap, empty for what starts something.
+    """
+
+    group: int
+    first: int
+    last: int
+    config_map: str = ""
 
 
 class Document(msgspec.Struct, kw_only=True):
@@ -99,6 +116,9 @@ class Document(msgspec.Struct, kw_only=True):
     containers, ``nccl`` the version that the file itself tells. ``found`` are findings of the reader: things that only
     the syntax shows. ``unread`` are lines that seem to set a variable of NCCL in a way that was not read. ``script`` is
     the text as the shell should see it, of the same length: without templates, without what YAML adds to a command.
+    ``unknown`` are lines that set one to what only the run of the program tells; ``problem``: why the file could not be
+    read at all. ``begins`` are the first lines of the second and further documents of a YAML file. ``is_excerpt``: the
+    text is a part of a page for people, and all else of it is blank.
     """
 
     source: str
@@ -112,6 +132,11 @@ class Document(msgspec.Struct, kw_only=True):
     nccl: VersionRange | None = None
     script: str = ""
     unread: tuple[int, ...] = ()
+    unknown: tuple[int, ...] = ()
+    environments: list[Environment] = []
+    begins: list[int] = []
+    is_excerpt: bool = False
+    problem: str = ""
     _starts: list[int] = []
     _commands: dict[int, Started] = {}
 

@@ -29,8 +29,10 @@ def as_text(results: Sequence[Result]) -> str:
             )
         if result.document.unread:
             lines.append(one_line(f"{result.document.source}: {mentions.spoken(result.document.unread)}"))
+        if result.document.unknown:
+            lines.append(one_line(f"{result.document.source}: {mentions.not_judged(result.document.unknown)}"))
     counts = _counts(results)
-    files = len(results)
+    files = len({result.document.source for result in results})
     lines.append(
         f"{counts['error']} errors, {counts['warning']} warnings, {counts['info']} notes in {files} "
         f"{'file' if files == 1 else 'files'}"
@@ -58,7 +60,8 @@ def _block(result: Result, found: Finding) -> Iterator[str]:
 def _counts(results: Sequence[Result]) -> dict[str, int]:
     found = [each for result in results for each in result.findings]
     counts: dict[str, int] = {severity: sum(each.severity == severity for each in found) for severity in SEVERITIES}
-    return {**counts, "fixable": sum(each.fixable for each in found)}
+    fixable = (each.fixable and not result.document.is_excerpt for result in results for each in result.findings)
+    return {**counts, "fixable": sum(fixable)}
 
 
 def as_json(results: Sequence[Result]) -> str:
@@ -73,6 +76,7 @@ def as_json(results: Sequence[Result]) -> str:
                 "form": result.document.form,
                 "settings": len(result.document.settings),
                 "unread": list(result.document.unread),
+                "unknown": list(result.document.unknown),
                 "nccl": str(result.nccl.low) if result.nccl else None,
             }
             for result in results
@@ -128,5 +132,8 @@ def as_github(results: Sequence[Result]) -> str:
             )  # fmt: skip
         lines += [
             command("notice", mentions.spoken([line]), file=document.source, line=line) for line in document.unread
+        ]
+        lines += [
+            command("notice", mentions.not_judged([line]), file=document.source, line=line) for line in document.unknown
         ]
     return "".join(f"{line}\n" for line in lines)

@@ -18,6 +18,7 @@ ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w{0,120})\+?=(?P<value>.*)", re.DOT
 _WRITTEN = re.compile(r"[A-Za-z_]\w*\+?=")
 _NAME = re.compile(r"\w+")
 _DEFAULT = re.compile(r"\"?\$\{\w{1,120}:?[-=](?P<value>[^$`{}\"'\\\r\n]+)\}\"?")
+_ASSIGNING = re.compile(r"\"?\$\{(?P<name>[A-Za-z_]\w{0,120}):?=(?P<value>[^$`{}\"'\\\r\n]+)\}\"?")
 _CONTINUED = re.compile(r"\\\r?\n")
 _LISTED = re.compile(r"(?:^|,)([A-Za-z_]\w*)=([^,]*)")
 _CUT = re.compile(r"\b([A-Z][A-Z0-9_]*)=([^,=]+(?:,(?![A-Z][A-Z0-9_]*(?:,|$)|[A-Za-z_]\w*=)[^,=]+)+)")
@@ -33,6 +34,17 @@ def default_of(text: str) -> str | None:
     """The value that ``${NAME:-VALUE}`` has where nobody set another; None for other texts and an empty default."""
     found = _DEFAULT.fullmatch(text)
     return found["value"] if found else None
+
+
+def default(document: Document, word: Word, group: int) -> Setting | None:
+    """``${NAME:=VALUE}``, which gives the variable a value where it has none; None for other words."""
+    found = _ASSIGNING.fullmatch(document.text, word.at.start, word.at.end)
+    if found is None:
+        return None
+    return Setting(
+        name=found["name"], value=found["value"], name_at=Place(found.start("name"), found.end("name")), group=group,
+        value_at=Place(found.start("value"), found.end("value")), quoting="bare",
+    )  # fmt: skip
 
 
 def assigned(document: Document, word: Word, group: int) -> Setting | None:

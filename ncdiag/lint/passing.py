@@ -19,7 +19,7 @@ _CONTAINERS = {"docker run", "podman run", "nvidia-docker run", "nerdctl run"}
 
 def check(document: Document, version: VersionRange | None) -> Iterator[Finding]:  # noqa: ARG001
     """Variables that do not reach those for whom they were set."""
-    if document.form not in {"shell", "dockerfile", "kubernetes", "compose"}:
+    if document.form not in {"shell", "dockerfile", "kubernetes", "compose", "json", "toml"}:
         return
     yield from _not_exported(document)
     elsewhere = {setting.name for setting in document.settings if setting.group == quoted.GROUP}
@@ -28,6 +28,8 @@ def check(document: Document, version: VersionRange | None) -> Iterator[Finding]
 
 
 def _not_exported(document: Document) -> Iterator[Finding]:
+    if document.is_excerpt:  # a page names settings, and its reader puts them where they belong
+        return
     started = bool(document.launches) or any(setting.reaches == "local" for setting in document.settings)
     for setting in document.settings:
         if setting.reaches != "shell" or not (setting.name.startswith(_FAMILIES) and is_for_ranks(setting.name)):

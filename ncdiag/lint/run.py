@@ -14,6 +14,7 @@ from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.grades import SEVERITIES
 from ncdiag.lint import conflicts, forms, names, passing, rules, surroundings, values
 from ncdiag.lint.edits import applied
+from ncdiag.lint.jobs import containers, jobs
 from ncdiag.lint.model import Document, Edit, Finding
 
 _ROUNDS = 12
@@ -69,7 +70,10 @@ def _found(document: Document, options: Options, book: Sequence[Rule]) -> list[F
     found = list(document.found)
     for check in (names.check, values.check, conflicts.check, passing.check, surroundings.check):
         found += check(document, version)
-    found += rules.check(document, version, book)
+    for part in containers(document):
+        found += surroundings.of_container(part)
+    for job in jobs(document):
+        found += rules.check(job, version, book)
     return found
 
 

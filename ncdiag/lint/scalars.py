@@ -1,4 +1,4 @@
-"""Settings in YAML at exact places: a key with a value, a name and a value beside each other, an item ``NAME=VALUE``.
+"""Settings in YAML, JSON and TOML at exact places: a key with a value, a name beside a value, an item ``NAME=VALUE``.
 
 Formats: Kubernetes API (EnvVar, ConfigMap), Compose Specification (environment), and whatever else writes the
 environment of a process as a mapping or a list.
@@ -135,6 +135,8 @@ class Scalars:
         )  # fmt: skip
 
     def _add(self, setting: Setting, removal: Edit | None) -> None:
+        if self.document.form == "json":  # the comma before it may have to go with it
+            removal = None
         self.document.settings.append(msgspec.structs.replace(setting, removal=removal))
 
 

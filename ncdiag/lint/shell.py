@@ -135,6 +135,11 @@ def _command(state: _State, words: list[Word], depth: int) -> None:
         return
     for setting in prefix:
         _add(state, setting, "local", words)
+    _run(state, rest, [setting.name for setting in prefix], depth)
+
+
+def _run(state: _State, rest: list[Word], prefix: Sequence[str], depth: int) -> None:
+    """A command behind what is set for it alone."""
     name = rest[0].raw.rsplit("/", 1)[-1]
     if name not in _PRINTING and depth < _DEPTH:
         _put_together(state, rest, depth)
@@ -142,11 +147,14 @@ def _command(state: _State, words: list[Word], depth: int) -> None:
         _export(state, rest, name)
     elif name in {"setenv", "unset"}:
         _set_or_unset(state, rest, name)
+    elif name == ":":
+        for word in rest[1:]:
+            _default(state, word)
     elif name == "set":
         flags = [word.raw for word in rest[1:]]
         state.exports_all = "-a" in flags or (state.exports_all and "+a" not in flags)
     else:
-        _start(state, rest, [setting.name for setting in prefix], depth)
+        _start(state, rest, prefix, depth)
 
 
 def _assign(state: _State, setting: Setting) -> None:
@@ -197,7 +205,7 @@ def _start(state: _State, words: list[Word], prefix: Sequence[str], depth: int) 
     before = len(state.document.launches)
     launches: list[Observation] = []
     for each, observations in started(state.document, words, has, own):
-        each.branch = state.branch
+        each.branch, each.group = state.branch, state.group
         state.document.launches.append(each)
         launches += observations
     state.document.observations += launches
@@ -225,6 +233,15 @@ def _export(state: _State, words: list[Word], verb: str) -> None:
             _assign(state, setting)
             _keep(state, setting)
             _add(state, setting, "local" if passes_on else "shell", words, alone=len(names) == 1)
+
+
+def _default(state: _State, word: Word) -> None:
+    """``: "${NAME:=VALUE}"`` assigns the value where the variable has none (POSIX.1-2017, Shell, section 2.6.2)."""
+    setting = pairs.default(state.document, word, state.group)
+    if setting is not None:
+        exported = setting.name in state.exported or state.exports_all
+        _assign(state, setting)
+        _add(state, setting, "local" if exported else "shell", [word, word], alone=False)
 
 
 def _set_or_unset(state: _State, words: list[Word], verb: str) -> None:

@@ -42,11 +42,15 @@ _TORCH = {"torchrun", "torch.distributed.run", "torch.distributed.launch", "acce
 
 
 def check(document: Document, version: VersionRange | None) -> Iterator[Finding]:
-    """All of them."""
-    yield from _rendezvous(document)
-    yield from _containers(document)
+    """What concerns the whole file."""
     yield from _left_on(document, version)
     yield from _clouds(document)
+
+
+def of_container(document: Document) -> Iterator[Finding]:
+    """What one container or script is given; the document holds nothing of others."""
+    yield from _rendezvous(document)
+    yield from _containers(document)
 
 
 def launch_place(document: Document, observation: Observation) -> Place:

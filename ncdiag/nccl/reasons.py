@@ -41,6 +41,7 @@ class Errors(msgspec.Struct, frozen=True):
     """The tables turned round: what is looked up to the group and name that it stands for."""
 
     means: dict[str, str]
+    tcp: dict[str, str]
     errno: dict[int, Reason]
     cuda: dict[int, Reason]
     completion: dict[int, str]
@@ -71,7 +72,8 @@ def build() -> Errors:
     texts = {_plain(text): errno[number] for number, wordings in said.values() for text in wordings}
     means = {name: entry["means"] for name, entry in groups["reason"].items()}
     signals = {number: Reason(of["signal"].get(number), name) for name, number in groups["signals"].items()}
-    return Errors(means, errno, errors, of["completion"], signals, groups["signals"], names, texts, cuda_texts)
+    tcp = {name: entry["tcp"] for name, entry in groups["reason"].items() if "tcp" in entry}
+    return Errors(means, tcp, errno, errors, of["completion"], signals, groups["signals"], names, texts, cuda_texts)
 
 
 @functools.cache
@@ -83,6 +85,11 @@ def errors() -> Errors:
 def groups() -> dict[str, str]:
     """What each group means, as the end of "It failed because"."""
     return errors().means
+
+
+def first_step_of_tcp(group: str) -> str | None:
+    """What to do first where a TCP connection failed for a reason of this group; None where that tells nothing."""
+    return errors().tcp.get(group)
 
 
 def of_errno(number: int) -> Reason | None:

@@ -51,7 +51,9 @@ def test_text_names_place_reason_and_correction(ncdiag: Run, script: Path) -> No
 def test_json_says_the_same(ncdiag: Run, script: Path) -> None:
     answer = json.loads(ncdiag("lint", str(script), "--format", "json").stdout)
     assert answer["summary"] == {"errors": 1, "warnings": 1, "infos": 0, "fixable": 1}
-    assert answer["inputs"] == [{"source": str(script), "form": "shell", "settings": 2, "unread": [], "nccl": None}]
+    assert answer["inputs"] == [
+        {"source": str(script), "form": "shell", "settings": 2, "unread": [], "unknown": [], "nccl": None}
+    ]
     first = answer["findings"][0]
     assert (first["line"], first["column"], first["variable"]) == (1, 24, "NCCL_IB_DISABLE")
     assert first["corrected"] == "export NCCL_IB_DISABLE=1"
@@ -190,9 +192,10 @@ SAID = [
         3,
         b"job.sh: NCCL settings on lines 2-3 were not read",
     ),
-    ("run.py", "os.environ['NCCL_DEBUG'] = 'INFO'\n", 3, b"run.py: an NCCL setting on line 1 was not read"),
-    ("run.json", '{"env": {\n"NCCL_DEBUG": "INFO"}}\n', 3, b"run.json: an NCCL setting on line 2 was not read"),
-    ("run.toml", "[env]\nNCCL_DEBUG = 'INFO'\n", 3, b"run.toml: an NCCL setting on line 2 was not read"),
+    ("run.py", "levels = {'NCCL_DEBUG': 'INFO'}\n", 3, b"run.py: an NCCL setting on line 1 was not read"),
+    ("run.py", "import os\nos.environ['NCCL_DEBUG'] = 'INFO'\nprint 'x'\n", 3, b"run.py: it is not Python 3 (line 3)"),
+    ("run.toml", "[env]\nNCCL_DEBUG = ['INFO']\n", 3, b"run.toml: an NCCL setting on line 2 was not read"),
+    ("run.rb", "ENV['NCCL_DEBUG'] = 'INFO'\n", 3, b"run.rb: an NCCL setting on line 1 was not read"),
 ]
 
 
@@ -226,3 +229,52 @@ def test_tools_are_told_what_was_not_read(ncdiag: Run, tmp_path: Path) -> None:
     (said,) = json.loads(ncdiag("lint", str(tmp_path), "--format", "json").stdout)["inputs"]
     assert (said["settings"], said["unread"]) == (1, [2])
     assert b"::notice file=" in ncdiag("lint", str(tmp_path), "--format", "github").stdout
+
+
+GUIDE = """# How we start
+
+Set NCCL_DEBUG=INFO to see more, then type this on node0:
+
+```plaintext
+$ mpirun -np 16 -H node0:8,node1:8 \\
+    -x NCCL_IB_DISABLE=true ./train
+```
+
+    export NCCL_SOCKET_IFNAM=eth0
+
+```c
+setenv("NCCL_DEBUG", "INFO", 1);
+```
+"""
+
+
+def test_the_commands_of_a_page_are_read(ncdiag: Run, tmp_path: Path) -> None:
+    page = tmp_path / "guide.md"
+    page.write_text(GUIDE, encoding="utf-8")
+    done = ncdiag("lint", str(page))
+    heads = [line for line in done.stdout.decode().splitlines() if line.startswith(str(page))]
+    assert [head.split(": ")[0].removeprefix(f"{page}:") for head in heads] == ["7:24", "10:12"]
+    assert [head.split()[2] for head in heads] == ["NCL201", "NCD601"]
+    assert b"'ncdiag triage' reads the rest" in done.stderr
+    assert ncdiag("lint", str(page), "--fix").stdout == b""
+
+
+def test_a_page_without_commands_is_sent_to_triage(ncdiag: Run, tmp_path: Path) -> None:
+    page = tmp_path / "guide.txt"
+    page.write_text("The job hangs when it starts on the second of our nodes.\n", encoding="utf-8")
+    done = ncdiag("lint", str(page))
+    assert done.returncode == 3
+    assert f"'ncdiag triage {page}'".encode() in done.stderr
+
+
+def test_two_jobs_of_one_page_are_two(ncdiag: Run, tmp_path: Path) -> None:
+    page = tmp_path / "guide.md"
+    start = "torchrun --nnodes 2 --node_rank {} --master_addr node{} --master_port {} train.py"
+    page.write_text(
+        "\n".join(["```", start.format(0, 0, 29500), "```", "or", "```", start.format(1, 4, 29600), "```", ""]),
+        encoding="utf-8",
+    )
+    assert json.loads(ncdiag("lint", str(page), "--format", "json").stdout)["findings"] == []
+    script = tmp_path / "both.sh"
+    script.write_text(f"{start.format(0, 0, 29500)}\nexport MASTER_PORT=29600\n", encoding="utf-8")
+    assert b"rendezvous-differs" in ncdiag("lint", str(script)).stdout

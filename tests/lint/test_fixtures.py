@@ -29,7 +29,7 @@ def told(document: Document, found: Finding) -> str:
 
 def findings(path: Path) -> tuple[Document, tuple[Finding, ...]]:
     (document,), notes = inputs.opened([str(path)], None)
-    assert notes == []
+    assert notes == [], notes
     (result,) = lint([document], Options())
     return document, result.findings
 
@@ -39,6 +39,7 @@ def test_what_is_found_is_what_was_expected(path: Path, expect: Callable[[Path, 
     document, found = findings(path)
     text = f"form {document.form}\n" + "".join(told(document, each) for each in found)
     text += f"unread {' '.join(map(str, document.unread))}\n" if document.unread else ""
+    text += f"unknown {' '.join(map(str, document.unknown))}\n" if document.unknown else ""
     expect(path.with_name(f"{path.name}.expected"), text)
 
 
@@ -54,7 +55,19 @@ def test_every_form_has_a_good_and_a_bad_fixture() -> None:
         assert any("good" in name for name in names), folder
         assert any("bad" in name for name in names), folder
     seen = {forms.form_of(path.name, path.read_text(encoding="utf-8")) for path in FILES}
-    assert seen == {"shell", "dockerfile", "kubernetes", "compose", "env", "conf", "hostfile", "ranktable"}
+    assert seen == {
+        "shell",
+        "dockerfile",
+        "kubernetes",
+        "compose",
+        "env",
+        "conf",
+        "hostfile",
+        "ranktable",
+        "json",
+        "toml",
+        "python",
+    }
 
 
 def test_every_check_is_found_by_some_fixture() -> None:

@@ -157,7 +157,8 @@ def test_without_the_matrix_nvlink_may_be_there() -> None:
     gpus = tuple(Gpu(host="n1", index=n, bus_id=b) for n, b in enumerate(("0000:18:00.0", "0000:3b:00.0")))
     seen = distances(tree_host(gpus=gpus), None, NETS)
     assert seen is not None
-    assert seen.gpus == ()
+    assert seen.between("GPU0", "GPU1", V230) is None
+    assert seen.to_net("GPU0", "mlx5_0", V230) == "PIX"
     missing = tree_host(pci=TREE[:4])
     assert distances(missing, None, NETS) is None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Gpu, HealthCheck, Host, Rank, TopoLink
 from ncdiag.facts.scalars import bus_id
@@ -26,6 +28,14 @@ def is_module(gpu: Gpu, view: View) -> bool | None:
     """True for an SXM module or a GPU of a rack, False for a card; None where the model does not decide."""
     product = product_of(gpu.model)
     return _MODULES.get(product.form) if product is not None else None
+
+
+def numbered(host: Host) -> tuple[Gpu, ...]:
+    """The GPUs of a host; where no tool numbered any, in the order of their bus ids, as nvidia-smi numbers them."""
+    if any(gpu.index is not None or gpu.bus_id is None for gpu in host.gpus):
+        return host.gpus
+    ordered = sorted(host.gpus, key=lambda gpu: gpu.bus_id or "")
+    return tuple(msgspec.structs.replace(gpu, index=number) for number, gpu in enumerate(ordered))
 
 
 _MODULES = {"module": True, "rack": True, "card": False}

@@ -29,7 +29,8 @@ class Distances(msgspec.Struct, frozen=True):
     """Paths between the ``gpus`` and to the ``nets`` of a host; ``source`` says in words what they were read from.
 
     ``links`` are the words of nvidia-smi or of NCCL's log by pair, ``graph`` what a file or /sys makes of the rest.
-    ``through_gpus``: may a path lead through another GPU (not with NCCL_NVB_DISABLE)?
+    ``through_gpus``: may a path lead through another GPU (not with NCCL_NVB_DISABLE)? ``knows_nvlink``: False where
+    NVLinks between the GPUs may be there that were not seen; a path to a NIC never leads over one (ncclTopoSetPaths).
     """
 
     source: str
@@ -38,12 +39,15 @@ class Distances(msgspec.Struct, frozen=True):
     links: Mapping[tuple[str, str], TopoLink] = {}
     graph: Graph | None = None
     through_gpus: bool = True
+    knows_nvlink: bool = True
 
     def between(self, one: str, other: str, version: Version) -> str | None:
         """The type of the path between two GPUs in that release's words; None when it was not seen."""
         link = self.links.get((one, other)) or self.links.get((other, one))
         if link is not None and (found := word(link, version)) is not None:
             return "NVB" if found in _FAR and self._by_nvlink(one, other, version) else found
+        if not self.knows_nvlink:
+            return None
         path = self.path(Node("gpu", one), Node("gpu", other), version)
         return path.type if path is not None else None
 
@@ -143,7 +147,7 @@ def _of_tree(host: Host, tree: Graph | None) -> Distances | None:
     if known or any(link.nvlink_count for link in host.links):
         return _of_graph("the PCI tree of /sys", tree)
     found = _of_graph("the PCI tree of /sys", tree)
-    return msgspec.structs.replace(found, gpus=())
+    return msgspec.structs.replace(found, knows_nvlink=False)
 
 
 def _of_graph(source: str, found: Graph) -> Distances:

@@ -66,7 +66,7 @@ def local_transports(  # noqa: PLR0913, PLR0917  (what is known)
     ``cpu`` is what a topology file says of the processor, ``direct`` are the NICs with GPUDirect RDMA. A version range
     or None is answered where all releases in it agree.
     """
-    if seen is None or len(seen.gpus) <= 1:
+    if seen is None or len(seen.gpus) <= 1 or not seen.knows_nvlink:
         return Local()
     processor = cpu or TopoCpu(arch=host.cpu_arch, vendor=host.cpu_vendor)
     answers = [_at(host, seen, settings, exact, processor, direct) for exact in versions.samples(version, CHANGES)]

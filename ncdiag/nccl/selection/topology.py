@@ -12,6 +12,7 @@ from itertools import combinations
 import msgspec
 
 from ncdiag.facts.model import Host, PciDevice, TopoCpu, TopoGpu, TopoSystem
+from ncdiag.facts.vocabulary.gpus import numbered
 from ncdiag.nccl.selection.graph import LOCAL_BW, Graph, Node
 
 _LANE = {2.5: 15, 5.0: 30, 8.0: 60, 16.0: 120, 32.0: 240, 64.0: 480}
@@ -79,7 +80,7 @@ def of_tree(host: Host, nets: Iterable[Net]) -> Graph | None:
     NVLinks are those that ``nvidia-smi topo -m`` named.
     """
     by_bus = {device.bus_id: device for device in host.pci if device.bridges is not None}
-    gpus = [gpu for gpu in host.gpus if gpu.index is not None]
+    gpus = [gpu for gpu in numbered(host) if gpu.index is not None]
     if not gpus or any(gpu.bus_id not in by_bus for gpu in gpus):
         return None
     places = dict(_climb(by_bus))

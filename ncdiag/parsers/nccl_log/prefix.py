@@ -41,6 +41,9 @@ TAG_LIMIT = 120
 
 _WRITTEN = re.compile(r"[\x00-\x7f\u0400-\u04ff\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef\u2018-\u201d]*")
 
+FAILS = frozenset({"WARN", "ABORT"})
+"""Levels of which a line says that something failed, whoever printed it."""
+
 
 class Prefix(msgspec.Struct, frozen=True):
     """The parts of a line's prefix, None where it does not tell. ``time`` is seconds since the epoch (UTC assumed).
@@ -70,6 +73,18 @@ def is_whole(prefix: Prefix, before: bytes) -> bool:
         return prefix.host.isascii()
     text = before.decode("utf-8", "replace").lstrip("\ufffd")
     return before.isascii() or (prefix.dev is None and _WRITTEN.fullmatch(text) is not None)
+
+
+def undamaged(prefix: Prefix, before: bytes, level: str, message: bytes) -> Prefix | None:
+    """The prefix, or what a damaged one still tells of a failure: the place in NCCL's source, not whose line it is.
+
+    None where nothing is to be believed: of other levels, and where the message is damaged, too.
+    """
+    if is_whole(prefix, before):
+        return prefix
+    if level not in FAILS or not message.isascii():
+        return None
+    return Prefix(file=prefix.file if (prefix.file or "").isascii() else None, line=prefix.line)
 
 
 def unglued(text: str) -> str:

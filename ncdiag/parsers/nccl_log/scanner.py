@@ -30,7 +30,7 @@ from ncdiag.parsers.nccl_log.lines import SIGNS, interesting, is_nccl_line
 from ncdiag.parsers.nccl_log.outcome import Outcome
 from ncdiag.parsers.nccl_log.packed import packed, unpacked
 from ncdiag.parsers.nccl_log.plain import plain_messages
-from ncdiag.parsers.nccl_log.prefix import Prefix, is_whole, versions_of
+from ncdiag.parsers.nccl_log.prefix import Prefix, undamaged, versions_of
 from ncdiag.parsers.nccl_log.ranks import Key, Record
 from ncdiag.parsers.nccl_log.reading import Reading
 from ncdiag.parsers.nccl_log.repeats import Repeats
@@ -322,9 +322,9 @@ class Scanner:
         """One interesting place of a line: find its prefix and its message."""
         before = line[: hit.start()]
         level = hit[hit.lastindex].decode() if hit.lastindex else ""
-        prefix = prefix_of(before[-PREFIX_LIMIT:])
-        if not is_whole(prefix, before[-_NAME_LIMIT:]):
-            return  # damaged: nobody knows whose line it is
+        prefix = undamaged(prefix_of(before[-PREFIX_LIMIT:]), before[-_NAME_LIMIT:], level, line[hit.end() :])
+        if prefix is None:
+            return
         message = line[hit.end() :].decode("utf-8", "replace")
         where = span(self._source, number, line.decode("utf-8", "replace"))
         if not level:

@@ -11,6 +11,7 @@ import msgspec
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Gpu, Hca, Host, Job, TopoCpu, TopoGpu, TopoNet, TopoNic, TopoSystem
 from ncdiag.facts.scalars import Version
+from ncdiag.facts.vocabulary.gpus import numbered
 from ncdiag.nccl.selection.distances import Distances, distances
 from ncdiag.nccl.selection.topology import Net
 from ncdiag.report.topology import faults
@@ -111,6 +112,8 @@ def rank(word: str | None) -> int:
 
 def _picture(host: Host, system: TopoSystem | None) -> Picture | None:
     system = _with_devices(system) if system else None
+    if system is None:
+        host = msgspec.structs.replace(host, gpus=numbered(host))
     nets = [Net(name=hca.name, bus_id=hca.bus_id) for hca in host.hcas]
     seen = distances(host, system, nets) or Distances("what the host told")
     gpus = _accelerators(host, seen)

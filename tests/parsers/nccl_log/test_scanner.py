@@ -324,6 +324,17 @@ def test_damaged_names_tell_nothing(line: str) -> None:
     assert all(set(o.fields) <= {"library", "rank", "nccl_version"} for o in told), told
 
 
+@pytest.mark.parametrize(
+    "before", ["n1:1:\ufffd2 [0] ", "\u9931\ufffd1:2 [0] ", "n\ufffd:1:2 [\ufffd] ", "\u4e00\ufffd"]
+)
+def test_a_warning_behind_a_damaged_prefix_is_one_of_an_unknown_process(before: str) -> None:
+    text = "NCCL WARN socketStartConnect: Connect to 10.1.2.4<40815> failed : Connection refused\n"
+    (event,) = events(scan(before + text), "socket-connect-failed")
+    assert event.host is None
+    assert event.fields["fields"]["error"] == "Connection refused"
+    assert not any(o.entity == "Event" for o in scan(before + text.replace("10.1.2.4", "10.1.\u4e002.4")).observations)
+
+
 def test_words_of_the_system_may_be_of_any_language() -> None:
     line = "n1:1:2 [0] misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to 10.1.2.4<40815> failed : Verbindungsaufbau abgelehnt \u00e4"
     (event,) = events(scan(line + "\n"), "socket-connect-failed")
