@@ -34,11 +34,19 @@ from ncdiag.sources.files import TextSource
 from ncdiag.sources.model import Unreadable
 
 
+class Baseline(msgspec.Struct, frozen=True):
+    """A saved state to compare with: where it was read, and what it holds."""
+
+    source: str
+    case: Case
+
+
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """What the user asked of the judgement. ``select`` and ``ignore`` hold codes or names of rules.
 
     ``answers``: what was answered to the questions that tell suspects apart, by the key of each question. ``left_out``
-    are phrases for the report on what is ignored by a standing order. ``table``: tell every look at the machines.
+    are phrases for the report on what is ignored by a standing order, ``expired`` sentences on those that hold no more.
+    ``table``: tell every look at the machines, and compare them. ``baseline``: a state to compare with.
     """
 
     select: tuple[str, ...] = ()
@@ -48,6 +56,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[Path, ...] = ()
     answers: Mapping[str, bool] = {}
     table: bool = False
+    expired: tuple[str, ...] = ()
+    baseline: Baseline | None = None
 
 
 DEFAULTS = Options()
@@ -61,7 +71,11 @@ def diagnose(
     What could not be read becomes a note. Raises UsageError for options that name no rule or no NCCL release.
     """
     rules = selected(catalogue.rules(options.rules), options)
-    case = read_all(items, progress=progress, stop=stop)
+    return judged(read_all(items, progress=progress, stop=stop), rules, options)[1]
+
+
+def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, model.Report]:
+    """The facts of a case, and the report on it."""
     view = view_of(case.job(), options.nccl)
     values = Values(view)
     understood = bool(case.observations) or any(reading.observations for reading in case.readings)
@@ -74,12 +88,35 @@ def diagnose(
         suspected = suspects(rules, diagnosis.findings, scales, view)
         diagnosis = msgspec.structs.replace(diagnosis, faults=(*diagnosis.faults, *scales.faults))
     report = build.report(diagnosis, suspected, view, values, _read(case, view.job, options))
+    report = msgspec.structs.replace(report, expired=options.expired)
     if not options.table:
-        return report
+        return view, report
     from ncdiag.looks.judge import table  # most commands look at no machine
 
-    report = msgspec.structs.replace(report, looks=table(view, verdicts, diagnosis.findings, _not_seen(case)))
+    looks = table(view, verdicts, diagnosis.findings, _not_seen(case))
+    return view, _compared(msgspec.structs.replace(report, looks=looks), view, options.baseline)
+
+
+def _compared(report: model.Report, view: View, held: Baseline | None) -> model.Report:
+    """The report with what differs between the machines, and from the baseline."""
+    from ncdiag.comparing import beside, groups, values
+
+    shown = values.of_hosts(view)
+    compared = groups.compare(shown, view.hosts)
+    report = msgspec.structs.replace(
+        report, comparison=compared.different, alike=compared.alike,
+        baseline=None if held is None else beside.baseline(held.source, view_of(held.case.job()), shown, view),
+    )  # fmt: skip
     return msgspec.structs.replace(report, next_steps=next_steps(report))
+
+
+def difference(before: tuple[str, Case], after: tuple[str, Case], options: Options = DEFAULTS) -> model.Difference:
+    """What differs between two inputs, each with its name; both are judged."""
+    from ncdiag.comparing import beside
+
+    rules = selected(catalogue.rules(options.rules), options)
+    (old, was), (new, now) = (judged(case, rules, options) for _, case in (before, after))
+    return beside.difference(beside.Judged(before[0], old, was), beside.Judged(after[0], new, now))
 
 
 def _not_seen(case: Case) -> dict[str, list[str]]:

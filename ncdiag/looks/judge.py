@@ -11,6 +11,7 @@ import msgspec
 from ncdiag.engine.fields import read
 from ncdiag.engine.results import Finding, Verdict
 from ncdiag.engine.templates import show
+from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Host
 from ncdiag.facts.view import View
 from ncdiag.looks.book import Area, Look, book
@@ -45,11 +46,23 @@ def table(
                 [_of_job(look, seen)] if look.job else [_of_host(look, host, told[host.name], seen) for host in hosts]
             )
         rows += _others(area, seen)
-    return tuple(rows)
+    return tuple(_folded(rows))
+
+
+def _folded(rows: Iterable[model.Look]) -> Iterator[model.Look]:
+    """Hosts that came to the same are one line, where the first of them is."""
+    alike: dict[model.Look, list[str]] = {}
+    for row in rows:
+        alike.setdefault(msgspec.structs.replace(row, host=""), []).append(row.host)
+    for row, hosts in alike.items():
+        named = [host for host in hosts if host]
+        yield msgspec.structs.replace(row, host=fold_hosts(named) if named else hosts[0], nhosts=len(named))
 
 
 def _of_host(look: Look, host: Host, told: Mapping[str, Told], seen: Seen) -> model.Look:
-    found = [f for f in seen.findings if f.rule.name in look.rules and (host.name in f.hosts or not f.hosts)]
+    found = [
+        f for f in seen.findings if f.rule.name in look.rules and (not f.where.hosts or host.name in f.where.hosts)
+    ]
     answer = told[look.choice] if look.choice is not None else Told(_shown(read(host, look.seen, seen.view)), "")
     row = model.Look(
         area=look.area, what=look.what, status="SKIP", host=host.name, seen=answer.seen or "",
