@@ -35,6 +35,10 @@ def check(
     *,
     ask_nccl: AskNccl = None,
     deltas: Deltas = False,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Show what differs from this saved state: a bundle, a tree or outputs."),
+    ] = None,
     list_: Annotated[bool, typer.Option("--list", help="List the looks and what they read, and do nothing.")] = False,
     options: Options,
 ) -> int:
@@ -49,6 +53,7 @@ def check(
         for_people(f"{looks()}\n{listing()}", options.output)
         return 0
 
+    from ncdiag.commands._beside import saved
     from ncdiag.commands._looks import restricted, wanted
 
     areas = wanted(only or ())
@@ -64,7 +69,8 @@ def check(
         trees = root or ([] if packed else [Path("/")])
         seen = [look(tree, ask_library=ask_nccl, pid=pid, deltas=seconds) for tree in trees]
         seen += [unpack(path) for path in packed]
-        asked = msgspec.structs.replace(options.judging(), table=True)
+        good = baseline or options.good_state()
+        asked = msgspec.structs.replace(options.judging(), table=True, baseline=saved(good) if good else None)
         return restricted(diagnose(apart(seen), asked), areas)
 
     return answer(find, options)
