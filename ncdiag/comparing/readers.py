@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ncdiag.facts.fold import fold_hosts
-from ncdiag.facts.model import Gid, Host, Port, Setting
+from ncdiag.facts.model import Address, Gid, Host, Port, Setting
+from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import leads_out
@@ -172,6 +173,19 @@ def _kind(gid: Gid) -> str:
     return f"{gid.type or 'unreadable'}{' link-local' if local else ' IPv6' if ip_address(address) else ''}"
 
 
+def _interface_addresses(host: Host, view: View) -> Iterator[tuple[str, str]]:
+    """``IPv4/16``: family and network size of each address that leads out; the addresses differ by nature."""
+    for interface in host.interfaces:
+        if leads_out(interface, view) and (interface.addresses is not None or is_closed(host, "interfaces")):
+            yield interface.name, counted(map(_form, interface.addresses or ())) or "none"
+
+
+def _form(address: Address) -> str:
+    text = address.ip.partition("%")[0]
+    family = "link-local" if text.startswith("fe80") else "IPv6" if ":" in text else "IPv4"
+    return f"{family}{'' if address.prefix_len is None else f'/{address.prefix_len}'}"
+
+
 def _interface_states(host: Host, view: View) -> Iterator[tuple[str, str]]:
     for interface in host.interfaces:
         if interface.up is not None and leads_out(interface, view):
@@ -216,6 +230,6 @@ READERS: dict[str, Callable[[Host, View], Iterable[tuple[str, str]]]] = {
     "nccl_run": _nccl_run, "nccl_installed": _nccl_installed, "driver": _driver, "plugin_run": _plugin_run,
     "plugins": _plugins, "settings": _settings, "conf_settings": _conf_settings, "gpu_lanes": _gpu_lanes,
     "nic_links": _nic_links, "nic_models": _nic_models, "topology": _topology, "gid_tables": _gid_tables,
-    "interface_states": _interface_states, "kernel_options": _kernel_options, "acs": _acs, "governors": _governors,
-    "limits": _limits, "shm": _shm,
+    "interface_states": _interface_states, "interface_addresses": _interface_addresses,
+    "kernel_options": _kernel_options, "acs": _acs, "governors": _governors, "limits": _limits, "shm": _shm,
 }  # fmt: skip
