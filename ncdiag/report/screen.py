@@ -22,8 +22,10 @@ PASTED = 3
 SUSPECTS = 3
 FEW = 3
 """Hosts whose whole table is shown above the answer."""
-ABOVE = (10, 6, 4, 2)
-"""Lines above the answer that are tried, of what differs between many hosts."""
+SHOWN = 10
+"""Differences between few hosts that are shown above the answer."""
+OF_MANY = ((10, 2), (6, 5), (4, 7), (2, 7))
+"""Differences between many hosts above the answer, and how short the answer may become for them: see `_Layout`."""
 NOTES = 2
 """Notes that are told where there is nothing else."""
 _SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])")
@@ -43,15 +45,14 @@ def lay_out(page: Page, report: Report) -> None:
     Of many hosts the table has no place: a few lines say what is wrong, and in what they differ.
     """
     many = max((look.nhosts for look in report.looks), default=0) > FEW
-    above = [_of_many(page.width, report, most) for most in ABOVE] if many else [_looks(page.width, report)]
-    room = [ROWS - made.rows if many else ROWS for made in above]
-    for level in range(_Layout.LAST + 1):
-        made = Page(page.width)
-        _Layout(made, report, level).put()
-        fitting = next((lines for lines, left in zip(above, room, strict=True) if made.rows <= left), None)
-        if fitting is not None or level == _Layout.LAST:
-            page.lines = [*(fitting or above[-1]).lines, *made.lines]
-            return
+    for most, levels in OF_MANY if many else ((0, _Layout.LAST),):
+        above = _of_many(page.width, report, most) if many else _looks(page.width, report)
+        for level in range(levels + 1):
+            made = Page(page.width)
+            _Layout(made, report, level).put()
+            page.lines = [*above.lines, *made.lines]
+            if made.rows + (above.rows if many else 0) <= ROWS:
+                return
 
 
 def _looks(width: int, report: Report) -> Page:
@@ -61,17 +62,17 @@ def _looks(width: int, report: Report) -> Page:
         from ncdiag.report import compared, table  # most reports have none
 
         table.write(page, report)
-        compared.write_short(page, report, ABOVE[0])
+        compared.write_short(page, report, SHOWN)
         page.blank()
     return page
 
 
 def _of_many(width: int, report: Report, most: int) -> Page:
-    """What is wrong on many hosts and in what they differ, in so many lines at most."""
+    """How often which look came to what on many hosts, and in what they differ, in so many lines at most."""
     from ncdiag.report import compared, table
 
     page = Page(width)
-    table.write_wrong(page, report, most // 2)
+    page.line(table.counts(report), first="Looked at: ")
     compared.write_short(page, report, most)
     page.blank()
     return page

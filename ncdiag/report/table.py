@@ -33,9 +33,6 @@ class Page(Protocol):
     def put(self, text: str, style: str = "", *, first: str = "", rest: str | None = None, lead: str = "") -> None:
         """Write a line, wrapped."""
 
-    def line(self, text: str, style: str = "", *, first: str = "") -> None:
-        """Write a line that is cut where it is wider than the page."""
-
 
 def areas(report: Report) -> Iterator[tuple[str, list[Row]]]:
     """The title of each area that has lines, and the lines."""
@@ -60,17 +57,6 @@ def write(page: Page, report: Report) -> None:
         for row in rows:
             page.put(f"{row.what}: {row.text}", first=f"    {row.status}  ", lead=STYLES[row.status])
     page.blank()
-
-
-def write_wrong(page: Page, report: Report, most: int) -> None:
-    """The lines that are not well, at most so many and each cut to one row: what is left of it for many hosts."""
-    page.line(counts(report), first="Looked at: ")
-    rows = [row for _, rows in areas(report) for row in rows if row.status in {"FAIL", "WARN"}]
-    rows.sort(key=lambda row: row.status)  # FAIL, then WARN
-    for row in rows[:most]:
-        page.line(f"{row.what}: {row.text}", first=f"  {row.status} ")
-    if len(rows) > most:
-        page.line(f"and {len(rows) - most} more", first="  ")
 
 
 def _rows(looks: Sequence[Look], *, several: bool) -> Iterator[Row]:
