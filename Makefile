@@ -50,6 +50,7 @@ types: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(BIN)/python bench/run.py $(if $(PEERS),--peers .cache/peers) $(ARGS)
 	$(BIN)/python bench/scale.py
+	$(BIN)/python bench/fleet.py
 
 # The rule book and the facts as Markdown; a test fails when a page is out of date.
 pages: $(VENV)/.installed
