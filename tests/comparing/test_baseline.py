@@ -71,6 +71,13 @@ def test_several_hosts_that_differ_alike_are_one_difference(tmp_path: Path, good
     assert (change["hosts"], change["nhosts"]) == ("n[1-3]", 3)
 
 
+def test_one_area_alone_compares_hosts_only_where_it_is_theirs(good: Path, bad: Path, ncdiag: Ran) -> None:
+    arguments = ("check", "--root", good, "--root", bad, "--format", "json")
+    assert report_of(ncdiag(*arguments, "--only", "hosts"))["comparison"]
+    report = report_of(ncdiag(*arguments, "--only", "clock"))
+    assert (report["comparison"], report["alike"]) == ([], 0)
+
+
 def test_the_configuration_may_name_the_baseline(good: Path, bad: Path, ncdiag: Ran) -> None:
     config = good.parent / "ncdiag.toml"
     config.write_text('baseline = "good"\n')
