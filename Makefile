@@ -55,6 +55,8 @@ types: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(BIN)/python bench/run.py $(if $(PEERS),--peers .cache/peers) $(ARGS)
 	$(BIN)/python bench/scale.py
+	$(BIN)/python bench/fleet.py
+	$(BIN)/python bench/sweep.py --hosts 32
 
 # The rule book and the facts as Markdown; a test fails when a page is out of date.
 pages: $(VENV)/.installed

@@ -1,57 +1,92 @@
-"""A sweep of many hosts against ``clush`` on the same hosts, which are network namespaces with an sshd each.
+"""A check of very many hosts: merging what was seen of them, judging, comparing and reporting it, stage by stage.
 
-``python bench/fleet.py --hosts 100``; as root, with iproute2 and openssh-server.
+The hosts are generated (`tests/generate/fleet.py`), with ten oddities planted. The seconds are those of the processor.
+Run it alone with ``python bench/fleet.py --hosts 1000``.
 """
 
 from __future__ import annotations
 
 import argparse
-import subprocess
+import gc
+import resource
 import sys
-import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
+from time import process_time
+from typing import NamedTuple, TypeVar
+
+from ncdiag import catalogue
+from ncdiag.diagnose import Options, judged
+from ncdiag.facts.observe import Observation
+from ncdiag.reading.many import read_all
+from ncdiag.reading.model import Reading
+from ncdiag.report import renderer
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-from hosts import hosts, missing
+from generate.fleet import ODDITIES, fleet
 
-BIN = Path(sys.executable).parent
-
-
-def _timed(what: str, line: list[str]) -> float:
-    begin = perf_counter()
-    done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    took = perf_counter() - begin
-    last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-    print(f"{what:60}{took:>10.1f}   {' '.join(last)[:60]}")
-    return took
+T = TypeVar("T")
 
 
-def run(count: int, fanout: int) -> None:
-    """Print the times, and the sweep as a share of what is asked: 1.3 times clush and one local check."""
-    with tempfile.TemporaryDirectory() as folder, hosts(Path(folder), count) as fleet:
-        nodes, options = f"n[1-{count}]", fleet.ssh
-        print(f"{f'{count} hosts, {fanout} at once':60}{'s':>10}")
-        clush = [str(BIN / "clush"), "-f", str(fanout), "-o", options, "-w", nodes, "true"]
-        check = [str(BIN / "ncdiag"), "check"]
-        sweep = [*check, "--nodes", nodes, "--via", "ssh", "--ssh-options", options, "--fanout", str(fanout)]
-        _timed("  (warm) ncdiag check", [*fleet.head, *check])
-        bare = _timed("  clush -w ... true", [*fleet.head, *clush])
-        local = _timed("  ncdiag check", [*fleet.head, *check])
-        whole = _timed("  ncdiag check --nodes ...", [*fleet.head, *sweep])
-        print(f"{'  sweep / (1.3 x clush + check)':60}{whole / (1.3 * bare + local):>10.2f}")
+class Held(NamedTuple):
+    """A host that was looked at, with what was seen of it."""
+
+    name: str
+    seen: list[Observation]
+
+    def readings(self, *, alone: bool) -> list[Reading]:
+        """Nothing was printed."""
+        del alone
+        return []
+
+    def not_seen(self) -> list[str]:
+        """Everything was seen."""
+        return []
+
+    def observations(self) -> list[Observation]:
+        """What was seen."""
+        return self.seen
+
+
+def run(hosts: int) -> str:
+    """Print the time of each stage; the first screen of the report."""
+    gc.disable()  # as the command does
+    print(f"{f'a check of {hosts} hosts, {len(ODDITIES)} oddities planted':60}{'CPU s':>10}")
+    rules = catalogue.rules(())
+    looks = _timed("made", lambda: [Held(node.name, node.observations()) for node in fleet(hosts, *ODDITIES)])
+    case = read_all(looks)
+    print(f"{'  observations':60}{sum(len(look.seen) for look in looks):>10}")
+    print(f"{'  memory for them, MiB':60}{_peak():>10}")
+    begin = process_time()
+    _, report = _timed("merged, judged and compared", lambda: judged(case, rules, Options(table=True)))
+    text = _timed("written", lambda: renderer("text")(report, width=80, detail="screen"))
+    print(f"{f'{hosts} hosts merged, compared and judged':60}{process_time() - begin:>10.1f}")
+    print(f"{'  lines of the report':60}{text.count(chr(10)):>10}")
+    print(f"{'  differences shown':60}{len(report.comparison):>10}")
+    print(f"{'  peak memory, MiB':60}{_peak():>10}")
+    return text
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+
+
+def _timed(what: str, work: Callable[[], T]) -> T:
+    begin = process_time()
+    result = work()
+    print(f"{what:60}{process_time() - begin:>10.1f}", flush=True)
+    return result
 
 
 def main() -> None:
-    """Take the options from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--hosts", type=int, default=100)
-    parser.add_argument("--fanout", type=int, default=64)
-    options = parser.parse_args()
-    why = missing()
-    if why:
-        sys.exit(f"no hosts can be made here: {why}")
-    run(options.hosts, options.fanout)
+    """Print the table, and the report when asked."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--hosts", type=int, default=1000, help="hosts of the cluster")
+    options.add_argument("--report", action="store_true", help="print the first screen as well")
+    given = options.parse_args()
+    text = run(given.hosts)
+    if given.report:
+        print(text)
 
 
 if __name__ == "__main__":

@@ -159,6 +159,7 @@ def _code_files() -> tuple[str, ...]:
 def build(folder: Path) -> None:
     """Write all that `compiled.load` is asked for into ``folder``, for a wheel to carry."""
     from ncdiag import parsers, products
+    from ncdiag.comparing import book as compared
     from ncdiag.looks import book
     from ncdiag.messages import about, match
     from ncdiag.nccl import codes, environment, reasons, xids
@@ -179,6 +180,7 @@ def build(folder: Path) -> None:
         "parsers": parsers.build(),
         "products": products.build(),
         "looks": book.build(),
+        "compared": compared.build(),
         "variables": environment.build(),
         "words-of-places": context.LEXER.build(),
         "words-of-trials": trials.LEXER.build(),

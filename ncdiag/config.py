@@ -5,13 +5,15 @@ working directory if the user or root owns it, ``ncdiag/config.toml`` in the use
 ``/etc/ncdiag.toml``::
 
     rules = ["site-rules"]          # folders, from where this file lies
+    baseline = "good.tar.gz"        # the state that `check` compares with, from where this file lies
 
     [[ignore]]
     rule = "shm-too-small"
     reason = "the image mounts its own, ticket 123"
     until = 2027-01-31
 
-What is left out is in each report, so that nobody takes it for fine; from the day ``until`` on it is judged again.
+What is left out is in each report, so that nobody takes it for fine; from the day ``until`` on it is judged again, and
+the report says that the order has expired.
 """
 
 from __future__ import annotations
@@ -42,19 +44,38 @@ class Ignored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         until = f" until {self.until}" if self.until else ""
         return f"{self.rule}, left out by {file}{until}: {self.reason}"
 
+    def ended(self, file: Path) -> str:
+        """What reports say once the order does not hold any more."""
+        return f"{self.rule} is judged again since {self.until}; {file} left it out until then: {self.reason}"
+
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a file holds. ``rules`` are folders of private packs, ``select`` codes or names of the only rules judged."""
+    """What a file holds. ``rules`` are folders of private packs, ``select`` codes or names of the only rules judged.
+
+    ``baseline`` is a file or folder of a good state, which ``check`` compares with.
+    """
 
     rules: tuple[str, ...] = ()
     select: tuple[str, ...] = ()
     ignore: tuple[Ignored, ...] = ()
+    baseline: str | None = None
     file: Path | None = None
 
     def packs(self) -> tuple[Path, ...]:
         """The folders of private rules, taken from where the file lies."""
         base = self.file.parent if self.file else Path()
         return tuple(base / folder for folder in self.rules)
+
+    def good_state(self) -> Path | None:
+        """The baseline, taken from where the file lies."""
+        base = self.file.parent if self.file else Path()
+        return base / self.baseline if self.baseline else None
+
+    def expired(self, today: dt.date) -> tuple[str, ...]:
+        """A sentence for each rule that is judged again because its order has expired; once for each rule."""
+        held = {item.rule for item in self.left_out(today)}
+        ended = {item.rule: item for item in self.ignore if item.until is not None and item.until <= today}
+        return tuple(item.ended(self.file or PROJECT) for rule, item in ended.items() if rule not in held)
 
     def left_out(self, today: dt.date) -> tuple[Ignored, ...]:
         """The rules that are not judged today."""
@@ -86,7 +107,9 @@ def load(named: Path | None = None, environment: Mapping[str, str] = os.environ)
     try:
         return msgspec.structs.replace(msgspec.convert(data, Config), file=path)
     except msgspec.ValidationError as error:
-        raise DefinitionError(str(error), file=str(path), hint="it may hold rules, select and [[ignore]]") from None
+        raise DefinitionError(
+            str(error), file=str(path), hint="it may hold rules, select, baseline and [[ignore]]"
+        ) from None
 
 
 def find(environment: Mapping[str, str] = os.environ) -> Path | None:

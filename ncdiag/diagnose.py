@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -26,7 +27,7 @@ from ncdiag.formats.mentions import is_mention
 from ncdiag.nccl import environment
 from ncdiag.reading.case import Case
 from ncdiag.reading.many import Progress, read_all
-from ncdiag.reading.model import Item, Reading
+from ncdiag.reading.model import Item, Look, Reading
 from ncdiag.reading.stop import Stop
 from ncdiag.report import build, model
 from ncdiag.report.next_steps import next_steps
@@ -34,11 +35,19 @@ from ncdiag.sources.files import TextSource
 from ncdiag.sources.model import Unreadable
 
 
+class Baseline(msgspec.Struct, frozen=True):
+    """A saved state to compare with: where it was read, and what it holds."""
+
+    source: str
+    case: Case
+
+
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """What the user asked of the judgement. ``select`` and ``ignore`` hold codes or names of rules.
 
     ``answers``: what was answered to the questions that tell suspects apart, by the key of each question. ``left_out``
-    are phrases for the report on what is ignored by a standing order. ``table``: tell every look at the machines.
+    are phrases for the report on what is ignored by a standing order, ``expired`` sentences on those that hold no more.
+    ``table``: tell every look at the machines, and compare them. ``baseline``: a state to compare with.
     """
 
     select: tuple[str, ...] = ()
@@ -48,6 +57,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[Path, ...] = ()
     answers: Mapping[str, bool] = {}
     table: bool = False
+    expired: tuple[str, ...] = ()
+    baseline: Baseline | None = None
 
 
 DEFAULTS = Options()
@@ -61,10 +72,15 @@ def diagnose(
     What could not be read becomes a note. Raises UsageError for options that name no rule or no NCCL release.
     """
     rules = selected(catalogue.rules(options.rules), options)
-    case = read_all(items, progress=progress, stop=stop)
+    return judged(read_all(items, progress=progress, stop=stop), rules, options)[1]
+
+
+def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, model.Report]:
+    """The facts of a case, and the report on it."""
     view = view_of(case.job(), options.nccl)
     values = Values(view)
-    understood = bool(case.observations) or any(reading.observations for reading in case.readings)
+    looked = [_looked(look) for look in case.looks]
+    understood = any(each.has_facts for each in looked) or any(reading.observations for reading in case.readings)
     verdicts = judge_all(rules, view, values)
     diagnosis = conclude(verdicts, view, understood=understood)
     suspected: tuple[Suspected, ...] = ()
@@ -73,21 +89,54 @@ def diagnose(
         scales = scales_of(case, view, diagnosis.findings, verdicts, options.answers)
         suspected = suspects(rules, diagnosis.findings, scales, view)
         diagnosis = msgspec.structs.replace(diagnosis, faults=(*diagnosis.faults, *scales.faults))
-    report = build.report(diagnosis, suspected, view, values, _read(case, view.job, options))
+    report = build.report(diagnosis, suspected, view, values, _read(case, looked, view.job, options))
+    report = msgspec.structs.replace(report, expired=options.expired)
     if not options.table:
-        return report
-    from ncdiag.looks.judge import table  # most commands look at no machine
+        return view, report
+    from ncdiag.comparing import beside, groups  # most commands look at no machine
+    from ncdiag.comparing.values import of_hosts
+    from ncdiag.looks.judge import table
 
-    report = msgspec.structs.replace(report, looks=table(view, verdicts, diagnosis.findings, _not_seen(case)))
-    return msgspec.structs.replace(report, next_steps=next_steps(report))
+    shown, held = of_hosts(view), options.baseline
+    alike = groups.representatives(shown, view.hosts)
+    compared = groups.compare(shown, view.hosts)
+    report = msgspec.structs.replace(
+        report, looks=table(view, verdicts, diagnosis.findings, _not_seen(looked), alike),
+        comparison=compared.different, alike=compared.alike,
+        baseline=None if held is None else beside.baseline(held.source, view_of(held.case.job()), shown, view),
+    )  # fmt: skip
+    return view, msgspec.structs.replace(report, next_steps=next_steps(report))
 
 
-def _not_seen(case: Case) -> dict[str, list[str]]:
+def difference(before: tuple[str, Case], after: tuple[str, Case], options: Options = DEFAULTS) -> model.Difference:
+    """What differs between two inputs, each with its name; both are judged."""
+    from ncdiag.comparing import beside
+
+    rules = selected(catalogue.rules(options.rules), options)
+    (old, was), (new, now) = (judged(case, rules, options) for _, case in (before, after))
+    return beside.difference(beside.Judged(before[0], old, was), beside.Judged(after[0], new, now))
+
+
+class _Looked(NamedTuple):
+    """A look at a machine, with what its observations tell, asked for once: those of a thousand hosts are many."""
+
+    look: Look
+    hosts: Collection[str]
+    has_facts: bool
+    faults: tuple[str, ...]
+
+
+def _looked(look: Look) -> _Looked:
+    seen = look.observations()
+    return _Looked(look, {o.host for o in seen if o.host is not None}, bool(seen), not_declared(seen))
+
+
+def _not_seen(looked: Iterable[_Looked]) -> dict[str, list[str]]:
     """By host that was looked at, the phrases on what was not seen."""
     found: dict[str, list[str]] = {}
-    for look in case.looks:
-        for host in {o.host for o in look.observations() if o.host is not None}:
-            found.setdefault(host, []).extend(look.not_seen())
+    for each in looked:
+        for host in each.hosts:
+            found.setdefault(host, []).extend(each.look.not_seen())
     return found
 
 
@@ -156,16 +205,18 @@ def selected(rules: Iterable[Rule], options: Options) -> tuple[Rule, ...]:
     return tuple(r for r in rules if (not options.select or named(r, options.select)) and not named(r, options.ignore))
 
 
-def _read(case: Case, job: Job, options: Options) -> build.Read:
+def _read(case: Case, looked: Sequence[_Looked], job: Job, options: Options) -> build.Read:
     """What was read, for the report: machines first."""
-    looked = [_look_input(look.name, {o.host for o in look.observations()}, job) for look in case.looks]
-    kinds = {piece.kind for reading in case.readings for piece in reading.pieces}
-    kinds |= {kind for host in job.hosts for kind in host.complete}
+    complete = {host.name: host.complete for host in job.hosts}
+    inputs = [_look_input(each.look.name, each.hosts, complete) for each in looked]
+    unseen = [phrase for each in looked for phrase in each.look.not_seen()]
+    faults = [fault for reading in case.readings for fault in reading.faults]
+    kinds = {piece.kind for reading in case.readings for piece in reading.pieces}.union(*complete.values())
     return build.Read(
-        inputs=(*looked, *map(_input, (*case.texts, *case.printed))),
+        inputs=(*inputs, *map(_input, (*case.texts, *case.printed))),
         kinds=frozenset(kinds),
-        not_seen=(*(phrase for look in case.looks for phrase in look.not_seen()), *options.left_out),
-        faults=(*(fault for reading in case.readings for fault in reading.faults), *not_declared(case.observations)),
+        not_seen=tuple(dict.fromkeys([*unseen, *options.left_out])),
+        faults=tuple(dict.fromkeys([*faults, *(fault for each in looked for fault in each.faults)])),
         answered=tuple(options.answers),
     )
 
@@ -177,10 +228,10 @@ def _input(text: Reading | Unreadable) -> model.Input:
     return model.Input(text.source, sections, text.lines, text.unread_lines, text.notes)
 
 
-def _look_input(name: str, mine: Collection[str | None], job: Job) -> model.Input:
+def _look_input(name: str, hosts: Collection[str], complete: Mapping[str, Collection[str]]) -> model.Input:
     """What was read of a machine without any text: the kinds that were seen whole."""
     seen = [
-        model.SectionRef(kind, 0, 0, host.name)
-        for host in job.hosts if host.name in mine for kind in sorted(host.complete)
+        model.SectionRef(kind, 0, 0, host)
+        for host in sorted(hosts & complete.keys()) for kind in sorted(complete[host])
     ]  # fmt: skip
     return model.Input(name, tuple(seen))

@@ -44,15 +44,16 @@ ALLOWED = {
     "cluster": READING | {"machine"},
     "explaining": READING | {"differential", "engine", "knowledge"},
     "api": READING | {"machine", "diagnose", "report"},
-    "catalogue": KNOWLEDGE | {"engine", "fixes", "formats", "looks", "parsers"},
+    "catalogue": KNOWLEDGE | {"comparing", "engine", "fixes", "formats", "looks", "parsers"},
     "engine": KNOWLEDGE | {"knowledge"},
     "fixes": KNOWLEDGE | {"engine"},
     "differential": KNOWLEDGE | {"engine"},
     "report": KNOWLEDGE | {"catalogue", "engine", "fixes", "differential", "looks"},
     "looks": KNOWLEDGE | {"engine", "report"},
+    "comparing": KNOWLEDGE | {"engine", "report"},
     "redact": READING | {"machine", "report"},
     "lint": READING | {"catalogue", "engine", "fixes", "report", "diagnose"},
-    "diagnose": READING | {"catalogue", "differential", "engine", "fixes", "looks", "report"},
+    "diagnose": READING | {"catalogue", "comparing", "differential", "engine", "fixes", "looks", "report"},
 }
 """What each part of ncdiag may import besides itself; commands and cli may import everything."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from generate import large as generator
+from generate.fleet import ODDITIES, fleet
 from linear import assert_linear
 
-from ncdiag.diagnose import diagnose
+from ncdiag.diagnose import Options, diagnose
 from ncdiag.report import renderer
 from ncdiag.report.model import Report
 from ncdiag.sources.files import TextSource
@@ -64,3 +65,8 @@ def test_the_work_grows_with_the_ranks() -> None:
 def test_the_report_does_not_grow_with_the_ranks() -> None:
     few, many = (renderer("text")(judged(faulty_log(nodes)), width=100, colour=False) for nodes in (16, 128))
     assert many.count("\n") <= few.count("\n") + 15
+
+
+def test_a_check_grows_with_the_hosts() -> None:
+    """A rule that looks at each two hosts would fail: eight times as many hosts are 64 times as many pairs."""
+    assert_linear(lambda hosts: diagnose(hosts, Options(table=True)), lambda size: fleet(size, *ODDITIES), 20)

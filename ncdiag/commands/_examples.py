@@ -8,6 +8,7 @@ SHORT = {
     "check": "Judge this host.",
     "collect": "Pack what 'check' would read into one archive.",
     "completion": "Print a completion script for bash, zsh or fish.",
+    "diff": "Show what differs between two runs, hosts or bundles.",
     "explain": "Explain a rule, a line of a log, a variable, a code or a word.",
     "facts": "Print what was understood, as JSON; nothing is judged.",
     "lint": "Check the NCCL settings of launch commands and files.",
@@ -21,7 +22,7 @@ SHORT = {
 """The line of each command in ``ncdiag --help``: it fits beside the longest name on 80 columns."""
 
 _EXAMPLES = {
-    "check": ("ncdiag check", "ncdiag check --from node7.tar.gz", "ncdiag check --pid 4242 --format json"),
+    "check": ("ncdiag check", "ncdiag check --from node7.tar.gz", "ncdiag check n[1-8].tar.gz --baseline good.tar.gz"),
     "collect": (
         "ncdiag collect -o node7.tar.gz",
         "ncdiag collect --python > look.py",
@@ -32,6 +33,7 @@ _EXAMPLES = {
         'eval "$(ncdiag completion zsh)"      # in ~/.zshrc, after compinit',
         "ncdiag completion fish | source      # in ~/.config/fish/config.fish",
     ),
+    "diff": ("ncdiag diff good.log bad.log", "ncdiag diff monday.tar.gz today.tar.gz --format markdown"),
     "explain": (
         "ncdiag explain NCCL_IB_GID_INDEX --nccl 2.21.5",
         "ncdiag explain 'NET/IB : Got completion from peer 10.0.0.2 with error 12'",

@@ -11,6 +11,9 @@ from ncdiag.grades import SEVERITIES
 from ncdiag.looks.book import book
 from ncdiag.report.model import Finding, Report, Summary
 
+COMPARED = "hosts"
+"""The area that hosts are compared in."""
+
 
 def listing() -> str:
     """All looks, one a line below their area, with what each is compared with."""
@@ -44,6 +47,8 @@ def restricted(report: Report, areas: frozenset[str]) -> Report:
     names = {name for look in looks for name in look.findings}
     findings = tuple(finding for finding in report.findings if finding.name in names)
     answers = tuple(name for name in report.answers if name in names)
+    if COMPARED not in areas:
+        report = msgspec.structs.replace(report, comparison=(), alike=0)
     return msgspec.structs.replace(
         report, looks=looks, findings=findings, answers=answers, suspects=(), unknown=(), conflicts=(),
         summary=_summary(report.summary, findings),

@@ -103,14 +103,22 @@ class Options:
         site = config.load(self.config)
         if not self.config and not self.quiet and (foreign := config.passed_over()):
             say(f"{foreign} belongs to another user and was not used (--config {foreign} uses it)")
-        left_out = site.left_out(dt.datetime.now(tz=dt.timezone.utc).date())
+        today = dt.datetime.now(tz=dt.timezone.utc).date()
+        left_out = site.left_out(today)
         return diagnose.Options(
             select=tuple(self.select or site.select),
             ignore=(*(self.ignore or ()), *(item.rule for item in left_out)),
             left_out=tuple(item.told(site.file) for item in left_out if site.file),
             nccl=self.nccl,
             rules=(*site.packs(), *(self.rules or ())),
+            expired=site.expired(today),
         )
+
+    def good_state(self) -> Path | None:
+        """The baseline that the configuration names."""
+        from ncdiag import config
+
+        return config.load(self.config).good_state()
 
 
 Pid = Annotated[

@@ -43,6 +43,10 @@ def check(
     push: Push = False,
     ask_nccl: AskNccl = None,
     deltas: Deltas = False,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Show what differs from this saved state: a bundle, a tree or outputs."),
+    ] = None,
     partial: Annotated[
         bool,
         typer.Option("--partial", help="Write what was seen instead of judging it; 'ncdiag check --from' judges it."),
@@ -64,6 +68,7 @@ def check(
         for_people(f"{looks()}\n{listing()}", options.output)
         return 0
 
+    from ncdiag.commands._beside import saved
     from ncdiag.commands._looks import restricted, wanted
 
     areas = wanted(only or ())
@@ -91,7 +96,8 @@ def check(
 
         from ncdiag.diagnose import diagnose
 
-        asked = msgspec.structs.replace(options.judging(), table=True)
+        good = baseline or options.good_state()
+        asked = msgspec.structs.replace(options.judging(), table=True, baseline=saved(good) if good else None)
         return restricted(diagnose(machines(), asked), areas)
 
     if partial:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -23,7 +23,7 @@ def job(entities: Sequence[Entity], conflicts: Sequence[Conflict]) -> Job:
     grouped["Interface"] = with_log_interfaces(grouped)
     own = grouped.pop("Job", [])
     entities_of_ranks = grouped["Rank"]
-    parts = {kind: [f for e in g if (f := build(e)) is not None] for kind, g in grouped.items() if kind != "Rank"}
+    parts = {kind: list(_built(kind, found)) for kind, found in grouped.items() if kind != "Rank"}
     settings = parts.get("Setting", [])
     found_hosts = hosts(grouped, parts, settings)
     found_ranks = ranks(entities_of_ranks, settings, found_hosts)
@@ -37,6 +37,16 @@ def job(entities: Sequence[Entity], conflicts: Sequence[Conflict]) -> Job:
     }  # fmt: skip
     result = Job(conflicts=tuple(conflicts), complete=frozenset(said.pop("complete", ())), **lists)
     return _with_size(result, said)
+
+
+def _built(kind: str, entities: Iterable[Entity]) -> Iterator[Any]:
+    """The facts of one type; the entities of a large cluster are not kept beside them."""
+    for entity in entities:
+        fact = build(entity)
+        if kind != "Host":  # whose own fields are asked for once more
+            entity.release()
+        if fact is not None:
+            yield fact
 
 
 def _with_size(result: Job, said: Mapping[str, Any]) -> Job:

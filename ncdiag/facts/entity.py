@@ -20,29 +20,49 @@ T = TypeVar("T", bound=Fact)
 
 
 class Entity:
-    """One entity while it is being merged: values with the observation that each came from."""
+    """One entity while it is being merged: values with the observation that each came from.
+
+    Most entities of a large cluster are told once, so that what later observations gave is kept apart.
+    """
+
+    __slots__ = ("_first", "_later", "declared", "host", "key", "provenance", "values")
 
     def __init__(self, declared: Declared, host: str | None, key: tuple[Any, ...]) -> None:
         """Start empty."""
         self.declared, self.host, self.key = declared, host, key
         self.values: dict[str, Any] = {}
-        self.origins: dict[str, Observation] = {}
         self.provenance: dict[str, Span] = {}
+        self._first: Observation | None = None
+        self._later: dict[str, Observation] | None = None
 
     def add(self, observation: Observation, conflicts: list[model.Conflict]) -> None:
         """Take the fields of one more observation, without those that the type does not have."""
-        self.provenance.setdefault("", observation.span)
-        known, origins = self.declared.fields, self.origins
-        for name, value in observation.fields.items():
-            if name in origins:
-                self._put(name, value, observation, conflicts)
-            elif name in known:
-                self._set(name, value, observation)
+        known, span = self.declared.fields, observation.span
+        if self._first is None:
+            self._first = observation
+            self.values = {name: value for name, value in observation.fields.items() if name in known}
+            self.provenance = dict.fromkeys(("", *self.values), span)
+        else:
+            for name, value in observation.fields.items():
+                if name in self.values:
+                    self._put(name, value, observation, conflicts)
+                elif name in known:
+                    self._set(name, value, observation)
         for kind in observation.fields.get("complete", ()):
-            self.provenance.setdefault(f"complete:{kind}", observation.span)
+            self.provenance.setdefault(f"complete:{kind}", span)
+
+    def release(self) -> None:
+        """Forget the values, once the fact is built."""
+        self.values, self._first, self._later = {}, None, None
+
+    def _origin(self, name: str) -> Observation:
+        """The observation that a value came from."""
+        origin = self._later.get(name, self._first) if self._later is not None else self._first
+        assert origin is not None  # noqa: S101  (a value without an observation)
+        return origin
 
     def _put(self, name: str, value: Any, new: Observation, conflicts: list[model.Conflict]) -> None:  # noqa: ANN401
-        old, merge = self.origins[name], self.declared.merges.get(name)
+        old, merge = self._origin(name), self.declared.merges.get(name)
         if merge is None or merge is LATEST:
             if self.values[name] != value:
                 self._disagree(name, value, old, new, conflicts)
@@ -88,8 +108,10 @@ class Entity:
             self._set(name, kept, new)
 
     def _set(self, name: str, value: Any, observation: Observation) -> None:  # noqa: ANN401
+        if self._later is None:
+            self._later = {}
         self.values[name] = value
-        self.origins[name] = observation
+        self._later[name] = observation
         self.provenance[name] = observation.span
 
     @property
@@ -144,8 +166,10 @@ def _key_values(entity: Entity) -> Iterator[tuple[str, Any]]:
     """The parts of the key under the names of their fields; None is not a part."""
     for name, value in zip(entity.declared.key or (), entity.key, strict=False):
         if value is not None:
-            names = (name,) if isinstance(name, str) else name
-            yield next((one for one in names if fits(entity.declared.kind, one, value)), names[0]), value
+            if isinstance(name, str):
+                yield name, value
+            else:
+                yield next((one for one in name if fits(entity.declared.kind, one, value)), name[0]), value
 
 
 def _convert(fields: Mapping[str, Any], target: type[T]) -> T:

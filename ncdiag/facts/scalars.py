@@ -5,6 +5,7 @@ All comparisons are three-valued where a value can be a range: True, False or No
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import re
 
@@ -156,6 +157,7 @@ def nccl_bus_id(number: int) -> str:
     return f"{number >> 20:04x}:{number >> 12 & 0xFF:02x}:{number >> 4 & 0xFF:02x}.{number & 0xF}"
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def ip_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """Parse an address, dropping a ``%zone``; None when it is none."""
     try:

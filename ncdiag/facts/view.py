@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -16,6 +16,8 @@ from ncdiag.spans import Span
 
 if TYPE_CHECKING:
     from ncdiag.facts.derived import Derived
+
+T = TypeVar("T")
 
 Resolve = Callable[[str, str | None, VersionRange | None], dict[str, Any]]
 """(name, text or None when unset, NCCL version) -> the fields number, effective, default and valid of a Setting."""
@@ -45,6 +47,7 @@ class View:
         self._noting: list[dict[Span, None]] = []
         self._ranks: dict[str, list[Rank]] | None = None
         self._events: dict[str, dict[str | None, list[Event]]] | None = None
+        self._remembered: dict[tuple[Hashable, ...], Any] = {}
 
     def note(self, entity: Any, field: str = "") -> None:  # noqa: ANN401
         """Called by a derived function.
@@ -84,6 +87,13 @@ class View:
         if noting and (evidence := self._evidence[name].get(key)):
             noting[-1].update(dict.fromkeys(evidence))
         return value
+
+    def remembered(self, key: tuple[Hashable, ...], work: Callable[[], T]) -> T:
+        """What ``work`` gives, worked out once for each key: an answer on this job that notes no evidence."""
+        if key not in self._remembered:
+            self._remembered[key] = work()
+        found: T = self._remembered[key]
+        return found
 
     def host(self, name: str | None) -> Host | None:
         """The host of that name, None when it is unknown."""

@@ -39,8 +39,15 @@ def simulated() -> frozenset[str]:
 
 
 def prove(view: View, env: Mapping[str, str] | None = None, unset: Sequence[str] = ()) -> Proof:
-    """The proof of setting ``env`` and removing ``unset`` on all hosts; what changes nothing is not simulated."""
+    """The proof of setting ``env`` and removing ``unset`` on all hosts; what changes nothing is not simulated.
+
+    It is run once for all findings that offer the same.
+    """
     change = Change(dict(env or {}), tuple(unset))
+    return view.remembered(("proof", *change.env.items(), change.unset), lambda: _prove(view, change))
+
+
+def _prove(view: View, change: Change) -> Proof:
     names = [*change.env, *change.unset]
     parts: list[HostProof] = []
     for variables, simulate in _SIMULATIONS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -11,6 +12,7 @@ import msgspec
 from ncdiag.engine.fields import read
 from ncdiag.engine.results import Finding, Verdict
 from ncdiag.engine.templates import show
+from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Host
 from ncdiag.facts.view import View
 from ncdiag.looks.book import Area, Look, book
@@ -32,12 +34,19 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 def table(
-    view: View, verdicts: Iterable[Verdict], findings: Sequence[Finding], not_seen: Mapping[str, Sequence[str]]
-) -> tuple[model.Look, ...]:
-    """Every look at every host in ``not_seen``, area by area; other findings are at the end of theirs."""
+    view: View, verdicts: Iterable[Verdict], findings: Sequence[Finding], not_seen: Mapping[str, Sequence[str]],
+    alike: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[model.Look, ...]:  # fmt: skip
+    """Every look at every host in ``not_seen``, area by area; other findings are at the end of theirs.
+
+    ``alike`` names for a host another one for which NCCL chooses the same.
+    """
     seen = Seen(view, {verdict.rule.name: verdict for verdict in verdicts}, findings, not_seen)
     hosts = [host for host in view.job.hosts if host.name in not_seen]
-    told = {host.name: chosen(host, view) for host in hosts}
+    told: dict[str, Mapping[str, Told]] = {}
+    for host in hosts:
+        first = alike.get(host.name, host.name)
+        told[host.name] = told[first] if first in told else chosen(host, view)
     rows: list[model.Look] = []
     for area in book().area:
         for look in (look for look in book().look if look.area == area.name):
@@ -45,11 +54,23 @@ def table(
                 [_of_job(look, seen)] if look.job else [_of_host(look, host, told[host.name], seen) for host in hosts]
             )
         rows += _others(area, seen)
-    return tuple(rows)
+    return tuple(_folded(rows))
+
+
+def _folded(rows: Iterable[model.Look]) -> Iterator[model.Look]:
+    """Hosts that came to the same are one line, where the first of them is."""
+    alike: dict[model.Look, list[str]] = {}
+    for row in rows:
+        alike.setdefault(msgspec.structs.replace(row, host=""), []).append(row.host)
+    for row, hosts in alike.items():
+        named = [host for host in hosts if host]
+        yield msgspec.structs.replace(row, host=fold_hosts(named) if named else hosts[0], nhosts=len(named))
 
 
 def _of_host(look: Look, host: Host, told: Mapping[str, Told], seen: Seen) -> model.Look:
-    found = [f for f in seen.findings if f.rule.name in look.rules and (host.name in f.hosts or not f.hosts)]
+    found = [
+        f for f in seen.findings if f.rule.name in look.rules and (not f.where.hosts or host.name in f.where.hosts)
+    ]
     answer = told[look.choice] if look.choice is not None else Told(_shown(read(host, look.seen, seen.view)), "")
     row = model.Look(
         area=look.area, what=look.what, status="SKIP", host=host.name, seen=answer.seen or "",

@@ -27,6 +27,7 @@ _SIZE = re.compile(r"\bsize=(\d{1,15})([kmg]?)\b")
 _SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30}
 _INITS = ("systemd", "init", "openrc-init", "runit")
 _TRANSLATED = ("DMA", "DMA-FQ")  # Documentation/ABI/testing/sysfs-kernel-iommu_groups
+_OS_NAME, _OS_LENGTH = "PRETTY_NAME=", 100
 _CONF = ("arp_announce", "arp_filter", "arp_ignore", "rp_filter")
 _SYSCTLS = (
     *(f"kernel/{name}" for name in ("dmesg_restrict", "numa_balancing", "shmmax", "yama/ptrace_scope")),
@@ -36,6 +37,7 @@ _SYSCTLS = (
     *(f"net/ipv4/conf/{where}/{name}" for where in ("all", "default") for name in _CONF),
     "net/ipv6/conf/all/disable_ipv6",
     "vm/max_map_count",
+    "vm/nr_hugepages",
 )
 
 
@@ -86,10 +88,14 @@ def limits(tree: Tree) -> Iterator[Observation]:
 
 
 def kernel(tree: Tree) -> Iterator[Observation]:
-    """Kernel release, command line and sysctls."""
+    """Kernel release, command line and sysctls, and the operating system's own name."""
     for file, field in (("osrelease", "kernel_release"), ("arch", "cpu_arch")):  # arch: Linux 6.1 and later
         fields: dict[str, Any] = {field: tree.text(f"proc/sys/kernel/{file}")}
         yield from tree.told(f"proc/sys/kernel/{file}", "Host", **fields)
+    for text in tree.lines("etc/os-release") or ():  # os-release(5)
+        if text.startswith(_OS_NAME):
+            name = text.removeprefix(_OS_NAME).strip().strip("\"'")[:_OS_LENGTH]  # the shell's quotes
+            yield from tree.told("etc/os-release", "Host", text=text, os_release=name or None)
     line = hide_secrets(tree.text("proc/cmdline") or "") or None
     yield from tree.told("proc/cmdline", "Host", text=line, kernel_command_line=line)
     values = {

@@ -6,6 +6,7 @@ release (2.28.3) is dated to the minor release (2.28.0), so that a version known
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
@@ -75,6 +76,11 @@ def as_range(version: Version | VersionRange | None) -> VersionRange:
 
 def samples(version: Version | VersionRange | None, changes: Iterable[Version]) -> tuple[Version, ...]:
     """One version of the range for every way in which a function that changed at ``changes`` can behave within it."""
+    return _samples(version, tuple(changes))
+
+
+@functools.lru_cache(maxsize=4096)
+def _samples(version: Version | VersionRange | None, changes: tuple[Version, ...]) -> tuple[Version, ...]:
     bounds = as_range(version)
     return (bounds.low, *sorted({change for change in changes if bounds.low < change <= bounds.high}))
 

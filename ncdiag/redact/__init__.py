@@ -23,7 +23,7 @@ from ncdiag.redact.bundles import bundle_cleaned
 from ncdiag.redact.secret import WithoutSecrets
 from ncdiag.redact.spool import Spooled
 from ncdiag.redact.stand_ins import Redactor
-from ncdiag.report.model import Report
+from ncdiag.report.model import Difference, Report
 from ncdiag.sources.files import TextSource
 from ncdiag.sources.model import Text
 
@@ -32,6 +32,7 @@ __all__ = [
     "Redactor",
     "bundle_cleaned",
     "cleaned",
+    "difference_cleaned",
     "hosts_in",
     "names_of",
     "report_cleaned",
@@ -86,6 +87,16 @@ def report_cleaned(report: Report, key: bytes | None = None) -> Report:
     return structure_cleaned(report, redactor)
 
 
+def difference_cleaned(found: Difference) -> Difference:
+    """The answer of ``ncdiag diff`` with all its texts cleaned."""
+    folded = [found.before.hosts, found.after.hosts, *(change.hosts for change in found.changes)]
+    named = [name for text in folded for part in _FOLDED.findall(text) for name in expanded(part)]
+    texts = [text for change in found.changes for text in (change.before, change.after)]
+    redactor = Redactor([*named, *hosts_in([TextSource.of_bytes("values", "\n".join(texts).encode())])])
+    redactor.learn([*texts, found.before.source, found.after.source])
+    return structure_cleaned(found, redactor)
+
+
 def structure_cleaned(value: T, redactor: Redactor) -> T:
     """A msgspec structure (a report, the facts of a job) with all its texts cleaned."""
 
@@ -94,7 +105,12 @@ def structure_cleaned(value: T, redactor: Redactor) -> T:
             return redactor.text(part)
         if isinstance(part, list | tuple):
             return [clean(item) for item in part]
-        return {name: clean(item) for name, item in part.items()} if isinstance(part, dict) else part
+        return {name: _of(name, item) for name, item in part.items()} if isinstance(part, dict) else part
+
+    def _of(name: str, item: Any) -> Any:  # noqa: ANN401
+        """What a field holds; the names in a table of groups are values of the input."""
+        found = clean(item)
+        return {redactor.text(value): share for value, share in found.items()} if name == "groups" else found
 
     made: T = msgspec.convert(clean(msgspec.to_builtins(value)), type(value))
     return made

@@ -33,7 +33,7 @@ LIST_LIMIT = 160
 SHOWN_LAUNCHERS = 3
 """Launchers whose lines a person is shown; JSON has them all."""
 
-_HEADLINES = {
+HEADLINES = {
     "root-cause": "Root cause",
     "failed-cause-not-here": "Something is wrong; its cause is not in this input",
     "complaint-nothing-seen": "The problem you describe is not visible in this input",
@@ -51,7 +51,7 @@ HELP_WHEN_NOTHING = (
 
 def headline(report: Report) -> str:
     """The verdict in words."""
-    return _HEADLINES[report.summary.verdict]
+    return HEADLINES[report.summary.verdict]
 
 
 _TROUBLES = {
@@ -103,7 +103,7 @@ def first_to_fail(report: Report) -> list[tuple[str, str]]:
         at = f" ({place(moment.evidence[0])})" if moment.evidence and moment.what != "last" else ""
         lines.append((label, f"{moment.who or 'a process'}{at}: {moment.text}"))
     if groups > SHOWN_GROUPS:
-        lines.append(("", f"and {_count(groups - SHOWN_GROUPS, 'more group')} of ranks"))
+        lines.append(("", f"and {counted(groups - SHOWN_GROUPS, 'more group')} of ranks"))
     if any(label == "of the first" for label, _ in lines):
         lines.append(("order", "which of the first lines came first is not known: no timestamps, or too close ones"))
     return lines
@@ -120,7 +120,7 @@ def was_read(report: Report) -> list[str]:
     lines = [_input(item) for item in report.inputs[:shown]]
     rest = report.inputs[shown:]
     if rest:
-        lines.append(f"and {_count(len(rest), 'more input')} with {_count(sum(i.lines for i in rest), 'line')}")
+        lines.append(f"and {counted(len(rest), 'more input')} with {counted(sum(i.lines for i in rest), 'line')}")
     if report.summary.verdict == "nothing-understood":
         return lines
     return [*lines, job_read(report), *_told(report)]
@@ -132,8 +132,8 @@ def job_read(report: Report) -> str:
     if known.verdict == "nothing-understood":
         return ""
     job = [
-        f"{_count(known.nhosts, 'host')}{f' ({known.hosts})' if known.hosts else ''}" if known.nhosts else known.hosts,
-        _count(known.nranks, "rank") if known.nranks else "",
+        f"{counted(known.nhosts, 'host')}{f' ({known.hosts})' if known.hosts else ''}" if known.nhosts else known.hosts,
+        counted(known.nranks, "rank") if known.nranks else "",
         f"NCCL {known.nccl_version}" if known.nccl_version else "NCCL version unknown",
     ]
     return ", ".join(filter(None, job))
@@ -166,7 +166,7 @@ def _told(report: Report) -> list[str]:
 def _input(item: Input) -> str:
     kinds = ", ".join(_kinds(item)) or "nothing recognised"
     notes = "".join(f"; {note}" for note in item.notes)
-    length = f"{_count(item.lines, 'line')}; " if item.lines or not item.sections else ""
+    length = f"{counted(item.lines, 'line')}; " if item.lines or not item.sections else ""
     return f"{item.source}: {length}{kinds}{notes}"
 
 
@@ -279,7 +279,7 @@ def telling(finding: Finding) -> list[Evidence]:
 def more_evidence(finding: Finding, shown: int = EVIDENCE_LIMIT) -> str:
     """How much evidence is not shown, empty when all of it is."""
     rest = max(finding.evidence_count, len(finding.evidence)) - min(shown, len(finding.evidence))
-    return f"and {_count(rest, 'more line')}" if rest > 0 else ""
+    return f"and {counted(rest, 'more line')}" if rest > 0 else ""
 
 
 def remedies(report: Report, finding: Finding) -> tuple[list[Fix], list[str]]:
@@ -360,8 +360,9 @@ def disagreement(conflict: Conflict) -> str:
 def not_understood(report: Report) -> str:
     """How many lines nobody understood, empty when all were."""
     unread, lines = sum(i.unread_lines for i in report.inputs), sum(i.lines for i in report.inputs)
-    return f"{unread} of {_count(lines, 'line')} not understood" if unread else ""
+    return f"{unread} of {counted(lines, 'line')} not understood" if unread else ""
 
 
-def _count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """``1 line``, ``2 lines``."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

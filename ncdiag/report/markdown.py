@@ -19,7 +19,7 @@ _BACKTICKS = re.compile(r"`+")
 def render(report: Report, **_: object) -> str:
     """Markdown in which text of the input can neither format, link, mention nor embed anything."""
     lines = [f"**{digest.headline(report)}**", ""]
-    lines += [f"{_inline(line)}\n" for line in digest.complained(report)]
+    lines += [f"{inline(line)}\n" for line in digest.complained(report)]
     if report.summary.verdict == "nothing-understood":
         lines += [digest.HELP_WHEN_NOTHING, ""]
     first = digest.suspects_lead(report)
@@ -36,22 +36,23 @@ def render(report: Report, **_: object) -> str:
     lines += [*_timeline(report), *_looks(report)]
     if report.unknown:
         lines += ["**Could not be judged**", ""]
-        lines += [f"- {_inline(digest.ask(item))}" for item in report.unknown[: digest.SHOWN_ASKS]] + [""]
-    lines += [f"- Read: {_inline(line)}" for line in digest.was_read(report)]
-    lines += [f"- ncdiag failed: {_inline(digest.failed(fault))}" for fault in report.faults]
-    lines += [f"- Sources disagree: {_inline(digest.disagreement(c))}" for c in report.conflicts[: digest.SHOWN_ASKS]]
+        lines += [f"- {inline(digest.ask(item))}" for item in report.unknown[: digest.SHOWN_ASKS]] + [""]
+    lines += [f"- Read: {inline(line)}" for line in digest.was_read(report)]
+    lines += [f"- Order expired: {inline(text)}" for text in report.expired]
+    lines += [f"- ncdiag failed: {inline(digest.failed(fault))}" for fault in report.faults]
+    lines += [f"- Sources disagree: {inline(digest.disagreement(c))}" for c in report.conflicts[: digest.SHOWN_ASKS]]
     if report.ruled_out:
-        lines.append(f"- Ruled out: {_inline(digest.ruled_out(report))}")
+        lines.append(f"- Ruled out: {inline(digest.ruled_out(report))}")
     if report.summary.not_looked_at:
-        lines.append(f"- Not looked at: {_inline('; '.join(report.summary.not_looked_at))}")
+        lines.append(f"- Not looked at: {inline('; '.join(report.summary.not_looked_at))}")
     if digest.not_understood(report):
         lines.append(f"- {digest.not_understood(report)}")
     tool = report.tool
-    return _GAPS.sub("\n\n", "\n".join([*lines, "", f"({_inline(tool.name)} {_inline(tool.version)})", ""]))
+    return _GAPS.sub("\n\n", "\n".join([*lines, "", f"({inline(tool.name)} {inline(tool.version)})", ""]))
 
 
 def _timeline(report: Report) -> list[str]:
-    lines = [f"- {label or '...'}: {_inline(text)}" for label, text in digest.first_to_fail(report)]
+    lines = [f"- {label or '...'}: {inline(text)}" for label, text in digest.first_to_fail(report)]
     return ["**First to fail**", "", *lines, ""] if lines else []
 
 
@@ -61,29 +62,41 @@ def _looks(report: Report) -> list[str]:
     from ncdiag.report import table  # most reports have none
 
     rows = [(title, row) for title, rows in table.areas(report) for row in rows]
-    lines = [f"| {row.status} | {_inline(title)} | {_inline(row.what)} | {_inline(row.text)} |" for title, row in rows]
+    lines = [f"| {row.status} | {inline(title)} | {inline(row.what)} | {inline(row.text)} |" for title, row in rows]
     head = ["**Looked at**", "", "| | area | look | seen |", "| --- | --- | --- | --- |"]
-    return [*head, *lines, ""]
+    return [*head, *lines, "", *_compared(report)]
+
+
+def _compared(report: Report) -> list[str]:
+    """What differs between hosts, and from the baseline."""
+    from ncdiag.report import compared
+
+    lines = [f"- {one.weight}: {inline(compared.line(one))}" for one in report.comparison]
+    found = [f"**{inline(compared.heading(report))}**", "", *lines, ""] if compared.heading(report) else []
+    if report.baseline is not None:
+        lines = [f"- {one.weight}: {inline(compared.change(one))}" for one in report.baseline.changes]
+        found += [f"**{inline(compared.beside_heading(report.baseline))}**", "", *lines, ""]
+    return found
 
 
 def _suspects(report: Report) -> list[str]:
     lines = [f"**{digest.suspects_title(report)}**", ""] if report.suspects else []
     for number, suspect in enumerate(report.suspects, 1):
-        lines += [f"{number}. {_inline(digest.suspected(suspect))}"]
-        lines += [f"   - for: {_inline(digest.with_place(sign))}" for sign in suspect.supporting]
-        lines += [f"   - against: {_inline(digest.with_place(sign))}" for sign in suspect.against]
-        lines += [f"   - open: {_inline(text)}" for text in suspect.open]
-        lines += [f"   - decide: {_inline(digest.question(asked))}" for asked in suspect.decide[:1]]
-        lines += [f"   - fix: {_inline(digest.fix_in_short(fix, suspected=True))}" for fix in suspect.fixes]
+        lines += [f"{number}. {inline(digest.suspected(suspect))}"]
+        lines += [f"   - for: {inline(digest.with_place(sign))}" for sign in suspect.supporting]
+        lines += [f"   - against: {inline(digest.with_place(sign))}" for sign in suspect.against]
+        lines += [f"   - open: {inline(text)}" for text in suspect.open]
+        lines += [f"   - decide: {inline(digest.question(asked))}" for asked in suspect.decide[:1]]
+        lines += [f"   - fix: {inline(digest.fix_in_short(fix, suspected=True))}" for fix in suspect.fixes]
     return [*lines, ""] if lines else []
 
 
 def _finding(report: Report, finding: Finding) -> list[str]:
-    lines = [f"### {_inline(finding.title)}", "", f"{_inline(digest.label(finding))}"]
+    lines = [f"### {inline(finding.title)}", "", f"{inline(digest.label(finding))}"]
     if digest.where(finding):
-        lines[-1] += f" on {_inline(digest.where(finding))}"
+        lines[-1] += f" on {inline(digest.where(finding))}"
     if finding.why:
-        lines += ["", _inline(finding.why)]
+        lines += ["", inline(finding.why)]
     lines.append("")
     if finding.evidence:
         lines += ["Evidence:", *_fenced([_evidence(item.source, item.line, item.text) for item in finding.evidence])]
@@ -92,29 +105,29 @@ def _finding(report: Report, finding: Finding) -> list[str]:
     if len(fixes) < len(finding.fixes):
         lines += ["**Fix**: as above", ""]
     for fix in fixes:
-        lines += [f"**Fix**: {_inline(digest.fix_title(fix))}", ""]
+        lines += [f"**Fix**: {inline(digest.fix_title(fix))}", ""]
         for launcher, pasted in groupby(digest.paste_lines(fix), key=itemgetter(0)):
-            lines += [f"{_inline(launcher)}:", *_fenced([line for _, line in pasted])]
-        lines += [f"- {label}: {_inline(text)}" for label, text in digest.fix_notes(fix)] + [""]
+            lines += [f"{inline(launcher)}:", *_fenced([line for _, line in pasted])]
+        lines += [f"- {label}: {inline(text)}" for label, text in digest.fix_notes(fix)] + [""]
     for text in not_offered:
-        lines += [f"**Would not help**: {_inline(text)}", ""]
+        lines += [f"**Would not help**: {inline(text)}", ""]
     explained = digest.consequences(report, finding)
     if explained:
-        lines += ["It explains:", *(f"- {_inline(f'{item.name}: {item.title}')}" for item in explained), ""]
+        lines += ["It explains:", *(f"- {inline(f'{item.name}: {item.title}')}" for item in explained), ""]
     lines += [f"- {_reference(reference)}" for reference in finding.references]
     return [*lines, ""]
 
 
 def _reference(text: str) -> str:
     """A link when it is an address, else text."""
-    return f"<{one_line(text).replace('>', '%3E')}>" if text.startswith(("https://", "http://")) else _inline(text)
+    return f"<{one_line(text).replace('>', '%3E')}>" if text.startswith(("https://", "http://")) else inline(text)
 
 
 def _evidence(source: str, line: int, text: str) -> str:
     return f"{source}:{line}: {text}" if line else f"{source}: {text}"
 
 
-def _inline(text: str) -> str:
+def inline(text: str) -> str:
     """Text of the input between other text: what Markdown or a forge would act on is escaped."""
     return _SPECIAL.sub(r"\\\g<0>", one_line(text)).replace("@", "&#64;").replace("://", "&#58;//")
 

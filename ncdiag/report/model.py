@@ -12,6 +12,7 @@ import msgspec
 
 from ncdiag.facts.model import OrderedBy, Step
 from ncdiag.grades import Confidence, Severity
+from ncdiag.report.differences import Beside, Change, Comparison
 
 SCHEMA_VERSION = 1
 EVIDENCE_LIMIT = 5
@@ -283,6 +284,8 @@ class RuledOut(Part, frozen=True):
 class Look(Part, frozen=True, kw_only=True):
     """A line of the table of ``check``: what was looked at on ``host`` (empty: on all together) and what it came to.
 
+    Hosts that came to the same are one line: ``host`` is folded (``node[1-3]``), ``nhosts`` counts them.
+
     ``PASS`` only where something was seen and a rule compared it, ``SKIP`` where not, for the reason in ``why``; beside
     a ``WARN`` or ``FAIL`` that is what is wrong. ``findings`` are the names of those that rest on it, notes as well.
     """
@@ -295,6 +298,34 @@ class Look(Part, frozen=True, kw_only=True):
     expected: str = ""
     why: str = ""
     findings: tuple[str, ...] = ()
+    nhosts: int = 0
+
+
+class Side(Part, frozen=True, kw_only=True):
+    """One of two inputs: its ``source``, what was read of it, and what it came to."""
+
+    source: str
+    verdict: Verdict
+    hosts: str = ""
+    nhosts: int = 0
+    nranks: int | None = None
+    nccl_version: str | None = None
+
+
+class Difference(Part, frozen=True, kw_only=True):
+    """The answer of ``ncdiag diff``: ``before`` and ``after`` are the two inputs, see `Beside` for the rest.
+
+    ``matters``: one of the changes is of high or medium weight.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    tool: Tool
+    before: Side
+    after: Side
+    matters: bool = False
+    changes: tuple[Change, ...] = ()
+    equal: int = 0
+    one_sided: int = 0
 
 
 class Report(Part, frozen=True, kw_only=True):
@@ -305,6 +336,8 @@ class Report(Part, frozen=True, kw_only=True):
     ``timeline``: who failed first, where several ranks or hosts speak and something failed.
     ``ruled_out``: where something goes wrong, what its cause is not.
     ``faults``: what ncdiag itself failed at, and left out. ``looks``: every look at a machine, where ``check`` asked.
+    ``comparison``: in what several hosts differ, ``alike`` in how many things they do not, where ``check`` asked.
+    ``baseline``: what differs from a saved state. ``expired``: sentences about standing orders that hold no more.
     ``next_steps``: what to do next, the most useful first.
     """
 
@@ -323,4 +356,8 @@ class Report(Part, frozen=True, kw_only=True):
     faults: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     looks: tuple[Look, ...] = ()
+    comparison: tuple[Comparison, ...] = ()
+    alike: int = 0
+    baseline: Beside | None = None
+    expired: tuple[str, ...] = ()
     next_steps: tuple[NextStep, ...] = ()

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ncdiag.report import digest
 from ncdiag.report.model import Evidence, Finding, Fix, NextStep, Report, Suspect
 from ncdiag.report.next_steps import leading, worth_showing
-from ncdiag.report.page import COLOURS, Page, Piece
+from ncdiag.report.page import COLOURS, Page
 from ncdiag.report.sanitize import one_line
 
 ROWS = 23
@@ -20,6 +20,12 @@ ROWS = 23
 PASTED = 3
 """Lines to paste of one fix."""
 SUSPECTS = 3
+FEW = 3
+"""Hosts whose whole table is shown above the answer."""
+SHOWN = 10
+"""Differences between few hosts that are shown above the answer."""
+OF_MANY = ((10, 2), (6, 5), (4, 7), (2, 7))
+"""Differences between many hosts above the answer, and how short the answer may become for them: see `_Layout`."""
 NOTES = 2
 """Notes that are told where there is nothing else."""
 _SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])")
@@ -34,24 +40,42 @@ _HEADLINES = {
 
 
 def lay_out(page: Page, report: Report) -> None:
-    """Put the answer on the page, as fully as it fits, below the table of looks if there is one."""
-    looks = _looks(page.width, report)
-    for level in range(_Layout.LAST + 1):
-        made = Page(page.width)
-        _Layout(made, report, level).put()
-        if made.rows <= ROWS or level == _Layout.LAST:
-            page.lines = [*looks, *made.lines]
-            return
+    """Put the answer on the page, as fully as it fits, below the table of looks if there is one.
+
+    Of many hosts the table has no place: a few lines say what is wrong, and in what they differ.
+    """
+    many = max((look.nhosts for look in report.looks), default=0) > FEW
+    for most, levels in OF_MANY if many else ((0, _Layout.LAST),):
+        above = _of_many(page.width, report, most) if many else _looks(page.width, report)
+        for level in range(levels + 1):
+            made = Page(page.width)
+            _Layout(made, report, level).put()
+            page.lines = [*above.lines, *made.lines]
+            if made.rows + (above.rows if many else 0) <= ROWS:
+                return
 
 
-def _looks(width: int, report: Report) -> list[list[Piece]]:
-    """The lines of the table: the answer is what is left on the terminal."""
+def _looks(width: int, report: Report) -> Page:
+    """The lines of the table, and what differs: the answer is what is left on the terminal."""
     page = Page(width)
     if report.looks:
-        from ncdiag.report import table  # most reports have none
+        from ncdiag.report import compared, table  # most reports have none
 
         table.write(page, report)
-    return page.lines
+        compared.write_short(page, report, SHOWN)
+        page.blank()
+    return page
+
+
+def _of_many(width: int, report: Report, most: int) -> Page:
+    """How often which look came to what on many hosts, and in what they differ, in so many lines at most."""
+    from ncdiag.report import compared, table
+
+    page = Page(width)
+    page.line(table.counts(report), first="Looked at: ")
+    compared.write_short(page, report, most)
+    page.blank()
+    return page
 
 
 class _Layout:
@@ -157,6 +181,7 @@ class _Layout:
         others = [f for f in digest.roots(self.report) if f not in told]
         if others:
             self._list([*dict.fromkeys(f.name for f in others)], "Also found: ")
+        self._list(self.report.expired, "Order expired: ")
         for fault in self.report.faults[:1]:
             self.page.line(digest.failed(fault), first="NCDIAG FAILED: ")
         self.page.line(_read(self.report, self.page.width - len("Read: ")), first="Read: ")

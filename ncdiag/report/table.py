@@ -1,4 +1,4 @@
-"""The table of looks as people read it: a line for each, with hosts that came to the same folded into one."""
+"""The table of looks as people read it: a line for each, and for all hosts that came to the same."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple, Protocol
 
-from ncdiag.facts.fold import fold_hosts
 from ncdiag.looks.book import book
 from ncdiag.report.model import Look, Report, Status
 
 STYLES: dict[Status, str] = {"PASS": "green", "WARN": "bold yellow", "FAIL": "bold red", "SKIP": "dim"}
 SEEN_LIMIT = 160
 """Characters of a value that are shown."""
+VALUES = 3
+"""Values of one look on several hosts that are shown."""
 
 
 class Row(NamedTuple):
@@ -36,7 +37,7 @@ class Page(Protocol):
 def areas(report: Report) -> Iterator[tuple[str, list[Row]]]:
     """The title of each area that has lines, and the lines."""
     titles = {area.name: area.title for area in book().area}
-    several = len({look.host for look in report.looks if look.host}) > 1
+    several = len({look.host for look in report.looks if look.host}) > 1 or any(k.nhosts > 1 for k in report.looks)
     for area, looks in groupby(report.looks, key=lambda look: look.area):
         yield titles.get(area, area), list(_rows(list(looks), several=several))
 
@@ -59,13 +60,17 @@ def write(page: Page, report: Report) -> None:
 
 
 def _rows(looks: Sequence[Look], *, several: bool) -> Iterator[Row]:
-    alike: dict[tuple[str, Status, str], list[str]] = {}
+    """A line for each value of a look; of many values that came to the same, one line in all."""
+    alike: dict[tuple[str, Status], list[Look]] = {}
     for look in looks:
-        alike.setdefault((look.what, look.status, _text(look)), []).append(look.host)
-    for (what, status, text), hosts in alike.items():
-        named = [host for host in hosts if host]
-        where = f" on {fold_hosts(named)}" if several and named else ""
-        yield Row(status, f"{what}{where}", text)
+        alike.setdefault((look.what, look.status), []).append(look)
+    for (what, status), found in alike.items():
+        if several and len(found) > VALUES:
+            hosts = sum(look.nhosts for look in found)
+            yield Row(status, f"{what} on {hosts} hosts", f"{_text(found[0])}; {len(found) - 1} other values")
+            continue
+        for look in found:
+            yield Row(status, f"{what} on {look.host}" if several and look.host else what, _text(look))
 
 
 def _text(look: Look) -> str:

@@ -21,9 +21,10 @@ def lay_out(page: Page, report: Report) -> None:
     _findings(page, report)
     _timeline(page, report)
     if report.looks:
-        from ncdiag.report import table  # most reports have none
+        from ncdiag.report import compared, table  # most reports have none
 
         table.write(page, report)
+        compared.write(page, report)
     _tail(page, report)
 
 
@@ -181,6 +182,8 @@ def _tail(page: Page, report: Report) -> None:
         page.blank()
     for conflict in report.conflicts[: digest.SHOWN_ASKS]:
         page.put(digest.disagreement(conflict), first="Sources disagree: ", rest="  ", lead="bold")
+    for text in report.expired:
+        page.put(text, first="Order expired: ", rest="  ", lead="bold")
     for fault in report.faults:
         page.put(digest.failed(fault), first="NCDIAG FAILED: ", rest="  ", lead="bold")
     if report.ruled_out:

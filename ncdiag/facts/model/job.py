@@ -42,7 +42,8 @@ class Host(Fact, frozen=True, kw_only=True):
     nvidia-smi counts, ``gpus_queried`` when it looked, as printed. ``cpu_governors`` counts processors by frequency
     governor; ``capabilities`` are those of the process that looked (``IPC_LOCK``); ``oom_kills`` counts the processes
     that the kernel killed in its control group, ``memory_limit_bytes`` is that group's limit;
-    ``packet_filters`` are the tables of iptables that exist. ``kernel_release`` as ``uname -r`` prints it;
+    ``packet_filters`` are the tables of iptables that exist. ``kernel_release`` as ``uname -r`` prints it,
+    ``os_release`` is the name that the operating system gives itself;
     ``cpu_arch`` in the kernel's words (``x86_64``, ``aarch64``), ``cpu_vendor`` as CPUID tells it (``AuthenticAMD``).
     ``machine`` is the maker's name of it. ``cpu_limit`` is the share of processors that the control group may use (2.5:
     two and a half), ``own_namespaces`` the kinds of namespace (``pid``, ``ipc``) that are not the machine's own.
@@ -115,6 +116,7 @@ class Host(Fact, frozen=True, kw_only=True):
     listening_ports: tuple[int, ...] | None = None
     packet_filters: tuple[str, ...] | None = None
     kernel_release: str | None = None
+    os_release: str | None = None
     cpu_arch: str | None = None
     cpu_vendor: str | None = None
     machine: str | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ncdiag.facts.model import Gid, Port
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.rdma import is_active, is_roce
@@ -31,13 +33,14 @@ def _host(name: str, view: View, change: Change) -> list[HostProof]:
         return [HostProof(name, "proved", text)]
     if not any(port.gids for port in ports):
         return [HostProof(name, "not-simulated", f"{name}'s GID tables were not seen", (f"show_gids (on {name})",))]
-    return [_port(view, name, port, change) for port in ports if port.gids or port.gids_complete]
+    changed = settings(view, name, change)
+    return [_port(view, name, port, changed) for port in ports if port.gids or port.gids_complete]
 
 
-def _port(view: View, name: str, port: Port, change: Change) -> HostProof:
+def _port(view: View, name: str, port: Port, changed: Mapping[str, str]) -> HostProof:
     ask = (f"show_gids (on {name}, whole)",)
     where = f"{name} {port.hca}"
-    choice = chosen.gid(port, view, settings(view, name, change), view.version(view.host(name)))
+    choice = chosen.gid(port, view, changed, view.version(view.host(name)))
     if not choice.known:
         why = choice.reasons[0].text if choice.reasons else "the table was not seen"
         text = f"which entry {release(view, name)} takes on {where} is not certain ({why})"

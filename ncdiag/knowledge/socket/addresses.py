@@ -13,6 +13,7 @@ from ncdiag.facts.vocabulary.addresses import CONNECT_FAILURES, peer_ip
 from ncdiag.facts.vocabulary.interfaces import ip as ip_of
 from ncdiag.facts.vocabulary.interfaces import is_link_local, is_loopback, is_virtual
 from ncdiag.knowledge.socket.choice import inside_reason, own_choice
+from ncdiag.knowledge.socket.reach import Meeting, Waiting
 
 _WIDEST = 16
 """Bits of the largest network that hosts of a job usually share."""
@@ -39,39 +40,27 @@ def unrouted_peers(host: Host, view: View) -> tuple[str, ...] | None:
         return unreached or (() if asked.keys() >= wanted and (answers or not _wants_any(host, view)) else None)
     networks = [(network, False) for network in own]
     networks += [(route.destination, bool(route.refuses)) for route in host.routes]
-    peers = _peers(host, view)
-    lost = [ip for ip in peers if ip not in asked and not _is_sent(ip, networks)]
-    for ip in lost:
-        view.note(*peers[ip])
+    known = meeting(view.job, view)
+    peers = {ip: other for ip in known.lost(networks) if ip not in asked and (other := known.other(ip, host.name))}
+    for peer in peers.values():
+        view.note(peer.fact, peer.field)
     refusing = [
-        route for route in host.routes if route.refuses and any(_is_inside(ip, route.destination) for ip in lost)
+        route for route in host.routes if route.refuses and any(_is_inside(ip, route.destination) for ip in peers)
     ]
-    for route in (refusing or host.routes)[:1] if lost else ():
+    for route in (refusing or host.routes)[:1] if peers else ():
         view.note(route)
-    return tuple(lost) if peers else None
+    return tuple(peers) if known.hosts - {host.name} else None
 
 
-def _is_sent(ip: str, networks: list[tuple[str, bool]]) -> bool:
-    """Does the narrowest of the networks that hold the address pass on what is sent there? False without any."""
-    every = "::/0" if ":" in ip else "0.0.0.0/0"
-    holding = [
-        (ipaddress.ip_network(every if network == "default" else network, strict=False).prefixlen, not refuses)
-        for network, refuses in networks if _is_inside(ip, every if network == "default" else network)
-    ]  # fmt: skip
-    return max(holding, default=(0, False))[1]
-
-
-def _peers(host: Host, view: View) -> dict[str, tuple[Rank | Interface, str]]:
-    """By address, what says where another host waits: a rank of it, else NCCL's choice there before any job ran."""
-    found: dict[str, tuple[Rank | Interface, str]] = {
-        ip: (rank, "bootstrap_interface")
-        for ip, rank in bootstrap_ranks(view.job, view).items()
-        if rank.host != host.name
-    }
-    for ip, interface in chosen_addresses(view.job, view).items():
-        if interface.host != host.name:
-            found.setdefault(ip, (interface, "addresses"))
-    return found
+@derived
+def meeting(job: Job, view: View) -> Meeting:
+    """Where hosts wait: at the address of a rank, else at NCCL's choice there before any job ran."""
+    waiting: dict[str, list[Waiting]] = {}
+    for ip, rank in bootstrap_ranks(job, view).items():
+        waiting.setdefault(ip, []).append(Waiting(rank.host, rank, "bootstrap_interface"))
+    for ip, interface in chosen_addresses(job, view).items():
+        waiting.setdefault(ip, []).append(Waiting(interface.host, interface, "addresses"))
+    return Meeting(waiting)
 
 
 @derived

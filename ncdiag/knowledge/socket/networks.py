@@ -2,64 +2,69 @@
 
 from __future__ import annotations
 
-import ipaddress
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Address, Interface, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import ip, leads_out
 from ncdiag.knowledge.socket.choice import own_choice
+from ncdiag.knowledge.socket.reach import Network, parsed
 
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+Placed = tuple[Interface, Network]
+"""An interface, and a network in which it has an address."""
 
 
 @derived
 def prefix_difference(job: Job, view: View) -> str:
     """``eth0 of n1 is in 10.5.0.0/24, eth0 of n2 in 10.5.0.0/16``; empty where hosts agree on their networks.
 
-    Compared are interfaces of one name, and those over which the ranks would meet.
+    Compared are interfaces of one name, and those over which the ranks would meet. Networks that differ and share an
+    address are one inside the other, so that each is looked for among those that hold it.
     """
     placed = list(_placed(job, view))
-    for place, (one, left) in enumerate(placed):
-        for other, right in placed[place + 1 :]:
-            if one.host != other.host and _are_peers(one, other, view) and _disagree(left, right):
-                view.note(one, "addresses")
-                view.note(other, "addresses")
-                return f"{one.name} of {one.host} is in {left[1]}, {other.name} of {other.host} in {right[1]}"
-    return ""
+    groups: dict[str | None, dict[Network, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for number, (interface, network) in enumerate(placed):
+        groups[interface.name][network].append(number)
+        host = view.host(interface.host)
+        if host is not None and any(chosen is interface for chosen in own_choice(host, view) or ()):
+            groups[None][network].append(number)
+    pairs = (pair for networks in groups.values() for pair in _nested(networks, placed))
+    found = min(pairs, default=None)
+    if found is None:
+        return ""
+    (one, mine), (other, theirs) = (placed[number] for number in found)
+    view.note(one, "addresses")
+    view.note(other, "addresses")
+    return f"{one.name} of {one.host} is in {mine}, {other.name} of {other.host} in {theirs}"
 
 
-def _placed(job: Job, view: View) -> Iterator[tuple[Interface, tuple[Address, Network]]]:
+def _nested(networks: Mapping[Network, Sequence[int]], placed: Sequence[Placed]) -> Iterator[tuple[int, int]]:
+    """The first pair of interfaces of two hosts, for each two networks of which one is inside the other."""
+    lengths = {(network.version, network.prefixlen) for network in networks}
+    for inner, members in networks.items():
+        for version, length in lengths:
+            outer = inner.supernet(new_prefix=length) if version == inner.version and length < inner.prefixlen else None
+            others = networks.get(outer, ()) if outer is not None else ()
+            hosts = {placed[number][0].host: number for number in reversed(members)}
+            first = next((n for n in others if set(hosts) - {placed[n][0].host}), None)
+            if first is not None:
+                mine = min(number for host, number in hosts.items() if host != placed[first][0].host)
+                yield min(first, mine), max(first, mine)
+
+
+def _placed(job: Job, view: View) -> Iterator[Placed]:
     for host in job.hosts:
         for interface in host.interfaces:
             for address in interface.addresses or () if leads_out(interface, view) else ():
                 network = _network(address)
                 if network is not None and not network.is_link_local:
-                    yield interface, (address, network)
+                    yield interface, network
 
 
 def _network(address: Address) -> Network | None:
-    if address.prefix_len is None:
-        return None
-    try:
-        return ipaddress.ip_network(f"{address.ip.split('%')[0]}/{address.prefix_len}", strict=False)
-    except ValueError:
-        return None
-
-
-def _are_peers(one: Interface, other: Interface, view: View) -> bool:
-    chosen = all(i in (own_choice(host, view) or ()) for i in (one, other) if (host := view.host(i.host)) is not None)
-    return chosen or one.name == other.name
-
-
-def _disagree(left: tuple[Address, Network], right: tuple[Address, Network]) -> bool:
-    """Is one address in the network of the other, and the networks differ?"""
-    (one, mine), (other, theirs) = left, right
-    if mine == theirs or mine.version != theirs.version:
-        return False
-    inside = ipaddress.ip_address(one.ip) in theirs or ipaddress.ip_address(other.ip) in mine
-    return bool(inside)
+    return None if address.prefix_len is None else parsed(f"{address.ip.split('%')[0]}/{address.prefix_len}")
 
 
 @derived

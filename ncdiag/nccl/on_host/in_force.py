@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -29,8 +30,10 @@ class InForce(msgspec.Struct, frozen=True):
 
 
 def settings_of(host: Host, view: View) -> dict[str, str]:
-    """The NCCL variables that are set on a host, as the selection functions take them."""
-    return in_force(host, view, view.version(host)).values
+    """The NCCL variables that are set on a host, as the selection functions take them; not to be changed."""
+    if view.hosts.get(host.name) is not host:
+        return in_force(host, view, view.version(host)).values
+    return view.remembered(("settings", host.name), lambda: in_force(host, view, view.version(host)).values)
 
 
 def in_force(host: Host, view: View, version: AnyVersion, env: Mapping[str, str] | None = None) -> InForce:
@@ -47,14 +50,16 @@ def in_force(host: Host, view: View, version: AnyVersion, env: Mapping[str, str]
         elif name in (env or {}) or set_ones.get(name) is None or set_ones[name].origin != CONF:
             text = f"the {setting.text} of {where} does not count: the environment sets it"
             reasons.append(Reason(name, text, "environment first", conf.SOURCE))
-    return InForce(values, (*reasons, *_misread(values, version)))
+    return InForce(values, (*reasons, *_misread(tuple(values.items()), version)))
 
 
 def _of_files(
     host: Host, view: View, values: Mapping[str, str], version: AnyVersion, reasons: list[Reason]
 ) -> Iterator[Setting]:
     """The settings of the conf files that the release reads, in its order; the first of a name is in force."""
-    told = [s for s in conf_settings_told(view.job, view) if s.host in {host.name, None}]
+    everywhere = conf_settings_told(view.job, view)
+    by_host = view.remembered(("conf files",), lambda: _by_host(everywhere))
+    told = [everywhere[place] for place in sorted((*by_host.get(host.name, ()), *by_host.get(None, ())))]
     if not told:
         return
     named = values.get(_ELSE)
@@ -74,6 +79,14 @@ def _of_files(
     yield from (s for s in told if s.file in {conf.SYSTEM_FILE, None})
 
 
+def _by_host(settings: Sequence[Setting]) -> dict[str | None, list[int]]:
+    """The places of the settings, by host."""
+    found: dict[str | None, list[int]] = {}
+    for place, setting in enumerate(settings):
+        found.setdefault(setting.host, []).append(place)
+    return found
+
+
 def _is_home(file: str | None) -> bool:
     return file is not None and file.endswith(_HOME_FILE)
 
@@ -85,10 +98,15 @@ def _is_user_file(file: str | None, instead: str | None, homes: Sequence[str | N
     return _is_home(file) and len(homes) == 1
 
 
-def _misread(values: Mapping[str, str], version: AnyVersion) -> Iterator[Reason]:
-    """Values that NCCL does not read as their writer must have meant them."""
+@functools.lru_cache(maxsize=256)
+def _misread(values: tuple[tuple[str, str], ...], version: AnyVersion) -> tuple[Reason, ...]:
+    """Values that NCCL does not read as their writer must have meant them; most hosts have equal ones."""
+    return tuple(_reasons(values, version))
+
+
+def _reasons(values: Iterable[tuple[str, str]], version: AnyVersion) -> Iterator[Reason]:
     exact = versions.LATEST_READ if version is None else version
-    for name, text in values.items():
+    for name, text in values:
         known, wrong = environment.variables().get(name), of_value(name, text, exact)
         if known is None:
             continue

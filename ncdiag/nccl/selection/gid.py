@@ -6,6 +6,7 @@ v2.21.5-1, where the choice began; NCCL_PARAM(IbGidIndex) in every tag before.
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 from collections.abc import Iterable, Mapping
 
@@ -22,6 +23,11 @@ SOURCE = "src/transport/net_ib/connect.cc:298 (v2.30.7-1)"
 SOURCE_BLIND = "src/transport/net_ib.cc:80 (v2.20.5-1)"
 CHANGES = (versions.GID_CHOICE, versions.GID_FLID)
 IPV4, IPV6 = 4, 6
+_READ = (
+    "NCCL_IB_GID_INDEX", "NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE", "NCCL_IB_ROCE_VERSION_NUM",
+    "NCCL_IB_ROUTABLE_FLID_GID_INDEX",
+)  # fmt: skip
+"""The variables that decide."""
 
 _MAPPED = ipaddress.ip_network("::ffff:0:0/96")
 _MAPPED_MULTICAST = ipaddress.ip_network("ff0e::ffff:0:0/96")
@@ -44,23 +50,35 @@ class GidChoice(msgspec.Struct, frozen=True):
 
 
 class _Entry(msgspec.Struct, frozen=True):
-    """What is known of a table entry; None is unknown. ``ip`` is the whole GID as an IPv6 address."""
+    """What the choice looks at in a table entry, so that equal tables are searched once; None is unknown.
+
+    ``family``: IPv4 for mapped addresses, IPv6 for all others, the empty entry included (getGidAddrFamily).
+    ``valid``: neither empty nor link-local (validGid). ``flid``: bytes 4 and 5 are not 0. ``ip`` is the whole GID as an
+    IPv6 address, where the variables ask for a range of addresses.
+    """
 
     index: int
-    ip: ipaddress.IPv6Address | None
-    version: int | None
+    family: int | None = None
+    valid: bool | None = None
+    flid: bool | None = None
+    version: int | None = None
+    ip: ipaddress.IPv6Address | None = None
 
-    @property
-    def family(self) -> int | None:
-        """IPv4 for mapped addresses, IPv6 for all others, the empty entry included (getGidAddrFamily)."""
-        if self.ip is None:
-            return None
-        return IPV4 if self.ip in _MAPPED or self.ip in _MAPPED_MULTICAST else IPV6
 
-    @property
-    def valid(self) -> bool | None:
-        """Neither empty nor link-local (validGid)."""
-        return None if self.ip is None else int(self.ip) != 0 and self.ip not in _LINK_LOCAL
+def _empty(index: int) -> _Entry:
+    return _Entry(index, family=IPV6, valid=False, flid=False, ip=ipaddress.IPv6Address(0))
+
+
+class _Table(msgspec.Struct, frozen=True):
+    """The table of a port and its link layer; ``whole``: entries that are not in it are empty."""
+
+    layer: str | None
+    whole: bool
+    entries: tuple[_Entry, ...]
+
+    def at(self, index: int) -> _Entry | None:
+        """The entry of that index, None where the table does not have it."""
+        return next((entry for entry in self.entries if entry.index == index), None)
 
 
 class _Wanted(msgspec.Struct, frozen=True):
@@ -86,7 +104,23 @@ def gid_index(port: Port, settings: Mapping[str, str], version: Version | Versio
     default) chooses. InfiniBand ports look at no index of the user since 2.22.3. A table that was not seen whole,
     entries without type or address, an unknown link layer: answered only where all possibilities agree.
     """
-    answers = {exact: _at(port, settings, exact) for exact in versions.samples(version, CHANGES)}
+    ranged = bool(settings.get("NCCL_IB_ADDR_RANGE"))
+    entries = tuple(_entry_of(gid, keep_ip=ranged) for gid in port.gids)
+    table = _Table(port.link_layer, bool(port.gids_complete), entries)
+    read = tuple((name, settings[name]) for name in _READ if name in settings)
+    answer = _of_table(table, read, version)
+    if not answer.known:
+        return answer
+    return msgspec.structs.replace(answer, entry=next((gid for gid in port.gids if gid.index == answer.index), None))
+
+
+@functools.lru_cache(maxsize=1024)
+def _of_table(
+    table: _Table, read: tuple[tuple[str, str], ...], version: Version | VersionRange | None
+) -> GidChoice:  # fmt: skip
+    """The choice without its entry: most ports of a cluster have equal tables."""
+    settings = dict(read)
+    answers = {exact: _at(table, settings, exact) for exact in versions.samples(version, CHANGES)}
     found = {answer.index if answer.known else None for answer in answers.values()}
     if len(found) == 1:
         return list(answers.values())[-1]
@@ -97,17 +131,17 @@ def gid_index(port: Port, settings: Mapping[str, str], version: Version | Versio
     return _unknown(candidates, (reason, *dict.fromkeys(told)))
 
 
-def _at(port: Port, settings: Mapping[str, str], version: Version) -> GidChoice:
-    if version >= versions.GID_FLID and port.link_layer != "Ethernet":
-        infiniband = _infiniband(port, settings)
-        if port.link_layer == "InfiniBand":
+def _at(table: _Table, settings: Mapping[str, str], version: Version) -> GidChoice:
+    if version >= versions.GID_FLID and table.layer != "Ethernet":
+        infiniband = _infiniband(table, settings)
+        if table.layer == "InfiniBand":
             return infiniband
-        roce = _roce(port, settings, version)
+        roce = _roce(table, settings, version)
         if infiniband.known and roce.known and infiniband.index == roce.index:
             return roce
         reason = Reason("", "whether the port is InfiniBand or Ethernet is not known", "not known", SOURCE)
         return _unknown((infiniband.index, roce.index), (reason, *roce.reasons))
-    return _roce(port, settings, version)
+    return _roce(table, settings, version)
 
 
 def _number(settings: Mapping[str, str], name: str, version: Version) -> int:
@@ -117,28 +151,28 @@ def _number(settings: Mapping[str, str], name: str, version: Version) -> int:
     return number if number is not None else default if isinstance(default, int) else 0
 
 
-def _infiniband(port: Port, settings: Mapping[str, str]) -> GidChoice:
+def _infiniband(table: _Table, settings: Mapping[str, str]) -> GidChoice:
     """2.22.3 and later: the entry NCCL_IB_ROUTABLE_FLID_GID_INDEX if it holds a FLID (bytes 4 and 5), else 0."""
     index = _number(settings, "NCCL_IB_ROUTABLE_FLID_GID_INDEX", versions.GID_FLID)
     rule = "InfiniBand: NCCL_IB_ROUTABLE_FLID_GID_INDEX"
-    if (entry := _table(port).get(index)) is None or entry.ip is None:
-        if port.gids_complete and entry is None:
-            return _answer(port, 0, f"entry {index} is empty", rule, SOURCE)
+    if (entry := table.at(index)) is None or entry.flid is None:
+        if table.whole and entry is None:
+            return _answer(0, f"entry {index} is empty", rule, SOURCE)
         reason = Reason(str(index), "the entry was not seen", rule, SOURCE)
         return _unknown((0, index), (reason,))
-    if entry.ip.packed[4:6] != b"\0\0":
-        return _answer(port, index, f"entry {index} holds a routable FLID", rule, SOURCE)
-    return _answer(port, 0, f"entry {index} holds no FLID; the index of the user is not looked at", rule, SOURCE)
+    if entry.flid:
+        return _answer(index, f"entry {index} holds a routable FLID", rule, SOURCE)
+    return _answer(0, f"entry {index} holds no FLID; the index of the user is not looked at", rule, SOURCE)
 
 
-def _roce(port: Port, settings: Mapping[str, str], version: Version) -> GidChoice:
+def _roce(table: _Table, settings: Mapping[str, str], version: Version) -> GidChoice:
     asked = _number(settings, "NCCL_IB_GID_INDEX", version)
     if version < versions.GID_CHOICE:
         how = f"set to {asked}" if settings.get("NCCL_IB_GID_INDEX") else "not set: the default is 0"
-        return _answer(port, asked, f"{how}, used without a look at the table", "NCCL_IB_GID_INDEX", SOURCE_BLIND)
+        return _answer(asked, f"{how}, used without a look at the table", "NCCL_IB_GID_INDEX", SOURCE_BLIND)
     if asked >= 0:
-        return _answer(port, asked, f"set to {asked}, used without a look at the table", "NCCL_IB_GID_INDEX", SOURCE)
-    return _search(port, _wanted(settings, version))
+        return _answer(asked, f"set to {asked}, used without a look at the table", "NCCL_IB_GID_INDEX", SOURCE)
+    return _search(table, _wanted(settings, version))
 
 
 def _wanted(settings: Mapping[str, str], version: Version) -> _Wanted:
@@ -156,41 +190,46 @@ def _wanted(settings: Mapping[str, str], version: Version) -> _Wanted:
     return _Wanted(family, _number(settings, "NCCL_IB_ROCE_VERSION_NUM", version), network)
 
 
-def _table(port: Port) -> dict[int, _Entry]:
-    found = {}
-    for gid in port.gids:
-        text = gid.address if gid.address is not None else f"::ffff:{gid.ip}" if gid.ip else None
-        try:
-            ip = ipaddress.IPv6Address(text.split("%")[0]) if text is not None else None
-        except ValueError:
-            ip = None
-        found[gid.index] = _Entry(gid.index, ip, _ROCE.get(gid.type) if gid.type else None)
-    return found
+def _entry_of(gid: Gid, *, keep_ip: bool) -> _Entry:
+    text = gid.address if gid.address is not None else f"::ffff:{gid.ip}" if gid.ip else None
+    version = _ROCE.get(gid.type) if gid.type else None
+    family, valid, flid, ip = (None, None, None, None) if text is None else _read(text)
+    return _Entry(gid.index, family, valid, flid, version, ip if keep_ip else None)
 
 
-def _candidates(port: Port, table: dict[int, _Entry]) -> Iterable[_Entry]:
+@functools.lru_cache(maxsize=1 << 14)
+def _read(text: str) -> tuple[int | None, bool | None, bool | None, ipaddress.IPv6Address | None]:
+    """Family, validity, FLID and number of a GID."""
+    try:
+        ip = ipaddress.IPv6Address(text.partition("%")[0])
+    except ValueError:
+        return None, None, None, None
+    family = IPV4 if ip in _MAPPED or ip in _MAPPED_MULTICAST else IPV6
+    return family, int(ip) != 0 and ip not in _LINK_LOCAL, ip.packed[4:6] != b"\0\0", ip
+
+
+def _candidates(table: _Table) -> Iterable[_Entry]:
     """The entries from 1 on; in a table that was not seen whole, unknown ones stand for the gaps and what follows."""
-    last = max(table, default=0)
+    last = max((entry.index for entry in table.entries), default=0)
     for index in range(1, last + 1):
-        if index in table:
-            yield table[index]
-        elif not port.gids_complete:
-            yield _Entry(index, None, None)
-    if not port.gids_complete:
-        yield _Entry(last + 1, None, None)
+        entry = table.at(index)
+        if entry is not None:
+            yield entry
+        elif not table.whole:
+            yield _Entry(index)
+    if not table.whole:
+        yield _Entry(last + 1)
 
 
-def _search(port: Port, wanted: _Wanted) -> GidChoice:
+def _search(table: _Table, wanted: _Wanted) -> GidChoice:
     """The walk over the table, with the set of indices that may be current where something is unknown."""
-    table = _table(port)
-    if not table and not port.gids_complete:
+    if not table.entries and not table.whole:
         reason = Reason("", "the GID table of the port was not seen", "choice of 2.21 and later", SOURCE)
         return _unknown((), (reason,))
-    empty = ipaddress.IPv6Address(0)
-    first = table.get(0, _Entry(0, empty if port.gids_complete else None, None))
+    first = table.at(0) or (_empty(0) if table.whole else _Entry(0))
     current: dict[int, _Entry] = {0: first}
     reasons: list[Reason] = []
-    for candidate in _candidates(port, table):
+    for candidate in _candidates(table):
         outcomes = {index: _replaces(candidate, entry, wanted) for index, entry in current.items()}
         if any(outcome[0] is not False for outcome in outcomes.values()):
             texts = dict.fromkeys(text for verdict, text in outcomes.values() if verdict is not False)
@@ -202,7 +241,7 @@ def _search(port: Port, wanted: _Wanted) -> GidChoice:
     chosen = next(iter(current))
     if chosen == 0 and not reasons:
         reasons.append(Reason("0", f"no entry from 1 on is IPv{wanted.family} and in range", _rule(wanted), SOURCE))
-    return GidChoice(known=True, index=chosen, entry=_entry(port, chosen), reasons=tuple(reasons))
+    return GidChoice(known=True, index=chosen, reasons=tuple(reasons))
 
 
 def _rule(wanted: _Wanted) -> str:
@@ -247,13 +286,9 @@ def _either(left: bool | None, right: bool | None) -> bool | None:  # noqa: FBT0
     return _not(_both(_not(left), _not(right)))
 
 
-def _entry(port: Port, index: int) -> Gid | None:
-    return next((gid for gid in port.gids if gid.index == index), None)
-
-
-def _answer(port: Port, index: int, text: str, rule: str, source: str) -> GidChoice:
+def _answer(index: int, text: str, rule: str, source: str) -> GidChoice:
     reason = Reason(str(index), text, rule, source)
-    return GidChoice(known=True, index=index, entry=_entry(port, index), reasons=(reason,))
+    return GidChoice(known=True, index=index, reasons=(reason,))
 
 
 def _unknown(possible: Iterable[int | None], reasons: tuple[Reason, ...]) -> GidChoice:

@@ -1,0 +1,37 @@
+"""Inputs that are set beside each other: read, and refused where nothing in them was understood."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ncdiag.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ncdiag.diagnose import Baseline
+    from ncdiag.reading.case import Case
+
+
+def case_of(path: str | Path) -> Case:
+    """What a file, a folder, a bundle or a glob holds. Raises InputError when it cannot be read."""
+    from ncdiag.machine.inputs import inputs
+    from ncdiag.reading.many import read_all
+
+    return read_all(inputs([str(path)]))
+
+
+def is_understood(case: Case) -> bool:
+    """True if anything in the input was understood."""
+    return bool(case.observations) or any(reading.observations for reading in case.readings)
+
+
+def saved(path: str | Path) -> Baseline:
+    """A saved state. Raises UsageError where it shows nothing, InputError when it cannot be read."""
+    from ncdiag.diagnose import Baseline
+
+    case = case_of(path)
+    if not is_understood(case):
+        msg = f"nothing in the baseline {path} was understood; `ncdiag collect -o BUNDLE` on a good host makes one"
+        raise UsageError(msg)
+    return Baseline(str(path), case)

@@ -1,0 +1,57 @@
+"""``ncdiag diff BEFORE AFTER``: what differs between two runs, hosts or states, the most important first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ncdiag.commands._options import application
+
+app = application()
+
+
+@app.command(
+    help="Show what differs between two runs, hosts or bundles (a good one and a bad one), the most important first. "
+    "Exits with 0 if nothing that matters differs, 1 if something does, 3 if one of them was not understood."
+)
+def diff(
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="A file, folder or bundle: the good one.")],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help="A file, folder or bundle: the bad one.")],
+    *,
+    form: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="How to answer: text, json or markdown.")
+    ] = "text",
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
+    nccl: Annotated[
+        str | None, typer.Option(metavar="VERSION", help="The NCCL version, where the inputs do not tell it.")
+    ] = None,
+    redact: Annotated[bool, typer.Option("--redact", help="Put stand-ins for names and addresses.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="All differences, not one screen.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+) -> int:
+    """Set two inputs side by side."""
+    import shutil
+
+    from ncdiag.commands._beside import case_of, is_understood
+    from ncdiag.commands._output import say, write
+    from ncdiag.diagnose import Options, difference
+    from ncdiag.errors import FOUND, NOTHING_UNDERSTOOD
+    from ncdiag.report import changes
+
+    render = changes.renderer(form)
+    cases = [case_of(path) for path in (before, after)]
+    found = difference((before, cases[0]), (after, cases[1]), Options(nccl=nccl))
+    if redact:
+        from ncdiag.redact import difference_cleaned
+
+        found = difference_cleaned(found)
+    write(
+        render(found, width=shutil.get_terminal_size().columns, whole=verbose), output,
+        encoding="utf-8" if form == "json" else None,
+    )  # fmt: skip
+    lost = [path for path, case in zip((before, after), cases, strict=True) if not is_understood(case)]
+    if lost and not quiet:
+        say(f"nothing in {' and '.join(lost)} was understood")
+    return NOTHING_UNDERSTOOD if lost else FOUND if found.matters else 0

@@ -1,0 +1,191 @@
+"""What the hosts of a job, and the job as a whole, show of each thing that is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
+from functools import cache
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from ncdiag.comparing import runs
+from ncdiag.comparing.book import Item, book
+from ncdiag.comparing.readers import READERS, counted, distinct, folded, shown
+from ncdiag.engine.fields import read
+from ncdiag.facts.model import Host
+from ncdiag.facts.model.declared import is_closed
+from ncdiag.facts.view import View
+
+JOB = ""
+"""Stands for the job as a whole in the place of a host."""
+
+
+class Subject(NamedTuple):
+    """What is compared: the place of its item in the book, and the name of the device or variable (empty for none)."""
+
+    number: int
+    name: str
+
+    @property
+    def item(self) -> Item:
+        """The entry of the book."""
+        return book().item[self.number]
+
+
+Groups = dict[str, list[str]]
+"""Hosts by the value that they show; a host that shows none is in no group."""
+Table = dict[Subject, Groups]
+
+_DEVICES: dict[str, tuple[str, str]] = {
+    "gpus": ("gpus", "index"), "hcas": ("hcas", "name"), "ports": ("hcas", "hca"), "interfaces": ("interfaces", "name"),
+    "limits": ("limits", "name"), "services": ("services", "name"), "modules": ("modules", "name"),
+}  # fmt: skip
+"""The collection of the host that tells whether all were seen, and the field that names a device."""
+_GIB = 1 << 30
+_HERE = "loaded"
+Reader = Callable[[Host, View], Iterable[tuple[str, str]]]
+
+
+def of_hosts(view: View) -> Table:
+    """What every host shows, in the order of the job's hosts."""
+    table: Table = {}
+    for number, item in enumerate(book().item):
+        if item.run:
+            continue
+        reader, wanted = _reader(item), _filter(item)
+        for host in view.job.hosts:
+            for name, value in reader(host, view):
+                if wanted(name):
+                    table.setdefault(Subject(number, name), {}).setdefault(value, []).append(host.name)
+    fill(table, view, tuple(table))
+    return table
+
+
+def fill(table: Table, view: View, subjects: Iterable[Subject]) -> None:
+    """Put hosts that were seen whole, without what others have, into a group of their own; twice does no more."""
+    for number, item in enumerate(book().item):
+        if item.absent:
+            mine = [subject for subject in subjects if subject.number == number]
+            closed = [host.name for host in view.job.hosts if is_closed(host, item.seen_with)] if mine else []
+            for subject in mine:
+                have = {host for hosts in table.get(subject, {}).values() for host in hosts}
+                lacking = [host for host in closed if host not in have]
+                if lacking:
+                    table.setdefault(subject, {})[item.absent] = lacking
+
+
+def of_run(view: View) -> Table:
+    """What the job as a whole shows."""
+    return {
+        Subject(number, name): {value: [JOB]}
+        for number, item in enumerate(book().item) if item.run
+        for name, value in runs.READERS[item.read](view)
+    }  # fmt: skip
+
+
+def _filter(item: Item) -> Callable[[str], bool]:
+    if not item.only and not item.without:
+        return lambda _: True
+
+    @cache
+    def wanted(name: str) -> bool:
+        inside = not item.only or any(fnmatchcase(name, pattern) for pattern in item.only)
+        return inside and not any(fnmatchcase(name, pattern) for pattern in item.without)
+
+    return wanted
+
+
+def _reader(item: Item) -> Reader:
+    if item.read:
+        return READERS[item.read]
+    if not item.of:
+        return _of_host(item)
+    if item.how == "names":
+        return _names(item)
+    return _each(item) if item.how == "each" else _together(item)
+
+
+def _of_host(item: Item) -> Reader:
+    """The field of the host itself, by key where it is a table."""
+    take, text = attrgetter(item.value), _text(item)
+
+    def reader(host: Host, _: View) -> Iterator[tuple[str, str]]:
+        value = take(host)
+        if isinstance(value, dict):
+            yield from ((name, text(each)) for name, each in value.items())
+        elif value is not None:
+            yield "", text(value)
+
+    return reader
+
+
+def _devices(item: Item) -> Callable[[Host, View], Iterable[Any]]:
+    if item.of == "ports":
+        found: Callable[[Host], Iterable[Any]] = lambda host: (port for hca in host.hcas for port in hca.ports)  # noqa: E731
+    else:
+        found = attrgetter(_DEVICES[item.of][0])
+    if not item.where:
+        return lambda host, _: found(host)
+    return lambda host, view: (device for device in found(host) if read(device, item.where, view))
+
+
+def _each(item: Item) -> Reader:
+    """Device by device; without a field it is enough that the device is there."""
+    devices, text, name = _devices(item), _text(item), attrgetter(_DEVICES[item.of][1])
+    take = attrgetter(item.value) if item.value else lambda _: _HERE
+    numbered = item.of == "ports"
+
+    def reader(host: Host, view: View) -> Iterator[tuple[str, str]]:
+        for device in devices(host, view):
+            value = take(device)
+            if value is not None:
+                called = str(name(device))
+                yield (f"{called}/{device.number}" if numbered and device.number != 1 else called), text(value)
+
+    return reader
+
+
+def _together(item: Item) -> Reader:
+    """How many devices show which value, or the values alone; nothing where one shows none."""
+    devices, take, text = _devices(item), attrgetter(item.value), _text(item)
+    join = counted if item.how == "counted" else distinct
+
+    def reader(host: Host, view: View) -> Iterator[tuple[str, str]]:
+        values = [take(device) for device in devices(host, view)]
+        known = [text(value) for value in values if value is not None]
+        if known and len(known) == len(values):
+            yield "", join(known)
+
+    return reader
+
+
+def _names(item: Item) -> Reader:
+    """Which devices there are, of a host that shows all of them."""
+    devices, (field, key) = _devices(item), _DEVICES[item.of]
+    name = attrgetter(key)
+
+    def reader(host: Host, view: View) -> Iterator[tuple[str, str]]:
+        if is_closed(host, field):
+            yield "", folded(map(name, devices(host, view))) or "none"
+
+    return reader
+
+
+def _text(item: Item) -> Callable[[Any], str]:
+    """The text of a value, each worked out once."""
+
+    def text(value: Any) -> str:  # noqa: ANN401  (the value of any field)
+        if item.unit == "GiB":
+            return f"{value / _GIB:.4g} GiB"
+        told = shown(value)
+        return f"{item.words.get(told, told)} {item.unit}".rstrip()
+
+    remembered = cache(text)
+
+    def of(value: Any) -> str:  # noqa: ANN401
+        try:
+            return remembered(value)
+        except TypeError:  # it cannot be hashed
+            return text(value)
+
+    return of

@@ -1,0 +1,81 @@
+"""Which of the addresses at which hosts wait for each other a host sends to: for all addresses at once.
+
+A job of a thousand hosts has a million pairs, so that no pair is looked at by itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import ipaddress
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from ncdiag.facts.model import Interface, Rank
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+DEFAULT = "default"
+
+
+class Waiting(NamedTuple):
+    """Where a host waits: the host, and the fact and its field that say so."""
+
+    host: str
+    fact: Rank | Interface
+    field: str
+
+
+class Meeting:
+    """All addresses of a job at which hosts wait for others."""
+
+    def __init__(self, waiting: Mapping[str, Sequence[Waiting]]) -> None:
+        """``waiting`` has who waits at each address, in the order in which they count."""
+        self.waiting = waiting
+        self.hosts = {each.host for found in waiting.values() for each in found}
+        order: dict[int, list[tuple[int, str]]] = defaultdict(list)
+        for text in waiting:
+            try:
+                address = ipaddress.ip_address(text)
+            except ValueError:
+                continue
+            order[address.version].append((int(address), text))
+        self._sorted = {version: sorted(found) for version, found in order.items()}
+        self._place = {text: number for number, text in enumerate(waiting)}
+
+    def lost(self, networks: Iterable[tuple[str, bool]]) -> list[str]:
+        """The addresses to which nothing is sent, in their order.
+
+        ``networks`` are those that a host knows, each with whether what is sent there is refused. The narrowest one
+        that holds an address decides, and an address that none holds is lost.
+        """
+        known = list(networks)
+        lost: list[str] = []
+        for version, addresses in self._sorted.items():
+            every = "0.0.0.0/0" if version == 4 else "::/0"  # noqa: PLR2004
+            spans = sorted(
+                (network.prefixlen, not refuses, network)
+                for text, refuses in known
+                if (network := parsed(every if text == DEFAULT else text)) is not None and network.version == version
+            )
+            sends = bytearray(len(addresses))
+            for _, passes, network in spans:  # the widest first, so that what is narrower overwrites it
+                first = bisect_left(addresses, (int(network.network_address), ""))
+                end = bisect_right(addresses, (int(network.broadcast_address), "\U0010ffff"))
+                sends[first:end] = bytes([passes]) * max(0, end - first)
+            if not all(sends):
+                lost += [text for (_, text), sent in zip(addresses, sends, strict=True) if not sent]
+        return sorted(lost, key=self._place.__getitem__)
+
+    def other(self, address: str, host: str) -> Waiting | None:
+        """Who waits at an address beside the host itself."""
+        return next((each for each in self.waiting[address] if each.host != host), None)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def parsed(text: str) -> Network | None:
+    """The network of a text, whose bits behind the prefix are not looked at; None for what is none."""
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return None

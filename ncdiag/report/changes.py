@@ -1,0 +1,112 @@
+"""The answer of ``ncdiag diff``: as text, as JSON and as Markdown."""
+
+from __future__ import annotations
+
+import json as to_json
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from ncdiag.errors import UsageError
+from ncdiag.report import compared, digest
+from ncdiag.report.differences import Change, Weight
+from ncdiag.report.markdown import inline
+from ncdiag.report.model import Difference, Side
+from ncdiag.report.page import Page
+from ncdiag.report.sanitize import json_escapes
+
+SHOWN, ROWS = 15, 4
+"""Differences on one screen, and of one kind among them (the sizes of a test, the pairs of devices)."""
+_WEIGHTS: dict[Weight, str] = {
+    "high": "Matters most", "medium": "May make it slow, or work by luck", "low": "Worth knowing",
+}  # fmt: skip
+Renderer = Callable[..., str]
+
+
+def renderer(name: str) -> Renderer:
+    """``render(found, *, width, whole)`` of a format. Raises UsageError for a name that is none."""
+    known: dict[str, Renderer] = {"text": text, "json": json, "markdown": markdown}
+    if name not in known:
+        msg = f"there is no format {name!r}; the formats are {', '.join(known)}"
+        raise UsageError(msg)
+    return known[name]
+
+
+def text(found: Difference, *, width: int = 80, whole: bool = False) -> str:
+    """For a terminal: one screen, or all."""
+    page = Page(width)
+    for label, side in (("Before", found.before), ("After", found.after)):
+        page.line(_side(side), first=f"{label:8}")
+    page.blank()
+    page.put(headline(found), "bold")
+    for weight, changes in _by_weight(found):
+        page.blank()
+        page.put(_WEIGHTS[weight], compared.STYLES[weight])
+        _changes(page, changes, whole=whole)
+    page.blank()
+    page.put(_counts(found), "dim")
+    return page.plain()
+
+
+def _changes(page: Page, changes: list[Change], *, whole: bool) -> None:
+    shown: dict[str, int] = {}
+    left = 0
+    for number, one in enumerate(changes):
+        shown[one.what] = shown.get(one.what, 0) + 1
+        if not whole and (number >= SHOWN or shown[one.what] > ROWS):
+            left += 1
+            continue
+        page.put(compared.change(one), first="  ", rest="      ")
+        if one.why and whole:
+            page.put(digest.cut(one.why, compared.WHY), "dim", first="      ")
+    if left:
+        page.put(f"and {left} more (add -v)", first="  ")
+
+
+def json(found: Difference, **_: object) -> str:
+    """For programs; see docs/reports.md."""
+    return json_escapes(to_json.dumps(msgspec.to_builtins(found), ensure_ascii=False, indent=1)) + "\n"
+
+
+def markdown(found: Difference, **_: object) -> str:
+    """For a ticket."""
+    lines = [f"**{inline(headline(found))}**", ""]
+    lines += [f"- Before: {inline(_side(found.before))}", f"- After: {inline(_side(found.after))}", ""]
+    for weight, changes in _by_weight(found):
+        lines += [f"**{_WEIGHTS[weight]}**", "", "| what | where | before | after |", "| --- | --- | --- | --- |"]
+        lines += [f"| {' | '.join(map(inline, _cells(one)))} |" for one in changes] + [""]
+    return "\n".join([*lines, inline(_counts(found)), ""])
+
+
+def headline(found: Difference) -> str:
+    """``3 things that matter differ``."""
+    count = sum(one.weight != "low" for one in found.changes)
+    if not found.changes:
+        return "Nothing differs" if found.equal else "Nothing could be compared"
+    if not count:
+        return "Nothing that matters differs"
+    return f"{digest.counted(count, 'thing')} that matter{'s' if count == 1 else ''} differ{'s' if count == 1 else ''}"
+
+
+def _cells(one: Change) -> tuple[str, str, str, str]:
+    share = f" ({one.change:+.0%})" if one.change is not None else ""
+    return f"{one.what} {one.name}".rstrip(), one.hosts, compared.cut(one.before), compared.cut(one.after) + share
+
+
+def _by_weight(found: Difference) -> Iterator[tuple[Weight, list[Change]]]:
+    for weight in _WEIGHTS:
+        changes = [one for one in found.changes if one.weight == weight]
+        if changes:
+            yield weight, changes
+
+
+def _side(side: Side) -> str:
+    read = [side.hosts] if side.hosts else []
+    read += [digest.counted(side.nranks, "rank")] if side.nranks is not None else []
+    read += [f"NCCL {side.nccl_version}"] if side.nccl_version else []
+    return f"{side.source}: {', '.join(read) or 'no host'}; {digest.HEADLINES[side.verdict]}"
+
+
+def _counts(found: Difference) -> str:
+    one_sided = f"; {found.one_sided} seen in one of the two alone" if found.one_sided else ""
+    return f"{digest.counted(found.equal, 'thing')} equal{one_sided}"

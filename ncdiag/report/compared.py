@@ -1,0 +1,111 @@
+"""What differs between hosts, and from a saved state, in lines for people: the odd ones out are named first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ncdiag.report import digest
+from ncdiag.report.differences import FINDING, NOT_FOUND, Beside, Change, Comparison, Share, Weight
+from ncdiag.report.model import Report
+from ncdiag.report.page import Page
+
+STYLES: dict[Weight, str] = {"high": "bold red", "medium": "bold yellow", "low": "dim"}
+GROUPS = 4
+"""Groups of one comparison that are named."""
+VALUE, HOSTS, WHY, TITLE = 60, 60, 120, 160
+"""Characters of a value, of a set of hosts, of a reason and of a title that are shown."""
+
+
+def heading(report: Report) -> str:
+    """``12 hosts compared: 268 things alike, 10 differ``; empty where nothing was compared."""
+    if not report.comparison and not report.alike:
+        return ""
+    hosts = digest.counted(report.summary.nhosts or _hosts(report), "host")
+    differ = len(report.comparison)
+    return (
+        f"{hosts} compared: {digest.counted(report.alike, 'thing')} alike, {differ} differ{'s' if differ == 1 else ''}"
+    )
+
+
+def _hosts(report: Report) -> int:
+    return max((_seen(one) + one.not_seen.nhosts for one in report.comparison), default=len(report.inputs))
+
+
+def _seen(one: Comparison) -> int:
+    return sum(share.nhosts for share in one.groups.values())
+
+
+def line(one: Comparison, *, short: bool = False) -> str:
+    """``GPU driver: n7 (1) 535.104.05; the other 99: 550.54.15``; ``short`` leaves out who the others are."""
+    named = list(one.groups.items())[:GROUPS]
+    parts = []
+    for value, share in named:
+        usual = bool(one.odd) and value not in one.odd
+        who = f"the other {share.nhosts}:" if usual and short else _who(share)
+        parts.append(f"{who} {cut(value)}")
+    more = len(one.groups) - len(named)
+    rest = f"; {more} more values" if more else ""
+    unseen = f"; not seen on {_who(one.not_seen)}" if one.not_seen.nhosts and not short else ""
+    return f"{_what(one)}: {'; '.join(parts)}{rest}{unseen}"
+
+
+def change(one: Change) -> str:
+    """``GPU driver on n[3,7] (2): 550.54.15, now 535.104.05``."""
+    where = f" on {_who(Share(one.hosts, one.nhosts))}" if one.hosts else ""
+    if one.what == FINDING:
+        is_new = one.before == NOT_FOUND
+        return f"{'new' if is_new else 'gone'}: {one.name}{where}: {cut(one.after if is_new else one.before, TITLE)}"
+    share = f" ({one.change:+.0%})" if one.change is not None else ""
+    return f"{_what(one)}{where}: {cut(one.before)}, now {cut(one.after)}{share}"
+
+
+def beside_heading(found: Beside) -> str:
+    """``2 things differ from the baseline good.tar.gz; 130 are equal``."""
+    count = len(found.changes)
+    if not count:
+        return f"Nothing differs from the baseline {found.source}; {digest.counted(found.equal, 'thing')} compared"
+    differ = f"{digest.counted(count, 'thing')} differ{'s' if count == 1 else ''}"
+    return f"{differ} from the baseline {found.source}; {found.equal} equal"
+
+
+def write(page: Page, report: Report) -> None:
+    """All differences between hosts, and from the baseline."""
+    if heading(report):
+        page.put(heading(report), "bold")
+    for one in report.comparison:
+        page.put(line(one), first=f"  {one.weight:6}  ", lead=STYLES[one.weight])
+    if report.baseline is not None:
+        page.put(beside_heading(report.baseline), "bold")
+        for each in report.baseline.changes:
+            page.put(change(each), first=f"  {each.weight:6}  ", lead=STYLES[each.weight])
+    page.blank()
+
+
+def write_short(page: Page, report: Report, most: int) -> None:
+    """The most important differences, each cut to one row."""
+    if heading(report):
+        page.line(heading(report), "bold")
+        _some(page, [line(one, short=True) for one in report.comparison], most)
+    if report.baseline is not None:
+        page.line(beside_heading(report.baseline), "bold")
+        _some(page, [change(one) for one in report.baseline.changes], most)
+
+
+def _some(page: Page, lines: Sequence[str], most: int) -> None:
+    for text in lines[:most]:
+        page.line(text, first="  ")
+    if len(lines) > most:
+        page.line(f"and {len(lines) - most} more", first="  ")
+
+
+def cut(text: str, most: int = VALUE) -> str:
+    """The text, cut where it is long."""
+    return text if len(text) <= most else f"{text[:most]} ..."
+
+
+def _what(one: Comparison | Change) -> str:
+    return f"{one.what} {cut(one.name)}".rstrip()
+
+
+def _who(share: Share) -> str:
+    return f"{cut(share.hosts, HOSTS)} ({share.nhosts})"
