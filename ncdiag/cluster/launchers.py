@@ -68,8 +68,10 @@ def by_mpirun(hosts: Sequence[str], command: str, wish: Wish) -> list[Answer]:
     said = run(["mpirun", "--version"], _GRACE).output.decode("utf-8", "replace")
     hydra = "HYDRA" in said or "Intel" in said
     where = ["-hosts", ",".join(hosts), "-ppn", "1"] if hydra else ["-H", ",".join(f"{h}:1" for h in hosts)]
-    quiet = f"{command} </dev/null"  # what most ranks have as standard input ends at once, and means nothing
-    argv = ["mpirun", *where, "-n", str(len(hosts)), *shlex.split(wish.options), "sh", "-c", quiet]
+    # What most ranks have as standard input ends at once, and means nothing. Standard output is a pty, which keeps no
+    # borders of records (orte/mca/iof/base/iof_base_setup.c); standard error is a pipe.
+    apart = f"{{ {command}; }} </dev/null 3>&2 2>/dev/null 1>&3"
+    argv = ["mpirun", *where, "-n", str(len(hosts)), *shlex.split(wish.options), "sh", "-c", apart]
     return _asked(argv, hosts, wish, _ROOT if os.geteuid() == 0 else {})
 
 

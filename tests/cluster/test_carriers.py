@@ -42,6 +42,8 @@ def test_mpirun(fleet: Hosts, sweep: Sweep, need: Callable[[str, object, str], N
     need("mpirun", shutil.which("mpirun"), "Open MPI is not installed (openmpi-bin)")
     options = ["--ssh-options", f"--mca plm_rsh_args '{fleet.ssh}'", *(["--push"] if push else [])]
     done = sweep("check", "--nodes", "n1:8,n2:8,n3:8", "--format", "json", *options, via="mpirun")
+    silent = [f["evidence"] for f in json.loads(done.stdout)["findings"] if f["name"] == "host-unanswered"]
+    assert silent == []
     assert b"3 of 3 hosts answered" in done.stderr
     assert {"n1", "n2", "n3"} <= {item["source"] for item in json.loads(done.stdout)["inputs"]}
     assert until(lambda: all(len(fleet.pids(host)) == len(fleet.pids("n4")) for host in ("n1", "n2", "n3")))
