@@ -264,7 +264,7 @@ def test_whose_speed_nccl_could_not_read(event: dict[str, Any], assumed: bool | 
         ("TORCH_DISTRIBUTED_DEBUG", "detail", {}, "checks every collective"),
         ("TORCH_DISTRIBUTED_DEBUG", "INFO", {}, ""),
         ("NCCL_DEBUG", "INFO", {"NCCL_DEBUG_SUBSYS": "INIT,COLL"}, "prints lines"), ("NCCL_DEBUG", "INFO", {}, ""),
-        ("NCCL_DEBUG", "WARN", {"NCCL_DEBUG_SUBSYS": "ALL"}, ""), ("NCCL_ALGO", "Tree", {}, "overrules"),
+        ("NCCL_DEBUG", "WARN", {"NCCL_DEBUG_SUBSYS": "ALL"}, ""), ("NCCL_ALGO", "Tree", {}, "overrides"),
         ("NCCL_IB_HCA", "mlx5", {}, ""),
     ],
 )  # fmt: skip

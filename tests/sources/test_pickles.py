@@ -60,8 +60,8 @@ def circle() -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (pickle.dumps(nested(30)), "again and again"),
-        (pickle.dumps(circle()), "again and again"),
+        (pickle.dumps(nested(30)), "deeply nested"),
+        (pickle.dumps(circle()), "deeply nested"),
         (pickle.dumps(DUMP)[:-20], "damaged|not enough|exhausted|expected"),
         (b"\x80\x02}r\xff\xff\xff\x7f.", "keeps a value"),
         (b"\x80\x02}(cposix\nsystem\nX\x04\x00\x00\x00trueR.", "more than plain values"),
