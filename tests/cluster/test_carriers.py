@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import slurm_node
 from hosts import Hosts
 from processes import until
 
@@ -47,6 +49,24 @@ def test_mpirun(fleet: Hosts, sweep: Sweep, need: Callable[[str, object, str], N
     assert b"3 of 3 hosts answered" in done.stderr
     assert {"n1", "n2", "n3"} <= {item["source"] for item in json.loads(done.stdout)["inputs"]}
     assert until(lambda: all(len(fleet.pids(host)) == len(fleet.pids("n4")) for host in ("n1", "n2", "n3")))
+
+
+@pytest.mark.root
+def test_srun(program: list[str], tmp_path: Path, need: Callable[[str, object, str], None]) -> None:
+    """Three slurmd; one node is drained, one that is asked for is not there."""
+    need("slurm", slurm_node.is_here(), slurm_node.LACKING)
+    check = shlex.join([*program, "check", "--nodes", "n[1-4]", "--via", "srun", "--format", "json"])
+    drain = "scontrol update NodeName=n3 State=DRAIN Reason='bad cable'"
+    script = f"{drain}\n{check}\n{check} --push --nodes n[1-2] > pushed.json\nsqueue -h | wc -l > left"
+    done = slurm_node.run(script, tmp_path, os.environ, nodes="n1 n2 n3")
+    assert "2 of 4 hosts answered" in done.stderr
+    assert "2 of 2 hosts answered" in done.stderr
+    told = json.loads(done.stdout)
+    silent = {f["hosts"]: f["title"] for f in told["findings"] if f["name"] == "host-unanswered"}
+    assert silent["n3"].endswith("Slurm says that it is drained (bad cable)")
+    assert silent["n4"].endswith("Slurm does not know it")
+    assert {"n1", "n2"} <= {item["source"] for item in told["inputs"]}
+    assert (tmp_path / "left").read_text().strip() == "0"
 
 
 @pytest.mark.root

@@ -57,7 +57,9 @@ WAIT = ("0", 8, "all_reduce", "scheduled")
 
 def test_the_rank_without_an_entry_is_late(tmp_path: Path) -> None:
     found = judged(tmp_path, {0: [WAIT], 1: [WAIT], 2: [], 3: [WAIT]}, completed=7)
-    assert found["collective-straggler-late"].startswith("Not all ranks arrived: rank 2 did not enter all_reduce number 8")
+    assert found["collective-straggler-late"].startswith(
+        "Not all ranks arrived: rank 2 did not enter all_reduce number 8"
+    )
     assert "ranks 0-1,3 waited" in found["collective-straggler-late"]
     assert "collective-desync" not in found
 
