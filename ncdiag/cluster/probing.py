@@ -13,9 +13,10 @@ import msgspec
 
 from ncdiag.cluster import remote
 from ncdiag.cluster.model import Answer, Wish
-from ncdiag.cluster.sweep import Via, asked, chosen
+from ncdiag.cluster.sweep import Via, asked, chosen, machines
 from ncdiag.cluster.talk import Talk
 from ncdiag.errors import UsageError
+from ncdiag.machine.host import Seen
 
 _LATE = 20.0
 """Seconds beyond those of the tests: for the last of them to end, and for the results to come back."""
@@ -38,11 +39,24 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     places: tuple[tuple[str, int], ...] = ()
 
 
-def probe(nodes: str, via: Via | None, trial: Trial, wish: Wish) -> str:
-    """What the hosts behind ``nodes`` found, as the text that `ncdiag.parsers.probe` reads; UsageError when none can.
+class Tried(msgspec.Struct, frozen=True):
+    """``text`` is what the hosts found, as `ncdiag.parsers.probe` reads it.
 
-    A host that gave no answer has a line of its own.
+    ``silent`` are those that gave no answer, and ``said`` the lines on them.
     """
+
+    text: str
+    silent: tuple[Seen, ...] = ()
+    said: str = ""
+
+    @property
+    def whole(self) -> str:
+        """The text, and a line for each host that gave no answer."""
+        return self.text + self.said
+
+
+def probe(nodes: str, via: Via | None, trial: Trial, wish: Wish) -> Tried:
+    """What the hosts behind ``nodes`` found; UsageError when nothing can ask them."""
     means = via or chosen(nodes)
     if means == "mpirun":
         msg = "probe speaks to all hosts, and mpirun passes what it is told to rank 0 alone: use --via ssh or srun"
@@ -54,10 +68,18 @@ def probe(nodes: str, via: Via | None, trial: Trial, wish: Wish) -> str:
     talk = Talk(lambda told: _table(told, trial), wait=trial.wait, seconds=trial.seconds + _LATE)
     whole = msgspec.structs.replace(wish, seconds=trial.wait + trial.seconds + 2 * _LATE)
     answers = asked(nodes, means, remote.agent(plan), whole, talk)
-    return "".join(f"{line}\n" for line in _lines(answers))
+    heard = [answer for answer in answers if not answer.problem]
+    mute = [answer for answer in answers if answer.problem]
+    return Tried(
+        "".join(f"{line}\n" for line in _found(heard, sum(1 for answer in answers if answer.host))),
+        tuple(machine for answer in mute for machine in machines(answer)),
+        "".join(f"{line}\n" for answer in mute for line in _silence(answer)),
+    )
 
 
 _SSH = 22
+_PAUSE, _PAUSE_EACH = 0.2, 0.01
+"""Seconds until all have heard of each other: the word goes to them one after the other."""
 
 
 def _table(told: Mapping[str, bytes], trial: Trial) -> bytes:
@@ -67,20 +89,20 @@ def _table(told: Mapping[str, bytes], trial: Trial) -> bytes:
         host: dict[str, Any] = json.loads(data)
         hosts.append({**host, "host": name})
     table = {
-        "secret": secrets.token_hex(16), "seconds": trial.seconds, "rounds": trial.rounds, "hosts": hosts,
-        "ports": sorted({_SSH, *trial.ports}), "places": trial.places, "names": [place for place, _ in trial.places],
+        "secret": secrets.token_hex(16), "pause": _PAUSE + _PAUSE_EACH * len(hosts), "seconds": trial.seconds,
+        "rounds": trial.rounds, "hosts": hosts, "ports": sorted({_SSH, *trial.ports}), "places": trial.places,
+        "names": [place for place, _ in trial.places],
     }  # fmt: skip
     return base64.b64encode(zlib.compress(json.dumps(table).encode(), 6)) + b"\n"
 
 
-def _lines(answers: Sequence[Answer]) -> Iterator[str]:
-    heard = [answer for answer in answers if not answer.problem]
-    asked = sum(1 for answer in answers if answer.host)
+def _found(heard: Sequence[Answer], asked: int) -> Iterator[str]:
     yield f"probe of {asked} hosts: {len(heard)} took part"
     for answer in heard:
         yield from answer.data.decode("utf-8", "replace").splitlines()
-    for answer in answers:
-        if answer.problem:
-            yield from answer.said
-            if answer.host:
-                yield f"ncdiag: {answer.host} gave no answer to the sweep: {answer.problem}"
+
+
+def _silence(answer: Answer) -> Iterator[str]:
+    yield from answer.said
+    if answer.host:
+        yield f"ncdiag: {answer.host} gave no answer to the sweep: {answer.problem}"

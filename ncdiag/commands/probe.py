@@ -76,19 +76,20 @@ def probe(
         within=_range(ports),
         places=_places(master),
     )
-    text = tried(nodes, None if via is Via.auto else via.value, trial, Wish(options=ssh_options))
+    found = tried(nodes, None if via is Via.auto else via.value, trial, Wish(options=ssh_options))
     if not options.quiet:
-        say(text.partition("\n")[0])
+        say(found.text.partition("\n")[0])
     if save is not None:
-        write(text, save, encoding="utf-8")
-    source = TextSource.of_bytes("probe", text.encode())
+        write(found.whole, save, encoding="utf-8")
+    source = TextSource.of_bytes("probe", found.text.encode())
+    items = [source, *found.silent]
     if partial:
-        return write_partial(lambda: [source], options)
+        return write_partial(lambda: items, options)
     _draw(source, svg, options)
 
     from ncdiag.diagnose import diagnose
 
-    return answer(lambda _: diagnose([source], options.judging()), options)
+    return answer(lambda _: diagnose(items, options.judging()), options)
 
 
 def _draw(source: TextSource, svg: Path | None, options: Options) -> None:

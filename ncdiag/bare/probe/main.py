@@ -42,7 +42,8 @@ def probe(plan: Mapping[str, Any]) -> int:
     me = next((place for place, host in enumerate(hosts) if host["token"] == server.token), None)
     if me is None:  # it came too late, and nobody knows it
         return 0
-    server.secret = table["secret"]
+    server.tell(table["secret"])
+    time.sleep(table["pause"])  # the others hear of it a little later
     _say("".join(line + "\n" for line in Turn(table, me).lines()))
     threading.Event().wait()  # others may still ask: stay until who asked has heard all, and leave with it
     return 0

@@ -24,11 +24,12 @@ _LONGEST = 4 * PATIENCE
 
 
 class Server:
-    """Listens from the moment it is made; answers once ``secret`` is set."""
+    """Listens from the moment it is made; answers once it is told the secret, for which a caller waits a moment."""
 
     def __init__(self) -> None:
         """Listen nowhere yet."""
-        self.secret = ""
+        self._secret = ""
+        self._told = threading.Event()
         self.token = secrets.token_hex(8)
         self._listening = selectors.DefaultSelector()
         self._room = threading.BoundedSemaphore(_MOST_CALLERS)
@@ -66,6 +67,11 @@ class Server:
         self._listening.register(bound, selectors.EVENT_READ)
         return int(bound.getsockname()[1])
 
+    def tell(self, secret: str) -> None:
+        """The secret that callers have to show."""
+        self._secret = secret
+        self._told.set()
+
     def serve(self) -> None:
         """Answer callers for ever, in a thread of its own."""
         while True:
@@ -89,7 +95,8 @@ class Server:
 
     def _talk(self, caller: socket.socket, address: str) -> None:
         ends = time.monotonic() + _LONGEST
-        if not self.secret or line_of(caller) != self.secret:
+        shown = line_of(caller)
+        if not self._told.wait(PATIENCE) or shown != self._secret:
             return
         caller.sendall("{} {}\n".format(self.token, address).encode())
         while time.monotonic() < ends:
