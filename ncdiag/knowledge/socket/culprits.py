@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import msgspec
@@ -66,19 +67,33 @@ def culprits(tried: Mapping[Pair, bool]) -> list[Culprit]:
 
 
 def _blamed(tried: Iterable[Pair], bad: set[Pair]) -> list[Culprit]:
-    """Hosts that fail with all others that are not to blame themselves; takes what they account for out of ``bad``."""
-    found: dict[Scope, list[tuple[str, set[Pair]]]] = defaultdict(list)
+    """Hosts that fail with all others that are not to blame themselves; takes what they account for out of ``bad``.
+
+    Who accounts for most is blamed first. What is left for the others only gets less, so that their places in the
+    queue are put right when their turn comes.
+    """
     into: dict[str, set[Pair]] = defaultdict(set)
     out: dict[str, set[Pair]] = defaultdict(set)
     for pair in tried:
         out[pair[0]].add(pair)
         into[pair[1]].add(pair)
-    while bad:
-        choices = [choice for host in _ends(bad) for choice in _choices(host, into[host], out[host])]
-        fitting = [choice for choice in choices if choice[2] <= bad]
-        if not fitting:
-            break
-        scope, host, pairs = max(fitting, key=lambda choice: len(choice[2]))
+    parts: dict[Scope, tuple[dict[str, set[Pair]], ...]] = {"host": (into, out), "to": (into,), "from": (out,)}
+    waiting = [
+        (-sum(len(part[host]) for part in some), place, host, scope)
+        for place, (scope, some) in enumerate(parts.items())
+        for host in _ends(bad)
+        if all(part[host] and part[host] <= bad for part in some)
+    ]
+    heapq.heapify(waiting)
+    found: dict[Scope, list[tuple[str, set[Pair]]]] = defaultdict(list)
+    while waiting:
+        size, place, host, scope = heapq.heappop(waiting)
+        pairs = set[Pair]().union(*(part[host] for part in parts[scope]))
+        if len({other for pair in pairs for other in pair} - {host}) < _LEAST:
+            continue
+        if -size != len(pairs):
+            heapq.heappush(waiting, (-len(pairs), place, host, scope))
+            continue
         found[scope].append((host, pairs))
         bad -= pairs
         for one, other in pairs:
@@ -90,14 +105,6 @@ def _blamed(tried: Iterable[Pair], bad: set[Pair]) -> list[Culprit]:
     ]
 
 
-def _choices(host: str, into: set[Pair], out: set[Pair]) -> Iterator[tuple[Scope, str, set[Pair]]]:
-    """What a host could be blamed for, where enough others are concerned."""
-    scopes: tuple[tuple[Scope, set[Pair]], ...] = (("to", set(into)), ("from", set(out)))
-    for scope, pairs in (("host", into | out), *scopes) if into and out else scopes:
-        if len({other for pair in pairs for other in pair} - {host}) >= _LEAST:
-            yield scope, host, pairs
-
-
 def _islands(hosts: Iterable[str], tried: Mapping[Pair, bool]) -> list[set[str]]:
     """Groups of hosts that are joined by tries that went well."""
     near: dict[str, set[str]] = defaultdict(set)
@@ -105,14 +112,14 @@ def _islands(hosts: Iterable[str], tried: Mapping[Pair, bool]) -> list[set[str]]
         if not failed:
             near[one].add(other)
             near[other].add(one)
-    left, groups = set(hosts), []
-    while left:
-        group, edge = set[str](), {min(left)}
+    met, groups = set[str](), []
+    for first in hosts:
+        group, edge = set[str](), {first} - met
         while edge:
             group |= edge
             edge = {other for host in edge for other in near[host]} - group
-        groups.append(group)
-        left -= group
+        met |= group
+        groups += [group] if group else []
     return groups
 
 
