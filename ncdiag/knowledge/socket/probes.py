@@ -49,7 +49,7 @@ def trouble(fault: ProbeFault, view: View) -> str:
 
 
 @derived
-def place(fault: ProbeFault, view: View) -> str:
+def on_network(fault: ProbeFault, view: View) -> str:
     """`` in 10.0.0.0/16 (eth0)``; empty where no network was told."""
     return f" in {fault.network}" if fault.network else ""
 
