@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
 from collections.abc import Callable
 
 import pytest
@@ -102,6 +103,7 @@ def test_a_matrix_shows_each_trouble_in_words() -> None:
     picture = svg.render([matrix])
     for sentence in ("n1 to n2: does not connect (no answer)", "n1 to n4: large messages are lost"):
         assert sentence in picture
+    assert len(list(ET.fromstring(picture).iter("{http://www.w3.org/2000/svg}rect"))) == 36 + 5  # noqa: S314
 
 
 def test_a_host_that_asks_in_the_wrong_name_is_found_by_its_deviation() -> None:
