@@ -122,6 +122,70 @@ class Hosts:
         yield
         tool.unlink()
 
+    @contextlib.contextmanager
+    def changed(self, *names: str, to: Sequence[str], back: Sequence[str]) -> Iterator[None]:
+        """On these hosts (or the switch), as long as the context lasts, lines of ``ip`` hold."""
+        try:
+            for name in names:
+                _ip(to, self.space(name))
+            yield
+        finally:
+            for name in names:
+                _ip(back, self.space(name), strict=False)
+
+    def bridges(self, *names: str, address: str = "172.17.0.1/16") -> contextlib.AbstractContextManager[None]:
+        """A bridge docker0 with one address on all these hosts, and a container's wire on it."""
+        to = [
+            "link add name docker0 type bridge", "link add name vetha type veth peer name vethb",
+            "link set vetha master docker0", "link set vetha up", "link set vethb up", "link set docker0 up",
+            f"addr add {address} dev docker0",
+        ]  # fmt: skip
+        return self.changed(*names, to=to, back=["link del vetha", "link del docker0"])
+
+    @contextlib.contextmanager
+    def black_hole(self, host: str, *others: str) -> Iterator[None]:
+        """All have jumbo frames, and the port of the switch to ``host`` has not: it drops what is larger."""
+        port = f"p{self.names.index(host) + 1}"
+        big = ["link set eth0 mtu 9000 gso_max_segs 1"]  # what is segmented later passes whatever its size is
+        ports = [f"link set p{place} mtu 9000" for place in range(len(self.names) + 1)]
+        small = [f"link set p{place} mtu 1500" for place in range(len(self.names) + 1)]
+        normal = ["link set eth0 mtu 1500 gso_max_segs 65535"]
+        with (
+            self.changed("switch", to=[*ports, f"link set {port} mtu 1500"], back=small),
+            self.changed(host, *others, to=big, back=normal),
+        ):
+            yield
+
+    @contextlib.contextmanager
+    def filtered(self, host: str, first: int, last: int) -> Iterator[None]:
+        """New connections to these TCP ports of a host are dropped."""
+        rule = ["INPUT", "-p", "tcp", "--dport", f"{first}:{last}", "-m", "state", "--state", "NEW", "-j", "DROP"]
+        try:
+            done = self.run(host, "iptables", "-A", *rule)
+            assert done.returncode == 0, done.stderr
+            yield
+        finally:
+            self.run(host, "iptables", "-D", *rule)
+
+    @contextlib.contextmanager
+    def rail(self, *names: str) -> Iterator[None]:
+        """A second network: eth1 with 10.78.0.x/24 on these hosts."""
+        with contextlib.ExitStack() as stack:
+            switch = ["link add br1 type bridge", "link set br1 up"]
+            stack.enter_context(self.changed("switch", to=switch, back=["link del br1"]))
+            for place, name in enumerate(names, 1):
+                wire = [
+                    f"link add name r{place} type veth peer name eth1 netns {self.space(name)}",
+                    f"link set r{place} master br1", f"link set r{place} up",
+                ]  # fmt: skip
+                stack.enter_context(self.changed("switch", to=wire, back=[f"link del r{place}"]))
+                _ip([f"addr add {self.rail_address(name)}/24 dev eth1", "link set eth1 up"], self.space(name))
+            yield
+
+    def rail_address(self, host: str) -> str:
+        """The address of its interface eth1, where it has one."""
+        return f"10.78.0.{int(host[1:])}"
+
     def pids(self, host: str) -> list[int]:
         """The processes of a host."""
         shown = subprocess.run(["ip", "netns", "pids", self.space(host)], capture_output=True, text=True, check=False)
@@ -163,7 +227,8 @@ def _run(*words: str) -> None:
     subprocess.run(words, check=True, capture_output=True)
 
 
-def _ip(lines: Sequence[str], namespace: str = "") -> None:
+def _ip(lines: Sequence[str], namespace: str = "", *, strict: bool = True) -> None:
     inside = ["-n", namespace] if namespace else []
+    force = [] if strict else ["-force"]
     text = "\n".join(lines)
-    subprocess.run(["ip", *inside, "-batch", "-"], input=text, text=True, check=True, capture_output=True)
+    subprocess.run(["ip", *inside, *force, "-batch", "-"], input=text, text=True, check=strict, capture_output=True)

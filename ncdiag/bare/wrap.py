@@ -13,7 +13,7 @@ import stat
 import sys
 import threading
 import zlib
-from typing import Iterator, List
+from typing import Callable, Iterator, List
 
 MARK = "NCDIAG1"
 _WIDTH = 600
@@ -45,11 +45,11 @@ def wrapped(data: bytes, host: str) -> Iterator[str]:
     yield record[:-1].ljust(_RECORD - 1) + "\n"
 
 
-def leave_with_caller(seconds: float) -> None:
+def leave_with_caller(seconds: float, hear: Callable[[bytes], None] = lambda _: None) -> None:
     """End this process and its children when standard input ends, or after so many seconds.
 
     The caller keeps standard input open as long as it wants an answer: when it is killed, or the connection breaks,
-    nothing stays behind here.
+    nothing stays behind here. ``hear`` is given what it says meanwhile.
     """
     timer = threading.Timer(seconds, _leave)
     timer.daemon = True
@@ -57,13 +57,15 @@ def leave_with_caller(seconds: float) -> None:
     with contextlib.suppress(OSError, ValueError, AttributeError):
         mode = os.fstat(sys.stdin.fileno()).st_mode
         if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):  # /dev/null, which mpirun gives most ranks, ends at once
-            threading.Thread(target=_until_stdin_ends, daemon=True).start()
+            threading.Thread(target=_until_stdin_ends, args=(hear,), daemon=True).start()
 
 
-def _until_stdin_ends() -> None:
-    while os.read(0, 1 << 16):
-        pass
-    _leave()
+def _until_stdin_ends(hear: Callable[[bytes], None]) -> None:
+    while True:
+        data = os.read(0, 1 << 16)
+        if not data:
+            _leave()
+        hear(data)
 
 
 def _leave() -> None:

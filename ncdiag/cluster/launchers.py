@@ -17,11 +17,12 @@ from ncdiag.bare.run import run
 from ncdiag.cluster.envelope import Envelopes
 from ncdiag.cluster.model import Answer, Wish
 from ncdiag.cluster.remote import NONE
+from ncdiag.cluster.talk import Talk
 from ncdiag.facts.fold import fold_hosts
 
 _GRACE = 15
 """Seconds beyond those of a host: until all processes are started, and until the last of them is told to end."""
-_LAST = 2
+_LAST, _TICK = 2, 0.5
 """Seconds for a launcher to end."""
 _WORDS, _LONGEST = 20, 400
 _UP = ("idle", "mix", "alloc", "comp", "resv")
@@ -29,8 +30,11 @@ _UP = ("idle", "mix", "alloc", "comp", "resv")
 _ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
-def by_srun(hosts: Sequence[str], command: str, wish: Wish) -> list[Answer]:
-    """Ask by a job step on each host: in the allocation at hand, else in one of its own."""
+def by_srun(hosts: Sequence[str], command: str, wish: Wish, talk: Talk | None = None) -> list[Answer]:
+    """Ask by a job step on each host: in the allocation at hand, else in one of its own.
+
+    ``talk``: what is said meanwhile; srun gives its standard input to all of them.
+    """
     unfit = _unfit(hosts)
     fit = [host for host in hosts if host not in unfit]
     own = () if "SLURM_JOB_ID" in os.environ else (f"--immediate={_GRACE:d}", "--time=2")
@@ -39,7 +43,7 @@ def by_srun(hosts: Sequence[str], command: str, wish: Wish) -> list[Answer]:
         "--ntasks-per-node=1", "--kill-on-bad-exit=0", "--wait=0", "--overlap", "--mpi=none", *own,
         *shlex.split(wish.options), "sh", "-c", f"NCDIAG_HOST=$SLURMD_NODENAME; export NCDIAG_HOST; {command}",
     ]  # fmt: skip
-    answers = _asked(argv, fit, wish, {}) if fit else []
+    answers = _asked(argv, fit, wish, {}, talk) if fit else []
     return [*answers, *(Answer(host, problem=why) for host, why in unfit.items())]
 
 
@@ -75,11 +79,15 @@ def by_mpirun(hosts: Sequence[str], command: str, wish: Wish) -> list[Answer]:
     return _asked(argv, hosts, wish, _ROOT if os.geteuid() == 0 else {})
 
 
-def _asked(argv: Sequence[str], hosts: Sequence[str], wish: Wish, more: Mapping[str, str]) -> list[Answer]:
+def _asked(
+    argv: Sequence[str], hosts: Sequence[str], wish: Wish, more: Mapping[str, str], talk: Talk | None = None
+) -> list[Answer]:  # fmt: skip
     """Run a launcher and take what its processes say."""
     if shutil.which(argv[0]) is None:
         return [Answer(host, problem=f"{argv[0]} is not installed here") for host in hosts]
-    envelopes, said = Envelopes(), deque[str](maxlen=_WORDS)
+    envelopes, said = talk or Envelopes(), deque[str](maxlen=_WORDS)
+    if talk is not None:
+        talk.begin(hosts)
     process = subprocess.Popen(  # noqa: S603  (an argument list)
         list(argv), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
         env={**os.environ, **more},
@@ -91,6 +99,8 @@ def _asked(argv: Sequence[str], hosts: Sequence[str], wish: Wish, more: Mapping[
                 wish.tell(sum(map(envelopes.is_whole, envelopes.hosts())))
             elif line.strip():
                 said.append(line.strip()[:_LONGEST])
+            if talk is not None and _is_over(talk, process):
+                break
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_LAST)
             late = False
@@ -105,17 +115,31 @@ def _asked(argv: Sequence[str], hosts: Sequence[str], wish: Wish, more: Mapping[
     return answers
 
 
+def _is_over(talk: Talk, process: subprocess.Popen[bytes]) -> bool:
+    """Say what is due; True once nothing more is expected."""
+    word = talk.due()
+    if word is not None and process.stdin is not None:
+        with contextlib.suppress(OSError):
+            process.stdin.write(word)
+            process.stdin.flush()
+    return talk.is_over()
+
+
 def _lines(process: subprocess.Popen[bytes], deadline: float) -> Iterator[str]:
-    """The lines of a process until its output ends or it is too late: what it left behind may keep the output open."""
+    """The lines of a process until its output ends or it is too late: what it left behind may keep the output open.
+
+    An empty one now and then, where nothing comes.
+    """
     if process.stdout is None:
         return
     rest = b""
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
         while (left := deadline - time.monotonic()) > 0:
-            if not selector.select(min(left, _LAST)):
+            if not selector.select(min(left, _TICK)):
                 if process.poll() is not None:
                     break
+                yield ""
                 continue
             piece = os.read(process.stdout.fileno(), 1 << 16)
             *whole, rest = (rest + piece).split(b"\n")
@@ -147,7 +171,7 @@ def _why(launcher: str, code: int | None, said: Sequence[str]) -> str:
     return f"{launcher} ended with {code}{f': {last}' if last else ''}"
 
 
-def _answer(host: str, name: str, envelopes: Envelopes, why: str) -> Answer:
+def _answer(host: str, name: str, envelopes: Envelopes | Talk, why: str) -> Answer:
     try:
         return Answer(host, data=envelopes.data(name))
     except ValueError as error:

@@ -6,10 +6,13 @@ It is one argument for a shell of any kind, needs no file and leaves none.
 from __future__ import annotations
 
 import base64
+import json
 import shlex
 import sys
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ncdiag.bare.wrap import MARK
 from ncdiag.machine import remote
@@ -18,6 +21,7 @@ NONE = f"{MARK} - none"
 """The line of a host on which there is nothing to run."""
 
 _PYTHONS = "python3 python python3.12 python3.11 python3.10 python3.9 python3.8 python3.6 /usr/libexec/platform-python"
+_NEW = '$p -c "import sys;sys.exit(sys.version_info<(3,6))"'
 
 
 def installed(seconds: float) -> str:
@@ -32,15 +36,28 @@ def installed(seconds: float) -> str:
 def pushed(seconds: float) -> str:
     """Send what looks at a host: a program for its Python (3.6 or newer), and one for its shell where there is none."""
     start = f"import base64,zlib;exec(zlib.decompress(base64.b64decode('{_packed(remote.python_program())}'),47))"
-    new = '$p -c "import sys;sys.exit(sys.version_info<(3,6))"'
     lines = _quoted(f'{{print "{MARK}", h, NR - 1, $0}} END {{print "{MARK}", h, "end", NR}}')
     wrap = f'gzip -c | base64 | awk -v h="${{NCDIAG_HOST:-$(hostname)}}" "{lines}"'
     return _shell(
-        f"for p in {_PYTHONS}; do command -v $p >/dev/null 2>&1 && {new} && "
+        f"for p in {_PYTHONS}; do command -v $p >/dev/null 2>&1 && {_NEW} && "
         f'exec $p -c "{start}" --wrapped {seconds:g}; done; '
         "for p in base64 gzip awk; do command -v $p >/dev/null 2>&1 || "
         f'{{ echo "{NONE} Python, nor $p for the shell"; exit 127; }}; done; '
         f"echo {_packed(remote.shell_script())} | base64 -d | gzip -dc | sh -s 2>/dev/null | {wrap}"
+    )
+
+
+_AGENT = ("addresses", "wrap", "probe/ways", "probe/server", "probe/client", "probe/main")
+"""The modules of `ncdiag.bare` that try the connections of a host, each behind what it imports."""
+
+
+def agent(plan: Mapping[str, Any]) -> str:
+    """Send what tries the connections of a host, for its Python: `ncdiag.bare.probe.main.probe` with this plan."""
+    program = "\n\n".join([*remote.joined(_AGENT), f"sys.exit(probe(json.loads({json.dumps(json.dumps(plan))})))\n"])
+    start = f"import base64,zlib;exec(zlib.decompress(base64.b64decode('{_packed(program)}'),47))"
+    return _shell(
+        f"for p in {_PYTHONS}; do command -v $p >/dev/null 2>&1 && {_NEW} && "
+        f'exec $p -c "{start}"; done; echo "{NONE} Python"; exit 127'
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from ClusterShell.Event import EventHandler
 from ClusterShell.Task import Task, task_self
 from ClusterShell.Topology import TopologyError
@@ -16,22 +17,30 @@ from ClusterShell.Topology import TopologyError
 from ncdiag.cluster.envelope import Envelopes
 from ncdiag.cluster.model import Answer, Wish
 from ncdiag.cluster.remote import NONE
+from ncdiag.cluster.talk import Talk
 
 _WORDS = 20
 _LONGEST = 400
+_TICK = 0.2
 _CONNECT = 10
 """Seconds for a connection."""
 _SSH_FAILED = 255
 """The exit status of ssh when it is the connection that failed (ssh(1))."""
 
 
-def ask(hosts: Sequence[str], command: str, wish: Wish, *, local: bool = False) -> list[Answer]:
+def ask(
+    hosts: Sequence[str], command: str, wish: Wish, *, local: bool = False, talk: Talk | None = None
+) -> list[Answer]:  # fmt: skip
     """Run a command on each host at once, as many as ``wish.fanout`` allows; ``local``: here, ``%h`` is the host.
 
-    Standard input stays open until all have ended: when this process dies, they see it end.
+    Standard input stays open until all have ended: when this process dies, they see it end. ``talk``: what is said to
+    them meanwhile; then all are asked at once, and come to an end with it.
     """
     task = task_self()
-    ear = _Ear(wish)
+    ear = _Ear(wish, talk)
+    if talk is not None:
+        talk.begin(hosts)
+        wish = msgspec.structs.replace(wish, fanout=len(hosts))
     _set_up(task, wish, local=local)
     try:
         worker = task.shell(
@@ -39,6 +48,8 @@ def ask(hosts: Sequence[str], command: str, wish: Wish, *, local: bool = False) 
             remote=not local, tree=False if local else None,
         )  # fmt: skip
         ear.hold(worker)
+        if talk is not None:
+            task.timer(_TICK, ear, interval=_TICK, autoclose=True)
         task.run()
     finally:
         task.abort(kill=True)
@@ -70,9 +81,9 @@ def _topology() -> Path | None:
 class _Ear(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no types
     """Takes what the hosts say."""
 
-    def __init__(self, wish: Wish) -> None:
-        self._wish = wish
-        self._envelopes = Envelopes()
+    def __init__(self, wish: Wish, talk: Talk | None) -> None:
+        self._wish, self._talk = wish, talk
+        self._envelopes = talk or Envelopes()
         self._said: dict[str, deque[str]] = defaultdict(lambda: deque(maxlen=_WORDS))
         self._codes: dict[str, int] = {}
         self._late: set[str] = set()
@@ -88,9 +99,22 @@ class _Ear(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no typ
             self._said[str(node)].append(text.strip()[:_LONGEST])
 
     def ev_hup(self, worker: Any, node: Any, rc: int | None) -> None:  # noqa: ANN401, ARG002
-        if rc is not None:
+        if rc is not None and (self._talk is None or not self._talk.is_over()):  # at its end we end them
             self._codes[str(node)] = rc
+            if self._talk is not None:
+                self._talk.gone(str(node))
         self._wish.tell(len(self._codes) + len(self._late))
+
+    def ev_timer(self, timer: Any) -> None:  # noqa: ANN401
+        """Say what is due, and end the talk."""
+        if self._talk is None:
+            return
+        word = self._talk.due()
+        if word is not None:
+            self._worker.write(word)
+        if self._talk.is_over():
+            timer.invalidate()
+            self._worker.abort()
 
     def ev_close(self, worker: Any, timedout: bool) -> None:  # noqa: ANN401, FBT001
         if timedout:
@@ -113,6 +137,8 @@ class _Ear(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no typ
             return f"it has no{missing.removeprefix(NONE)}"
         if host in self._late:
             return f"it did not answer within {wish.seconds:g} s"
+        if self._talk is not None and code is None:
+            return self._talk.problem(host)
         last = said[-1] if said else ""
         if code == _SSH_FAILED and not local:
             return f"ssh failed: {last}" if last else "ssh failed"

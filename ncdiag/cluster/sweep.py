@@ -15,6 +15,7 @@ import msgspec
 from ncdiag.bare.run import run
 from ncdiag.cluster import remote
 from ncdiag.cluster.model import Answer, Wish
+from ncdiag.cluster.talk import Talk
 from ncdiag.cluster.targets import MISSING, targets
 from ncdiag.errors import InputError, UsageError
 from ncdiag.machine.host import Seen, apart, machines_of
@@ -32,8 +33,14 @@ def sweep(nodes: str, via: Via | None, wish: Wish, *, push: bool = False) -> lis
     """
     means = via or chosen(nodes)
     command = (remote.pushed if push else remote.installed)(wish.seconds)
-    answers = _pods(nodes, command, wish) if means == "kubectl" else _hosts(targets(nodes), means, command, wish)
-    return apart(machine for answer in answers for machine in machines(answer))
+    return apart(machine for answer in asked(nodes, means, command, wish) for machine in machines(answer))
+
+
+def asked(nodes: str, means: Via, command: str, wish: Wish, talk: Talk | None = None) -> list[Answer]:
+    """What each host behind ``nodes`` answers to a command; ``talk``: what is said to them meanwhile."""
+    if means == "kubectl":
+        return _pods(nodes, command, wish, talk)
+    return _hosts(targets(nodes), means, command, wish, talk)
 
 
 def chosen(nodes: str, environment: Mapping[str, str] = os.environ) -> Via:
@@ -50,19 +57,19 @@ def chosen(nodes: str, environment: Mapping[str, str] = os.environ) -> Via:
     return found[0]
 
 
-def _hosts(hosts: Sequence[str], means: Via, command: str, wish: Wish) -> list[Answer]:
+def _hosts(hosts: Sequence[str], means: Via, command: str, wish: Wish, talk: Talk | None) -> list[Answer]:
     from ncdiag.cluster import launchers
 
     if means == "srun":
-        return launchers.by_srun(hosts, command, wish)
+        return launchers.by_srun(hosts, command, wish, talk)
     if means == "mpirun":
         return launchers.by_mpirun(hosts, command, wish)
     from ncdiag.cluster import shells
 
-    return shells.ask(hosts, command, wish)
+    return shells.ask(hosts, command, wish, talk=talk)
 
 
-def _pods(selector: str, command: str, wish: Wish) -> list[Answer]:
+def _pods(selector: str, command: str, wish: Wish, talk: Talk | None) -> list[Answer]:
     """Ask the running pods with these labels; ``wish.options`` may name kubectl's namespace and context."""
     if importlib.util.find_spec("ClusterShell") is None:
         raise UsageError(MISSING)
@@ -87,7 +94,7 @@ def _pods(selector: str, command: str, wish: Wish) -> list[Answer]:
     running = [name for name, phase in phases.items() if phase == "Running"]
     line = shlex.join(["kubectl", *options, "exec", "-i"]) + " %h -- sh -c " + shlex.quote(command)
     local = line.replace("%", "%%").replace("%%h --", "%h --", 1)
-    answers = shells.ask(running, local, wish, local=True) if running else []
+    answers = shells.ask(running, local, wish, local=True, talk=talk) if running else []
     return [*answers, *(Answer(n, problem=f"the pod is {phase}") for n, phase in phases.items() if phase != "Running")]
 
 

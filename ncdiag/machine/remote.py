@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +61,16 @@ def _command(command: Command) -> dict[str, Any]:
 
 def python_program() -> str:
     """One file of Python that looks at a node: the modules of `ncdiag.bare`, then the table."""
-    folder = Path(__file__).parents[1] / "bare"
-    texts = [_OWN_IMPORT.sub("", (folder / f"{name}.py").read_text(encoding="utf-8")) for name in _MODULES]
-    titled = [_DOCSTRING.sub(lambda found: _comment(found["text"]), text) for text in texts]
+    titled = joined(_MODULES, lambda text: _DOCSTRING.sub(lambda found: _comment(found["text"]), text))
     told = json.dumps(json.dumps(table(), separators=(",", ":")))
     last = f"TABLE = json.loads({_wrapped(told)})\n\nif __name__ == '__main__':\n    sys.exit(main(TABLE))\n"
     return "\n\n".join([_HEAD, *titled, last])
+
+
+def joined(names: Sequence[str], changed: Callable[[str], str] = lambda text: text) -> list[str]:
+    """The texts of modules of `ncdiag.bare`, each after what it imports, without what they import of each other."""
+    folder = Path(__file__).parents[1] / "bare"
+    return [changed(_OWN_IMPORT.sub("", (folder / f"{name}.py").read_text(encoding="utf-8"))) for name in names]
 
 
 def _comment(text: str) -> str:

@@ -26,6 +26,7 @@ from ncdiag.facts.model.monitoring import (
     RasShare,
 )
 from ncdiag.facts.model.network import Address, Gid, Hca, Interface, Port, Route, RouteAnswer
+from ncdiag.facts.model.probes import ProbeFault, ProbeLink, ProbeName, ProbePort
 from ncdiag.facts.model.processes import (
     FAILURES,
     CollectiveSum,
@@ -149,6 +150,10 @@ __all__ = [
     "Phase",
     "Port",
     "PortState",
+    "ProbeFault",
+    "ProbeLink",
+    "ProbeName",
+    "ProbePort",
     "ProcessCpus",
     "Rank",
     "RankTable",

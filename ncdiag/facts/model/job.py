@@ -13,6 +13,7 @@ from ncdiag.facts.model.hardware import Gpu, Npu, PciDevice, TopoLink
 from ncdiag.facts.model.marks import BY_NAME, GREATEST, READ, UNION, Open, closed_by
 from ncdiag.facts.model.monitoring import HealthCheck, OperationProfile, RasReport
 from ncdiag.facts.model.network import Hca, Interface, Route, RouteAnswer
+from ncdiag.facts.model.probes import ProbeLink, ProbeName, ProbePort
 from ncdiag.facts.model.processes import CollectiveSum, Communicator, Event, Parameter, Rank, Setting
 from ncdiag.facts.model.records import (
     Benchmark,
@@ -272,6 +273,9 @@ class Job(Fact, frozen=True, kw_only=True):
     cluster_nodes: Open[ClusterNode] = ()
     cloud_instances: Open[CloudInstance] = ()
     security_groups: Open[SecurityGroup] = ()
+    probe_links: Open[ProbeLink] = ()
+    probe_ports: Open[ProbePort] = ()
+    probe_names: Open[ProbeName] = ()
     nranks: int | None = None
     nhosts: int | None = None
     conflicts: tuple[Conflict, ...] = ()

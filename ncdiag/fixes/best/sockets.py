@@ -11,6 +11,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.addresses import advertised, aimed_at
 from ncdiag.facts.vocabulary.interfaces import is_virtual, likely_kind
 from ncdiag.facts.vocabulary.job import is_multi_host
+from ncdiag.facts.vocabulary.probes import connecting_interfaces
 from ncdiag.fixes.values import Bindings, Value, best
 from ncdiag.nccl import versions
 from ncdiag.nccl.on_host import seen
@@ -38,6 +39,7 @@ def shared_interface(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     found = {name: _candidates(seen.interfaces(name, view), view) for name in names}
     if any(one.physical for some in found.values() for one in some):
         found = {name: tuple(one for one in some if one.physical) for name, some in found.items()}
+    found = _connecting(found, view)
     blind = tuple(f"ip addr (on {name})" for name, some in found.items() if not some)
     if seen.unseen(view):
         blind += ("ip addr (on the other hosts of the job)",)
@@ -57,6 +59,18 @@ def shared_interface(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     if text is None:
         return Value(reason=problem, spans=spans, ask_for=blind)
     return Value(text=text, reason=reason, spans=spans, ask_for=blind)
+
+
+def _connecting(found: dict[str, tuple[_Candidate, ...]], view: View) -> dict[str, tuple[_Candidate, ...]]:
+    """Those on which tries between the hosts went well, where there were tries and they are enough to choose from."""
+    tried = connecting_interfaces(view.job, view)
+    if not any(tried.values()):
+        return found
+    kept = {
+        name: tuple(one for one in some if one.interface.name in tried[name]) if tried.get(name) else some
+        for name, some in found.items()
+    }
+    return {name: some or found[name] for name, some in kept.items()}
 
 
 def _failed_already(chosen: dict[str, _Candidate], view: View) -> bool:

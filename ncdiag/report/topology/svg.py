@@ -5,13 +5,10 @@ All places are absolute, so that nothing overlaps whatever the input is; every t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import quoteattr
 
-import msgspec
-
-from ncdiag.report.sanitize import one_line
+from ncdiag.report.drawing import LETTER, Box, cut, rect, write, xml
 from ncdiag.report.topology.plan import Device, Picture
 from ncdiag.report.topology.text import cell, cpu_title, groups, meanings
 
@@ -21,9 +18,6 @@ ROW = 18
 _LINES = 64
 """Room between the GPUs and the NICs for the lines that join them."""
 _COLUMN = 52
-_LETTER = 6.6
-"""Width of a letter of the matrix and of the boxes, a little more than a monospaced one has at 11 pixels."""
-_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\ufffe|\uffff")
 _STYLE = (
     "text{font:11px monospace;fill:#1b1f24}.title{font-size:15px;font-weight:bold}.head{font-weight:bold}"
     ".cpu{fill:#f3f5f7;stroke:#8c959f}.gpu{fill:#dff3e3;stroke:#2f8f46}.nic{fill:#ddeafb;stroke:#2a64b7}"
@@ -32,13 +26,6 @@ _STYLE = (
     ".path.across{stroke:#c98a00;stroke-dasharray:5 3}.wrong{fill:#c62828;font-weight:bold}"
     "@media (prefers-color-scheme:dark){svg{background:#fff}}"
 )
-
-
-class _Box(msgspec.Struct, frozen=True):
-    x: float
-    y: float
-    width: float
-    height: float
 
 
 def render(pictures: Sequence[Picture]) -> str:
@@ -52,7 +39,7 @@ def render(pictures: Sequence[Picture]) -> str:
     size = f"{width + EDGE:g} {top:g}"
     wide, high = size.split()
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" viewBox="0 0 {size}" role="img">'
-    names = ", ".join(_text(picture.title) for picture in pictures)
+    names = ", ".join(xml(picture.title) for picture in pictures)
     return "\n".join([head, f"<title>Topology of {names}</title>", f"<style>{_STYLE}</style>", *parts, "</svg>", ""])
 
 
@@ -63,7 +50,7 @@ class _Drawing:
         self.picture = picture
         self.parts: list[str] = [f"<g class={quoteattr('host')}>"]
         self.right = 0.0
-        self._boxes: dict[str, _Box] = {}
+        self._boxes: dict[str, Box] = {}
         self._write(EDGE, top + 14, f"{picture.title}, from {picture.source}", "title")
         self.bottom = self._matrices(self._faults(self._cpus(top + 26) + 2 * ROW))
         self.bottom = self._legend(self.bottom)
@@ -78,13 +65,13 @@ class _Drawing:
         for node, (gpus, nics) in rows.items():
             many = max(len(gpus), len(nics), 2)
             width = many * WIDE + (many + 1) * GAP
-            self._rect(_Box(left, top, width, height), "cpu", None)
+            self._rect(Box(left, top, width, height), "cpu", None)
             told = self.picture.cpus.get(node, "") if node is not None else ""
-            self._write(left + GAP, top + ROW - 4, _cut(f"{cpu_title(node)}  {told}", width - 2 * GAP), "head")
+            self._write(left + GAP, top + ROW - 4, cut(f"{cpu_title(node)}  {told}", width - 2 * GAP), "head")
             for row, line in ((gpus, top + ROW + GAP / 2), (nics, top + ROW + GAP / 2 + HIGH + _LINES)):
                 for place, device in enumerate(row):
                     middle = left + width * (place + 0.5) / len(row)
-                    box = _Box(middle - WIDE / 2, line, WIDE, HIGH)
+                    box = Box(middle - WIDE / 2, line, WIDE, HIGH)
                     self._boxes[device.label] = box
                     later += self._device(device, box)
             left += width + GAP
@@ -96,15 +83,15 @@ class _Drawing:
         here = [device for device in self.picture.devices if device.cpu == node]
         return [d for d in here if d.kind == "gpu"], [d for d in here if d.kind == "nic"]
 
-    def _device(self, device: Device, box: _Box) -> list[str]:
+    def _device(self, device: Device, box: Box) -> list[str]:
         wrong = self.picture.faulty(device.label)
         lines = [device.label, device.name or "" if device.name != device.label else "", device.pcie.text()]
         shown = [line for line in lines if line][:3]
         about = "; ".join([*[line for line in lines if line], *wrong])
-        parts = [_rect(box, f"{device.kind} fault" if wrong else device.kind, about)]
+        parts = [rect(box, f"{device.kind} fault" if wrong else device.kind, about)]
         for number, line in enumerate(shown):
             style = "head" if number == 0 else ""
-            parts.append(_write(box.x + 5, box.y + 12 + number * 12, _cut(line, box.width - 10), style))
+            parts.append(write(box.x + 5, box.y + 12 + number * 12, cut(line, box.width - 10), style))
         return parts
 
     def _paths(self) -> Iterator[str]:
@@ -116,7 +103,7 @@ class _Drawing:
                 about = f"{gpu.label} to {label}: {gpu.level}"
                 yield (
                     f'<line class="path{across}" x1="{one.x + one.width / 2:g}" y1="{one.y + one.height:g}" '
-                    f'x2="{other.x + other.width / 2:g}" y2="{other.y:g}"><title>{_text(about)}</title></line>'
+                    f'x2="{other.x + other.width / 2:g}" y2="{other.y:g}"><title>{xml(about)}</title></line>'
                 )
 
     def _faults(self, top: float) -> float:
@@ -131,25 +118,25 @@ class _Drawing:
         for columns in (gpus, nics):
             if not any(link and link.word != "X" for g in gpus for c in columns if (link := cell(self.picture, g, c))):
                 continue
-            wide = max(_COLUMN, _LETTER * max(map(len, [*columns, *gpus])) + 8)
+            wide = max(_COLUMN, LETTER * max(map(len, [*columns, *gpus])) + 8)
             for number, column in enumerate(columns, 1):
-                self._write(left + number * wide + 4, top + 13, _cut(column, wide - 4), "head")
+                self._write(left + number * wide + 4, top + 13, cut(column, wide - 4), "head")
             for line, row in enumerate(gpus, 1):
-                self._write(left, top + line * ROW + 13, _cut(row, wide), "head")
+                self._write(left, top + line * ROW + 13, cut(row, wide), "head")
                 for number, column in enumerate(columns, 1):
-                    self._cell(row, column, _Box(left + number * wide, top + line * ROW, wide, ROW))
+                    self._cell(row, column, Box(left + number * wide, top + line * ROW, wide, ROW))
             left += (len(columns) + 1) * wide + 2 * GAP
             self.right = max(self.right, left)
         return top + (len(gpus) + 1) * ROW + GAP
 
-    def _cell(self, row: str, column: str, box: _Box) -> None:
+    def _cell(self, row: str, column: str, box: Box) -> None:
         link = cell(self.picture, row, column)
         gpu = next((d for d in self.picture.of("gpu") if d.label == row), None)
         style = "same" if row == column else "near" if gpu and column in gpu.nearest else "cell"
         word = link.word if link else "?"
         about = None if row == column else f"{row} to {column}: {word}"
         self._rect(box, link.mark or style if link else style, about)
-        self._write(box.x + 4, box.y + 13, _cut(word, box.width - 6), "")
+        self._write(box.x + 4, box.y + 13, cut(word, box.width - 6), "")
 
     def _legend(self, top: float) -> float:
         for sentence in dict.fromkeys(meanings(self.picture, far="yellow", fault="red")):
@@ -157,31 +144,9 @@ class _Drawing:
             top += ROW - 4
         return top
 
-    def _rect(self, box: _Box, style: str, about: str | None) -> None:
-        self.parts.append(_rect(box, style, about))
+    def _rect(self, box: Box, style: str, about: str | None) -> None:
+        self.parts.append(rect(box, style, about))
 
     def _write(self, x: float, y: float, text: str, style: str) -> None:
-        self.right = max(self.right, x + 1.4 * _LETTER * len(text))
-        self.parts.append(_write(x, y, text, style))
-
-
-def _rect(box: _Box, style: str, about: str | None) -> str:
-    title = f"<title>{_text(about)}</title>" if about else ""
-    place = f'x="{box.x:g}" y="{box.y:g}" width="{box.width:g}" height="{box.height:g}"'
-    return f'<rect class="{style}" {place}>{title}</rect>'
-
-
-def _write(x: float, y: float, text: str, style: str) -> str:
-    kind = f' class="{style}"' if style else ""
-    return f'<text{kind} x="{x:g}" y="{y:g}">{_text(text)}</text>'
-
-
-def _cut(text: str, width: float) -> str:
-    """The text as far as it fits into so many pixels."""
-    room = max(1, int(width / _LETTER))
-    return text if len(text) <= room else text[: max(1, room - 1)] + "\u2026"
-
-
-def _text(text: str) -> str:
-    """Text of the input as XML: what would act is escaped, what XML does not allow is left out."""
-    return escape(_NOT_XML.sub("", one_line(text)))
+        self.right = max(self.right, x + 1.4 * LETTER * len(text))
+        self.parts.append(write(x, y, text, style))

@@ -1,0 +1,223 @@
+"""The agent: tells what it has, hears who else is there, and tries the others one after the other.
+
+The order is that of a round-robin tournament: in each round every host has one partner, and both ask each other. No
+host waits for another, so that one that hangs holds up only those who ask it. What it found is printed as the lines
+that `ncdiag.parsers.probe` reads.
+"""
+
+import base64
+import json
+import queue
+import socket
+import sys
+import threading
+import time
+import zlib
+from typing import Any, Dict, Iterator, List, Mapping, Tuple
+
+from ncdiag.bare.probe.client import Asker
+from ncdiag.bare.probe.server import Server
+from ncdiag.bare.probe.ways import interfaces, network_of, port_range, share_network, way
+from ncdiag.bare.wrap import leave_with_caller, own_name, wrapped
+
+_GRACE = 30.0
+"""Seconds beyond those of the tests: until the table comes, and for the last test to end."""
+_RESOLVERS = 4
+_RESOLVING = 6.0
+
+Host = Mapping[str, Any]
+"""What a host told of itself: ``host``, ``token``, ``interfaces`` with their ``ports``."""
+
+
+def probe(plan: Mapping[str, Any]) -> int:
+    """Do all of it. ``plan``: ``wait`` and ``seconds``, ``ports`` to listen on, and ``within`` a range or None."""
+    words = queue.Queue()  # type: queue.Queue[bytes]
+    leave_with_caller(plan["wait"] + plan["seconds"] + _GRACE, words.put)
+    server = Server()
+    own = _introduction(server, plan)
+    threading.Thread(target=server.serve, daemon=True).start()
+    _say(json.dumps(own))
+    table = _table(words)
+    hosts = table["hosts"]
+    me = next((place for place, host in enumerate(hosts) if host["token"] == server.token), None)
+    if me is None:  # it came too late, and nobody knows it
+        return 0
+    server.tell(table["secret"])
+    time.sleep(table["pause"])  # the others hear of it a little later
+    _say("".join(line + "\n" for line in Turn(table, me).lines()))
+    threading.Event().wait()  # others may still ask: stay until who asked has heard all, and leave with it
+    return 0
+
+
+def _introduction(server: Server, plan: Mapping[str, Any]) -> Dict[str, Any]:
+    ports = tuple(plan["within"] or port_range())
+    found = interfaces()
+    for one in found:
+        one["ports"] = server.listen(one["address"], (ports[0], ports[1]), within=bool(plan["within"]))
+    return {
+        "host": own_name(), "token": server.token, "interfaces": [one for one in found if one["ports"]],
+        "range": ports, "listening": server.declared(plan["ports"]),
+    }  # fmt: skip
+
+
+def _say(text: str) -> None:
+    sys.stdout.writelines(wrapped(text.encode(), own_name()))
+    sys.stdout.flush()
+
+
+def _table(words: "queue.Queue[bytes]") -> Dict[str, Any]:
+    """The first line that comes: JSON, compressed, in base64."""
+    heard = b""
+    while b"\n" not in heard:
+        heard += words.get()
+    found = json.loads(zlib.decompress(base64.b64decode(heard.partition(b"\n")[0])).decode())
+    return dict(found)
+
+
+def partner(place: int, turn: int, count: int) -> int:
+    """Whom the player ``place`` meets in a round of the tournament (the circle method); itself for a pause."""
+    odd = count - 1 if count % 2 == 0 else count
+    if place == odd:
+        return turn * (odd + 1) // 2 % odd
+    met = (turn - place) % odd
+    return met if met != place else odd if odd < count else place
+
+
+def turns(count: int, most: int) -> List[int]:
+    """The rounds that are played: all, or so many that are spread over them."""
+    whole = count - 1 if count % 2 == 0 else count
+    return list(range(whole)) if whole <= most else [place * whole // most for place in range(most)]
+
+
+class Turn:
+    """What one host does: its partners in turn, until the time is up."""
+
+    def __init__(self, table: Mapping[str, Any], me: int) -> None:
+        """``table`` is what all hosts are told."""
+        self._table = table
+        self._hosts = table["hosts"]  # type: List[Host]
+        self._me, self._own = me, self._hosts[me]
+        self._name = self._own["host"]
+        self._asker = Asker(table["secret"], {host["token"]: host["host"] for host in self._hosts})
+        self._ends = time.monotonic() + table["seconds"]
+
+    def lines(self) -> List[str]:
+        """What it found."""
+        count, most = len(self._hosts), self._table["rounds"]
+        met = [partner(self._me, turn, count) for turn in turns(count, most)]
+        partners = [self._hosts[place] for place in met if place != self._me]
+        names = Names(dict.fromkeys([self._name, *(host["host"] for host in partners), *self._table["names"]]))
+        found = list(self._head())
+        done = 0
+        for host in partners:
+            if time.monotonic() >= self._ends:
+                break
+            found += self._meet(host)
+            done += 1
+        if done < len(partners):
+            found.append("probe {}: {} of {} hosts tried in time".format(self._name, done, len(partners)))
+        for place, port in self._table["places"]:
+            found.append(self._place(place, port))
+        return [*found, *names.lines(self._name)]
+
+    def _head(self) -> Iterator[str]:
+        first, last = self._own["range"]
+        yield "probe {}: ports {}-{}".format(self._name, first, last)
+        for one in self._own["interfaces"]:
+            yield "probe {}: {name} {address}/{prefix} mtu {mtu} index {index}".format(self._name, **one)
+
+    def _meet(self, host: Host) -> Iterator[str]:
+        at = ""
+        for one, other, gateway in self._links(host):
+            phrases = self._asker.link(one["address"], other, host["host"])
+            way_there = way(other["address"], one["address"])
+            if way_there and way_there[0] != one["index"] and other["address"] != one["address"]:
+                phrases.append("leaves by {}".format(self._named(way_there[0])))
+            where = "via {}".format(gateway) if gateway else "in {}".format(network_of(one))
+            at = at or (other["address"] if phrases[0].startswith("connected") else "")
+            yield "probe {} {} {} -> {} {} {} {}: {}".format(
+                self._name, one["name"], one["address"], host["host"], other["name"], other["address"], where,
+                ", ".join(phrases),
+            )  # fmt: skip
+        for port in self._table["ports"] if at else ():
+            yield "probe {} -> {} {} port {}: {}".format(
+                self._name, host["host"], at, port, self._asker.reach(at, port)
+            )
+
+    def _links(self, host: Host) -> Iterator[Tuple[Dict[str, Any], Dict[str, Any], str]]:
+        """Our interface, theirs, and the gateway between; each of theirs in a network that we have, else by a route."""
+        ours = self._own["interfaces"]
+        for other in host["interfaces"]:
+            same = [one for one in ours if _family(one) == _family(other)]
+            shared = [one for one in same if share_network(one, other)]
+            if shared:
+                yield from ((one, other, "") for one in shared)
+                continue
+            chosen = way(other["address"])
+            alike = [one for one in same if one["name"] == other["name"]]
+            by_route = [one for one in same if chosen and one["index"] == chosen[0]]
+            for one in (alike or by_route)[:1]:
+                routed = way(other["address"], one["address"])
+                if routed is not None:
+                    yield one, other, routed[1] or "no gateway"
+
+    def _named(self, index: int) -> str:
+        for one in self._own["interfaces"]:
+            if one["index"] == index:
+                return str(one["name"])
+        try:
+            return socket.if_indextoname(index)
+        except OSError:
+            return "interface {}".format(index)
+
+    def _place(self, place: str, port: int) -> str:
+        """What became of a connection to a place that the job uses, such as MASTER_ADDR and MASTER_PORT."""
+        found = resolved(place)
+        words = self._asker.reach(found[0], port) if found else "not found"
+        return "probe {} -> {} {} port {}: {}".format(self._name, place, found[0] if found else "-", port, words)
+
+
+class Names:
+    """Asks for the addresses of hosts by name, while the connections are tried."""
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        """Begin at once."""
+        self._names = list(names)
+        self._found = {}  # type: Dict[str, List[str]]
+        self._left = queue.Queue()  # type: queue.Queue[str]
+        for name in self._names:
+            self._left.put(name)
+        self._asking = [threading.Thread(target=self._work, daemon=True) for _ in range(_RESOLVERS)]
+        for thread in self._asking:
+            thread.start()
+
+    def _work(self) -> None:
+        while True:
+            try:
+                name = self._left.get_nowait()
+            except queue.Empty:
+                return
+            self._found[name] = resolved(name)
+
+    def lines(self, own: str) -> Iterator[str]:
+        """What each name resolved to."""
+        ends = time.monotonic() + _RESOLVING
+        for thread in self._asking:
+            thread.join(max(0.0, ends - time.monotonic()))
+        for name in self._names:
+            found = self._found.get(name)
+            words = "no answer" if found is None else " ".join(found) or "not found"
+            yield "probe {} resolves {}: {}".format(own, name, words)
+
+
+def resolved(name: str) -> List[str]:
+    """The addresses of a name, as any program here gets them."""
+    try:
+        found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return []
+    return list(dict.fromkeys(str(place[0]) for *_, place in found))
+
+
+def _family(one: Mapping[str, Any]) -> bool:
+    return ":" in one["address"]

@@ -1,0 +1,108 @@
+"""Try the connections between many hosts: an agent on each, sent along, and what they found as one text."""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from ncdiag.cluster import remote
+from ncdiag.cluster.model import Answer, Wish
+from ncdiag.cluster.sweep import Via, asked, chosen, machines
+from ncdiag.cluster.talk import Talk
+from ncdiag.errors import UsageError
+from ncdiag.machine.host import Seen
+
+_LATE = 20.0
+"""Seconds beyond those of the tests: for the last of them to end, and for the results to come back."""
+_LEAST = 2
+
+
+class Trial(msgspec.Struct, frozen=True, kw_only=True):
+    """What is tried. Each host asks as many others as there are ``rounds``, for at most so many ``seconds``.
+
+    ``wait``: seconds for the agents to start. ``ports`` are tried on every host besides those that the agents listen
+    on; with ``within``, these are in that range. ``places`` are (host, port) that every host tries, such as MASTER_ADDR
+    and MASTER_PORT; the agents listen on such ports where nobody does.
+    """
+
+    seconds: float = 60.0
+    wait: float = 30.0
+    rounds: int = 64
+    ports: tuple[int, ...] = ()
+    within: tuple[int, int] | None = None
+    places: tuple[tuple[str, int], ...] = ()
+
+
+class Tried(msgspec.Struct, frozen=True):
+    """``text`` is what the hosts found, as `ncdiag.parsers.probe` reads it.
+
+    ``silent`` are those that gave no answer, and ``said`` the lines on them.
+    """
+
+    text: str
+    silent: tuple[Seen, ...] = ()
+    said: str = ""
+
+    @property
+    def whole(self) -> str:
+        """The text, and a line for each host that gave no answer."""
+        return self.text + self.said
+
+
+def probe(nodes: str, via: Via | None, trial: Trial, wish: Wish) -> Tried:
+    """What the hosts behind ``nodes`` found; UsageError when nothing can ask them."""
+    means = via or chosen(nodes)
+    if means == "mpirun":
+        msg = "probe speaks to all hosts, and mpirun passes what it is told to rank 0 alone: use --via ssh or srun"
+        raise UsageError(msg)
+    listening = {*trial.ports, *(port for _, port in trial.places)}
+    plan = {
+        "wait": trial.wait, "seconds": trial.seconds, "ports": sorted(listening - {_SSH}), "within": trial.within,
+    }  # fmt: skip
+    talk = Talk(lambda told: _table(told, trial), wait=trial.wait, seconds=trial.seconds + _LATE)
+    whole = msgspec.structs.replace(wish, seconds=trial.wait + trial.seconds + 2 * _LATE)
+    answers = asked(nodes, means, remote.agent(plan), whole, talk)
+    heard = [answer for answer in answers if not answer.problem]
+    mute = [answer for answer in answers if answer.problem]
+    return Tried(
+        "".join(f"{line}\n" for line in _found(heard, sum(1 for answer in answers if answer.host))),
+        tuple(machine for answer in mute for machine in machines(answer)),
+        "".join(f"{line}\n" for answer in mute for line in _silence(answer)),
+    )
+
+
+_SSH = 22
+_PAUSE, _PAUSE_EACH = 0.2, 0.01
+"""Seconds until all have heard of each other: the word goes to them one after the other."""
+
+
+def _table(told: Mapping[str, bytes], trial: Trial) -> bytes:
+    """One line for all agents: who takes part, under the names by which they were asked."""
+    hosts = []
+    for name, data in told.items():
+        host: dict[str, Any] = json.loads(data)
+        hosts.append({**host, "host": name})
+    table = {
+        "secret": secrets.token_hex(16), "pause": _PAUSE + _PAUSE_EACH * len(hosts), "seconds": trial.seconds,
+        "rounds": trial.rounds, "hosts": hosts, "ports": sorted({_SSH, *trial.ports}), "places": trial.places,
+        "names": [place for place, _ in trial.places],
+    }  # fmt: skip
+    return base64.b64encode(zlib.compress(json.dumps(table).encode(), 6)) + b"\n"
+
+
+def _found(heard: Sequence[Answer], asked: int) -> Iterator[str]:
+    yield f"probe of {asked} hosts: {len(heard)} took part"
+    for answer in heard:
+        yield from answer.data.decode("utf-8", "replace").splitlines()
+
+
+def _silence(answer: Answer) -> Iterator[str]:
+    yield from answer.said
+    if answer.host:
+        yield f"ncdiag: {answer.host} gave no answer to the sweep: {answer.problem}"

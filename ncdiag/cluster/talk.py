@@ -1,0 +1,88 @@
+"""A talk with many hosts: each says what it has, all are told of the others, and each comes back with what it found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from ncdiag.cluster.envelope import Envelopes
+
+
+class Talk:
+    """Two envelopes from each host, and one word to all of them in between.
+
+    ``compose`` makes the word of the first envelopes, by host. It is due when all hosts have spoken or are gone, or
+    after ``wait`` seconds; ``seconds`` later nothing more is expected.
+    """
+
+    def __init__(self, compose: Callable[[Mapping[str, bytes]], bytes], *, wait: float, seconds: float) -> None:
+        """Nobody has spoken yet."""
+        self._compose, self._wait, self._seconds = compose, wait, seconds
+        self._first, self._second = Envelopes(), Envelopes()
+        self._expected: set[str] = set()
+        self._gone: set[str] = set()
+        self._told: set[str] = set()
+        self._began = time.monotonic()
+        self._spoke: float | None = None
+
+    def begin(self, hosts: Sequence[str]) -> None:
+        """The hosts are asked now."""
+        self._expected = set(hosts)
+        self._began = time.monotonic()
+
+    def take(self, line: str, node: str = "") -> bool:
+        """Take a line, as `Envelopes` does: that of the first envelope of a host until it is whole."""
+        probe = Envelopes()
+        if not probe.take(line, node):
+            return False
+        (host,) = probe.hosts()
+        return (self._second if self._first.is_whole(host) else self._first).take(line, node)
+
+    def gone(self, host: str) -> None:
+        """Nothing more comes from a host."""
+        self._gone.add(host)
+
+    def due(self) -> bytes | None:
+        """The word, once, when it is time for it."""
+        if self._spoke is not None:
+            return None
+        ready = set(self._first.hosts()) - self._unfit()
+        if len(ready | self._gone) < len(self._expected) and time.monotonic() < self._began + self._wait:
+            return None
+        self._spoke, self._told = time.monotonic(), ready - self._gone
+        return self._compose({host: self._first.data(host) for host in sorted(self._told)})
+
+    def _unfit(self) -> set[str]:
+        """Those whose first envelope is not whole, or damaged."""
+        found = set()
+        for host in self._first.hosts():
+            try:
+                self._first.data(host)
+            except ValueError:  # noqa: PERF203  (each may be)
+                found.add(host)
+        return found
+
+    def is_over(self) -> bool:
+        """Has everything been said that will be?"""
+        if self._spoke is None:
+            return False
+        open_ = [host for host in self._told - self._gone if not self._second.is_whole(host)]
+        return not open_ or time.monotonic() > self._spoke + self._seconds
+
+    def problem(self, host: str) -> str:
+        """Why a host gave no answer, a part of a sentence."""
+        if host in self._told:
+            return f"it did not come back with what it found within {self._seconds:g} s"
+        return f"it did not answer within {self._wait:g} s"
+
+    def hosts(self) -> list[str]:
+        """Who came back with something, whole or not."""
+        return self._second.hosts()
+
+    def is_whole(self, host: str) -> bool:
+        """Is everything there that the host found?"""
+        return self._second.is_whole(host)
+
+    def data(self, host: str) -> bytes:
+        """What a host found; ValueError when a part is missing or damaged."""
+        return self._second.data(host)

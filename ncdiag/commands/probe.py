@@ -1,0 +1,135 @@
+"""``ncdiag probe --nodes SET``: which connections between hosts work, tried by an agent on each of them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ncdiag.commands._options import Options, application, shared
+from ncdiag.commands._sweep import Carrier, CarrierOptions, Via
+from ncdiag.errors import UsageError
+
+if TYPE_CHECKING:
+    from ncdiag.sources.files import TextSource
+
+app = application()
+_LAST_PORT = 65535
+_RANGE = re.compile(r"(\d{1,5})-(\d{1,5})")
+_PLACE = re.compile(r"\[?([A-Za-z0-9_][\w.:-]{0,252}?)\]?:(\d{1,5})")
+
+
+@app.command(
+    help="Try the TCP connections between hosts, in pairs, one after the other. Sends an agent to each host, which "
+    "listens on some ports meanwhile and leaves nothing behind. Takes as long as --seconds at most, and the start."
+)
+@shared
+def probe(
+    *,
+    nodes: Annotated[
+        str, typer.Option(metavar="SET", help="These hosts: node[001-512], @group, a host file, labels of pods.")
+    ],
+    via: Carrier = Via.auto,
+    ssh_options: CarrierOptions = "",
+    seconds: Annotated[float, typer.Option(metavar="N", min=1, max=3600, help="The time for the tries.")] = 60,
+    start: Annotated[float, typer.Option(metavar="N", min=1, max=600, help="The time for the agents to start.")] = 30,
+    rounds: Annotated[int, typer.Option(metavar="N", min=1, help="Each host asks so many others at most.")] = 64,
+    ports: Annotated[
+        str | None, typer.Option(metavar="A-B", help="Listen on ports of this range, not the kernel's.")
+    ] = None,
+    port: Annotated[
+        list[int] | None, typer.Option(metavar="N", min=1, max=_LAST_PORT, help="Try this port, too.")
+    ] = None,
+    master: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Where the ranks meet. Default: MASTER_ADDR and MASTER_PORT."),
+    ] = None,
+    svg: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the matrix of hosts as an SVG picture.")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the tries; 'ncdiag triage' reads them.")
+    ] = None,
+    partial: Annotated[bool, typer.Option("--partial", help="Write the facts instead of judging them.")] = False,
+    options: Options,
+) -> int:
+    """Try, draw and judge."""
+    from ncdiag.cluster.model import Wish
+    from ncdiag.cluster.probing import Trial
+    from ncdiag.cluster.probing import probe as tried
+    from ncdiag.commands._judge import answer
+    from ncdiag.commands._output import say, write
+    from ncdiag.commands._partial import write_partial
+    from ncdiag.report import renderer
+    from ncdiag.sources.files import TextSource
+
+    renderer(options.format)  # one that does not exist is refused before hosts are asked
+    trial = Trial(
+        seconds=seconds,
+        wait=start,
+        rounds=rounds,
+        ports=tuple(port or ()),
+        within=_range(ports),
+        places=_places(master),
+    )
+    found = tried(nodes, None if via is Via.auto else via.value, trial, Wish(options=ssh_options))
+    if not options.quiet:
+        say(found.text.partition("\n")[0])
+    if save is not None:
+        write(found.whole, save, encoding="utf-8")
+    source = TextSource.of_bytes("probe", found.text.encode())
+    items = [source, *found.silent]
+    if partial:
+        return write_partial(lambda: items, options)
+    _draw(source, svg, options)
+
+    from ncdiag.diagnose import diagnose
+
+    return answer(lambda _: diagnose(items, options.judging()), options)
+
+
+def _draw(source: TextSource, svg: Path | None, options: Options) -> None:
+    """The matrices: on the terminal before the answer, and as a picture where that is wanted."""
+    if svg is None and (options.format != "text" or options.output is not None or options.brief):
+        return
+    from ncdiag.commands._judge import wants_colour
+    from ncdiag.commands._output import write
+    from ncdiag.reading.many import read_all
+    from ncdiag.report.probing import plan
+    from ncdiag.report.probing import svg as picture
+    from ncdiag.report.probing import text as matrix
+
+    found = plan.matrices(read_all([source]).job())
+    if svg is not None:
+        write(picture.render(found), svg, encoding="utf-8")
+    if options.format == "text" and options.output is None and not options.brief and found:
+        width = shutil.get_terminal_size().columns
+        write(matrix.render(found, width=width, colour=wants_colour(options)) + "\n", None)
+
+
+def _range(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    found = _RANGE.fullmatch(text)
+    first, last = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not 1 <= first <= last <= _LAST_PORT:
+        msg = f"--ports {text} is not a range of ports (example: 50000-51000)"
+        raise UsageError(msg)
+    return first, last
+
+
+def _places(master: str | None) -> tuple[tuple[str, int], ...]:
+    """Where the ranks meet: as told, else by the variables of torchrun."""
+    address, port = os.environ.get("MASTER_ADDR"), os.environ.get("MASTER_PORT")
+    text = master or (f"{address}:{port}" if address and port else None)
+    found = _PLACE.fullmatch(text) if text else None
+    if found is None or not 1 <= int(found[2]) <= _LAST_PORT:
+        if master is None:
+            return ()
+        msg = f"--master {master} is not HOST:PORT (example: node01:29500)"
+        raise UsageError(msg)
+    return ((found[1], int(found[2])),)

@@ -1,0 +1,85 @@
+"""What hosts found when they tried the connections between them (`ncdiag probe`)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ncdiag.facts.model.base import Fact, HostName
+
+ProbeOutcome = Literal[
+    "connected", "refused", "no answer", "unreachable", "not permitted", "silent", "other", "not found", "failed"
+]
+"""``silent``: connected, and no word came; ``other``: connected to somebody else; ``unreachable``: no route, or a
+router's or a filter's word that there is none; ``not permitted``: a filter of the asking host itself."""
+
+
+class ProbeLink(Fact, frozen=True, kw_only=True):
+    """A try of TCP from an interface of a host to one of another: from ``address`` to ``peer_address``.
+
+    ``network`` is the one that both are in, ``gateway`` the router between them where they are in none. ``ms`` is what
+    the connection took, ``answered_by`` who else was there instead of the peer, ``seen_as`` the address that the peer
+    saw where it is another one, ``leaves_by`` the interface by which the kernel sends there where it is not the one
+    that has ``address``. ``arrives`` and ``returns``: do 256 KiB get there, and back? Of ``ports_tried`` ports that
+    the peer listened on, ``ports_closed`` did not answer. ``clock_ahead_seconds``: the peer's clock is so far ahead.
+    """
+
+    host: HostName
+    interface: str
+    address: str
+    peer: HostName
+    peer_interface: str
+    peer_address: str
+    network: str | None = None
+    gateway: str | None = None
+    outcome: ProbeOutcome | None = None
+    error: str | None = None
+    ms: float | None = None
+    answered_by: str | None = None
+    seen_as: str | None = None
+    leaves_by: str | None = None
+    arrives: bool | None = None
+    returns: bool | None = None
+    ports_tried: int | None = None
+    ports_closed: tuple[int, ...] | None = None
+    clock_ahead_seconds: float | None = None
+
+
+class ProbePort(Fact, frozen=True, kw_only=True):
+    """A try of one port of a place that the job uses, such as MASTER_ADDR, or of a host; ``address`` is what it is."""
+
+    host: HostName
+    place: str
+    port: int
+    address: str | None = None
+    outcome: ProbeOutcome | None = None
+    error: str | None = None
+
+
+class ProbeName(Fact, frozen=True, kw_only=True):
+    """What a host gets for a name; ``addresses`` is empty where there is no such name."""
+
+    host: HostName
+    name: str
+    addresses: tuple[str, ...] | None = None
+
+
+ProbeTrouble = Literal[
+    "cut off", "unreachable", "ports", "other answers", "large packets", "way", "translated", "loopback name", "name",
+    "clock", "inside",
+]  # fmt: skip
+
+
+class ProbeFault(Fact, frozen=True, kw_only=True):
+    """What many tries have in common that failed alike (derived, `ncdiag.knowledge.socket.probes`).
+
+    ``what`` is the trouble: ``cut off`` on every network that was tried, ``unreachable`` on one of several, ``inside``
+    on interfaces that lead to containers and virtual machines of the same host alone. ``where`` are the hosts, or pairs
+    of hosts, that it is narrowed down to, as a phrase (``to n3``), ``hosts`` those to look at, folded; ``network`` is
+    the network with its interface, ``detail`` what was seen.
+    """
+
+    what: ProbeTrouble
+    where: str
+    hosts: str
+    network: str = ""
+    detail: str = ""

@@ -1,0 +1,99 @@
+"""Names that hosts resolve differently or to themselves, and clocks that are apart, as `ncdiag probe` saw them."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from ncdiag.facts.fold import fold_hosts
+from ncdiag.facts.model import Job, ProbeFault, ProbeName
+from ncdiag.facts.scalars import ip_address
+from ncdiag.spans import Span
+
+_LINES = 5
+_SHOWN = 3
+APART = 1.0
+"""Seconds between two clocks: more than what a loaded host or a slow way can feign."""
+
+
+def name_faults(job: Job) -> Iterator[ProbeFault]:
+    """Names that lead to the asking host itself, and names that are something else on some hosts."""
+    known = [one for one in job.probe_names if one.addresses is not None]
+    yield from _loopback([one for one in known if _is_loopback(one)])
+    yield from _different([one for one in known if not _is_loopback(one) and one.host != one.name])
+
+
+def _is_loopback(one: ProbeName) -> bool:
+    found = [ip_address(text) for text in one.addresses or ()]
+    return bool(found) and all(address is not None and address.is_loopback for address in found)
+
+
+def _loopback(found: list[ProbeName]) -> Iterator[ProbeFault]:
+    for own in (True, False):
+        some = [one for one in found if (one.host == one.name) is own]
+        if some:
+            hosts, names = fold_hosts(one.host for one in some), fold_hosts(one.name for one in some)
+            addresses = ", ".join(sorted({text for one in some for text in one.addresses or ()})[:_SHOWN])
+            whose = "the name of the host itself" if own else f"the name {names}"
+            yield ProbeFault(
+                what="loopback name",
+                where=hosts,
+                hosts=hosts,
+                detail=f"{whose} is {addresses}",
+                provenance=_lines(some),
+            )
+
+
+def _different(found: list[ProbeName]) -> Iterator[ProbeFault]:
+    """What most hosts get for a name is held for right; the hosts that get something else are named."""
+    by_name: dict[str, list[ProbeName]] = defaultdict(list)
+    for one in found:
+        by_name[one.name].append(one)
+    strange: dict[str, list[tuple[ProbeName, str]]] = defaultdict(list)
+    for name, some in by_name.items():
+        usual, count = Counter(_told(one) for one in some).most_common(1)[0]
+        if count < len(some):
+            for one in some:
+                if _told(one) != usual:
+                    strange[one.host].append((one, f"{name} is {_told(one)} there, {usual} on other hosts"))
+    if strange:
+        hosts = fold_hosts(strange)
+        told = [text for some in strange.values() for _, text in some]
+        rest = f"; and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
+        lines = _lines([one for some in strange.values() for one, _ in some])
+        yield ProbeFault(
+            what="name", where=hosts, hosts=hosts, detail="; ".join(told[:_SHOWN]) + rest, provenance=lines
+        )
+
+
+def _told(one: ProbeName) -> str:
+    return ", ".join(sorted(one.addresses or ())) or "not found"
+
+
+def clock_faults(job: Job) -> Iterator[ProbeFault]:
+    """Hosts whose clock most others see ahead or behind; of two hosts, both."""
+    seen: dict[str, list[float]] = defaultdict(list)
+    lines: dict[str, list[Span]] = defaultdict(list)
+    for link in job.probe_links:
+        if link.clock_ahead_seconds is not None:
+            seen[link.peer].append(link.clock_ahead_seconds)
+            seen[link.host].append(-link.clock_ahead_seconds)
+            if abs(link.clock_ahead_seconds) > APART:
+                lines[link.peer].append(link.provenance[""])
+    off = {host: ahead for host, some in seen.items() if abs(ahead := statistics.median(some)) > APART}
+    if off:
+        told = [
+            f"{host} {abs(ahead):.1f} s {'ahead' if ahead > 0 else 'behind'}" for host, ahead in sorted(off.items())
+        ]
+        rest = f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
+        spans = [span for host in sorted(off) for span in lines[host]]
+        hosts = fold_hosts(off)
+        yield ProbeFault(
+            what="clock", where=hosts, hosts=hosts, detail=", ".join(told[:_SHOWN]) + rest,
+            provenance={f"{number}": span for number, span in enumerate(dict.fromkeys(spans)) if number < _LINES},
+        )  # fmt: skip
+
+
+def _lines(some: list[ProbeName]) -> dict[str, Span]:
+    return {f"{number}": one.provenance[""] for number, one in enumerate(some[:_LINES])}

@@ -1,0 +1,1 @@
+"""Which hosts connect to which, as a matrix for each network: in a terminal, and as SVG."""

@@ -1,0 +1,73 @@
+"""The matrices as SVG: a square for each pair, with what became of it in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ncdiag.report.drawing import LETTER, Box, cut, rect, write, xml
+from ncdiag.report.probing.plan import MARKS, MEANINGS, Matrix
+
+SIDE, EDGE = 20, 16
+"""Side of a square, and the room around all, in pixels."""
+_NAME = 40
+"""Letters of the name of a row that are shown."""
+_STYLE = (
+    "text{font:11px monospace;fill:#1b1f24}.title{font-size:15px;font-weight:bold}.head{font-weight:bold}"
+    "rect{stroke:#d0d7de}.none{fill:#fff}.self{fill:#eef1f4}.fine{fill:#dff3e3}.ports{fill:#fff3c4}"
+    ".large{fill:#ffe0b2}.other{fill:#e4d7f5}.unreachable{fill:#ffd7d5;stroke:#c62828}"
+    "@media (prefers-color-scheme:dark){svg{background:#fff}}"
+)
+
+
+def render(found: Sequence[Matrix]) -> str:
+    """One SVG document with all matrices, one below the other, and what they say as its description."""
+    parts: list[str] = []
+    top, width = float(EDGE), 0.0
+    for matrix in found:
+        top, right = _draw(parts, matrix, top)
+        width = max(width, right)
+    for state, mark in MARKS.items():
+        parts += [rect(Box(EDGE, top, SIDE, SIDE), state.split()[0], None), write(EDGE + 6, top + 14, mark, "")]
+        parts.append(write(EDGE + SIDE + 6, top + 14, MEANINGS[state], ""))
+        top += SIDE + 2
+    wide, high = max(width, 24 * LETTER) + EDGE, top + EDGE
+    size = f'width="{wide:g}" height="{high:g}" viewBox="0 0 {wide:g} {high:g}"'
+    return "\n".join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="title about">',
+        '<title id="title">Connections between hosts</title>',
+        f'<desc id="about">{xml(_told(found))}</desc>',
+        f"<style>{_STYLE}</style>", *parts, "</svg>", "",
+    ])  # fmt: skip
+
+
+def _told(found: Sequence[Matrix]) -> str:
+    """The matrices in words: how many pairs connect, and each trouble."""
+    sentences = []
+    for matrix in found:
+        sentences.append(f"{matrix.summary}.")
+        for (row, column), cell in matrix.cells.items():
+            if cell.state != "fine":
+                sentences.append(f"{matrix.groups[row]} to {matrix.groups[column]}: {cell.about}.")
+    return " ".join(sentences)
+
+
+def _draw(parts: list[str], matrix: Matrix, top: float) -> tuple[float, float]:
+    """Draw a matrix; the result is where it ends, below and at the right."""
+    left = EDGE + LETTER * (min(_NAME, max(map(len, matrix.groups), default=1)) + 6)
+    parts.append(write(EDGE, top + 14, matrix.summary, "title"))
+    top += 2 * SIDE
+    numbers = range(len(matrix.groups))
+    parts += [write(left + column * SIDE + 3, top - 4, str(column + 1), "head") for column in numbers]
+    for row, group in enumerate(matrix.groups):
+        line = top + row * SIDE
+        parts.append(write(EDGE, line + 14, cut(f"{row + 1} {group}", left - EDGE), "head"))
+        for column, other in enumerate(matrix.groups):
+            cell = matrix.cells.get((row, column))
+            box = Box(left + column * SIDE, line, SIDE, SIDE)
+            if cell is None:
+                parts.append(rect(box, "self" if row == column else "none", None))
+                continue
+            parts.append(rect(box, cell.state.split()[0], f"{group} to {other}: {cell.about}"))
+            parts.append(write(box.x + 6, line + 14, MARKS[cell.state], ""))
+    bottom = top + len(matrix.groups) * SIDE + 2 * EDGE
+    return bottom, max(left + len(matrix.groups) * SIDE, EDGE + 1.4 * LETTER * len(matrix.summary))

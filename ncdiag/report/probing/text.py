@@ -1,0 +1,45 @@
+"""The matrices in a terminal, in ASCII and at most as wide as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ncdiag.report.page import Page, Piece
+from ncdiag.report.probing.plan import MARKS, MEANINGS, Matrix
+from ncdiag.report.sanitize import one_line
+
+_COLOURS = {"fine": "green", "unreachable": "bold red"}
+
+
+def render(found: Sequence[Matrix], *, width: int = 80, colour: bool = False) -> str:
+    """All matrices, one below the other: who asks is a row, who is asked a column of the same number."""
+    page = Page(width)
+    for matrix in found:
+        page.blank()
+        page.put(matrix.summary, "bold")
+        _rows(page, matrix)
+    if found:
+        page.blank()
+        states = {cell.state for matrix in found for cell in matrix.cells.values()}
+        page.put("; ".join(f"{mark} {MEANINGS[state]}" for state, mark in MARKS.items() if state in states))
+        page.put("A row asks, a column is asked; blank: not tried.")
+    return page.painted() if colour else page.plain()
+
+
+def _rows(page: Page, matrix: Matrix) -> None:
+    size = len(str(len(matrix.groups))) + 1
+    numbers = range(len(matrix.groups))
+    page.lines.append([(" " * (size + 1), ""), *((f"{number + 1:>{size}}", "dim") for number in numbers)])
+    for row, group in enumerate(matrix.groups):
+        line: list[Piece] = [(f" {row + 1:>{size}}", "dim")]
+        for column in numbers:
+            cell = matrix.cells.get((row, column))
+            own = "\\" if row == column else " "
+            style = _COLOURS.get(cell.state, "yellow") if cell else "dim"
+            line.append((f"{MARKS[cell.state] if cell else own:>{size}}", style))
+        room = page.width - sum(len(text) for text, _ in line) - 2
+        name = one_line(group)
+        line.append((f"  {name if len(name) <= room else f'{name[: max(1, room - 3)]}...'}", "bold"))
+        page.lines.append(line)
+    if matrix.left_out:
+        page.put(f"and {matrix.left_out} hosts with less trouble", first=" ")

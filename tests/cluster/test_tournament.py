@@ -1,0 +1,90 @@
+"""The order of the tries, and the agent in old Pythons."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from ncdiag.bare.probe.main import partner, turns
+from ncdiag.bare.wrap import wrapped
+from ncdiag.cluster import remote
+from ncdiag.cluster.envelope import Envelopes
+from ncdiag.cluster.talk import Talk
+
+PYTHONS = ("3.6", "3.8", "3.13")
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 8, 9, 64])
+def test_each_meets_each_other_once_and_one_at_a_time(count: int) -> None:
+    met = []
+    for turn in turns(count, count):
+        pairs = [(place, partner(place, turn, count)) for place in range(count)]
+        assert all(partner(other, turn, count) == place for place, other in pairs)
+        met += [(place, other) for place, other in pairs if place != other]
+    assert sorted(met) == [(a, b) for a in range(count) for b in range(count) if a != b]
+
+
+def test_the_number_of_rounds_is_bounded_and_they_differ() -> None:
+    played = turns(500, 64)
+    assert len(set(played)) == 64
+    partners = {partner(7, turn, 500) for turn in played}
+    assert len(partners) == 64
+
+
+@pytest.mark.parametrize("version", PYTHONS)
+def test_the_agent_introduces_itself_in_every_python_and_leaves(version: str) -> None:
+    found = sorted((Path.home() / ".pyenv").glob(f"versions/{version}.*/bin/python"))
+    python = str(found[-1]) if found else shutil.which(f"python{version}")
+    if python is None:
+        pytest.skip(f"no python{version} here")
+    command = remote.agent({"wait": 20, "seconds": 1, "ports": [], "within": None})
+    line = command.replace("for p in python3 ", f"for p in {python} python3 ")
+    with subprocess.Popen(["sh", "-c", line], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        taken = Envelopes()
+        while not any(taken.is_whole(host) for host in taken.hosts()):
+            assert taken.take(running.stdout.readline().decode())
+        (host,) = taken.hosts()
+        told = json.loads(taken.data(host))
+        assert told["token"]
+        assert all(len(one["ports"]) >= 2 for one in told["interfaces"])
+        running.stdin.close()
+        assert running.wait(120) == 143
+
+
+def said(host: str, text: bytes) -> list[str]:
+    return list(wrapped(text, host))
+
+
+def test_the_word_is_due_once_all_have_spoken_or_are_gone() -> None:
+    talk = Talk(lambda told: b",".join(told.values()) + b"\n", wait=3600, seconds=3600)
+    talk.begin(["n1", "n2", "n3"])
+    for line in [*said("n1", b"one"), *said("n2", b"two"), "a banner"]:
+        talk.take(line)
+    assert talk.due() is None
+    talk.gone("n3")
+    assert talk.due() == b"one,two\n"
+    assert talk.due() is None
+    assert not talk.is_over()
+    for line in [*said("n1", b"first"), *said("n2", b"second")]:
+        talk.take(line)
+    assert talk.is_over()
+    assert (talk.data("n1"), talk.data("n2")) == (b"first", b"second")
+
+
+def test_the_word_does_not_wait_for_ever() -> None:
+    talk = Talk(lambda told: b",".join(told.values()), wait=0, seconds=0)
+    talk.begin(["n1", "n2"])
+    for line in said("n1", b"one"):
+        talk.take(line)
+    assert talk.due() == b"one"
+    time.sleep(0.01)
+    assert talk.is_over()
+    assert "did not come back" in talk.problem("n1")
+    assert "did not answer" in talk.problem("n2")

@@ -1,0 +1,126 @@
+"""Tries between many hosts come to one finding for each fault, with who is to blame."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+
+import pytest
+from linear import assert_linear
+
+from ncdiag.facts.view import View
+from ncdiag.knowledge.socket.culprits import Culprit, culprits
+from ncdiag.knowledge.socket.probes import probe_faults
+from ncdiag.reading.job import job_of
+from ncdiag.reading.one import read_source
+from ncdiag.report.probing import plan, svg, text
+from ncdiag.sources.files import TextSource
+
+Fails = Callable[[str, str], bool]
+
+
+def hosts(count: int) -> list[str]:
+    return [f"n{number}" for number in range(1, count + 1)]
+
+
+def blamed(count: int, fails: Fails) -> list[Culprit]:
+    return culprits({(a, b): fails(a, b) for a in hosts(count) for b in hosts(count) if a != b})
+
+
+FAULTS: list[tuple[str, int, Fails, list[str]]] = [
+    ("all is well", 4, lambda _a, _b: False, []),
+    ("one host", 8, lambda a, b: "n3" in {a, b}, ["to and from n3"]),
+    ("its packet filter", 8, lambda _a, b: b == "n3", ["to n3"]),
+    ("its route", 8, lambda a, _b: a == "n3", ["from n3"]),
+    ("two hosts", 8, lambda a, b: bool({"n3", "n7"} & {a, b}), ["to and from n[3,7]"]),
+    ("a host and another's filter", 8, lambda a, b: "n3" in {a, b} or b == "n5", ["to and from n3", "to n5"]),
+    ("no network", 4, lambda _a, _b: True, ["between n[1-4]"]),
+    ("two hosts alone", 2, lambda _a, _b: True, ["between n[1-2]"]),
+    ("two racks", 8, lambda a, b: (int(a[1:]) > 5) != (int(b[1:]) > 5), ["between n[6-8] and n[1-5]"]),
+    ("one pair", 8, lambda a, b: {a, b} == {"n1", "n2"}, ["between n1 and n2"]),
+    ("one way of a pair", 8, lambda a, b: (a, b) == ("n2", "n1"), ["from n2 to n1"]),
+]
+
+
+@pytest.mark.parametrize(("count", "fails", "where"), [case[1:] for case in FAULTS], ids=[case[0] for case in FAULTS])
+def test_who_is_to_blame(count: int, fails: Fails, where: list[str]) -> None:
+    found = blamed(count, fails)
+    assert [culprit.where for culprit in found] == where
+    accounted = {pair for culprit in found for pair in culprit.pairs}
+    assert accounted == {(a, b) for a in hosts(count) for b in hosts(count) if a != b and fails(a, b)}
+
+
+def told(count: int, words: Callable[[str, str], str], step: int = 1) -> str:
+    """The text of a probe in which each host asks every ``step``-th other."""
+    lines = [f"probe of {count} hosts: {count} took part"]
+    for place, host in enumerate(hosts(count), 1):
+        lines.append(f"probe {host}: eth0 10.1.{place // 200}.{place % 200 + 1}/16 mtu 1500 index 2")
+        for other in range(1 + place % step, count + 1, step):
+            if other != place:
+                address = f"10.1.{other // 200}.{other % 200 + 1}"
+                lines.append(
+                    f"probe {host} eth0 10.1.{place // 200}.{place % 200 + 1} -> n{other} eth0 {address} in "
+                    f"10.1.0.0/16: {words(host, f'n{other}')}"
+                )
+    return "\n".join(lines) + "\n"
+
+
+FINE = "connected 0.21 ms, clock +0.0001 s, 256 KiB both ways, 5 of 5 ports"
+
+
+def view(paste: str) -> View:
+    return View(job_of([read_source(TextSource.of_bytes("probe", paste.encode()))]))
+
+
+def test_500_hosts_are_one_finding() -> None:
+    seen = view(told(500, lambda a, b: "no answer in 2.5 s" if "n77" in {a, b} else FINE, step=40))
+    (fault,) = probe_faults(seen.job, seen)
+    assert (fault.what, fault.where, fault.hosts) == ("cut off", "to and from n77", "n77")
+    (matrix,) = plan.matrices(seen.job)
+    assert len(matrix.groups) < 5
+    drawn = text.render([matrix], width=80)
+    assert all(len(line) <= 80 for line in drawn.splitlines())
+    assert any(line.endswith("  n77") for line in drawn.splitlines())
+
+
+def test_the_work_is_linear_in_the_tries() -> None:
+    def make(count: int) -> dict[tuple[str, str], bool]:
+        return {(f"n{a}", f"n{(a + step) % count}"): (a * step) % 7 == 0 for a in range(count) for step in range(1, 9)}
+
+    assert_linear(culprits, make, 200)
+
+
+def test_a_matrix_shows_each_trouble_in_words() -> None:
+    def words(_: str, other: str) -> str:
+        kinds = {"n2": "no answer in 2.5 s", "n3": "connected 0.30 ms, n1 answered"}
+        kinds["n4"] = FINE.replace("both ways", "did not arrive")
+        kinds["n5"] = FINE.replace("5 of 5 ports", "4 of 5 ports, closed 40000")
+        return kinds.get(other, FINE)
+
+    (matrix,) = plan.matrices(view(told(6, words)).job)
+    rows = text.render([matrix], width=80).splitlines()
+    assert rows[2] == "  1 \\ x ? m p .  n1"
+    picture = svg.render([matrix])
+    for sentence in ("n1 to n2: does not connect (no answer)", "n1 to n4: large messages are lost"):
+        assert sentence in picture
+    assert len(list(ET.fromstring(picture).iter("{http://www.w3.org/2000/svg}rect"))) == 36 + 5  # noqa: S314
+
+
+def test_a_host_that_asks_in_the_wrong_name_is_found_by_its_deviation() -> None:
+    names = "".join(
+        f"probe {host} resolves n1: {'10.9.0.1' if host == 'n5' else '10.1.0.2'}\n" for host in hosts(6) if host != "n1"
+    )
+    seen = view(told(6, lambda _a, _b: FINE) + names)
+    (fault,) = probe_faults(seen.job, seen)
+    assert (fault.what, fault.hosts) == ("name", "n5")
+    assert "n1 is 10.9.0.1 there, 10.1.0.2 on other hosts" in fault.detail
+
+
+def test_the_clock_that_is_apart_from_most_is_named() -> None:
+    def words(one: str, other: str) -> str:
+        ahead = (12.5 if other == "n4" else 0) - (12.5 if one == "n4" else 0)
+        return FINE.replace("+0.0001", f"{ahead:+.4f}")
+
+    seen = view(told(5, words))
+    (fault,) = probe_faults(seen.job, seen)
+    assert (fault.what, fault.hosts, fault.detail) == ("clock", "n4", "n4 12.5 s ahead")
