@@ -14,8 +14,13 @@ LIMIT = 256 << 20
 """Bytes that the answer of one host may decompress to; a host tells some 50 KB."""
 
 _LINE = re.compile(
-    rf"{MARK} (?P<host>[\w.-]+) (?:(?P<number>\d{{1,7}}) (?P<data>[A-Za-z0-9+/=]+)|end (?P<count>\d{{1,7}}))\s*$"
+    rf"{MARK} (?P<host>[\w.-]+) (?:(?P<number>\d{{1,7}}) (?P<data>[A-Za-z0-9+/=]+)|end (?P<count>\d{{1,7}}))(?!\S)"
 )
+
+
+def apart(line: str) -> list[str]:
+    """The lines of envelopes in a line: srun cuts a long line of blanks, and what follows may be another host's."""
+    return [found[0] for found in _LINE.finditer(line)]
 
 
 class Envelopes:
@@ -28,15 +33,14 @@ class Envelopes:
 
     def take(self, line: str, node: str = "") -> bool:
         """Take a line; False for one that is no part of an envelope. ``node`` is who sent it, where that is known."""
-        found = _LINE.search(line)
-        if found is None:
-            return False
-        host = node or found["host"]
-        if found["count"] is not None:
-            self._counts[host] = int(found["count"])
-        else:
-            self._pieces[host][int(found["number"])] = found["data"]
-        return True
+        found = list(_LINE.finditer(line))
+        for each in found:
+            host = node or each["host"]
+            if each["count"] is not None:
+                self._counts[host] = int(each["count"])
+            else:
+                self._pieces[host][int(each["number"])] = each["data"]
+        return bool(found)
 
     def hosts(self) -> list[str]:
         """Who sent something, whole or not."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from ncdiag.cluster.envelope import Envelopes
+from ncdiag.cluster.envelope import Envelopes, apart
 
 
 class Talk:
@@ -32,11 +32,13 @@ class Talk:
 
     def take(self, line: str, node: str = "") -> bool:
         """Take a line, as `Envelopes` does: that of the first envelope of a host until it is whole."""
-        probe = Envelopes()
-        if not probe.take(line, node):
-            return False
-        (host,) = probe.hosts()
-        return (self._second if self._first.is_whole(host) else self._first).take(line, node)
+        found = apart(line)
+        for one in found:
+            sender = Envelopes()
+            sender.take(one, node)
+            (host,) = sender.hosts()
+            (self._second if self._first.is_whole(host) else self._first).take(one, node)
+        return bool(found)
 
     def gone(self, host: str) -> None:
         """Nothing more comes from a host."""

@@ -67,7 +67,7 @@ def probe(
     from ncdiag.report import renderer
     from ncdiag.sources.files import TextSource
 
-    renderer(options.format)  # one that does not exist is refused before hosts are asked
+    renderer(options.answers_in)  # one that does not exist is refused before hosts are asked
     trial = Trial(
         seconds=seconds,
         wait=start,
@@ -94,7 +94,7 @@ def probe(
 
 def _draw(source: TextSource, svg: Path | None, options: Options) -> None:
     """The matrices: on the terminal before the answer, and as a picture where that is wanted."""
-    if svg is None and (options.format != "text" or options.output is not None or options.brief):
+    if svg is None and (options.answers_in != "text" or options.output is not None or options.brief):
         return
     from ncdiag.commands._judge import wants_colour
     from ncdiag.commands._output import write
@@ -106,7 +106,7 @@ def _draw(source: TextSource, svg: Path | None, options: Options) -> None:
     found = plan.matrices(read_all([source]).job())
     if svg is not None:
         write(picture.render(found), svg, encoding="utf-8")
-    if options.format == "text" and options.output is None and not options.brief and found:
+    if options.answers_in == "text" and options.output is None and not options.brief and found:
         width = shutil.get_terminal_size().columns
         write(matrix.render(found, width=width, colour=wants_colour(options)) + "\n", None)
 

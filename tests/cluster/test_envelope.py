@@ -45,6 +45,13 @@ def test_lines_are_short_and_none_goes_across_the_border_of_a_record() -> None:
     assert all(text[end] == "\n" for end in range(4095, len(text), 4096))
 
 
+def test_lines_that_were_joined_are_both_taken() -> None:
+    taken = Envelopes()
+    for one, other in zip(sent_lines(b"x", "n1"), sent_lines(b"y", "n2"), strict=True):
+        assert taken.take(f"{one.rstrip()}   {other}")
+    assert (taken.data("n1"), taken.data("n2")) == (b"x", b"y")
+
+
 def test_names_with_odd_letters_stay_one_word() -> None:
     taken = Envelopes()
     for line in sent_lines(b"x", "a b\n"):

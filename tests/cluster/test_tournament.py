@@ -59,7 +59,7 @@ def test_the_agent_introduces_itself_in_every_python_and_leaves(version: str) ->
 
 
 def said(host: str, text: bytes) -> list[str]:
-    return list(wrapped(text, host))
+    return "".join(wrapped(text, host)).splitlines(keepends=True)
 
 
 def test_the_word_is_due_once_all_have_spoken_or_are_gone() -> None:
