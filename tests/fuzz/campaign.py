@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import functools
 import gc
 import importlib.util
 import os
@@ -48,8 +49,15 @@ class IllError(AssertionError):
     """A job that was well got a finding, or an input cost too much."""
 
 
+@functools.cache
+def _ready() -> None:
+    """Load the rules once, outside the time of an input: on a new machine they are compiled first."""
+    _rendered(diagnose([TextSource.of_bytes("job.log", b"")]))
+
+
 def judged(data: bytes) -> Report:
     """The report on a text, rendered in all formats; IllError when that took too long."""
+    _ready()
     begin = process_time()
     report = _rendered(diagnose([TextSource.of_bytes("job.log", data)]))
     _check_time(process_time() - begin, len(data))
@@ -60,6 +68,7 @@ def judged_file(data: bytes, folder: Path, unpacked: int) -> Report:
     """The report on a file with that content, which unpacks to so many bytes at most."""
     path = folder / "input"
     path.write_bytes(data)
+    _ready()
     begin = process_time()
     report = _rendered(triage(path))
     _check_time(process_time() - begin, unpacked)

@@ -80,7 +80,7 @@ def test_a_bundle_says_what_its_tree_says(root: Path, bundle: Path, ncdiag: Run)
 def test_check_shows_what_predict_says(root: Path, ncdiag: Run) -> None:
     (host,) = predicted(ncdiag, "--root", str(root))["hosts"]
     answer = checked(ncdiag, "--root", str(root))
-    assert seen(answer, "interface over which the ranks meet") == {host["bootstrap_interface"]}
+    assert seen(answer, "interface for the bootstrap") == {host["bootstrap_interface"]}
     assert seen(answer, "network") == {host["net"]}
     assert seen(answer, "RDMA ports") == set(host["ib_devices"])
     entries = {f"{port} {entry}" for port, entry in host["gid"].items()}
