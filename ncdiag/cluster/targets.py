@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ncdiag.errors import UsageError
 
-MISSING = "ClusterShell is not installed: pip install 'ncdiag[cluster]'"
+MISSING = "ClusterShell is not installed: pip install ClusterShell"
 
 _SLOTS = re.compile(r"(?<=[\w\]]):\d{1,6}(?=,|$)")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,252}")
