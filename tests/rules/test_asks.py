@@ -281,6 +281,17 @@ def test_the_shell_understands_every_command(need: Callable[[str, object, str], 
     assert (tried.returncode, tried.stderr) == (0, "")
 
 
+def test_no_command_is_a_sentence_about_its_output() -> None:
+    lines = [line for rule in RULES for fix in rule.fixes for line in fix.commands]
+    assert [line for line in [*lines, "lsmod shows the module"] if is_sentence(line)] == ["lsmod shows the module"]
+
+
+def is_sentence(line: str) -> bool:
+    """True if a line of the shell says, outside quotes, places to fill and comments, what a command prints."""
+    bare = re.sub(r"""<[^<>]*>|'[^']*'|"[^"]*"|#.*""", "", line)
+    return re.search(r"\b(shows|prints|says|lists|reports|names|is|are|the)\b", bare) is not None
+
+
 def test_modprobe_is_given_one_module_and_its_parameters() -> None:
     lines = [line for rule in RULES for fix in rule.fixes for line in fix.commands]
     calls = [command.split() for line in lines for command in commands_in(line) if command.startswith("modprobe")]
