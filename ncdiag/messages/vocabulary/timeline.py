@@ -31,8 +31,8 @@ _MOST, _GROUPS = 3, 16
 _MOST_RANKS = 1 << 17
 _TEXT = 160
 _CAME: dict[Phase, str] = {
-    "rendezvous": "was at the rendezvous", "bootstrap": "had begun to connect to the others",
-    "init": "had connected to the others and set up its communicator", "connect": "was connecting to the others",
+    "rendezvous": "was at the rendezvous", "bootstrap": "had begun the bootstrap",
+    "init": "had completed the bootstrap and begun its setup", "connect": "was connecting to the others",
     "first-collective": "had completed its communicator", "later": "was in a later collective", "end": "had ended",
 }  # fmt: skip
 _FIRST: dict[bool, Step] = {True: "first-to-give-up", False: "first-failure"}
