@@ -220,3 +220,10 @@ def test_an_interface_that_lost_its_address_is_told() -> None:
     one = told["addresses of the interface", "rail4"]
     assert one.odd == ("none",)
     assert one.groups["none"].hosts == "gpu0002"
+
+
+def test_a_host_without_device_files_is_told() -> None:
+    first, *rest = Node(3).observations()
+    blind = msgspec.structs.replace(first, fields={**first.fields, "infiniband_devices": []})
+    one = only(compared([Node(1), Node(2)], blind, *rest))
+    assert (one.what, one.odd) == ("device files of the RDMA devices", ("missing",))
