@@ -93,19 +93,25 @@ def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, m
     report = msgspec.structs.replace(report, expired=options.expired)
     if not options.table:
         return view, report
-    from ncdiag.comparing import beside, groups  # most commands look at no machine
-    from ncdiag.comparing.values import of_hosts
-    from ncdiag.looks.judge import table
+    from ncdiag.looks.judge import table  # most commands look at no machine
 
-    shown, held = of_hosts(view), options.baseline
-    alike = groups.representatives(shown, view.hosts)
-    compared = groups.compare(shown, view.hosts)
-    report = msgspec.structs.replace(
-        report, looks=table(view, verdicts, diagnosis.findings, _not_seen(looked), alike),
-        comparison=compared.different, alike=compared.alike,
-        baseline=None if held is None else beside.baseline(held.source, view_of(held.case.job()), shown, view),
-    )  # fmt: skip
+    report = msgspec.structs.replace(report, looks=table(view, verdicts, diagnosis.findings, _not_seen(looked)))
+    if len(view.hosts) > 1 or options.baseline is not None:
+        report = _compared(report, view, options.baseline)
     return view, msgspec.structs.replace(report, next_steps=next_steps(report))
+
+
+def _compared(report: model.Report, view: View, saved: Baseline | None) -> model.Report:
+    """The report with what differs between the hosts, and from a saved state."""
+    from ncdiag.comparing import beside, groups
+    from ncdiag.comparing.values import of_hosts
+
+    shown = of_hosts(view)
+    found = groups.compare(shown, view.hosts)
+    return msgspec.structs.replace(
+        report, comparison=found.different, alike=found.alike,
+        baseline=None if saved is None else beside.baseline(saved.source, view_of(saved.case.job()), shown, view),
+    )  # fmt: skip
 
 
 def difference(before: tuple[str, Case], after: tuple[str, Case], options: Options = DEFAULTS) -> model.Difference:

@@ -68,7 +68,6 @@ def check(
         for_people(f"{looks()}\n{listing()}", options.output)
         return 0
 
-    from ncdiag.commands._beside import saved
     from ncdiag.commands._looks import restricted, wanted
 
     areas = wanted(only or ())
@@ -96,8 +95,11 @@ def check(
 
         from ncdiag.diagnose import diagnose
 
-        good = baseline or options.good_state()
-        asked = msgspec.structs.replace(options.judging(), table=True, baseline=saved(good) if good else None)
+        asked = msgspec.structs.replace(options.judging(), table=True)
+        if good := baseline or options.good_state():
+            from ncdiag.commands._beside import saved
+
+            asked = msgspec.structs.replace(asked, baseline=saved(good))
         return restricted(diagnose(machines(), asked), areas)
 
     if partial:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ncdiag.comparing.book import Item, book
 from ncdiag.comparing.readers import folded
-from ncdiag.comparing.values import Subject, Table
+from ncdiag.comparing.values import Table
 from ncdiag.comparing.weights import ORDER, Importance, importance
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.report.differences import Comparison, Share
@@ -41,22 +41,6 @@ def compare(table: Table, hosts: Iterable[str]) -> Compared:
     ]
     found.sort(key=lambda one: (ORDER[one.weight], _rarity(one)))
     return Compared(tuple(found), alike)
-
-
-def representatives(table: Table, hosts: Iterable[str]) -> dict[str, str]:
-    """For each host the first one that shows the same in everything that is compared.
-
-    What differs by nature is not compared, so that such hosts do alike in all that does not rest on their addresses.
-    """
-    known = list(hosts)
-    signs: dict[str, list[tuple[Subject, str]]] = {host: [] for host in known}
-    for subject, groups in table.items():
-        if len(groups) > 1 or sum(map(len, groups.values())) < len(known):
-            for value, members in groups.items():
-                for host in members:
-                    signs[host].append((subject, value))
-    first: dict[tuple[tuple[Subject, str], ...], str] = {}
-    return {host: first.setdefault(tuple(shown), host) for host, shown in signs.items()}
 
 
 def majority(groups: Mapping[str, object], sizes: Mapping[str, int]) -> str | None:

@@ -107,10 +107,10 @@ def _reader(item: Item) -> Reader:
 
 def _of_host(item: Item) -> Reader:
     """The field of the host itself, by key where it is a table."""
-    take, text = attrgetter(item.value), _text(item)
+    text = _text(item)
 
-    def reader(host: Host, _: View) -> Iterator[tuple[str, str]]:
-        value = take(host)
+    def reader(host: Host, view: View) -> Iterator[tuple[str, str]]:
+        value = read(host, item.value, view)
         if isinstance(value, dict):
             yield from ((name, text(each)) for name, each in value.items())
         elif value is not None:

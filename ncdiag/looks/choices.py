@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import re
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -20,6 +22,7 @@ _CHOICES: tuple[Choice, ...] = (
 _STEPS = {"local": "p2p"}
 """Names of choices under which their reasons stand, where they differ."""
 _REASONS = 2
+_WORD = re.compile(r"[\w.:%]+")
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -29,20 +32,29 @@ class Told(msgspec.Struct, frozen=True):
     why: str
 
 
-def chosen(host: Host, view: View) -> Mapping[str, Told]:
-    """All choices of a host.
+def chosen(host: Host, view: View, *, beside_others: bool = False) -> Mapping[str, Told]:
+    """All choices of a host; ``beside_others``: the reasons leave out its addresses, which differ by nature.
 
     By the releases that are possible where these agree, else by the newest of them; without any by the newest that was
     read. What the installed library answered beats what is simulated.
     """
     version = view.version(host)
-    first = predict_host(host, view, version)
     newest = versions.LATEST_READ if version is None else min(version.high, versions.LATEST_READ)
-    later = predict_host(host, view, newest)
-    return {name: _told(name, host, view, first, later) for name in _CHOICES}
+    later = functools.cache(lambda: predict_host(host, view, newest))  # few hosts leave anything open
+    first = predict_host(host, view, version)
+    told: dict[str, Told] = {name: _told(name, host, view, first, later) for name in _CHOICES}
+    if not beside_others:
+        return told
+    return {name: Told(one.seen, _without_addresses(one.why, host)) for name, one in told.items()}
 
 
-def _told(name: Choice, host: Host, view: View, first: Prediction, later: Prediction) -> Told:
+def _without_addresses(why: str, host: Host) -> str:
+    """``eno1: taken with its address``: hosts that choose alike are told alike."""
+    own = {address.ip for interface in host.interfaces for address in interface.addresses or ()}
+    return _WORD.sub(lambda word: "its address" if word[0] in own else word[0], why)
+
+
+def _told(name: Choice, host: Host, view: View, first: Prediction, later: Callable[[], Prediction]) -> Told:
     picked = {
         rank.bootstrap_interface.name for rank in view.ranks_on(host.name) if rank.bootstrap_interface is not None
     }
@@ -51,11 +63,11 @@ def _told(name: Choice, host: Host, view: View, first: Prediction, later: Predic
     if name == "gid" and not any(is_roce(port, view) for hca in host.hcas for port in hca.ports):
         return Told("", "")
     settled = is_told(first.chosen, name)
-    found = first if settled else later
-    if not settled and not is_told(later.chosen, name):
+    found = first if settled else later()
+    if not settled and not is_told(found.chosen, name):
         return Told(None, _why(name, first.chosen, "") or "it is not known")
     value = cell(found.chosen, name)
-    by = "" if settled else f"by NCCL {later.nccl_version}"
+    by = "" if settled else f"by NCCL {found.nccl_version}"
     return Told("" if value in {"-", NONE} else value, "; ".join(filter(None, (_why(name, found.chosen, value), by))))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -34,19 +33,12 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 def table(
-    view: View, verdicts: Iterable[Verdict], findings: Sequence[Finding], not_seen: Mapping[str, Sequence[str]],
-    alike: Mapping[str, str] = MappingProxyType({}),
-) -> tuple[model.Look, ...]:  # fmt: skip
-    """Every look at every host in ``not_seen``, area by area; other findings are at the end of theirs.
-
-    ``alike`` names for a host another one for which NCCL chooses the same.
-    """
+    view: View, verdicts: Iterable[Verdict], findings: Sequence[Finding], not_seen: Mapping[str, Sequence[str]]
+) -> tuple[model.Look, ...]:
+    """Every look at every host in ``not_seen``, area by area; other findings are at the end of theirs."""
     seen = Seen(view, {verdict.rule.name: verdict for verdict in verdicts}, findings, not_seen)
     hosts = [host for host in view.job.hosts if host.name in not_seen]
-    told: dict[str, Mapping[str, Told]] = {}
-    for host in hosts:
-        first = alike.get(host.name, host.name)
-        told[host.name] = told[first] if first in told else chosen(host, view)
+    told = {host.name: chosen(host, view, beside_others=len(hosts) > 1) for host in hosts}
     rows: list[model.Look] = []
     for area in book().area:
         for look in (look for look in book().look if look.area == area.name):

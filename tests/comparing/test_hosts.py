@@ -13,7 +13,7 @@ from linear import assert_linear
 from ncdiag import catalogue
 from ncdiag.comparing import runs
 from ncdiag.comparing.book import book
-from ncdiag.comparing.groups import Compared, compare, representatives
+from ncdiag.comparing.groups import Compared, compare
 from ncdiag.comparing.readers import READERS
 from ncdiag.comparing.values import of_hosts
 from ncdiag.diagnose import DEFAULTS, diagnose, view_of
@@ -212,15 +212,6 @@ def test_many_hosts_are_one_screen() -> None:
     assert len([look for look in report.looks if look.what == "locked memory"]) == 2
 
 
-def test_hosts_that_show_the_same_stand_for_each_other() -> None:
-    nodes = [Node(1), Node(2), Node(3, "mtu"), Node(4), Node(5, "mtu"), Node(6, "driver")]
-    view = view_of(job_of([], [seen for node in nodes for seen in node.observations()]))
-    found = representatives(of_hosts(view), view.hosts)
-    assert {name: first for name, first in found.items() if name != first} == {
-        "gpu0002": "gpu0001", "gpu0004": "gpu0001", "gpu0005": "gpu0003",
-    }  # fmt: skip
-
-
 def test_an_interface_that_lost_its_address_is_told() -> None:
     seen = [observation for node in fleet(4) for observation in node.observations()]
     bare = next(o for o in seen if o.host == "gpu0002" and o.entity == "Interface" and o.key == ("rail4",))
@@ -229,3 +220,10 @@ def test_an_interface_that_lost_its_address_is_told() -> None:
     one = told["addresses of the interface", "rail4"]
     assert one.odd == ("none",)
     assert one.groups["none"].hosts == "gpu0002"
+
+
+def test_a_host_without_device_files_is_told() -> None:
+    first, *rest = Node(3).observations()
+    blind = msgspec.structs.replace(first, fields={**first.fields, "infiniband_devices": []})
+    one = only(compared([Node(1), Node(2)], blind, *rest))
+    assert (one.what, one.odd) == ("device files of the RDMA devices", ("missing",))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from generate.fleet import Node, fleet
 from generate.machines import write
 from generate.shelf import HGX, LAPTOP
 
@@ -17,6 +18,7 @@ from ncdiag import catalogue
 from ncdiag.diagnose import DEFAULTS, Options, diagnose
 from ncdiag.engine.fields import read
 from ncdiag.facts.model import Host, Job
+from ncdiag.facts.observe import Observation
 from ncdiag.facts.view import View
 from ncdiag.looks.book import book
 from ncdiag.machine import live, sysfs
@@ -128,3 +130,28 @@ def test_one_area_alone(tmp_path: Path, ncdiag: Ran) -> None:
 def test_the_list_names_every_look(ncdiag: Ran) -> None:
     shown = ncdiag("check", "--list").stdout.decode()
     assert [entry.what for entry in book().look if f"  {entry.what} " not in shown] == []
+
+
+def lines(report: Report, what: str) -> dict[str, Look]:
+    return {look.host: look for look in report.looks if look.what == what}
+
+
+class Blind(Node):
+    """A node whose RDMA devices have no files that a program could open."""
+
+    def observations(self) -> list[Observation]:
+        first, *rest = super().observations()
+        return [msgspec.structs.replace(first, fields={**first.fields, "infiniband_devices": []}), *rest]
+
+
+def test_what_nccl_chooses_on_one_host_is_not_told_of_another() -> None:
+    found = lines(diagnose([Node(1), Node(2), Blind(3), Node(4)], TABLE), "network")
+    assert {host: look.seen for host, look in found.items()} == {"gpu[0001-0002,0004]": "IB", "gpu0003": "Socket"}
+
+
+def test_hosts_that_choose_alike_are_one_line_without_an_address() -> None:
+    report = diagnose(fleet(4), TABLE)
+    [look] = lines(report, "interface for the bootstrap").values()
+    assert (look.seen, look.why, look.nhosts) == ("eno1", "eno1: taken with its address, it matches eno1", 4)
+    [look] = lines(diagnose(fleet(1), TABLE), "interface for the bootstrap").values()
+    assert look.why == "eno1: taken with 10.60.0.2, it matches eno1"

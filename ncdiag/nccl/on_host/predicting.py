@@ -14,11 +14,9 @@ from ncdiag.nccl.on_host import chosen
 from ncdiag.nccl.on_host.chosen import AnyVersion
 from ncdiag.nccl.on_host.compare import Comparison, compared, own_settings
 from ncdiag.nccl.on_host.in_force import in_force
+from ncdiag.nccl.on_host.reach import reach
 from ncdiag.nccl.selection.devices import Devices, label
-from ncdiag.nccl.selection.gdr import gdr
 from ncdiag.nccl.selection.network import IB
-from ncdiag.nccl.selection.nics import nics
-from ncdiag.nccl.selection.p2p import local_transports
 from ncdiag.nccl.selection.reasons import Reason
 
 GIVES_UP = "NCCL gives up: "
@@ -144,20 +142,18 @@ def choose(host: Host, view: View, settings: Mapping[str, str], version: AnyVers
         *_steps("ib_devices", ports.reasons),
         *_steps("net", net.reasons),
     ]
+    candidates = _candidates(host, ports) if IB in {net.name, *net.possible} else ()
+    known = reach(host, view, settings, version, found, [port.hca for port in candidates])
     gids: dict[str, int | None] = {}
     direct: dict[str, Gdr] = {}
-    far = chosen.distances_of(host, view, settings, ports)
-    for port in _candidates(host, ports) if IB in {net.name, *net.possible} else ():
+    for port in candidates:
         name = label(port)
         choice = chosen.gid(port, view, settings, version)
         gids[name] = choice.index
-        verdict = gdr(host, port.hca, settings, version, far)
+        verdict = known.direct[port.hca]
         direct[name] = Gdr(verdict.enabled, verdict.why)
         steps += [*_steps("gid", choice.reasons, f"{name} entry "), *_steps("gdr", verdict.reasons)]
-    by_gpu = nics(far, chosen.nic_names(found), settings, version)
-    fast = {port.partition(":")[0] for port, verdict in direct.items() if verdict.enabled}
-    local = local_transports(host, far, settings, version, chosen.processor_of(host, view), fast)
-    steps += [*_steps("nics", by_gpu.reasons), *_steps("p2p", local.reasons)]
+    steps += [*_steps("nics", known.nics.reasons), *_steps("p2p", known.local.reasons)]
     return Chosen(
         bootstrap_interface=boot.names[0] if boot.known and boot.names else None,
         socket_interfaces=data.names if data.known else None,
@@ -165,8 +161,8 @@ def choose(host: Host, view: View, settings: Mapping[str, str], version: AnyVers
         ib_devices=ports.names if ports.known else None,
         gid=gids,
         gdr=direct,
-        nics=by_gpu.by_gpu,
-        local={f"{pair.a}-{pair.b}": pair.transport for pair in local.pairs},
+        nics=known.nics.by_gpu,
+        local={f"{pair.a}-{pair.b}": pair.transport for pair in known.local.pairs},
         reasons=tuple(dict.fromkeys(steps)),
     )
 
