@@ -25,6 +25,8 @@ _GRACE = 15
 _LAST, _TICK = 2, 0.5
 """Seconds for a launcher to end."""
 _WORDS, _LONGEST = 20, 400
+_LONGEST_LINE = 1 << 20
+"""Bytes; those of an envelope have 4,096."""
 _UP = ("idle", "mix", "alloc", "comp", "resv")
 """How the states begin in which Slurm starts processes on a node (sinfo(1))."""
 _ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -96,7 +98,7 @@ def _asked(
     try:
         for line in _lines(process, time.monotonic() + wish.seconds + _GRACE):
             if envelopes.take(line):
-                wish.tell(sum(map(envelopes.is_whole, envelopes.hosts())))
+                wish.tell(envelopes.whole())
             elif line.strip():
                 said.append(line.strip()[:_LONGEST])
             if talk is not None and _is_over(talk, process):
@@ -143,6 +145,8 @@ def _lines(process: subprocess.Popen[bytes], deadline: float) -> Iterator[str]:
                 continue
             piece = os.read(process.stdout.fileno(), 1 << 16)
             *whole, rest = (rest + piece).split(b"\n")
+            if len(rest) > _LONGEST_LINE:  # a line without an end is given out in parts
+                whole, rest = [*whole, rest], b""
             yield from (line.decode("utf-8", "replace") for line in whole)
             if not piece:
                 break

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from linear import assert_linear
 
 from ncdiag.bare.probe.main import partner, turns
 from ncdiag.bare.wrap import wrapped
@@ -76,6 +77,20 @@ def test_the_word_is_due_once_all_have_spoken_or_are_gone() -> None:
         talk.take(line)
     assert talk.is_over()
     assert (talk.data("n1"), talk.data("n2")) == (b"first", b"second")
+
+
+def test_listening_grows_with_the_number_of_hosts() -> None:
+    def lines(count: int) -> list[str]:
+        return [line for number in range(count) for line in said(f"n{number}", b"one")]
+
+    def hear(lines: list[str]) -> None:
+        talk = Talk(lambda _: b"", wait=3600, seconds=3600)
+        talk.begin([*lines, "silent"])
+        for line in lines:
+            talk.take(line)
+            talk.due()
+
+    assert_linear(hear, lines, 200)
 
 
 def test_the_word_does_not_wait_for_ever() -> None:
