@@ -15,6 +15,7 @@ from ncdiag.bare.probe.main import partner, turns
 from ncdiag.bare.wrap import wrapped
 from ncdiag.cluster import remote
 from ncdiag.cluster.envelope import Envelopes
+from ncdiag.cluster.probing import introduced
 from ncdiag.cluster.talk import Talk
 
 PYTHONS = ("3.6", "3.8", "3.13")
@@ -54,9 +55,25 @@ def test_the_agent_introduces_itself_in_every_python_and_leaves(version: str) ->
         (host,) = taken.hosts()
         told = json.loads(taken.data(host))
         assert told["token"]
+        assert introduced(taken.data(host)) is not None
         assert all(len(one["ports"]) >= 2 for one in told["interfaces"])
         running.stdin.close()
         assert running.wait(120) == 143
+
+
+ONE = {"name": "eth0", "address": "10.0.0.1", "prefix": 16, "mtu": 1500, "index": 2, "ports": [4000]}
+
+
+@pytest.mark.parametrize(
+    "changed", [{"address": "localhost"}, {"name": "a\nb"}, {"ports": []}, {"ports": [0]}, {"prefix": 64}, {"mtu": "x"}]
+)
+def test_an_introduction_that_others_cannot_use_is_left_out(changed: dict[str, object]) -> None:
+    def told(**one: object) -> bytes:
+        return json.dumps({"token": "ab12", "interfaces": [one], "range": [32768, 60999]}).encode()
+
+    assert introduced(told(**ONE)) is not None
+    assert introduced(told(**{**ONE, **changed})) is None
+    assert introduced(b"no JSON") is None
 
 
 def said(host: str, text: bytes) -> list[str]:
