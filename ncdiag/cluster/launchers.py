@@ -108,9 +108,12 @@ def _asked(
             late = False
     finally:
         _end(process)
-    short = {name.partition(".")[0]: name for name in envelopes.hosts()}  # a host may call itself by its full name
+    sent = envelopes.hosts()
+    own = {name.partition(".")[0]: name for name in sent}  # a host may call itself by its full name
+    own |= {name: name for name in sent}
     why = f"no answer within {wish.seconds:g} s" if late else _why(argv[0], process.returncode, said)
-    answers = [_answer(host, short.get(host.partition(".")[0], host), envelopes, why) for host in hosts]
+    names = {host: own.get(host, own.get(host.partition(".")[0], host)) for host in hosts}
+    answers = [_answer(host, name, envelopes, why) for host, name in names.items()]
     if any(answer.problem for answer in answers):  # what the launcher printed may be of any of them
         told = tuple(text for text in said if NONE not in text)
         answers.append(Answer("", problem=f"{argv[0]} was asked", said=told))
