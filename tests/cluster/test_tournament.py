@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from linear import assert_linear
 
 from ncdiag.bare.probe.main import partner, turns
+from ncdiag.bare.probe.server import line_of
 from ncdiag.bare.wrap import wrapped
 from ncdiag.cluster import remote
 from ncdiag.cluster.envelope import Envelopes
@@ -120,3 +122,11 @@ def test_the_word_does_not_wait_for_ever() -> None:
     assert talk.is_over()
     assert "did not come back" in talk.problem("n1")
     assert "did not answer" in talk.problem("n2")
+
+
+def test_a_line_that_comes_too_slowly_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = socket.socketpair()
+    with one, other:
+        one.sendall(b"no end")
+        monkeypatch.setattr("ncdiag.bare.probe.server._LONGEST", -1)
+        assert not line_of(other)
