@@ -119,8 +119,10 @@ class Hosts:
         real = shutil.which(program)
         tool.write_text(f'#!/bin/bash\ncase $(hostname) in {there}) exec sleep 300;; esac\nexec {real} "$@"\n')
         tool.chmod(0o755)
-        yield
-        tool.unlink()
+        try:
+            yield
+        finally:
+            tool.unlink()
 
     @contextlib.contextmanager
     def changed(self, *names: str, to: Sequence[str], back: Sequence[str]) -> Iterator[None]:

@@ -5,55 +5,81 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+import sys
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 from ncdiag.bare.wrap import MARK
 
 LIMIT = 256 << 20
 """Bytes that the answer of one host may decompress to; a host tells some 50 KB."""
+_MOST = 64 << 20
+"""Characters of one host that are kept."""
 
 _LINE = re.compile(
     rf"{MARK} (?P<host>[\w.-]+) (?:(?P<number>\d{{1,7}}) (?P<data>[A-Za-z0-9+/=]+)|end (?P<count>\d{{1,7}}))(?!\S)"
 )
 
 
-def apart(line: str) -> list[str]:
-    """The lines of envelopes in a line: srun cuts a long line of blanks, and what follows may be another host's."""
-    return [found[0] for found in _LINE.finditer(line)]
+def apart(line: str, node: str = "") -> list[tuple[str, str]]:
+    """The lines of envelopes in a line, each after its sender: ``node``, or who it says that it is.
+
+    srun cuts a long line of blanks, and what follows may be another host's.
+    """
+    return [(node or found["host"], found[0]) for found in _LINE.finditer(line)]
 
 
 class Envelopes:
-    """Takes lines, and gives each host's data once all of it is there."""
+    """Takes lines, and gives each host's data once all of it is there.
+
+    What comes after that is passed over, as are more than 64 MiB of one host: no host can make others wait.
+    """
 
     def __init__(self) -> None:
         """Begin with none."""
         self._pieces: dict[str, dict[int, str]] = defaultdict(dict)
         self._counts: dict[str, int] = {}
+        self._sizes: Counter[str] = Counter()
+        self._whole: set[str] = set()
 
     def take(self, line: str, node: str = "") -> bool:
         """Take a line; False for one that is no part of an envelope. ``node`` is who sent it, where that is known."""
         found = list(_LINE.finditer(line))
         for each in found:
-            host = node or each["host"]
-            if each["count"] is not None:
-                self._counts[host] = int(each["count"])
-            else:
-                self._pieces[host][int(each["number"])] = each["data"]
+            self._put(node or each["host"], each)
         return bool(found)
+
+    def _put(self, host: str, line: re.Match[str]) -> None:
+        if host in self._whole:
+            return
+        pieces = self._pieces[host]
+        if line["count"] is not None:
+            count = self._counts.setdefault(host, int(line["count"]))
+            for number in [number for number in pieces if number >= count]:
+                del pieces[number]
+        elif int(line["number"]) < self._counts.get(host, sys.maxsize):
+            self._sizes[host] += len(line["data"])
+            if self._sizes[host] <= _MOST:
+                pieces[int(line["number"])] = line["data"]
+        if len(pieces) == self._counts.get(host):
+            self._whole.add(host)
 
     def hosts(self) -> list[str]:
         """Who sent something, whole or not."""
-        return list(dict.fromkeys([*self._pieces, *self._counts]))
+        return list(self._pieces)
+
+    def whole(self) -> int:
+        """How many hosts sent all that they have."""
+        return len(self._whole)
 
     def is_whole(self, host: str) -> bool:
         """Is everything there that the host sent?"""
-        return host in self._counts and self._pieces[host].keys() >= set(range(self._counts[host]))
+        return host in self._whole
 
     def data(self, host: str) -> bytes:
         """What a host sent; ValueError when a part is missing or damaged."""
         if not self.is_whole(host):
-            msg = "a part of its answer is missing"
+            msg = "its answer is too long" if self._sizes[host] > _MOST else "a part of its answer is missing"
             raise ValueError(msg)
         pieces = self._pieces[host]
         text = "".join(pieces[number] for number in range(self._counts[host]))

@@ -25,6 +25,8 @@ _GRACE = 15
 _LAST, _TICK = 2, 0.5
 """Seconds for a launcher to end."""
 _WORDS, _LONGEST = 20, 400
+_LONGEST_LINE = 1 << 20
+"""Bytes; those of an envelope have 4,096."""
 _UP = ("idle", "mix", "alloc", "comp", "resv")
 """How the states begin in which Slurm starts processes on a node (sinfo(1))."""
 _ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -96,7 +98,7 @@ def _asked(
     try:
         for line in _lines(process, time.monotonic() + wish.seconds + _GRACE):
             if envelopes.take(line):
-                wish.tell(sum(map(envelopes.is_whole, envelopes.hosts())))
+                wish.tell(envelopes.whole())
             elif line.strip():
                 said.append(line.strip()[:_LONGEST])
             if talk is not None and _is_over(talk, process):
@@ -106,9 +108,12 @@ def _asked(
             late = False
     finally:
         _end(process)
-    short = {name.partition(".")[0]: name for name in envelopes.hosts()}  # a host may call itself by its full name
+    sent = envelopes.hosts()
+    own = {name.partition(".")[0]: name for name in sent}  # a host may call itself by its full name
+    own |= {name: name for name in sent}
     why = f"no answer within {wish.seconds:g} s" if late else _why(argv[0], process.returncode, said)
-    answers = [_answer(host, short.get(host.partition(".")[0], host), envelopes, why) for host in hosts]
+    names = {host: own.get(host, own.get(host.partition(".")[0], host)) for host in hosts}
+    answers = [_answer(host, name, envelopes, why) for host, name in names.items()]
     if any(answer.problem for answer in answers):  # what the launcher printed may be of any of them
         told = tuple(text for text in said if NONE not in text)
         answers.append(Answer("", problem=f"{argv[0]} was asked", said=told))
@@ -143,6 +148,8 @@ def _lines(process: subprocess.Popen[bytes], deadline: float) -> Iterator[str]:
                 continue
             piece = os.read(process.stdout.fileno(), 1 << 16)
             *whole, rest = (rest + piece).split(b"\n")
+            if len(rest) > _LONGEST_LINE:  # a line without an end is given out in parts
+                whole, rest = [*whole, rest], b""
             yield from (line.decode("utf-8", "replace") for line in whole)
             if not piece:
                 break

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import ipaddress
 import json
+import re
 import secrets
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Annotated
 
 import msgspec
 
@@ -20,7 +22,7 @@ from ncdiag.machine.host import Seen
 
 _LATE = 20.0
 """Seconds beyond those of the tests: for the last of them to end, and for the results to come back."""
-_LEAST = 2
+_UNFINISHED = re.compile(r"^probe (\S+): \d+ of \d+ hosts tried in time$", re.MULTILINE)
 
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +56,11 @@ class Tried(msgspec.Struct, frozen=True):
         """The text, and a line for each host that gave no answer."""
         return self.text + self.said
 
+    @property
+    def unfinished(self) -> list[str]:
+        """The hosts that did not try all others in time."""
+        return _UNFINISHED.findall(self.text)
+
 
 def probe(nodes: str, via: Via | None, trial: Trial, wish: Wish) -> Tried:
     """What the hosts behind ``nodes`` found; UsageError when nothing can ask them."""
@@ -82,12 +89,43 @@ _PAUSE, _PAUSE_EACH = 0.2, 0.01
 """Seconds until all have heard of each other: the word goes to them one after the other."""
 
 
+class Port(msgspec.Struct, frozen=True):
+    """An interface on which an agent listens."""
+
+    name: Annotated[str, msgspec.Meta(pattern=r"^\S{1,64}\Z")]
+    address: str
+    prefix: int
+    mtu: int | None
+    index: int | None
+    ports: Annotated[tuple[Annotated[int, msgspec.Meta(ge=1, le=65535)], ...], msgspec.Meta(min_length=1, max_length=8)]
+
+
+class Introduction(msgspec.Struct, frozen=True):
+    """What an agent says of itself, as far as the others are told of it."""
+
+    token: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{1,64}\Z")]
+    interfaces: Annotated[tuple[Port, ...], msgspec.Meta(max_length=64)]
+    range: tuple[int, int]
+
+
+def introduced(data: bytes) -> Introduction | None:
+    """What a host said of itself; None for what would make the agents of other hosts fail."""
+    try:
+        found = msgspec.json.decode(data, type=Introduction)
+        for one in found.interfaces:
+            ipaddress.ip_interface(f"{one.address}/{one.prefix}")
+    except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
+        return None
+    return found
+
+
 def _table(told: Mapping[str, bytes], trial: Trial) -> bytes:
     """One line for all agents: who takes part, under the names by which they were asked."""
     hosts = []
     for name, data in told.items():
-        host: dict[str, Any] = json.loads(data)
-        hosts.append({**host, "host": name})
+        host = introduced(data)
+        if host is not None:
+            hosts.append({**msgspec.to_builtins(host), "host": name})
     table = {
         "secret": secrets.token_hex(16), "pause": _PAUSE + _PAUSE_EACH * len(hosts), "seconds": trial.seconds,
         "rounds": trial.rounds, "hosts": hosts, "ports": sorted({_SSH, *trial.ports}), "places": trial.places,

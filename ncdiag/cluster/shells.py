@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,12 +19,15 @@ from ncdiag.cluster.envelope import Envelopes
 from ncdiag.cluster.model import Answer, Wish
 from ncdiag.cluster.remote import NONE
 from ncdiag.cluster.talk import Talk
+from ncdiag.errors import UsageError
 
 _WORDS = 20
 _LONGEST = 400
 _TICK = 0.2
 _CONNECT = 10
 """Seconds for a connection."""
+_FILES, _OTHER_FILES = 3, 64
+"""Open files for each process, its three pipes, and for all else."""
 _SSH_FAILED = 255
 """The exit status of ssh when it is the connection that failed (ssh(1))."""
 
@@ -41,6 +45,7 @@ def ask(
     if talk is not None:
         talk.begin(hosts)
         wish = msgspec.structs.replace(wish, fanout=len(hosts))
+    _make_room(min(wish.fanout, len(hosts)))
     _set_up(task, wish, local=local)
     try:
         worker = task.shell(
@@ -54,6 +59,19 @@ def ask(
     finally:
         task.abort(kill=True)
     return [ear.answer(host, wish, local=local) for host in hosts]
+
+
+def _make_room(count: int) -> None:
+    """Allow as many open files as so many processes at once take; UsageError when the system does not."""
+    needed = _FILES * count + _OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if needed <= soft or soft == resource.RLIM_INFINITY:
+        return
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+    except (OSError, ValueError):
+        msg = f"asking {count} hosts at once takes {needed} open files, and {hard} are allowed (ulimit -Hn)"
+        raise UsageError(msg) from None
 
 
 def _set_up(task: Task, wish: Wish, *, local: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 
@@ -19,6 +20,7 @@ class Talk:
         """Nobody has spoken yet."""
         self._compose, self._wait, self._seconds = compose, wait, seconds
         self._first, self._second = Envelopes(), Envelopes()
+        self._heard: dict[str, bytes] = {}
         self._expected: set[str] = set()
         self._gone: set[str] = set()
         self._told: set[str] = set()
@@ -32,12 +34,15 @@ class Talk:
 
     def take(self, line: str, node: str = "") -> bool:
         """Take a line, as `Envelopes` does: that of the first envelope of a host until it is whole."""
-        found = apart(line)
-        for one in found:
-            sender = Envelopes()
-            sender.take(one, node)
-            (host,) = sender.hosts()
-            (self._second if self._first.is_whole(host) else self._first).take(one, node)
+        found = apart(line, node)
+        for host, one in found:
+            if self._first.is_whole(host):
+                self._second.take(one, node)
+                continue
+            self._first.take(one, node)
+            if self._first.is_whole(host):
+                with contextlib.suppress(ValueError):  # one that is damaged takes no part
+                    self._heard[host] = self._first.data(host)
         return bool(found)
 
     def gone(self, host: str) -> None:
@@ -48,21 +53,11 @@ class Talk:
         """The word, once, when it is time for it."""
         if self._spoke is not None:
             return None
-        ready = set(self._first.hosts()) - self._unfit()
-        if len(ready | self._gone) < len(self._expected) and time.monotonic() < self._began + self._wait:
+        ready = self._heard.keys() - self._gone
+        if len(ready) + len(self._gone) < len(self._expected) and time.monotonic() < self._began + self._wait:
             return None
-        self._spoke, self._told = time.monotonic(), ready - self._gone
-        return self._compose({host: self._first.data(host) for host in sorted(self._told)})
-
-    def _unfit(self) -> set[str]:
-        """Those whose first envelope is not whole, or damaged."""
-        found = set()
-        for host in self._first.hosts():
-            try:
-                self._first.data(host)
-            except ValueError:  # noqa: PERF203  (each may be)
-                found.add(host)
-        return found
+        self._spoke, self._told = time.monotonic(), ready
+        return self._compose({host: self._heard[host] for host in sorted(ready)})
 
     def is_over(self) -> bool:
         """Has everything been said that will be?"""
@@ -80,6 +75,10 @@ class Talk:
     def hosts(self) -> list[str]:
         """Who came back with something, whole or not."""
         return self._second.hosts()
+
+    def whole(self) -> int:
+        """How many hosts came back with all that they found."""
+        return self._second.whole()
 
     def is_whole(self, host: str) -> bool:
         """Is everything there that the host found?"""

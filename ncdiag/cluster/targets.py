@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -43,11 +44,10 @@ def targets(text: str) -> tuple[str, ...]:
 
 def _pieces(text: str) -> list[str]:
     """The node sets of a text, or of the lines of the file that it names."""
-    path = Path(text)
-    if "[" in text or not path.is_file():
+    if "[" in text or not os.path.isfile(text):  # noqa: PTH113  (a long list is no path, at which Path.is_file fails)
         return [text]
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = Path(text).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as error:
         msg = f"cannot read {text}: {error.strerror}"
         raise UsageError(msg) from None

@@ -15,7 +15,8 @@ from ncdiag.commands._sweep import Carrier, CarrierOptions, Via
 from ncdiag.errors import UsageError
 
 if TYPE_CHECKING:
-    from ncdiag.sources.files import TextSource
+    from ncdiag.reading.case import Case
+    from ncdiag.reading.model import Item
 
 app = application()
 _LAST_PORT = 65535
@@ -64,6 +65,8 @@ def probe(
     from ncdiag.commands._judge import answer
     from ncdiag.commands._output import say, write
     from ncdiag.commands._partial import write_partial
+    from ncdiag.facts.fold import fold_hosts
+    from ncdiag.reading.many import read_all
     from ncdiag.report import renderer
     from ncdiag.sources.files import TextSource
 
@@ -79,31 +82,33 @@ def probe(
     found = tried(nodes, None if via is Via.auto else via.value, trial, Wish(options=ssh_options))
     if not options.quiet:
         say(found.text.partition("\n")[0])
+        if found.unfinished:
+            say(f"{fold_hosts(found.unfinished)} did not try all others in time (--seconds gives more)")
     if save is not None:
         write(found.whole, save, encoding="utf-8")
     source = TextSource.of_bytes("probe", found.text.encode())
-    items = [source, *found.silent]
+    case = read_all([source, *found.silent])
+    items: list[Item] = [*case.texts, *case.looks]
     if partial:
         return write_partial(lambda: items, options)
-    _draw(source, svg, options)
+    _draw(case, svg, options)
 
     from ncdiag.diagnose import diagnose
 
     return answer(lambda _: diagnose(items, options.judging()), options)
 
 
-def _draw(source: TextSource, svg: Path | None, options: Options) -> None:
+def _draw(case: Case, svg: Path | None, options: Options) -> None:
     """The matrices: on the terminal before the answer, and as a picture where that is wanted."""
     if svg is None and (options.answers_in != "text" or options.output is not None or options.brief):
         return
     from ncdiag.commands._judge import wants_colour
     from ncdiag.commands._output import write
-    from ncdiag.reading.many import read_all
     from ncdiag.report.probing import plan
     from ncdiag.report.probing import svg as picture
     from ncdiag.report.probing import text as matrix
 
-    found = plan.matrices(read_all([source]).job())
+    found = plan.matrices(case.job())
     if svg is not None:
         write(picture.render(found), svg, encoding="utf-8")
     if options.answers_in == "text" and options.output is None and not options.brief and found:

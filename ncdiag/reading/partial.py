@@ -20,7 +20,7 @@ from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.reading.case import Case
 from ncdiag.reading.model import Look, Reading
-from ncdiag.sources.archives import BROKEN, Member, Reader
+from ncdiag.sources.archives import BROKEN, Member, Reader, reason_of
 from ncdiag.sources.machines import PARTIAL_MARK
 from ncdiag.sources.model import Unreadable
 from ncdiag.sources.text import BUFFER_SIZE
@@ -124,26 +124,22 @@ def of_members(members: Iterable[Member], name: str) -> Iterator[Part]:
     """The same of the one file among ``members``; each line is read when it is asked for."""
     for member in members:
         if member.reader is not None:
-            yield from read(_lines(member.reader), name)
+            try:
+                yield from read(_lines(member.reader), name)
+            except BROKEN as error:
+                yield Unreadable(name, reason_of(error))
 
 
 def _lines(reader: Reader) -> Iterator[bytes]:
-    """The lines of a stream; of one that breaks those before."""
+    """The lines of a stream. Raises one of `BROKEN` where it breaks."""
     rest: list[bytes] = []
-    while piece := _piece(reader):
+    while piece := reader.read(BUFFER_SIZE):
         *whole, last = piece.split(b"\n")
         for line in whole:
             yield b"".join([*rest, line])
             rest = []
         rest.append(last)
     yield b"".join(rest)
-
-
-def _piece(reader: Reader) -> bytes:
-    try:
-        return reader.read(BUFFER_SIZE)
-    except BROKEN:
-        return b""
 
 
 def _checked(head: Head, name: str) -> None:
@@ -170,6 +166,9 @@ def _encoded(line: Head | _Entry) -> bytes:
 
 def _decoded(line: bytes) -> Part:
     entry = msgspec.json.decode(line, type=_Entry)
+    if sum(part is not None for part in (entry.text, entry.unreadable, entry.machine)) > 1:
+        msg = "it holds more than one text or machine"
+        raise msgspec.ValidationError(msg)
     if entry.unreadable is not None:
         return entry.unreadable
     if entry.text is not None:
@@ -190,6 +189,9 @@ def _typed(reading: Reading) -> Reading:
 def _with_types(observation: Observation) -> Observation:
     """The observation with its versions as such: the one type of a field that JSON does not have."""
     fields = observation.fields
+    if not isinstance(fields.get("complete", []), list):
+        msg = "it does not list what is complete"
+        raise msgspec.ValidationError(msg)
     names = fields_with(VersionRange).get(observation.entity, frozenset()) & fields.keys()
     versions = {
         name: msgspec.convert(fields[name], VersionRange) for name in names if isinstance(fields[name], Mapping)

@@ -11,6 +11,7 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from linear import assert_linear
 
 from ncdiag.bare.wrap import MARK, wrapped
 from ncdiag.cluster import envelope
@@ -50,6 +51,35 @@ def test_lines_that_were_joined_are_both_taken() -> None:
     for one, other in zip(sent_lines(b"x", "n1"), sent_lines(b"y", "n2"), strict=True):
         assert taken.take(f"{one.rstrip()}   {other}")
     assert (taken.data("n1"), taken.data("n2")) == (b"x", b"y")
+
+
+def test_work_grows_with_the_number_of_hosts() -> None:
+    def lines(count: int) -> list[str]:
+        return [line for number in range(count) for line in sent_lines(b"x", f"n{number}")]
+
+    def take(lines: list[str]) -> None:
+        taken = Envelopes()
+        for line in lines:
+            taken.take(line)
+            taken.whole()
+
+    assert_linear(take, lines, 500)
+
+
+def test_a_host_that_never_stops_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(envelope, "_MOST", 1000)
+    taken = Envelopes()
+    for line in sent_lines(os.urandom(3000), "n1"):
+        taken.take(line)
+    with pytest.raises(ValueError, match="too long"):
+        taken.data("n1")
+
+
+def test_an_answer_that_is_whole_stays_as_it_is() -> None:
+    taken = Envelopes()
+    for line in [*sent_lines(b"x", "n1"), f"{MARK} n1 0 AAAA", f"{MARK} n1 7 AAAA", f"{MARK} n1 end 9"]:
+        assert taken.take(line)
+    assert (taken.data("n1"), taken.whole()) == (b"x", 1)
 
 
 def test_names_with_odd_letters_stay_one_word() -> None:

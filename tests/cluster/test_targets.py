@@ -21,6 +21,7 @@ from ncdiag.errors import UsageError
         ("n[1-2]:4", "n1 n2"),
         ("10.0.0.1,10.0.0.2", "10.0.0.1 10.0.0.2"),
         ("n1,n1,n1", "n1"),
+        (",".join(f"node{number}" for number in range(100)), " ".join(f"node{number}" for number in range(100))),
         ("rack[1-2]node[1-2].cluster", "rack1node1.cluster rack1node2.cluster rack2node1.cluster rack2node2.cluster"),
     ],
 )

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
+from linear import assert_linear
 
 from ncdiag.bare.probe.main import partner, turns
+from ncdiag.bare.probe.server import line_of
 from ncdiag.bare.wrap import wrapped
 from ncdiag.cluster import remote
 from ncdiag.cluster.envelope import Envelopes
+from ncdiag.cluster.probing import introduced
 from ncdiag.cluster.talk import Talk
 
 PYTHONS = ("3.6", "3.8", "3.13")
@@ -53,9 +57,25 @@ def test_the_agent_introduces_itself_in_every_python_and_leaves(version: str) ->
         (host,) = taken.hosts()
         told = json.loads(taken.data(host))
         assert told["token"]
+        assert introduced(taken.data(host)) is not None
         assert all(len(one["ports"]) >= 2 for one in told["interfaces"])
         running.stdin.close()
         assert running.wait(120) == 143
+
+
+ONE = {"name": "eth0", "address": "10.0.0.1", "prefix": 16, "mtu": 1500, "index": 2, "ports": [4000]}
+
+
+@pytest.mark.parametrize(
+    "changed", [{"address": "localhost"}, {"name": "a\nb"}, {"ports": []}, {"ports": [0]}, {"prefix": 64}, {"mtu": "x"}]
+)
+def test_an_introduction_that_others_cannot_use_is_left_out(changed: dict[str, object]) -> None:
+    def told(**one: object) -> bytes:
+        return json.dumps({"token": "ab12", "interfaces": [one], "range": [32768, 60999]}).encode()
+
+    assert introduced(told(**ONE)) is not None
+    assert introduced(told(**{**ONE, **changed})) is None
+    assert introduced(b"no JSON") is None
 
 
 def said(host: str, text: bytes) -> list[str]:
@@ -78,6 +98,20 @@ def test_the_word_is_due_once_all_have_spoken_or_are_gone() -> None:
     assert (talk.data("n1"), talk.data("n2")) == (b"first", b"second")
 
 
+def test_listening_grows_with_the_number_of_hosts() -> None:
+    def lines(count: int) -> list[str]:
+        return [line for number in range(count) for line in said(f"n{number}", b"one")]
+
+    def hear(lines: list[str]) -> None:
+        talk = Talk(lambda _: b"", wait=3600, seconds=3600)
+        talk.begin([*lines, "silent"])
+        for line in lines:
+            talk.take(line)
+            talk.due()
+
+    assert_linear(hear, lines, 200)
+
+
 def test_the_word_does_not_wait_for_ever() -> None:
     talk = Talk(lambda told: b",".join(told.values()), wait=0, seconds=0)
     talk.begin(["n1", "n2"])
@@ -88,3 +122,11 @@ def test_the_word_does_not_wait_for_ever() -> None:
     assert talk.is_over()
     assert "did not come back" in talk.problem("n1")
     assert "did not answer" in talk.problem("n2")
+
+
+def test_a_line_that_comes_too_slowly_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = socket.socketpair()
+    with one, other:
+        one.sendall(b"no end")
+        monkeypatch.setattr("ncdiag.bare.probe.server._LONGEST", -1)
+        assert not line_of(other)

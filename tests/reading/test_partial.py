@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 import subprocess
@@ -24,6 +25,7 @@ from ncdiag.reading.case import Case
 from ncdiag.reading.many import read_all
 from ncdiag.reading.model import Item, Reading
 from ncdiag.reading.one import read_source
+from ncdiag.sources.archives import Member
 from ncdiag.sources.files import TextSource
 from ncdiag.sources.model import Unreadable
 
@@ -91,6 +93,31 @@ def test_a_damaged_line_costs_itself_alone() -> None:
     found = back(head + texts[0] + texts[1][:-20] + b"\n" + texts[2] + b'{"text":7}\n{}\n' + b"[" * 100_000)
     assert [type(part) for part in found] == [Reading, Unreadable, Reading, Unreadable, Unreadable, Unreadable]
     assert [part.source for part in found if isinstance(part, Reading)] == [LOGS[0].name, LOGS[2].name]
+
+
+def test_a_line_of_wrong_types_is_unreadable() -> None:
+    (head, text) = lines(read(LOGS[0])).splitlines(keepends=True)
+    entry = json.loads(text)
+    both = json.dumps({**entry, "unreadable": {"name": "x", "reason": "gone"}}).encode()
+    entry["text"]["observations"][0]["fields"]["complete"] = 7
+    for line in (json.dumps(entry).encode(), both):
+        assert [type(part) for part in back(head + line)] == [Unreadable]
+
+
+class Breaking(io.BytesIO):
+    """Ends with an error, as an archive does whose end is missing."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        piece = super().read(size)
+        if not piece:
+            msg = "the end is missing"
+            raise EOFError(msg)
+        return piece
+
+
+def test_a_stream_that_breaks_between_two_lines_is_said() -> None:
+    found = partial.of_members([Member("", Breaking(lines(read(LOGS[0]))))], "x")
+    assert [type(part) for part in found] == [Reading, Unreadable]
 
 
 def test_a_newer_format_is_refused() -> None:

@@ -112,9 +112,9 @@ class Server:
 
 
 def line_of(connection: socket.socket) -> str:
-    """The next line; empty when there is none. Raises OSError."""
-    data = bytearray()
-    while len(data) < _LINE:
+    """The next line, of one that comes too slowly what came in time; empty when there is none. Raises OSError."""
+    data, ends = bytearray(), time.monotonic() + _LONGEST
+    while len(data) < _LINE and time.monotonic() < ends:
         byte = connection.recv(1)
         if not byte or byte == b"\n":
             break

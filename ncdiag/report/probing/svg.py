@@ -69,5 +69,8 @@ def _draw(parts: list[str], matrix: Matrix, top: float) -> tuple[float, float]:
                 continue
             parts.append(rect(box, cell.state.split()[0], f"{group} to {other}: {cell.about}"))
             parts.append(write(box.x + 6, line + 14, MARKS[cell.state], ""))
+    if matrix.left_out:
+        below = top + len(matrix.groups) * SIDE + 14
+        parts.append(write(EDGE, below, f"and {matrix.left_out} hosts with less trouble", ""))
     bottom = top + len(matrix.groups) * SIDE + 2 * EDGE
     return bottom, max(left + len(matrix.groups) * SIDE, EDGE + 1.4 * LETTER * len(matrix.summary))
