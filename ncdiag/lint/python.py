@@ -9,6 +9,8 @@ os and subprocess.
 from __future__ import annotations
 
 import ast
+import bisect
+import itertools
 import re
 import warnings
 
@@ -55,6 +57,7 @@ class _Reader:
         self.document, self.text = document, text
         self.starts = [0, *(found.end() for found in re.finditer(r"\r\n?|\n", text))]
         self.groups = 0
+        self.columns: tuple[int, list[int] | None] = (0, None)
         self.seen: set[int] = set()
         self.remarks: list[tuple[int, str]] = []
         self.named: dict[tuple[int, str], int] = {}
@@ -78,8 +81,7 @@ class _Reader:
 
     def condition(self, node: ast.If | ast.IfExp | ast.Match) -> str:
         start = self.offset(node.lineno, node.col_offset)
-        stop = self.text.find("\n", start)
-        return self.text[start : min(stop if stop >= 0 else len(self.text), start + _CONDITION)]
+        return self.text[start : start + _CONDITION].split("\n", 1)[0]
 
     def look(self, node: ast.AST, group: int, branch: str) -> None:
         """Take the variables that this node sets by itself."""
@@ -229,9 +231,13 @@ class _Reader:
     def offset(self, line: int, column: int) -> int:
         """The offset of a place of the syntax tree, whose columns are bytes of UTF-8."""
         start = self.starts[min(line, len(self.starts)) - 1]
-        stop = self.starts[line] if line < len(self.starts) else len(self.text)
-        text = self.text[start:stop]
-        return start + (column if text.isascii() else len(text.encode()[:column].decode("utf-8", "ignore")))
+        if self.columns[0] != line:  # a line can be as long as the file, and hold thousands of places
+            stop = self.starts[line] if line < len(self.starts) else len(self.text)
+            text = self.text[start:stop]
+            ends = None if text.isascii() else [*itertools.accumulate(len(letter.encode()) for letter in text)]
+            self.columns = line, ends
+        ends = self.columns[1]
+        return start + (column if ends is None else bisect.bisect_right(ends, column))
 
 
 def _name(node: ast.expr) -> str:
@@ -264,4 +270,7 @@ def _text(node: ast.expr) -> str | None:
         node = node.args[0]
     if not isinstance(node, ast.Constant) or not isinstance(node.value, str | int) or isinstance(node.value, bool):
         return None
-    return str(node.value)
+    try:
+        return str(node.value)
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        return None
