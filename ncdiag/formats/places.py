@@ -16,10 +16,12 @@ _PLAIN = re.compile(r"[^\s,\[\]{}\"'#=]+")
 _STRINGS = {'"': re.compile(r'"(?:[^"\\\n]|\\.)*"'), "'": re.compile(r"'[^'\n]*'")}
 _LONG = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""|\'\'\'(?:[^\']|\'(?!\'\'))*\'\'\'', re.DOTALL)
 _KEY = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|[\w-]+")
-_JSON_BLANK = re.compile(r"(?:\s|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)+")
+_JSON_BLANK = re.compile(r"(?:\s|//[^\n]*|/\*(?s:.*?)(?:\*/|\Z))+")
 _TOML_BLANK = re.compile(r"(?:\s|#[^\n]*)+")
 _INDENT = re.compile(r"[ \t]+")
 _HEADER = re.compile(r"\[{1,2}[ \t]*")
+_UNCLOSED = 20
+"""Strings of several lines without an end that are looked for; each takes a search to the end of the text."""
 
 
 def read_json(text: str) -> Node:
@@ -62,7 +64,7 @@ def _below(pairs: dict[str, Node], path: list[str], line: int) -> dict[str, Node
 class _Reader:
     def __init__(self, text: str, blank: re.Pattern[str], equals: str) -> None:
         self.text, self.blank, self.equals = text, blank, equals
-        self.at = 0
+        self.at = self.unclosed = 0
         self.starts = [0, *(found.end() for found in re.finditer("\n", text))]
 
     def spot(self, offset: int) -> tuple[int, int]:
@@ -86,8 +88,11 @@ class _Reader:
             return self.mapping(Node(line, {}, column), depth)
         if letter == "[":
             return self.sequence(Node(line, [], column), depth)
-        if self.equals == "=" and (long := _LONG.match(self.text, self.at)):
-            return self.long(long)
+        if self.equals == "=" and self.text.startswith(('"""', "'''"), self.at) and self.unclosed < _UNCLOSED:
+            long = _LONG.match(self.text, self.at)
+            if long:
+                return self.long(long)
+            self.unclosed += 1
         found = (_STRINGS.get(letter) or _PLAIN).match(self.text, self.at)
         if found is None:
             return None

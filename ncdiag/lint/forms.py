@@ -30,7 +30,7 @@ _NAMES: tuple[tuple[re.Pattern[str], Form], ...] = (
 _PYTHON = re.compile(r"#!\s*\S*(?:python|env\s+python)[\d.]*\b")
 _QUOTED_NAME = re.compile(r"[\"']((?:[A-Z]{1,12}_)+[A-Z][A-Z0-9_]*)(?=[\"'=])")
 _BARE_NAME = re.compile(r"\b((?:[A-Z]{1,12}_)+[A-Z][A-Z0-9_]*)(?=[ \t]*=)")
-_OBJECT = re.compile(r"\s{0,400}\{\s{0,400}(?:\"|//|/\*)")
+_OBJECT = re.compile(r"\s{0,400}(?:\[\s{0,400})?\{\s{0,400}(?:\"|//|/\*)")
 _DATA = (".py", ".pyw", ".toml", ".json", ".jsonc", ".ipynb")
 _MENTIONS = 2000
 """Names of variables in a program or in data that are looked at before it is passed over."""

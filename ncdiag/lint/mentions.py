@@ -16,7 +16,7 @@ _MENTION = re.compile(
     r"(?:=(?![=>~ ]*=)|:(?=[ \t\"'])|[\"']?\][ \t]{0,8}=(?!=)|,[ \t]{0,8}(?=[\"'\w(])))"
 )
 _REMARK = re.compile(r"[ \t]*(?:#|//|/?\*|REM\b|;|--)")
-_READING = re.compile(r"(?:getenv|\.get|in|not|==|!=|unset|pop|Error)[ (\[]{0,4}[\"']?$")
+_READING = re.compile(r"(?:getenv|\.get|in|not|==|!=|unset|unsetenv|delenv|pop|Error)[ (\[]{0,4}[\"']?$")
 _PRINTING = re.compile(
     r"[ \t]*(?:[-&|;][ \t]*)*(?:run:[ \t]*)?(?i:echo|printf|print|[ef]?grep|awk|test|log\w*|logger\.\w+)\b[^>]*$"
 )

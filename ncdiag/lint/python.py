@@ -9,6 +9,8 @@ os and subprocess.
 from __future__ import annotations
 
 import ast
+import bisect
+import itertools
 import re
 import warnings
 
@@ -21,7 +23,9 @@ _LIMIT = 2000
 _CONDITION = 200
 _ENVIRON = re.compile(r"(?:os\.)?environb?$")
 _ENVIRONMENT = re.compile(r"(?i)(?:^|_)env(?:s|iron|ironment)?(?:_?vars?|_?variables|_?dict)?(?:$|_)")
-"""Names of dictionaries and arguments that hold an environment."""
+"""Names of dictionaries, arguments and methods that hold or take an environment."""
+_ABOUT = re.compile(r"(?i)(?:^|_)(?:help|docs?|desc\w*|types?|valid|allowed|choices)(?:$|_)")
+"""Words of a name of a dictionary that tells about variables and sets none."""
 _SETTERS = {"putenv", "setenv", "setdefault"}
 _COMMANDS = re.compile(
     r"(?:os\.(?:system|popen)|(?:subprocess\.)?(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput))$"
@@ -55,6 +59,7 @@ class _Reader:
         self.document, self.text = document, text
         self.starts = [0, *(found.end() for found in re.finditer(r"\r\n?|\n", text))]
         self.groups = 0
+        self.columns: tuple[int, list[int] | None] = (0, None)
         self.seen: set[int] = set()
         self.remarks: list[tuple[int, str]] = []
         self.named: dict[tuple[int, str], int] = {}
@@ -78,8 +83,7 @@ class _Reader:
 
     def condition(self, node: ast.If | ast.IfExp | ast.Match) -> str:
         start = self.offset(node.lineno, node.col_offset)
-        stop = self.text.find("\n", start)
-        return self.text[start : min(stop if stop >= 0 else len(self.text), start + _CONDITION)]
+        return self.text[start : start + _CONDITION].split("\n", 1)[0]
 
     def look(self, node: ast.AST, group: int, branch: str) -> None:
         """Take the variables that this node sets by itself."""
@@ -115,33 +119,41 @@ class _Reader:
         """``os.environ["NAME"] = value``, ``env["NAME"] = value``, ``env = {...}``."""
         if isinstance(target, ast.Subscript) and self.is_environment(target.value):
             self.add(target.slice, value, self.group_of(target.value, group), branch)
-        elif _ENVIRONMENT.search(_name(target).rpartition(".")[2]):
+        elif _is_environments(_name(target).rpartition(".")[2]):
             self.mapping(value, self.apart(), branch)
 
     def called(self, node: ast.Call, group: int, branch: str) -> None:
         name = _name(node.func)
         owner, _, method = name.rpartition(".")
         given = node.args
-        if method in _SETTERS and len(given) > 1 and (owner in {"os", "monkeypatch"} or self.is_environment(node.func)):
-            self.add(given[0], given[1], self.group_of(node.func, group), branch)
-        elif method == "update" and self.is_environment(node.func):
-            own = self.group_of(node.func, group)
-            for argument in given[:1]:
-                self.mapping(argument, own, branch)
-            self.keywords(node, own, branch)
-        elif name == "dict" and any(self.is_environment(argument) for argument in given):
-            self.keywords(node, self.apart(), branch)
+        is_own = self.is_environment(node.func)
+        if (method in _SETTERS and (owner in {"os", "monkeypatch"} or is_own)) or (method == "update" and is_own):
+            self.taken(node, self.group_of(node.func, group), branch)
+        elif _is_environments(method) or (method == "dict" and any(map(self.is_environment, given))):
+            self.taken(node, self.apart(), branch)
         for keyword in node.keywords:
-            if keyword.arg and _ENVIRONMENT.search(keyword.arg):
+            if keyword.arg and _is_environments(keyword.arg):
                 self.mapping(keyword.value, self.apart(), branch)
         if _COMMANDS.search(name):
             for argument in given[:1]:
                 self.command(argument)
 
+    def taken(self, node: ast.Call, group: int, branch: str) -> None:
+        """What a call adds to an environment: a name and a value, dictionaries, keywords.
+
+        ``putenv(NAME, value)``, ``image.env({...})``, ``task.with_env(NAME=value)``, ``patch.dict(os.environ, {...})``.
+        """
+        given = node.args
+        if len(given) > 1:
+            self.add(given[0], given[1], group, branch)
+        for argument in given:
+            self.mapping(argument, group, branch)
+        self.keywords(node, group, branch)
+
     def is_environment(self, node: ast.expr) -> bool:
         """Whether an expression is an environment, or a method of one."""
         name = _owner(node)
-        return _ENVIRON.search(name) is not None or _ENVIRONMENT.search(name.rpartition(".")[2]) is not None
+        return _ENVIRON.search(name) is not None or _is_environments(name.rpartition(".")[2])
 
     def group_of(self, node: ast.expr, group: int) -> int:
         """The number of an environment: the process has one in each scope, and so has a dictionary of each name."""
@@ -229,9 +241,18 @@ class _Reader:
     def offset(self, line: int, column: int) -> int:
         """The offset of a place of the syntax tree, whose columns are bytes of UTF-8."""
         start = self.starts[min(line, len(self.starts)) - 1]
-        stop = self.starts[line] if line < len(self.starts) else len(self.text)
-        text = self.text[start:stop]
-        return start + (column if text.isascii() else len(text.encode()[:column].decode("utf-8", "ignore")))
+        if self.columns[0] != line:  # a line can be as long as the file, and hold thousands of places
+            stop = self.starts[line] if line < len(self.starts) else len(self.text)
+            text = self.text[start:stop]
+            ends = None if text.isascii() else [*itertools.accumulate(len(letter.encode()) for letter in text)]
+            self.columns = line, ends
+        ends = self.columns[1]
+        return start + (column if ends is None else bisect.bisect_right(ends, column))
+
+
+def _is_environments(word: str) -> bool:
+    """Whether a dictionary, an argument or a method of this name holds or takes an environment."""
+    return _ENVIRONMENT.search(word) is not None and _ABOUT.search(word) is None
 
 
 def _name(node: ast.expr) -> str:
@@ -264,4 +285,7 @@ def _text(node: ast.expr) -> str | None:
         node = node.args[0]
     if not isinstance(node, ast.Constant) or not isinstance(node.value, str | int) or isinstance(node.value, bool):
         return None
-    return str(node.value)
+    try:
+        return str(node.value)
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        return None

@@ -144,3 +144,26 @@ def test_of_two_edits_that_overlap_the_first_counts() -> None:
 @pytest.mark.parametrize("form", ["shell", "dockerfile", "kubernetes"])
 def test_long_hostile_text_is_read_in_linear_time(form: Form, piece: str) -> None:
     assert_linear(lambda text: forms.read("file", text, form), lambda size: piece * size, 20_000 // len(piece))
+
+
+@pytest.mark.parametrize(
+    ("form", "start", "piece"),
+    [
+        ("json", "[", "/*,"),
+        ("toml", "", 'a=[\\"""\n'),
+        ("python", "import os\n", '"a";'),
+        ("python", "import os\nx=[", "(1 if a else 2),"),
+        ("python", "import os\nx='é';", 'os.environ["NCCL_IB_TC"]="106";'),
+    ],
+)
+def test_long_hostile_data_is_read_in_linear_time(form: Form, start: str, piece: str) -> None:
+    ends = {"[": "]"}.get(start[-1:], "")
+    assert_linear(
+        lambda text: forms.read("file", text, form), lambda size: f"{start}{piece * size}{ends}", 40_000 // len(piece)
+    )
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "0x" + "f" * 5000])
+def test_a_number_of_thousands_of_digits_has_no_value(number: str) -> None:
+    document = forms.read("train.py", f'import os\nos.environ["NCCL_IB_TC"] = str({number})\n', "python")
+    assert document.problem or document.unknown == (2,)

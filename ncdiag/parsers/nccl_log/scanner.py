@@ -320,12 +320,12 @@ class Scanner:
 
     def _take(self, line: bytes, hit: re.Match[bytes], number: int) -> None:
         """One interesting place of a line: find its prefix and its message."""
-        before = line[: hit.start()]
+        before, after = line[: hit.start()], line[hit.end() :]
         level = hit[hit.lastindex].decode() if hit.lastindex else ""
-        prefix = undamaged(prefix_of(before[-PREFIX_LIMIT:]), before[-_NAME_LIMIT:], level, line[hit.end() :])
+        prefix = undamaged(prefix_of(before[-PREFIX_LIMIT:]), before[-_NAME_LIMIT:], level, after)
         if prefix is None:
             return
-        message = line[hit.end() :].decode("utf-8", "replace")
+        message = after.decode("utf-8", "replace")
         where = span(self._source, number, line.decode("utf-8", "replace"))
         if not level:
             if _VERSION_ALONE.search(before.decode("utf-8", "replace")) is None or len(message.split()) != 1:
