@@ -16,7 +16,7 @@ from ncdiag.bare.run import run
 from ncdiag.cluster import remote
 from ncdiag.cluster.model import Answer, Wish
 from ncdiag.cluster.talk import Talk
-from ncdiag.cluster.targets import MISSING, targets
+from ncdiag.cluster.targets import MISSING, is_name, targets
 from ncdiag.errors import InputError, UsageError
 from ncdiag.machine.host import Seen, apart, machines_of
 from ncdiag.reading.one import read_source
@@ -81,13 +81,10 @@ def _pods(selector: str, command: str, wish: Wish, talk: Talk | None) -> list[An
         words = listed.errors.decode("utf-8", "replace").strip().splitlines()
         msg = f"kubectl get pods -l {selector}: {listed.why or (words[-1] if words else 'it failed')}"
         raise UsageError(msg)
-    try:
-        phases = {
-            str(pod["metadata"]["name"]): str(pod["status"]["phase"]) for pod in json.loads(listed.output)["items"]
-        }
-    except (ValueError, KeyError, TypeError):
+    phases = _phases(listed.output)
+    if phases is None:
         msg = f"kubectl get pods -l {selector} printed no list of pods"
-        raise UsageError(msg) from None
+        raise UsageError(msg)
     if not phases:
         msg = f"no pod has the labels {selector}"
         raise UsageError(msg)
@@ -96,6 +93,16 @@ def _pods(selector: str, command: str, wish: Wish, talk: Talk | None) -> list[An
     local = line.replace("%", "%%").replace("%%h --", "%h --", 1)
     answers = shells.ask(running, local, wish, local=True, talk=talk) if running else []
     return [*answers, *(Answer(n, problem=f"the pod is {phase}") for n, phase in phases.items() if phase != "Running")]
+
+
+def _phases(printed: bytes) -> dict[str, str] | None:
+    """The phase of each pod; None for what is no list of pods."""
+    try:
+        pods = json.loads(printed)["items"]
+        found = {str(pod["metadata"]["name"]): str(pod["status"]["phase"]) for pod in pods}
+    except (ValueError, KeyError, TypeError):
+        return None
+    return found if all(map(is_name, found)) else None
 
 
 def machines(answer: Answer) -> list[Seen]:

@@ -12,6 +12,7 @@ MISSING = "ClusterShell is not installed: pip install ClusterShell"
 
 _SLOTS = re.compile(r"(?<=[\w\]]):\d{1,6}(?=,|$)")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,252}")
+"""A host or a pod; one with a hyphen in front would be an option of ssh or kubectl."""
 
 
 def targets(text: str) -> tuple[str, ...]:
@@ -36,10 +37,15 @@ def targets(text: str) -> tuple[str, ...]:
         msg = f"--nodes {text} names no host"
         raise UsageError(msg)
     for name in names:
-        if not _NAME.fullmatch(name):  # one with a hyphen in front would be an option of ssh
+        if not is_name(name):
             msg = f"--nodes: {name!r} is not the name of a host"
             raise UsageError(msg)
     return names
+
+
+def is_name(text: str) -> bool:
+    """True if a host or a pod may be called so."""
+    return _NAME.fullmatch(text) is not None
 
 
 def _pieces(text: str) -> list[str]:

@@ -68,6 +68,7 @@ def probe(
     from ncdiag.facts.fold import fold_hosts
     from ncdiag.reading.many import read_all
     from ncdiag.report import renderer
+    from ncdiag.report.sanitize import clean
     from ncdiag.sources.files import TextSource
 
     renderer(options.answers_in)  # one that does not exist is refused before hosts are asked
@@ -85,7 +86,7 @@ def probe(
         if found.unfinished:
             say(f"{fold_hosts(found.unfinished)} did not try all others in time (--seconds gives more)")
     if save is not None:
-        write(found.whole, save, encoding="utf-8")
+        write(clean(found.whole), save, encoding="utf-8")  # its lines may be of anybody
     source = TextSource.of_bytes("probe", found.text.encode())
     case = read_all([source, *found.silent])
     items: list[Item] = [*case.texts, *case.looks]

@@ -65,7 +65,7 @@ class ProbeName(Fact, frozen=True, kw_only=True):
 
 ProbeTrouble = Literal[
     "cut off", "unreachable", "ports", "other answers", "large packets", "way", "translated", "loopback name", "name",
-    "clock", "inside",
+    "clock", "inside", "ssh port",
 ]  # fmt: skip
 
 
@@ -73,7 +73,8 @@ class ProbeFault(Fact, frozen=True, kw_only=True):
     """What many tries have in common that failed alike (derived, `ncdiag.knowledge.socket.probes`).
 
     ``what`` is the trouble: ``cut off`` on every network that was tried, ``unreachable`` on one of several, ``inside``
-    on interfaces that lead to containers and virtual machines of the same host alone. ``where`` are the hosts, or pairs
+    on interfaces that lead to containers and virtual machines of the same host alone, ``ssh port`` where only the port
+    of ssh gives no answer. ``where`` are the hosts, or pairs
     of hosts, that it is narrowed down to, as a phrase (``to n3``), ``hosts`` those to look at, folded; ``network`` is
     the network with its interface, ``detail`` what was seen.
     """

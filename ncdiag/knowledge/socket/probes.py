@@ -20,6 +20,8 @@ from ncdiag.spans import Span
 _LINES = 5
 """Lines of evidence for one fault."""
 _SHOWN = 3
+_SSH = 22
+"""The port of ssh (IANA), which every probe tries: launchers start processes through it, NCCL does not need it."""
 _LOST = frozenset({"no answer", "unreachable", "not permitted"})
 
 Lines = Mapping[Pair, Sequence[ProbeLink]]
@@ -176,8 +178,9 @@ def _places(job: Job) -> Iterator[ProbeFault]:
         for culprit in culprits(tried):
             spans = {f"{n}": lines[port, pair] for n, pair in enumerate(sorted(culprit.pairs)[:_LINES])}
             hosts = fold_hosts(culprit.hosts)
+            what: ProbeTrouble = "ssh port" if port == _SSH else "ports"
             yield ProbeFault(
-                what="ports", where=culprit.where, hosts=hosts, detail=f"port {port} gives no answer", provenance=spans
+                what=what, where=culprit.where, hosts=hosts, detail=f"port {port} gives no answer", provenance=spans
             )
 
 
