@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +18,7 @@ from ncdiag.cluster.envelope import Envelopes
 from ncdiag.cluster.model import Answer, Wish
 from ncdiag.cluster.remote import NONE
 from ncdiag.cluster.talk import Talk
-from ncdiag.errors import UsageError
+from ncdiag.machine.open_files import make_room
 
 _WORDS = 20
 _LONGEST = 400
@@ -45,7 +44,8 @@ def ask(
     if talk is not None:
         talk.begin(hosts)
         wish = msgspec.structs.replace(wish, fanout=len(hosts))
-    _make_room(min(wish.fanout, len(hosts)))
+    at_once = min(wish.fanout, len(hosts))
+    make_room(_FILES * at_once + _OTHER_FILES, f"asking {at_once} hosts at once")
     _set_up(task, wish, local=local)
     try:
         worker = task.shell(
@@ -59,19 +59,6 @@ def ask(
     finally:
         task.abort(kill=True)
     return [ear.answer(host, wish, local=local) for host in hosts]
-
-
-def _make_room(count: int) -> None:
-    """Allow as many open files as so many processes at once take; UsageError when the system does not."""
-    needed = _FILES * count + _OTHER_FILES
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if needed <= soft or soft == resource.RLIM_INFINITY:
-        return
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
-    except (OSError, ValueError):
-        msg = f"asking {count} hosts at once takes {needed} open files, and {hard} are allowed (ulimit -Hn)"
-        raise UsageError(msg) from None
 
 
 def _set_up(task: Task, wish: Wish, *, local: bool) -> None:

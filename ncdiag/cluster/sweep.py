@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import shlex
@@ -64,17 +63,23 @@ def _hosts(hosts: Sequence[str], means: Via, command: str, wish: Wish, talk: Tal
         return launchers.by_srun(hosts, command, wish, talk)
     if means == "mpirun":
         return launchers.by_mpirun(hosts, command, wish)
-    from ncdiag.cluster import shells
+    return _by_shells(hosts, command, wish, talk)
 
-    return shells.ask(hosts, command, wish, talk=talk)
+
+def _by_shells(
+    hosts: Sequence[str], command: str, wish: Wish, talk: Talk | None, *, local: bool = False
+) -> list[Answer]:  # fmt: skip
+    """By ClusterShell; UsageError where it is not, or cannot be: it needs POSIX."""
+    try:
+        from ncdiag.cluster import shells
+    except ImportError as error:
+        why = MISSING if "ClusterShell" in str(error) else f"other hosts cannot be asked from here: {error}"
+        raise UsageError(why) from None
+    return shells.ask(hosts, command, wish, local=local, talk=talk)
 
 
 def _pods(selector: str, command: str, wish: Wish, talk: Talk | None) -> list[Answer]:
     """Ask the running pods with these labels; ``wish.options`` may name kubectl's namespace and context."""
-    if importlib.util.find_spec("ClusterShell") is None:
-        raise UsageError(MISSING)
-    from ncdiag.cluster import shells
-
     options = shlex.split(wish.options)
     listed = run(["kubectl", *options, "get", "pods", "-l", selector, "-o", "json"], wish.seconds)
     if listed.why is not None or listed.status:
@@ -91,7 +96,7 @@ def _pods(selector: str, command: str, wish: Wish, talk: Talk | None) -> list[An
     running = [name for name, phase in phases.items() if phase == "Running"]
     line = shlex.join(["kubectl", *options, "exec", "-i"]) + " %h -- sh -c " + shlex.quote(command)
     local = line.replace("%", "%%").replace("%%h --", "%h --", 1)
-    answers = shells.ask(running, local, wish, local=True, talk=talk) if running else []
+    answers = _by_shells(running, local, wish, talk, local=True) if running else []
     return [*answers, *(Answer(n, problem=f"the pod is {phase}") for n, phase in phases.items() if phase != "Running")]
 
 
