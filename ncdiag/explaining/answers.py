@@ -88,9 +88,10 @@ def _names() -> Iterator[str]:
 
 def _variable(text: str, version: Version | VersionRange | None) -> Iterator[Answer]:
     name, given, value = text.removeprefix("$").partition("=")
-    if not _VARIABLE.fullmatch(name):
+    known = environment.variables().get(name)
+    if known is None and not _VARIABLE.fullmatch(name):
         return
-    known, wrong = environment.variables().get(name), of_name(name, version)
+    wrong = of_name(name, version)
     if known is not None:
         details = dict(_of_variable(known, version)) | (_of_text(name, value, version) if given else {})
         yield Answer(kind="variable", name=name, meaning=f"{known.means}.", details=details)
