@@ -110,9 +110,10 @@ class Runner:
         """Show the diagnosis of a job that hangs, unless it is the last one again, and end the job if it is to be."""
         if answer is None:
             return
+        told = "" if answer.is_understood else "; nothing that was read says why"
         hint = "it goes on" if self._grace is None else "it is ended"
-        say(f"the job has printed nothing for {self._progress.silent_for:.0f} s; {hint}")
-        if answer.cause != self._diagnoses.shown:
+        say(f"the job has printed nothing for {self._progress.silent_for:.0f} s{told}; {hint}")
+        if answer.is_understood and answer.cause != self._diagnoses.shown:
             self._diagnoses.show_quietly(answer)
         if self._grace is not None:
             self._job.end(self._grace)
