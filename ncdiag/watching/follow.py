@@ -24,6 +24,8 @@ PIECE = 1 << 20
 """Bytes that are read at once."""
 TURN = 8 << 20
 """Bytes that are read of a file before others have their turn."""
+LATE = 8
+"""Files that were renamed or replaced last and are still read: who writes them goes on for a while."""
 OPEN = 256
 """Files that are kept open, so that nothing is lost of one that is renamed."""
 MANY = 1000
@@ -67,6 +69,11 @@ class Tail:
             self._handle = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK)
         return self._handle
 
+    @property
+    def is_open(self) -> bool:
+        """Is the file held open?"""
+        return self._handle is not None
+
     def close(self) -> None:
         """Close the file; it is opened again when it is read again."""
         if self._handle is not None:
@@ -86,7 +93,7 @@ class Files:
         """
         self._paths, self._name_of, self._since = paths, name_of, since
         self._tails: dict[str, Tail] = {}
-        self._gone: dict[Identity, Tail] = {}
+        self._gone: list[Tail] = []
         self.refused: dict[str, str] = {}
         self._next = 0.0
         for path in paths if must_exist else ():
@@ -97,7 +104,7 @@ class Files:
     @property
     def sources(self) -> list[Growing]:
         """What all files gave, also those that are gone."""
-        return [tail.source for tail in (*self._gone.values(), *self._tails.values())]
+        return [tail.source for tail in (*self._gone, *self._tails.values())]
 
     def read(self, *, all_of_it: bool = False) -> int:
         """Take what was added since, in turns; returns how many bytes. ``all_of_it``: until nothing is left."""
@@ -109,8 +116,8 @@ class Files:
         return total
 
     def _turn(self) -> int:
-        taken = sum(tail.read() for tail in (*self._gone.values(), *self._tails.values()))
-        for tail in list(self._tails.values())[OPEN:]:
+        taken = sum(tail.read() for tail in (*self._gone[-LATE:], *self._tails.values()))
+        for tail in (*self._gone[:-LATE], *list(self._tails.values())[OPEN:]):
             tail.close()
         return taken
 
@@ -119,11 +126,15 @@ class Files:
         begin = time.monotonic()
         if begin < self._next and not now:
             return
-        known = {tail.identity for tail in (*self._gone.values(), *self._tails.values())}
-        for path, identity in self._there():
+        there = list(self._there())
+        seen = {identity for _, identity in there}
+        # an inode is given to another file once nobody holds the one that had it
+        known = {tail.identity for tail in self._tails.values()}
+        known |= {tail.identity for tail in self._gone if tail.is_open or tail.identity in seen}
+        for path, identity in there:
             tail = self._tails.get(path)
             if tail is not None and tail.identity != identity:
-                self._gone[tail.identity] = self._tails.pop(path)
+                self._gone.append(self._tails.pop(path))
                 tail = None
             if tail is None and identity not in known:
                 self._begin(path)
