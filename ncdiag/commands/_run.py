@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -36,6 +37,7 @@ class Runner:
 
         Raises NotStartedError, and UsageError for options that make no sense.
         """
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody learns how a child ended
         self._options, self._grace = options, grace
         self._is_default = silence is None
         self._progress = Progress(SILENCE if silence is None else silence)
@@ -120,12 +122,19 @@ class Runner:
 
     def _finish(self) -> None:
         """Read the rest and show the last diagnosis, if it says something."""
-        self._take_last_of_hang()
+        self._diagnoses.give_up()  # the last diagnosis has all that one of a hang would have
         self._drain()
         self._job.release()
         if self._fault:
             return
-        answer = self._diagnoses.judged(self._session.items(self._environment, ask=False))
+        try:
+            answer = self._diagnoses.judged(self._session.items(self._environment, ask=False))
+        except KeyboardInterrupt:
+            say("interrupted; the job had ended")
+            return
+        except Exception as error:  # noqa: BLE001  (the exit code is that of the job all the same)
+            say(f"internal error: {contained(error, 'the job could not be judged')}")
+            return
         code = self._job.code or 0
         how = f"ended with {code}" if code >= 0 else f"was ended by signal {-code}"
         is_news = answer.cause != (self._diagnoses.shown or "") or self._diagnoses.shown is None
@@ -135,10 +144,6 @@ class Runner:
         if not self._options.quiet:
             say(f"the job {how}; {self._told(answer, is_news=is_news)}")
 
-    def _take_last_of_hang(self) -> None:
-        if self._diagnoses.is_running:
-            self._diagnoses.give_up()  # it ended by itself: the last diagnosis has all that this one would have
-
     def _told(self, answer: Answer, *, is_news: bool) -> str:
         if answer.cause and not is_news:
             return "its root cause is the one above"
@@ -146,7 +151,10 @@ class Runner:
         kept = f"in {self._place.begin}" if self._place.kept else "not kept (--logs DIR keeps them)"
         where = f"{logs:,} bytes of NCCL's logs, {kept}" if logs else "NCCL wrote no log"
         fault = "" if answer.is_worth else "no fault seen; "
-        return f"{fault}read {printed:,} bytes of its output; {where}"
+        read = f"read {printed:,} bytes of its output"
+        if self._session.outputs.has_terminal:
+            read = "what it prints on a terminal is not read, through a pipe it is (2>&1 | cat)"
+        return f"{fault}{read}; {where}"
 
     def _drain(self) -> None:
         """Read until the output has ended, or nothing has come for a while: the job may have left a process behind."""

@@ -37,7 +37,7 @@ class Watcher:
         self._files = Files([path for path in paths if path != "-"], must_exist=True)
         self._diagnoses = Diagnoses(options, sys.stdout, list)
         self._progress = Progress(silence)
-        self._told = 0
+        self._told, self._is_silent = 0, False
         self._first_told = self._last_told = 0.0
         self._refused: set[str] = set()
 
@@ -105,9 +105,12 @@ class Watcher:
         if self._progress.is_stuck():
             if not self._quiet:
                 say(f"nothing was added for {self._progress.silent_for:.0f} s")
+            self._is_silent = True
             self._diagnoses.begin(self._items)
 
     def _take(self, answer: Answer) -> None:
-        """Show what is new: another root cause than the one that was shown last."""
-        if answer.cause and answer.cause != self._diagnoses.shown:
+        """Show another root cause than the one that was shown last; after a silence, also that there is none."""
+        is_wanted = answer.cause or (self._is_silent and answer.is_understood)
+        self._is_silent = False
+        if is_wanted and answer.cause != self._diagnoses.shown:
             self._diagnoses.show_quietly(answer)

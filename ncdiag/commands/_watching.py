@@ -37,6 +37,9 @@ class Answer(msgspec.Struct, frozen=True):
     is_understood: bool
 
 
+_NOTHING = Answer("", "", 0, is_worth=False, is_understood=False)
+
+
 class Diagnoses:
     """Makes diagnoses, one at a time, and shows those of another root cause than the last one shown."""
 
@@ -83,13 +86,8 @@ class Diagnoses:
         """May a further one be begun?"""
         return self._running is None and time.monotonic() >= self._next
 
-    @property
-    def is_running(self) -> bool:
-        """Is one under way?"""
-        return self._running is not None
-
     def done(self, *, wait: bool = False) -> Answer | None:
-        """The diagnosis that was begun, once it is made; one that failed is none."""
+        """The diagnosis that was begun, once it is made; one that failed says nothing."""
         if self._running is None:
             return None
         data = self._running.result(wait=wait)
@@ -99,7 +97,7 @@ class Diagnoses:
         now = time.monotonic()
         self._count = min(self._count + 1, len(_REST) - 1)
         self._next = now + _REST[self._count] * (now - self._begun)
-        return msgspec.json.decode(data, type=Answer) if data else None
+        return msgspec.json.decode(data, type=Answer) if data else _NOTHING
 
     def give_up(self) -> None:
         """Nobody waits for the one that is under way."""
