@@ -2,7 +2,7 @@
 
 It stands between a job and the reader of its output, so it lives as long as the job prints, whatever becomes of
 ncdiag: no signal of a terminal reaches it, and descriptor 3 holds nothing up. What waits for the reader of descriptor
-3 is kept up to `ROOM` bytes; the rest is lost to that reader alone, and the exit status is then `LOST`. When the
+3 is kept up to `ROOM` bytes; what is older is lost to that reader alone, and the exit status is then `LOST`. When the
 reader of standard output goes away, so does this program: the job then gets SIGPIPE, as it would without it.
 """
 
@@ -28,7 +28,8 @@ _SET_PIPE_SIZE = 1031  # F_SETPIPE_SZ of Linux, which fcntl names since Python 3
 class Tap:
     """The reader at the side: gets what it takes, and is never waited for."""
 
-    def __init__(self, handle: int) -> None:
+    def __init__(self, handle: int, room: int = ROOM) -> None:
+        self._room = room
         self.handle = handle  # type: Optional[int]
         self.has_lost = False
         self._held = collections.deque()  # type: Deque[bytes]
@@ -40,14 +41,17 @@ class Tap:
         return [self.handle] if self.handle is not None and self._held else []
 
     def take(self, data: bytes) -> None:
-        """Keep the data for it, if there is room."""
+        """Keep the data for it; of too much the oldest is lost, as failures are at the end."""
         if self.handle is None:
-            return
-        if self._size + len(data) > ROOM:
-            self.has_lost = True
             return
         self._held.append(data)
         self._size += len(data)
+        while self._size > self._room and len(self._held) > 1:
+            self._size -= len(self._held.popleft())
+            self.has_lost = True
+            if self._held[0][:1] != b"\n":  # a line whose beginning was lost is not to be the end of another
+                self._held[0] = b"\n" + self._held[0]
+                self._size += 1
 
     def give(self) -> None:
         """Give it what it takes now."""

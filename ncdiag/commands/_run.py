@@ -151,7 +151,8 @@ class Runner:
         kept = f"in {self._place.begin}" if self._place.kept else "not kept (--logs DIR keeps them)"
         where = f"{logs:,} bytes of NCCL's logs, {kept}" if logs else "NCCL wrote no log"
         fault = "" if answer.is_worth else "no fault seen; "
-        read = f"read {printed:,} bytes of its output"
+        lost = ", the rest came too fast" if self._session.outputs.has_lost else ""
+        read = f"read {printed:,} bytes of its output{lost}"
         if self._session.outputs.has_terminal:
             read = "what it prints on a terminal is not read, through a pipe it is (2>&1 | cat)"
         return f"{fault}{read}; {where}"

@@ -27,6 +27,8 @@ _NAMES = {1: "standard output", 2: "standard error"}
 _DRAIN = 32 << 20
 """Bytes of a pipe that are taken in one turn."""
 
+LOST = "the job printed faster than ncdiag reads: a part was not read"
+
 Action = tuple[int, int, int]
 
 
@@ -37,6 +39,7 @@ class Copied(msgspec.Struct):
     tap: int
     source: Growing
     ended: bool = False
+    has_lost: bool = False
 
     def read(self) -> int:
         """Take what was copied since; returns how many bytes."""
@@ -53,7 +56,8 @@ class Copied(msgspec.Struct):
             _, status = os.waitpid(self.pid, 0)
             self.pid = 0
             if os.waitstatus_to_exitcode(status) == tee.LOST:
-                self.source.notes.append("the job printed faster than ncdiag reads: a part was not read")
+                self.has_lost = True
+                self.source.notes.append(LOST)
         return taken
 
     def close(self) -> None:
@@ -143,6 +147,11 @@ class Outputs:
     def has_terminal(self) -> bool:
         """Does the job print to a terminal?"""
         return bool(self._terminals)
+
+    @property
+    def has_lost(self) -> bool:
+        """Was a part of a pipe not read?"""
+        return any(copied.has_lost for copied in self.copied)
 
     @property
     def is_at_end(self) -> bool:

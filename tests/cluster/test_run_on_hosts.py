@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import slurm_node
 from hosts import Hosts
 
 pytestmark = [pytest.mark.root, pytest.mark.xdist_group("fleet")]
@@ -45,3 +47,14 @@ def test_the_ranks_of_other_hosts_write_logs(
     assert {path.name.split(".")[1] for path in logs.iterdir()} == set(PAIR)
     summary = json.loads(report.read_text())["summary"]
     assert (summary["nhosts"], summary["nccl_version"]) == (2, "2.21.5+cuda12.4")
+
+
+def test_srun_passes_everything_on_by_itself(
+    program: list[str], tmp_path: Path, need: Callable[[str, object, str], None]
+) -> None:
+    need("slurm", slurm_node.is_here(), slurm_node.LACKING)
+    job = ["srun", "-N", "2", "-n", "2", "sh", "-c", "echo $SLURMD_NODENAME $NCCL_DEBUG $NCCL_DEBUG_FILE; exit 4"]
+    line = shlex.join([*program, "run", "-q", "--logs", "logs", "-o", "report", "--", *job])
+    done = slurm_node.run(f"{line}; echo $?", tmp_path, os.environ, nodes="n1 n2")
+    log = f"{tmp_path}/logs/nccl.%h.%p.log"
+    assert sorted(done.stdout.splitlines()) == ["4", f"n1 INFO {log}", f"n2 INFO {log}"], done.stderr
