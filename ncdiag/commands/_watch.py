@@ -45,11 +45,8 @@ class Watcher:
         """Until Ctrl-C, or the end of the pipe; returns the exit code."""
         gc.enable()  # what runs for days makes cycles in the end
         with interruptible(quiet=True) as stop:
-            while not stop.happened and self._read(stop):
-                self._look(time.monotonic())
-                answer = self._diagnoses.done()
-                if answer is not None:
-                    self._take(answer)
+            while not stop.happened and self.turn(stop):
+                pass
         self._diagnoses.give_up()
         answer = self._diagnoses.judged(self._items())
         if self._diagnoses.shown is None or answer.cause != self._diagnoses.shown:
@@ -57,6 +54,15 @@ class Watcher:
         elif not self._quiet:
             say("nothing new since the diagnosis above")
         return answer.code
+
+    def turn(self, stop: Stop) -> bool:
+        """Take what is new, and show what it says; False at the end of the pipe."""
+        goes_on = self._read(stop)
+        self._look(time.monotonic())
+        answer = self._diagnoses.done()
+        if answer is not None:
+            self._take(answer)
+        return goes_on
 
     def _read(self, stop: Stop) -> bool:
         """Take what is new, or wait for a moment; False at the end of the pipe."""

@@ -4,7 +4,7 @@
 a file     The job inherits it. What it adds is read from the file.
 a terminal The job inherits it, so that it stays a terminal with its job control. Nothing can be read of it; its time
            of modification tells that something was printed (to 8 s, Linux drivers/tty/tty_io.c).
-a pipe     The job gets a pipe, and `ncdiag.bare.tee` copies it. Where both streams are one pipe, so are the new ones.
+a pipe     The job gets a pipe, and `ncdiag.watching.tee` copies it. Where both streams are one pipe, they stay one.
 anything else  The job inherits it; nothing is seen.
 ========== ==================================================================================================
 """
@@ -19,8 +19,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ncdiag.bare import tee
 from ncdiag.reading.growing import Growing
+from ncdiag.watching import tee
 from ncdiag.watching.follow import PIECE, Tail
 
 _NAMES = {1: "standard output", 2: "standard error"}

@@ -20,6 +20,9 @@ from ncdiag.watching.follow import Files
 from ncdiag.watching.judging import Judging
 from ncdiag.watching.progress import Progress
 
+forks = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+"""A test may have threads that ncdiag does not have."""
+
 
 def pieces(data: bytes, size: int) -> Iterator[bytes]:
     return (data[at : at + size] for at in range(0, len(data), size))
@@ -138,6 +141,7 @@ def test_what_does_not_exist_is_refused_where_it_has_to() -> None:
         Files(["/nonexistent/x.log"], must_exist=True)
 
 
+@forks
 def test_a_copy_of_the_process_changes_nothing_here() -> None:
     growing = Growing("x", keeps=0)
     growing.feed(b"a" * 100 + b"\nb\n")
@@ -148,6 +152,7 @@ def test_a_copy_of_the_process_changes_nothing_here() -> None:
     assert growing.reading().lines == 3
 
 
+@forks
 def test_a_copy_that_fails_gives_nothing() -> None:
     assert Judging(lambda: bytes(1 // 0)).result(wait=True) == b""
 

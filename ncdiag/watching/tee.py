@@ -6,23 +6,21 @@ ncdiag: no signal of a terminal reaches it, and descriptor 3 holds nothing up. W
 reader of standard output goes away, so does this program: the job then gets SIGPIPE, as it would without it.
 """
 
+from __future__ import annotations
+
 import collections
 import contextlib
 import errno
-import fcntl
 import os
 import select
 import signal
 import sys
-from typing import Deque, List, Optional  # noqa: F401  (in comments, which 3.6 reads)
 
 TAP = 3
 ROOM = 64 << 20
 """Bytes that wait for a reader that is busy: seconds of a job that prints a lot."""
 LOST = 3
 _PIECE = 1 << 17
-_PIPE_SIZE = 1 << 20
-_SET_PIPE_SIZE = 1031  # F_SETPIPE_SZ of Linux, which fcntl names since Python 3.10
 
 
 class Tap:
@@ -30,13 +28,13 @@ class Tap:
 
     def __init__(self, handle: int, room: int = ROOM) -> None:
         self._room = room
-        self.handle = handle  # type: Optional[int]
+        self.handle: int | None = handle
         self.has_lost = False
-        self._held = collections.deque()  # type: Deque[bytes]
+        self._held: collections.deque[bytes] = collections.deque()
         self._size = 0
         os.set_blocking(handle, False)
 
-    def waiting(self) -> List[int]:
+    def waiting(self) -> list[int]:
         """Its descriptor where there is something for it."""
         return [self.handle] if self.handle is not None and self._held else []
 
@@ -114,9 +112,6 @@ def main() -> int:
     with contextlib.suppress(OSError):
         os.setsid()
     os.closerange(TAP + 1, 4096)
-    for handle in (0, TAP):
-        with contextlib.suppress(OSError):
-            fcntl.fcntl(handle, _SET_PIPE_SIZE, _PIPE_SIZE)
     tap = Tap(TAP)
     copy(0, 1, tap)
     os.close(0)
