@@ -106,14 +106,15 @@ class Diagnoses:
             self._running = None
 
     def show(self, answer: Answer) -> None:
-        """Write it to the file of ``--output``, or to the stream."""
+        """Write it to the file of ``--output``, or to the stream, below the one before."""
+        is_for_people, output = self._options.answers_in in FOR_PEOPLE, self._options.output
+        apart = "\n" if is_for_people and output is None and self.shown is not None else ""
         self.shown = answer.cause
-        encoding = None if self._options.answers_in in FOR_PEOPLE else "utf-8"
-        if self._options.output is not None or self._stream is sys.stdout:
-            write(answer.text, self._options.output, encoding=encoding)
+        if output is not None or self._stream is sys.stdout:
+            write(apart + answer.text, output, encoding=None if is_for_people else "utf-8")
             return
         with contextlib.suppress(OSError, ValueError, AttributeError):  # a closed standard error is nobody's loss
-            self._stream.write(answer.text)
+            self._stream.write(apart + answer.text)
             self._stream.flush()
 
     def show_quietly(self, answer: Answer) -> None:

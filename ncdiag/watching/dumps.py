@@ -1,7 +1,7 @@
 """What is asked when a job hangs or has failed: PyTorch for the dumps of its flight recorder, NCCL's RAS threads.
 
 A process of PyTorch makes a named pipe for each rank and writes its dump when something is written to it, without
-ending the job (torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, DumpPipe; 2.3 and later).
+ending the job (torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, DumpPipe).
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from ncdiag.reading.growing import Growing
 from ncdiag.sections.undress import LIMIT
 from ncdiag.sources.archives import reason_of
 from ncdiag.sources.files import FOLDER_LIMIT
+from ncdiag.sources.text import looks_binary
 
 PIECE = 1 << 20
 """Bytes that are read at once."""
@@ -30,6 +31,7 @@ OPEN = 256
 """Files that are kept open, so that nothing is lost of one that is renamed."""
 MANY = 1000
 """Files from which on none is kept as it is: see `Growing`."""
+_HEAD = 1 << 15
 _REST = 20
 """Times as long as a look for new files took is to pass until the next one."""
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
@@ -69,6 +71,10 @@ class Tail:
             self._handle = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK)
         return self._handle
 
+    def is_binary(self) -> bool:
+        """Does it begin as a program, a picture or a checkpoint does?"""
+        return looks_binary(os.pread(self._opened(), _HEAD, 0))
+
     @property
     def is_open(self) -> bool:
         """Is the file held open?"""
@@ -95,6 +101,7 @@ class Files:
         self._tails: dict[str, Tail] = {}
         self._gone: list[Tail] = []
         self.refused: dict[str, str] = {}
+        self._binary: set[Identity] = set()
         self._next = 0.0
         for path in paths if must_exist else ():
             if not _is_glob(path) and not os.path.lexists(path):
@@ -131,22 +138,29 @@ class Files:
         # an inode is given to another file once nobody holds the one that had it
         known = {tail.identity for tail in self._tails.values()}
         known |= {tail.identity for tail in self._gone if tail.is_open or tail.identity in seen}
+        self._binary &= seen
         for path, identity in there:
             tail = self._tails.get(path)
             if tail is not None and tail.identity != identity:
                 self._gone.append(self._tails.pop(path))
                 tail = None
-            if tail is None and identity not in known:
+            if tail is None and identity not in known | self._binary:
                 self._begin(path)
         self._next = time.monotonic() + _REST * (time.monotonic() - begin)
 
     def _begin(self, path: str) -> None:
         keeps = 0 if len(self._tails) > MANY else LIMIT
         try:
-            self._tails[path] = Tail(path, self._name_of(path), keeps=keeps)
-            self.refused.pop(path, None)
+            tail = Tail(path, self._name_of(path), keeps=keeps)
         except OSError as error:
             self.refused[path] = reason_of(error)
+            return
+        if path not in self._paths and tail.is_binary():
+            tail.close()
+            self._binary.add(tail.identity)
+            return
+        self.refused.pop(path, None)
+        self._tails[path] = tail
 
     def _there(self) -> Iterator[tuple[str, Identity]]:
         """Paths of the regular files that are there, each with its device and inode."""

@@ -8,7 +8,8 @@ Open MPI              Ranks on this host inherit; on others only what ``-x NAME`
 MPICH, Intel MPI      All ranks get the environment of mpiexec unless an option says otherwise (-genvnone, -genvlist).
 srun                  All ranks get it unless --export or SLURM_EXPORT_ENV says otherwise (srun(1)).
 torchrun, accelerate  Workers are child processes; other hosts are started by others.
-deepspeed             pdsh and others are given what begins with NCCL and PYTHON (launcher/multinode_runner.py).
+deepspeed             Other hosts are given what ~/.deepspeed_env names and what begins with one of EXPORT_ENVS
+                      (launcher/runner.py): NCCL is among these in some releases only.
 horovodrun            All that can be exported (horovod/runner/mpi_run.py).
 containers, ssh, sudo Start from an environment of their own.
 ===================== ================================================================================================
@@ -38,7 +39,6 @@ _EXEC = frozenset({"kubectl", "docker", "podman", "nerdctl", "crictl"})
 _ARGUMENT = re.compile(r"-.*|[A-Za-z_]\w*=.*|[\d,.:x-]+[smhdk]?|profile|(?:KILL|TERM|INT|HUP)", re.DOTALL)
 """A word that belongs to such a program rather than being what it starts."""
 _ENV_LIST = "mca_base_env_list"
-_KEPT_BY_DEEPSPEED = ("NCCL", "PYTHON")
 _SHOWN = 4
 
 
@@ -132,10 +132,8 @@ def _passing(
         given = next((word.partition("=")[2] for word in step.words if word.startswith("--export=")), told)
         if given and "ALL" not in str(given).split(","):
             return [], f"srun passes on only what --export names: add {','.join(names)} to it, or ALL"
-    if step.name == "deepspeed":
-        lost = [name for name in names if not name.startswith(_KEPT_BY_DEEPSPEED)]
-        if lost and _is_elsewhere(step, environment):
-            return [], f"deepspeed does not pass {_list(lost)} on to other hosts: name it in ~/.deepspeed_env"
+    if step.name == "deepspeed" and _is_elsewhere(step, environment):
+        return [], f"deepspeed may not pass {_list(names)} on to other hosts: name these in ~/.deepspeed_env"
     return [], ""
 
 

@@ -8,7 +8,8 @@ NCCL (src/debug.cc, 2.3.5 to 2.30.7; compared for each release):
 - NCCL_DEBUG_SUBSYS replaces the default. Up to 2.30.4 names that a release does not know are passed over; from 2.30.7
   one such name makes it fall back to its default. Those of `SUBSYSTEMS` are known to it.
 
-PyTorch (torch/csrc/distributed/c10d): the flight recorder is off by default up to 2.5, and on with 2000 entries later.
+PyTorch (torch/csrc/distributed/c10d): the flight recorder is off by default in older releases (0 entries, no dump on a
+timeout), and on with 2000 entries in newer ones.
 Newer names (TORCH_FR_...) are read by releases whose headers have them, which warn of the older ones; the older ones
 are read by all (`ncdiag.watching.torch`).
 """

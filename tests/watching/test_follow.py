@@ -125,6 +125,14 @@ def test_a_log_that_was_cut_is_read_from_its_beginning(tmp_path: Path) -> None:
     assert "cut" in files.sources[0].notes[0]
 
 
+def test_what_is_no_text_is_passed_over_in_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "model.ckpt").write_bytes(bytes(range(256)) * 10)
+    (tmp_path / "job.log").write_text("one\n")
+    files = Files([str(tmp_path)])
+    assert [read(files), read(files)] == [4, 0]
+    assert read(Files([str(tmp_path / "model.ckpt")])) == 2560
+
+
 def test_more_files_than_are_kept_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(follow, "OPEN", 2)
     files = Files([str(tmp_path)])

@@ -28,7 +28,7 @@ TOLD = {
     "ssh node7 torchrun train.py": "ssh starts from an environment of its own",
     "sudo -u me torchrun train.py": "sudo starts from an environment of its own",
     "kubectl exec pod -- torchrun train.py": "kubectl exec starts from an environment of its own",
-    "deepspeed --hostfile hosts train.py": "does not pass TORCH_NCCL_TRACE_BUFFER_SIZE on to other hosts",
+    "deepspeed --hostfile hosts train.py": "may not pass NCCL_DEBUG, NCCL_DEBUG_FILE, TORCH_NCCL_TRACE_BUFFER_SIZE on to other hosts",
 }
 
 
