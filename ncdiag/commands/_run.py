@@ -13,7 +13,7 @@ from pathlib import Path
 from ncdiag.commands._options import Options
 from ncdiag.commands._output import say
 from ncdiag.commands._watching import Answer, Diagnoses
-from ncdiag.errors import contained
+from ncdiag.errors import NcdiagError, contained
 from ncdiag.watching import launch, place, settings, torch
 from ncdiag.watching.job import Job
 from ncdiag.watching.outputs import Outputs
@@ -55,7 +55,7 @@ class Runner:
         made = settings.settings(self._environment, self._place.begin, torch.names(argv, self._environment))
         self._environment |= made.given
         plan = launch.plan(argv, tuple(made.given), self._environment)
-        notes = [*made.notes, *plan.notes]
+        notes = [*made.notes, *plan.notes, *([f"not read: {self._place.note}"] if self._place.note else [])]
         if plan.queues:
             notes.append("sbatch hands the job over and ends: put 'ncdiag run --' inside the script")
         if not self._options.quiet:
@@ -131,6 +131,9 @@ class Runner:
             answer = self._diagnoses.judged(self._session.items(self._environment, ask=False))
         except KeyboardInterrupt:
             say("interrupted; the job had ended")
+            return
+        except NcdiagError as error:
+            say(str(error))
             return
         except Exception as error:  # noqa: BLE001  (the exit code is that of the job all the same)
             say(f"internal error: {contained(error, 'the job could not be judged')}")

@@ -27,11 +27,16 @@ _LIMIT = 10.0
 
 def ask_for_dumps(pipes: str, dumps: str) -> None:
     """Ask every rank of this host for its dump, and wait until they are there, not for long."""
-    before = set(written(dumps, 0))
+    before = _times(dumps)
     asked = sum(map(_asked, _beginning_with(pipes, ".pipe")))
     deadline = time.monotonic() + WAIT
-    while asked and len(set(written(dumps, 0)) - before) < asked and time.monotonic() < deadline:
+    while asked and len(_times(dumps) - before) < asked and time.monotonic() < deadline:
         time.sleep(_TICK)
+
+
+def _times(dumps: str) -> set[tuple[str, int]]:
+    """The dumps that are there, each with the time at which it was written."""
+    return {(path, Path(path).stat().st_mtime_ns) for path in written(dumps, 0)}
 
 
 def _beginning_with(begin: str, end: str = "") -> list[str]:

@@ -118,7 +118,9 @@ class Job:
             _kill(started[1:], signal.SIGKILL)
 
     def release(self) -> None:
-        """Signals are again those of ncdiag."""
+        """Signals are again those of ncdiag; those that came too late for the job are nobody's."""
+        while self._taken and signal.sigtimedwait(self._taken, 0) is not None:
+            pass
         signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
 
 

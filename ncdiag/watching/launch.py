@@ -17,6 +17,7 @@ containers, ssh, sudo Start from an environment of their own.
 
 from __future__ import annotations
 
+import itertools
 import re
 import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -128,9 +129,10 @@ def _passing(
     if step.name in _MPIRUN or step.name.startswith("mpiexec"):
         return _by_mpi(step, argv, names, environment)
     if step.name == "srun":
-        told = step.command.fields.get("export") or environment.get("SLURM_EXPORT_ENV", "")
-        given = next((word.partition("=")[2] for word in step.words if word.startswith("--export=")), told)
-        if given and "ALL" not in str(given).split(","):
+        told = [word.partition("=")[2] for word in step.words if word.startswith("--export=")]
+        told += [behind for word, behind in itertools.pairwise(step.words) if word == "--export"]
+        given = next(iter(told), environment.get("SLURM_EXPORT_ENV", ""))
+        if given and "ALL" not in given.split(","):
             return [], f"srun passes on only what --export names: add {','.join(names)} to it, or ALL"
     if step.name == "deepspeed" and _is_elsewhere(step, environment):
         return [], f"deepspeed may not pass {_list(names)} on to other hosts: name these in ~/.deepspeed_env"

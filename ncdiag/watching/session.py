@@ -6,10 +6,12 @@ import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
+from ncdiag.errors import InputError
 from ncdiag.machine.inputs import inputs
 from ncdiag.reading.growing import Growing
 from ncdiag.reading.model import Item
 from ncdiag.sources.files import TextSource
+from ncdiag.sources.model import Unreadable
 from ncdiag.watching import dumps
 from ncdiag.watching.follow import Files
 from ncdiag.watching.outputs import Outputs
@@ -58,7 +60,10 @@ class Session:
             dumps.ask_for_dumps(self._settings.pipes, self._settings.dumps)
         yield from (source.reading() for source in self.sources())
         for path in dumps.written(self._settings.dumps, self._since):
-            yield from inputs([path])
+            try:
+                yield from inputs([path])
+            except InputError as error:  # noqa: PERF203  (one bad dump does not stop the others)
+                yield Unreadable(path, str(error).removeprefix(f"cannot read {path}: "))
         answer = dumps.ras(environment) if ask else None
         if answer is not None:
             yield answer

@@ -46,37 +46,34 @@ class Settings(msgspec.Struct, frozen=True):
     pipes: str = ""
     notes: tuple[str, ...] = ()
     printed: bool = False
-    """NCCL writes to the job's standard output, as the person wanted it."""
+    """NCCL writes to the job's standard output, where whoever set NCCL_DEBUG looks for it: that is not to change."""
 
 
 def settings(environment: Mapping[str, str], place: str, torch: Names) -> Settings:
     """What to set. ``place`` is the beginning of the paths of all files, such as a folder and a slash."""
     known = {**_of_files(environment), **environment}
-    log = f"{place.replace('%', '%%')}{LOG}"
-    notes: list[str] = []
-    given = {
-        name: text for name, text in (("NCCL_DEBUG", LEVEL), ("NCCL_DEBUG_SUBSYS", SUBSYSTEMS)) if name not in known
-    }
-    kept = [f"{name}={known[name]}" for name in ("NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE") if name in known]
-    if kept:
-        notes.append(f"{', '.join(kept)} is yours and stays")
-    logs: tuple[str, ...] = ()
-    printed = False
-    if "NCCL_DEBUG_FILE" in known:
-        logs = (pattern_of(known["NCCL_DEBUG_FILE"]),)
-    elif "NCCL_DEBUG" in known:
-        printed = True  # whoever set it looks for NCCL's lines in the output
-    else:
-        given["NCCL_DEBUG_FILE"] = log
-        logs = (pattern_of(log),)
     wanted = {
         torch.size: ENTRIES, torch.on_timeout: "1", torch.file: place + DUMP, torch.pipe: place + PIPE,
     }  # fmt: skip
+    printed = "NCCL_DEBUG" in known and "NCCL_DEBUG_FILE" not in known
+    if not printed:
+        wanted |= {"NCCL_DEBUG": LEVEL, "NCCL_DEBUG_SUBSYS": SUBSYSTEMS, "NCCL_DEBUG_FILE": log_in(place)}
     held = {name: next((known[alias] for alias in torch.aliases(name) if alias in known), None) for name in wanted}
-    given |= {name: value for name, value in wanted.items() if held[name] is None}
+    given = {name: value for name, value in wanted.items() if held[name] is None}
+    kept = [f"{name}={known[name]}" for name in ("NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE") if name in known]
     return Settings(
-        given, logs, held[torch.file] or place + DUMP, held[torch.pipe] or place + PIPE, tuple(notes), printed
-    )  # fmt: skip
+        given,
+        () if printed else (pattern_of(held["NCCL_DEBUG_FILE"] or log_in(place)),),
+        held[torch.file] or place + DUMP,
+        held[torch.pipe] or place + PIPE,
+        (f"{', '.join(kept)} is yours and stays",) if kept else (),
+        printed,
+    )
+
+
+def log_in(place: str) -> str:
+    """NCCL_DEBUG_FILE for a place, whose own percent signs are not to be expanded."""
+    return f"{place.replace('%', '%%')}{LOG}"
 
 
 def _of_files(environment: Mapping[str, str]) -> dict[str, str]:

@@ -23,12 +23,13 @@ UNTOUCHED = [
 ]
 TOLD = {
     "srun --export=NONE -n 2 python train.py": "add NCCL_DEBUG,NCCL_DEBUG_FILE,",
+    "srun --export A -n 2 python train.py": "srun passes on only what --export names",
     "mpiexec -genvlist PATH -n 2 ./job": "-genvlist keeps variables back: add -genv NAME VALUE",
     "docker run --rm image torchrun train.py": "docker run starts from an environment of its own",
     "ssh node7 torchrun train.py": "ssh starts from an environment of its own",
     "sudo -u me torchrun train.py": "sudo starts from an environment of its own",
     "kubectl exec pod -- torchrun train.py": "kubectl exec starts from an environment of its own",
-    "deepspeed --hostfile hosts train.py": "may not pass NCCL_DEBUG, NCCL_DEBUG_FILE, TORCH_NCCL_TRACE_BUFFER_SIZE on to other hosts",
+    "deepspeed --hostfile hosts train.py": "may not pass NCCL_DEBUG, NCCL_DEBUG_FILE, TORCH_",
 }
 
 

@@ -42,6 +42,12 @@ def test_what_a_configuration_file_sets_stays(tmp_path: Path) -> None:
     assert made.notes == ("NCCL_DEBUG=WARN, NCCL_DEBUG_FILE=/var/log/nccl.%h is yours and stays",)
 
 
+def test_what_nccl_prints_to_the_output_is_left_as_it_is(tmp_path: Path) -> None:
+    made = settings({"HOME": str(tmp_path), "NCCL_DEBUG": "INFO"}, "/x/", OLD)
+    assert [name for name in made.given if name.startswith("NCCL")] == []
+    assert (made.logs, made.printed) == ((), True)
+
+
 def test_dumps_are_looked_for_where_the_person_wants_them(tmp_path: Path) -> None:
     made = settings({"HOME": str(tmp_path), "TORCH_FR_DUMP_TEMP_FILE": "/data/fr_"}, "/x/", OLD)
     assert made.dumps == "/data/fr_"
