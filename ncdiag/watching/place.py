@@ -60,7 +60,9 @@ def choose(logs: Path | None, *, elsewhere: bool) -> Place:
         msg = f"no folder for the logs: {error.strerror}: {error.filename}"
         raise OutputError(msg) from None
     begin = f"{tempfile.gettempdir()}/ncdiag-{secrets.token_hex(8)}."
-    return Place(begin, note=f"logs on other hosts (they stay there as {begin}*; --logs and a shared folder show them)")
+    return Place(
+        begin, note=f"logs and dumps on other hosts (they stay there as {begin}*; --logs and a shared folder show them)"
+    )
 
 
 def _is_shared(folder: Path) -> bool:

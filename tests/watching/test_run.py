@@ -242,9 +242,9 @@ def test_the_job_outlives_ncdiag(program: list[str], tmp_path: Path, mark: str) 
 
 
 def test_a_reader_that_goes_away_ends_the_job(program: list[str], mark: str) -> None:
-    with started(program, "-q", "--", "yes", mark=mark) as process:
+    with started(program, "-q", "--", "sh", "-c", "while echo line; do sleep 0.01; done", mark=mark) as process:
         assert process.stdout is not None
-        process.stdout.read(100)
+        process.stdout.read(10)
         process.stdout.close()
         assert process.wait() == -signal.SIGPIPE
 
