@@ -57,6 +57,7 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/fleet.py
 	$(BIN)/python bench/sweep.py --hosts 32
+	$(BIN)/python bench/watching.py
 
 # The rule book and the facts as Markdown; a test fails when a page is out of date.
 pages: $(VENV)/.installed

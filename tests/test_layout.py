@@ -42,6 +42,7 @@ ALLOWED = {
     "reading": KNOWLEDGE | {"parsers", "sections", "sources"},
     "machine": READING,
     "cluster": READING | {"machine"},
+    "watching": READING | {"machine"},
     "explaining": READING | {"differential", "engine", "knowledge"},
     "api": READING | {"machine", "diagnose", "report"},
     "catalogue": KNOWLEDGE | {"comparing", "engine", "fixes", "formats", "looks", "parsers"},

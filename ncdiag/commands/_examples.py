@@ -17,8 +17,10 @@ SHORT = {
     "probe": "Try the connections between many hosts.",
     "redact": "Remove names, addresses and secrets from a paste.",
     "rules": "Open the rule book: list, show, test or write rules.",
+    "run": "Start a job and say why it failed or hangs.",
     "topo": "Draw GPUs and NICs, and how they are linked.",
     "triage": "Judge any pasted mixture; 'ncdiag FILE' is short for it.",
+    "watch": "Follow growing logs and tell the root cause as it appears.",
 }
 """The line of each command in ``ncdiag --help``: it fits beside the longest name on 80 columns."""
 
@@ -51,8 +53,18 @@ _EXAMPLES = {
     ),
     "redact": ("ncdiag redact my.log > public.log", "ncdiag redact --map names.json node7.tar.gz -o clean.tar.gz"),
     "rules": ("ncdiag rules list", "ncdiag rules show NCD101", "ncdiag rules new my-rule --in site-rules"),
+    "run": (
+        "ncdiag run -- torchrun --nproc-per-node 8 train.py",
+        "ncdiag run --logs /shared/logs -- mpirun -H a:8,b:8 -np 16 ./train",
+        "ncdiag run --hang-after 120 --kill-on-hang -o why.txt -- srun ./train",
+    ),
     "topo": ("ncdiag topo", "nvidia-smi topo -m | ncdiag topo -", "ncdiag topo --svg host.svg node7.tar.gz"),
     "triage": ("ncdiag triage paste.txt", "kubectl logs trainer-0 | ncdiag", "ncdiag triage --ask paste.txt"),
+    "watch": (
+        "ncdiag watch job.log",
+        "ncdiag watch '/var/log/jobs/*.log'",
+        "kubectl logs -f trainer-0 | ncdiag watch -",
+    ),
     "rules list": ("ncdiag rules list", "ncdiag rules list --rules site-rules"),
     "rules show": ("ncdiag rules show NCD101", "ncdiag rules show socket-virtual-ifname"),
     "rules test": ("ncdiag rules test", "ncdiag rules test NCD101", "ncdiag rules test site-rules"),

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TextIO
 
 import msgspec
 
@@ -63,7 +64,7 @@ def answer(find: Callable[[Stop], Report], options: Options) -> int:
     from ncdiag.report import FOR_PEOPLE, renderer
 
     answers_in = options.answers_in
-    render = renderer(answers_in)
+    renderer(answers_in)
     if answers_in == "nagios" and options.exit_style is ExitStyle.ncdiag:
         from ncdiag.errors import UsageError
 
@@ -73,15 +74,9 @@ def answer(find: Callable[[Stop], Report], options: Options) -> int:
         report = find(stop)
     if options.is_plugin and stop.happened:
         raise KeyboardInterrupt  # a state of half the input would be wrong
-    if options.redact:
-        from ncdiag.redact import report_cleaned
-
-        report = report_cleaned(report)
-    shown = at_least(report, options.min_severity.value)
-    detail = "whole" if options.verbose else "brief" if options.brief else "screen"
+    report = public(report, options)
+    write(rendered(report, options), options.output, encoding=None if answers_in in FOR_PEOPLE else "utf-8")
     fail_on = options.fail_on
-    text = render(shown, width=_width(options), colour=wants_colour(options), detail=detail, fail_on=fail_on.value)
-    write(text, options.output, encoding=None if answers_in in FOR_PEOPLE else "utf-8")
     if options.is_plugin:
         from ncdiag.report.nagios import state
 
@@ -89,9 +84,31 @@ def answer(find: Callable[[Stop], Report], options: Options) -> int:
     return INTERRUPTED if stop.happened else exit_code(report, fail_on)
 
 
-def _width(options: Options) -> int:
+def public(report: Report, options: Options) -> Report:
+    """The report as it may be shown: without names and addresses, if that is wanted."""
+    if not options.redact:
+        return report
+    from ncdiag.redact import report_cleaned
+
+    return report_cleaned(report)
+
+
+def rendered(report: Report, options: Options, stream: TextIO | None = None) -> str:
+    """The report as text, in the format that is wanted, for ``stream`` (standard output) or a file."""
+    from ncdiag.report import renderer
+
+    stream = stream or sys.stdout
+    shown = at_least(report, options.min_severity.value)
+    detail = "whole" if options.verbose else "brief" if options.brief else "screen"
+    return renderer(options.answers_in)(
+        shown, width=_width(options, stream), colour=wants_colour(options, stream), detail=detail,
+        fail_on=options.fail_on.value,
+    )  # fmt: skip
+
+
+def _width(options: Options, stream: TextIO | None) -> int:
     """The columns of the terminal; lines for programs (``--brief`` into a pipe or a file) are not cut."""
-    into_terminal = options.output is None and sys.stdout is not None and sys.stdout.isatty()
+    into_terminal = options.output is None and stream is not None and stream.isatty()
     return _UNCUT if options.brief and not into_terminal else shutil.get_terminal_size().columns
 
 
@@ -120,7 +137,7 @@ def exit_code(report: Report, fail_on: FailOn) -> int:
     return NOTHING_UNDERSTOOD if report.summary.verdict == "nothing-understood" else 0
 
 
-def wants_colour(options: Options) -> bool:
+def wants_colour(options: Options, stream: TextIO | None = None) -> bool:
     """Colour only on a terminal that has it, and never against the user's wish; FORCE_COLOR asks for it in a pipe."""
     if options.no_color or os.environ.get("NO_COLOR") or options.output:
         return False
@@ -128,4 +145,5 @@ def wants_colour(options: Options) -> bool:
         return True
     if os.environ.get("TERM") == "dumb":
         return False
-    return sys.stdout is not None and sys.stdout.isatty()
+    stream = stream or sys.stdout
+    return stream is not None and stream.isatty()
