@@ -62,12 +62,12 @@ class Diagnoses:
 
         left_out = (*self._asked.left_out, *self._not_seen())
         report = diagnose(items, msgspec.structs.replace(self._asked, left_out=left_out))
-        shown = public(report, self._options)
+        shown, more = public(report, self._options)
         worst = {finding.severity for finding in report.findings}
         first = report.findings[0] if report.findings else None
         failed = report.summary.verdict in _FAILED
         cause = f"{report.summary.root_cause or (first.name if first else '?')}" if failed else ""
-        text = rendered(shown, self._options, self._stream)
+        text = rendered(shown, self._options, self._stream, **more)
         is_worth = failed or bool(worst & {"error", "warning"})
         is_understood = report.summary.verdict != "nothing-understood"
         return Answer(cause, text, exit_code(report, self._options.fail_on), is_worth, is_understood)

@@ -69,12 +69,12 @@ def _why(found: Sequence[Prediction]) -> Iterator[str]:
         said = text.replace(about, _ABOUT) if about else text
         only = tuple(sources) if len(sources) < len(found) else ()
         alike.setdefault(_Step(choice, said, rule, only), {})[about] = [*sources.values()][-1]
-    for step, devices in alike.items():
+    for told, devices in alike.items():
         names = _folded([*devices])
         about = f"{names}: " if names else ""
-        by = "; ".join(dict.fromkeys(word for word in (step.rule, [*devices.values()][-1]) if word))
-        text = step.text.replace(_ABOUT, names)
-        yield f"{step.choice}: {about}{text} ({by}){''.join(step.releases)}"
+        by = "; ".join(dict.fromkeys(word for word in (told.rule, [*devices.values()][-1]) if word))
+        text = told.text.replace(_ABOUT, names)
+        yield f"{told.choice}: {about}{text} ({by}){''.join(told.releases)}"
 
 
 _ABOUT = "\0"

@@ -128,13 +128,9 @@ class Cutter:
             self._read(number, line)
 
     def _read(self, number: int, line: str) -> None:
-        if self._continue(number, line) or self._other_begins(number, line):
+        if self._continue(number, line) or self._other_begins(number, line) or self._names_host(number, line):
             return
         self._close()
-        name = prompt.host_name(line.strip()) if 0 < self._names == number - 1 else None
-        if name:
-            self._at_host(name)
-            return
         if self._kinds.is_plain(line):
             self._add_text(number, line)
             return
@@ -143,9 +139,6 @@ class Cutter:
             return
         indent = prompt.Prefix(line[: len(line) - len(line.lstrip())])
         echo = prompt.prompt(bare)
-        if echo and prompt.asks_name(echo.command):
-            self._names = number
-            return
         if echo and self._open_echo(number, echo, indent):
             return
         if prompt.is_empty_prompt(bare):
@@ -251,8 +244,20 @@ class Cutter:
                 return opened
         return False
 
+    def _names_host(self, number: int, line: str) -> bool:
+        """True if the line is the answer to a command that asks for the host's name."""
+        name = prompt.host_name(line.strip()) if 0 < self._names == number - 1 else None
+        if name is None:
+            return False
+        self._close()
+        self._at_host(name)
+        return True
+
     def _open_echo(self, number: int, echo: prompt.Echo, indent: prompt.Prefix) -> bool:
         """Open a section behind an echoed command, or one that the command line itself is (a launch, an export)."""
+        if prompt.asks_name(echo.command):
+            self._names = number
+            return True
         around, self._around = self._around, None
         if echo.certain and echo.host:
             self._at_host(echo.host)
