@@ -79,7 +79,7 @@ def plan_of(job: Job, hosts: Sequence[str] = ()) -> Plan:
     return Plan(
         launcher=outer.program if outer is not None else HOSTFILE if named else "",
         hosts=own,
-        source=source if not hosts else "--nodes",
+        source=source if own == named else "",
         hostfile=next((line.hostfile for line in lines if line.hostfile), None),
         nnodes=_first(line.nnodes for line in lines),
         slots=_slots(job, lines, own),

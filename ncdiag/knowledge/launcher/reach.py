@@ -42,9 +42,9 @@ def is_taken(meeting: ProbeMeeting, view: View) -> bool:
 
 
 def plan(job: Job) -> Plan:
-    """The launch, with the hosts that answered where its text names none."""
-    found = plan_of(job)
-    return found if found.hosts else plan_of(job, [own.host for own in job.probe_own])
+    """The launch, with the hosts that answered where its text names none of them."""
+    found, answered = plan_of(job), [own.host for own in job.probe_own]
+    return plan_of(job, answered) if not set(answered) <= set(found.hosts) else found
 
 
 def _logins(job: Job) -> Iterator[LaunchFault]:

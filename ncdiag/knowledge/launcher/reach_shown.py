@@ -16,7 +16,7 @@ from ncdiag.knowledge.launcher.reach import plan, program_words
 def launch_hosts(job: Job, view: View) -> str | None:
     """``n[1-4], by mpirun``: the hosts on which the launch starts, and what names them."""
     found = plan(job)
-    by = f", by {found.source}" if found.source not in {"", "--nodes"} else ""
+    by = f", by {found.source}" if found.source else ""
     return f"{fold_hosts(found.hosts)}{by}" if found.hosts else None
 
 
