@@ -17,7 +17,9 @@ from ncdiag.cluster.probing import Trial, Tried, probe
 from ncdiag.cluster.sweep import Via
 from ncdiag.cluster.targets import targets
 from ncdiag.errors import UsageError
+from ncdiag.facts.model import Job
 from ncdiag.facts.vocabulary.launch_plan import Plan, plan_of
+from ncdiag.formats.shell import hide_secrets
 from ncdiag.parsers import hostfile
 from ncdiag.reading.job import job_of
 from ncdiag.reading.model import Piece, Reading
@@ -46,6 +48,9 @@ def asked(launch: str, nodes: str | None, environment: Mapping[str, str] = os.en
     """
     folder, name, text = _text(launch)
     readings, texts = [read_source(TextSource.of_bytes(name, text.encode()))], [text]
+    for script in _submitted(job_of(readings), folder):
+        texts.append(_read(script))
+        readings.append(read_source(TextSource.of_bytes(str(script), texts[-1].encode())))
     plan = plan_of(job_of(readings))
     if not plan.launcher:
         readings, texts = [_hosts_of(name, text)], [f"$ cat hostfile\n{text}"]
@@ -65,7 +70,14 @@ def asked(launch: str, nodes: str | None, environment: Mapping[str, str] = os.en
         readings.append(found[0])
         texts.append(f"$ cat hostfile\n{found[1]}")
     hosts = _hosts(plan_of(job_of(readings)), nodes, environment)
-    return Asked(plan_of(job_of(readings), hosts), tuple(readings), "\n".join(texts))
+    lines = [hide_secrets(line) for line in "\n".join(texts).splitlines()]
+    return Asked(plan_of(job_of(readings), hosts), tuple(readings), "".join(f"{line}\n" for line in lines))
+
+
+def _submitted(job: Job, folder: Path) -> list[Path]:
+    """The script of ``sbatch job.sh``, where it is here."""
+    names = [line.executable for line in job.launches if line.program == "sbatch" and line.executable]
+    return [folder / name for name in names if (folder / name).is_file()]
 
 
 def _text(launch: str) -> tuple[Path, str, str]:

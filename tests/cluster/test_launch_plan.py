@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -110,6 +112,25 @@ def test_a_batch_script(tmp_path: Path) -> None:
     assert found.place == ("gpu07", 29511)
     assert (found.ssh, found.gpus_per_node, set(found.slots.values())) == (None, 4, {8})
     assert (found.executable, found.script) == ("python", "train.py")
+
+
+def test_a_batch_script_that_is_submitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "job.sh").write_text(SBATCH)
+    monkeypatch.chdir(tmp_path)
+    found = plan("sbatch --nodes=2 --nodelist=gpu[01-02] job.sh")
+    assert (found.hosts, found.place, found.script) == (("gpu01", "gpu02"), ("gpu01", 29511), "train.py")
+
+
+def test_a_secret_is_not_kept() -> None:
+    found = read("mpirun -H a1,b1 -x WANDB_API_KEY=0123456789abcdef ./x")
+    assert "0123456789abcdef" not in found.text
+    assert "WANDB_API_KEY=" in found.text
+
+
+def test_somebody_has_to_name_hosts_or_a_launch(ncdiag: Callable[..., subprocess.CompletedProcess[bytes]]) -> None:
+    done = ncdiag("probe")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"name the hosts with --nodes, or the launch" in done.stderr
 
 
 def test_a_file_of_hosts_beside_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

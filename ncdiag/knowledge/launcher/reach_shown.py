@@ -42,6 +42,9 @@ def launch_logins(job: Job, view: View) -> str | None:
 def launch_users(job: Job, view: View) -> str | None:
     """``ada (uid 1000); torchrun /opt/env/bin/torchrun (Python 3.11.9)``: who runs what on the hosts."""
     users = _by_value((f"{own.user} (uid {own.uid})", own.host) for own in job.probe_own)
+    if not any(one.path for one in job.probe_programs):
+        names = dict.fromkeys(one.name for one in job.probe_programs)
+        return f"{users}; no shell there finds {', '.join(names)}" if users and names else users
     programs = _by_value((f"{one.name} {program_words(one)}", one.host) for one in job.probe_programs)
     return "; ".join(filter(None, (users, programs))) or None
 
