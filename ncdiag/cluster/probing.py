@@ -76,7 +76,7 @@ def probe(nodes: str, via: Via | None, trial: Trial, wish: Wish) -> Tried:
         "wait": trial.wait, "seconds": trial.seconds, "ports": sorted(listening - {_SSH}), "within": trial.within,
         "needs": trial.needs,
     }  # fmt: skip
-    talk = Talk(lambda told: _table(told, trial), wait=trial.wait, seconds=trial.seconds + _LATE)
+    talk = Talk(lambda told: table(told, trial), wait=trial.wait, seconds=trial.seconds + _LATE)
     whole = msgspec.structs.replace(wish, seconds=trial.wait + trial.seconds + 2 * _LATE)
     answers = asked(nodes, means, remote.agent(plan), whole, talk)
     heard = [answer for answer in answers if not answer.problem]
@@ -123,19 +123,19 @@ def introduced(data: bytes) -> Introduction | None:
     return found
 
 
-def _table(told: Mapping[str, bytes], trial: Trial) -> bytes:
+def table(told: Mapping[str, bytes], trial: Trial) -> bytes:
     """One line for all agents: who takes part, under the names by which they were asked."""
     hosts = []
     for name, data in told.items():
         host = introduced(data)
         if host is not None:
             hosts.append({**msgspec.to_builtins(host), "host": name})
-    table = {
+    content = {
         "secret": secrets.token_hex(16), "pause": _PAUSE + _PAUSE_EACH * len(hosts), "seconds": trial.seconds,
         "rounds": trial.rounds, "hosts": hosts, "places": trial.places,
         "ports": sorted({*trial.ports, *([_SSH] if trial.ssh else [])}), "names": [place for place, _ in trial.places],
     }  # fmt: skip
-    return base64.b64encode(zlib.compress(json.dumps(table).encode(), 6)) + b"\n"
+    return base64.b64encode(zlib.compress(json.dumps(content).encode(), 6)) + b"\n"
 
 
 def _found(heard: Sequence[Answer], asked: int) -> Iterator[str]:
