@@ -180,6 +180,7 @@ def build(folder: Path) -> None:
         "parsers": parsers.build(),
         "products": products.build(),
         "looks": book.build(),
+        "launch": book.build(book.LAUNCH),
         "compared": compared.build(),
         "variables": environment.build(),
         "words-of-places": context.LEXER.build(),

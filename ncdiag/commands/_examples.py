@@ -50,6 +50,7 @@ _EXAMPLES = {
         "ncdiag probe --nodes 'node[01-08]'",
         "ncdiag probe --nodes @gpu --port 29500 --svg hosts.svg --save probe.txt",
         "ncdiag triage probe.txt",
+        "ncdiag probe --launch 'mpirun -H n1:8,n2:8 python train.py'",
     ),
     "redact": ("ncdiag redact my.log > public.log", "ncdiag redact --map names.json node7.tar.gz -o clean.tar.gz"),
     "rules": ("ncdiag rules list", "ncdiag rules show NCD101", "ncdiag rules new my-rule --in site-rules"),

@@ -38,6 +38,7 @@ class Command(msgspec.Struct):
     hosts: list[dict[str, Any]] = []
     mca: dict[str, str] = {}
     prefix_env: dict[str, str] = {}
+    given: list[str] = []
 
     def started_with(self, before: dict[str, str]) -> None:
         """Take the variables set before the launcher: some pass them on, Open MPI needs -x for each, a container -e."""
@@ -71,6 +72,7 @@ def read_command(words: list[str], place: tuple[str, Launcher, int]) -> tuple[Co
         if joined and joined["option"] in launcher.options:
             option, equals, value = joined["option"], "=", joined["value"]
         known = _known(option, launcher)
+        command.given.append(known)
         position += 1
         waits = False
         if known in launcher.options:
@@ -84,6 +86,43 @@ def read_command(words: list[str], place: tuple[str, Launcher, int]) -> tuple[Co
         command.fields.setdefault("image", words[position])
         position += 1
     return command, min(position, len(words))
+
+
+_INTERPRETER = lazy_regex(r"(?:.*/)?(?:python[\d.]{0,5}|bash|sh)$")
+_LAUNCHES_SCRIPTS = frozenset(
+    {"torchrun", "torch.distributed.run", "torch.distributed.launch", "torch.distributed.elastic", "deepspeed",
+     "accelerate launch"}
+)  # fmt: skip
+
+
+def started(command: Command, own: str, words: list[str]) -> None:
+    """Note what a command starts: ``words`` are those after its options, ``own`` the word that it begins with itself.
+
+    Those that run Python programs are the interpreter, for all the line says; ``-m`` names a module, which has no path.
+    """
+    if "no_ssh" in command.given:
+        command.fields["agent"] = "none"
+    if command.program in _LAUNCHES_SCRIPTS:
+        command.fields["executable"] = own
+        if words[:1] and not {"m", "module", "no_python"} & set(command.given):
+            command.fields["script"] = words[0]
+    elif words:
+        command.fields["executable"] = words[0]
+        script = _script(words[1:]) if _INTERPRETER.match(words[0]) else None
+        if script:
+            command.fields["script"] = script
+
+
+def _script(words: list[str]) -> str | None:
+    """The file that an interpreter is given; None for a module, for text, and where it is not clear."""
+    for position, word in enumerate(words):
+        if word in {"-W", "-X"} or (position and words[position - 1] in {"-W", "-X"}):
+            continue
+        if not word.startswith("-"):
+            return word
+        if word in {"-m", "-c"}:
+            return None
+    return None
 
 
 def _known(option: str, launcher: Launcher) -> str:
@@ -216,6 +255,24 @@ def _master(command: Command, field: str, value: str) -> None:
             _number(command, field, value)
 
 
+def _gpus_per_node(command: Command, value: str) -> None:
+    """``gpu:8``, ``gpu:a100:8,nvme:1``, ``a100:8`` or ``8``; a word alone is one GPU in --gres, and none of ours."""
+    for piece in value.split(","):
+        kind, _, rest = piece.partition(":")
+        if kind == "gpu" or piece == value:
+            _number(command, "gpus_per_node", rest.rpartition(":")[2] if rest else kind)
+
+
+def _resources(field: str) -> Callable[[Command, str], None]:
+    """``worker-0@worker-1:0,2``: the hosts that DeepSpeed takes of its file, or leaves out when no GPU is named."""
+
+    def put(command: Command, value: str) -> None:
+        pieces = [piece.partition(":") for piece in value.split("@")]
+        command.fields[field] = [name for name, _, gpus in pieces if name and not (gpus and field == "exclude")]
+
+    return put
+
+
 def _ulimit(command: Command, value: str) -> None:
     name, _, limit = value.partition("=")
     if name == "memlock" and limit:
@@ -257,7 +314,8 @@ _HANDLERS: dict[str, Callable[[Command, str], None]] = {
     "map_by": _map_by,
     "endpoint": _endpoint, "ulimit": _ulimit, "ipc": _text("ipc"), "network": _text("network"), "image": _text("image"),
     "gpus": _text("gpus"), "hostfile": _text("hostfile"), "device": _list("devices"), "cap_add": _list("cap_add"),
-    "shm_size": _shm_size,
+    "shm_size": _shm_size, "gpus_per_node": _gpus_per_node, "workdir": _text("workdir"), "agent": _text("agent"),
+    "ssh_key": _text("ssh_key"), "include": _resources("include"), "exclude": _resources("exclude"),
     "master_addr": _master_text("master_addr"),
     "master_port": _master_text("master_port"), "ignored": _ignored,
 }  # fmt: skip
