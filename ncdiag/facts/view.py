@@ -40,11 +40,11 @@ class View:
         self._resolve = resolve
         self.hosts = {host.name: host for host in job.hosts}
         self._computed: dict[str, dict[int, Any]] = defaultdict(dict)
-        self._asked: dict[int, Any] = {}
+        self._asked: list[Any] = []
         self._evidence: dict[str, dict[int, tuple[Span, ...]]] = defaultdict(dict)
         self._versions: dict[str | None, VersionRange | None] = {}
         self._of_no_host: dict[bool, dict[str, Setting]] = {}
-        self._noting: list[dict[Span, None]] = []
+        self._noting: list[dict[Span, None] | None] = []
         self._ranks: dict[str, list[Rank]] | None = None
         self._events: dict[str, dict[str | None, list[Event]]] | None = None
         self._remembered: dict[tuple[Hashable, ...], Any] = {}
@@ -57,7 +57,7 @@ class View:
         if self._noting:
             span = entity.provenance.get(field) or entity.provenance.get("")
             if span is not None:
-                self._noting[-1].setdefault(span)
+                self._add((span,))
 
     def evidence(self, entity: Any, name: str) -> tuple[Span, ...]:  # noqa: ANN401
         """What a derived field rests on, as its function noted it.
@@ -74,19 +74,23 @@ class View:
         if value is _NEVER:
             if derived.events is not None and entity.event not in derived.events:
                 return False
-            noted: dict[Span, None] = {}
-            noting.append(noted)
+            noting.append(None)
             try:
                 value = derived.function(entity, self)
             finally:
-                noting.pop()
+                noted = noting.pop()
             computed[key] = value
-            self._asked[key] = entity  # kept, so that its id stays its own
-            if noted:
+            self._asked.append(entity)  # kept, so that its id stays its own
+            if noted is not None:
                 self._evidence[name][key] = tuple(noted)
         if noting and (evidence := self._evidence[name].get(key)):
-            noting[-1].update(dict.fromkeys(evidence))
+            self._add(evidence)
         return value
+
+    def _add(self, evidence: Iterable[Span]) -> None:
+        """What is worked out just now rests on these lines, too."""
+        found = self._noting[-1] = self._noting[-1] or {}
+        found.update(dict.fromkeys(evidence))
 
     def remembered(self, key: tuple[Hashable, ...], work: Callable[[], T]) -> T:
         """What ``work`` gives, worked out once for each key: an answer on this job that notes no evidence."""
@@ -159,11 +163,15 @@ class View:
         for place in places:
             if name in place:
                 return place[name]
-        hosts = [host] if host else list(self.job.hosts)
-        if hosts and all(is_closed(h, "settings") for h in hosts):
+        if is_closed(host, "settings") if host else self._all_environments_seen():
             values = self._resolve(name, None, self.version(entity)) if self._resolve else {}
             return Setting(name=name, is_set=False, host=host.name if host else None, **values)
         return None
+
+    def _all_environments_seen(self) -> bool:
+        """Of all hosts there are."""
+        hosts = self.job.hosts
+        return self.remembered(("environments",), lambda: bool(hosts) and all(is_closed(h, "settings") for h in hosts))
 
     def _job_settings(self, host: Host | None) -> dict[str, Setting]:
         """Settings that belong to no host.
