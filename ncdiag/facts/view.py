@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -22,6 +22,12 @@ T = TypeVar("T")
 Resolve = Callable[[str, str | None, VersionRange | None], dict[str, Any]]
 """(name, text or None when unset, NCCL version) -> the fields number, effective, default and valid of a Setting."""
 
+
+Noted = tuple[Any, ...]
+"""What a derived field rests on: spans, and what other fields rest on, as these have it (Noted again).
+
+A field of every host may rest on something of all hosts, so that only what is asked for is written out.
+"""
 
 _NEVER = object()
 """Stands for what was never computed; None is unknown."""
@@ -41,10 +47,10 @@ class View:
         self.hosts = {host.name: host for host in job.hosts}
         self._computed: dict[str, dict[int, Any]] = defaultdict(dict)
         self._asked: list[Any] = []
-        self._evidence: dict[str, dict[int, tuple[Span, ...]]] = defaultdict(dict)
+        self._evidence: dict[str, dict[int, Noted]] = defaultdict(dict)
         self._versions: dict[str | None, VersionRange | None] = {}
         self._of_no_host: dict[bool, dict[str, Setting]] = {}
-        self._noting: list[dict[Span, None] | None] = []
+        self._noting: list[list[Span | Noted] | None] = []
         self._ranks: dict[str, list[Rank]] | None = None
         self._events: dict[str, dict[str | None, list[Event]]] | None = None
         self._remembered: dict[tuple[Hashable, ...], Any] = {}
@@ -57,14 +63,14 @@ class View:
         if self._noting:
             span = entity.provenance.get(field) or entity.provenance.get("")
             if span is not None:
-                self._add((span,))
+                self._add(span)
 
     def evidence(self, entity: Any, name: str) -> tuple[Span, ...]:  # noqa: ANN401
         """What a derived field rests on, as its function noted it.
 
         Empty for stored fields and before it was computed.
         """
-        return self._evidence[name].get(id(entity), ())
+        return _lines(self._evidence[name].get(id(entity), ()))
 
     def computed(self, entity: Any, derived: Derived) -> Any:  # noqa: ANN401
         """What a derived function says of ``entity``; None means unknown. It is called at most once for each."""
@@ -87,10 +93,13 @@ class View:
             self._add(evidence)
         return value
 
-    def _add(self, evidence: Iterable[Span]) -> None:
-        """What is worked out just now rests on these lines, too."""
-        found = self._noting[-1] = self._noting[-1] or {}
-        found.update(dict.fromkeys(evidence))
+    def _add(self, evidence: Span | Noted) -> None:
+        """What is worked out just now rests on this, too."""
+        noted = self._noting[-1]
+        if noted is None:
+            self._noting[-1] = [evidence]
+        elif noted[-1] is not evidence:
+            noted.append(evidence)
 
     def remembered(self, key: tuple[Hashable, ...], work: Callable[[], T]) -> T:
         """What ``work`` gives, worked out once for each key: an answer on this job that notes no evidence."""
@@ -192,6 +201,23 @@ class View:
                         )
             self._of_no_host[key] = found
         return self._of_no_host[key]
+
+
+def _lines(noted: Noted) -> tuple[Span, ...]:
+    """The spans, each once, in order."""
+    found: dict[Span, None] = {}
+    met: set[int] = set()
+    left: list[Iterator[Any]] = [iter(noted)]
+    while left:
+        each = next(left[-1], None)
+        if each is None:
+            left.pop()
+        elif isinstance(each, Span):
+            found.setdefault(each)
+        elif id(each) not in met:
+            met.add(id(each))
+            left.append(iter(each))
+    return tuple(found)
 
 
 def _are_two_launches(held: Setting, other: Setting) -> bool:
