@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import defaultdict
 from collections.abc import Iterable
@@ -22,9 +23,15 @@ def fold_hosts(names: Iterable[str]) -> str:
 
     Zero-padded numbers keep their padding (``node[08-11]``); names without a number stand as they are, at the end.
     """
+    return _of_names(frozenset(names))
+
+
+@functools.lru_cache(maxsize=128)
+def _of_names(names: frozenset[str]) -> str:
+    """`fold_hosts`: most things that the hosts of a cluster have in common are those of all of them."""
     groups: dict[tuple[str, int, str], list[int]] = defaultdict(list)
     plain: list[str] = []
-    split = {name: None if ip_address(name) else _NUMBERED.fullmatch(name) for name in set(names)}
+    split = {name: None if ip_address(name) else _NUMBERED.fullmatch(name) for name in names}
     padded = {(m[1], len(m[2]), m[3]) for m in split.values() if m and len(m[2]) > 1 and m[2].startswith("0")}
     for name, found in split.items():
         if found is None:
