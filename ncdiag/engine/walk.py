@@ -104,7 +104,8 @@ def _derived(name: str) -> Take:
     def run(frame: Frame, entity: Any) -> Any:  # noqa: ANN401
         if frame.reads is not None:
             frame.reads.append((entity, name))
-        view, found = frame.context.view, derived_field(type(entity), name)
+        kind: type[msgspec.Struct] = type(entity)
+        view, found = frame.context.view, derived_field(kind, name)
         return getattr(entity, name) if found is None else view.computed(entity, found)
 
     return run

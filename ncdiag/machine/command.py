@@ -81,7 +81,7 @@ def build() -> Collectors:
     """Read the table from TOML."""
     from ncdiag import toml
 
-    return msgspec.convert(toml.loads(TABLE.read_text(encoding="utf-8")), Collectors)
+    return toml.table(TABLE, Collectors)
 
 
 @functools.cache

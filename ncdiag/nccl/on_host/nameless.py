@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from ncdiag.facts.model import Address, Gid, Hca, Host, Interface, Job, Port, Setting
+from ncdiag.facts.model import Address, Fact, Gid, Hca, Host, Interface, Job, Port, Setting
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.nccl import environment
@@ -36,6 +36,7 @@ _NOT_READ_OF = {
 
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Fact)
 
 
 class Nameless(NamedTuple):
@@ -116,9 +117,9 @@ def _without_names(host: Host, view: View, *, keep_addresses: bool) -> Host:
     )  # fmt: skip
 
 
-def _plain(fact: Any, **changes: Any) -> Any:  # noqa: ANN401  (a fact of any type)
+def _plain(fact: F, **changes: Any) -> F:  # noqa: ANN401  (values of any field)
     """The fact without its host and its lines, and with these changes."""
-    if fact.host is not None:
+    if getattr(fact, "host", None) is not None:
         changes["host"] = ""
     return msgspec.structs.replace(fact, provenance={}, **changes)
 
