@@ -44,7 +44,7 @@ ALLOWED = {
     "cluster": READING | {"machine"},
     "explaining": READING | {"differential", "engine", "knowledge"},
     "api": READING | {"machine", "diagnose", "report"},
-    "catalogue": KNOWLEDGE | {"comparing", "engine", "fixes", "formats", "looks", "parsers"},
+    "catalogue": KNOWLEDGE | {"comparing", "engine", "fixes", "formats", "looks", "machine", "parsers"},
     "engine": KNOWLEDGE | {"knowledge"},
     "fixes": KNOWLEDGE | {"engine"},
     "differential": KNOWLEDGE | {"engine"},
