@@ -45,7 +45,7 @@ ALLOWED = {
     "watching": READING | {"machine"},
     "explaining": READING | {"differential", "engine", "knowledge"},
     "api": READING | {"machine", "diagnose", "report"},
-    "catalogue": KNOWLEDGE | {"comparing", "engine", "fixes", "formats", "looks", "parsers"},
+    "catalogue": KNOWLEDGE | {"comparing", "engine", "fixes", "formats", "looks", "machine", "parsers"},
     "engine": KNOWLEDGE | {"knowledge"},
     "fixes": KNOWLEDGE | {"engine"},
     "differential": KNOWLEDGE | {"engine"},

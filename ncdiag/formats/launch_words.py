@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.facts.fold import MOST_HOSTS, unfold_hosts
 from ncdiag.formats.launchers import CONTAINERS, Launcher
 from ncdiag.formats.shell import unquoted
 from ncdiag.formats.shell import words as split
@@ -16,10 +17,8 @@ from ncdiag.patterns import lazy_regex
 
 _APPLICATION = lazy_regex(r".*/|python|bash$|sh$|.*\.(?:py|sh)$|.*_perf$")
 _HOST = lazy_regex(r"(?P<name>[A-Za-z0-9][\w.-]{0,120})(?:[:@](?P<slots>\d{1,4}))?$")
-_BRACKET = lazy_regex(r"(?P<stem>[\w.-]{0,60})\[(?P<ranges>[\d,-]{1,200})\](?P<end>[\w.-]{0,60})$")
 _PPR = lazy_regex(r"ppr:(\d{1,4}):node")
 _PIECE = lazy_regex(r"(?:[^,'\"]|'[^']*'|\"[^\"]*\")+")
-_HOSTS_LIMIT = 4096
 _JOINED = lazy_regex(r"-(?P<option>[a-zA-Z])(?P<value>\d{1,6})$")  # srun -N2
 _NUMBER = lazy_regex(r"\d{1,9}$")
 _KEEPING = frozenset({"mpirun", "mpiexec", "orterun", "prterun", *CONTAINERS})
@@ -192,9 +191,9 @@ def _variables(command: Command, value: str) -> None:
 def _hosts(command: Command, value: str) -> None:
     """``gpu1:8,gpu2:8`` or ``node[01-04]``; a host named several times without slots has as many."""
     for piece in re.findall(r"[^,\[\]]+(?:\[[^\]]*\][^,\[\]]*)?", value[: 1 << 14]):
-        for name in expanded(piece.strip()):
+        for name in unfold_hosts(piece.strip()):
             found = _HOST.match(name)
-            if not found or len(command.hosts) >= _HOSTS_LIMIT:
+            if not found or len(command.hosts) >= MOST_HOSTS:
                 continue
             entry: dict[str, Any] = {"name": found["name"]}
             if found["slots"]:
@@ -204,21 +203,6 @@ def _hosts(command: Command, value: str) -> None:
                 command.hosts.append(entry)
             else:
                 same["slots"] = same.get("slots", 1) + entry.get("slots", 1)
-
-
-def expanded(text: str) -> list[str]:
-    """``n[01-03,7]`` to its names."""
-    found = _BRACKET.match(text)
-    if not found:
-        return [text]
-    names: list[str] = []
-    for part in found["ranges"].split(","):
-        low, _, high = part.partition("-")
-        if not low.isdecimal() or (high and not high.isdecimal()):
-            continue
-        last = min(int(high or low), int(low) + _HOSTS_LIMIT)
-        names += [f"{found['stem']}{number:0{len(low)}d}{found['end']}" for number in range(int(low), last + 1)]
-    return names[:_HOSTS_LIMIT]
 
 
 def _mpi_args(command: Command, value: str) -> None:

@@ -53,7 +53,7 @@ def build(table: Path = TABLE) -> Book:
     """Read a table from TOML."""
     from ncdiag import toml
 
-    return msgspec.convert(toml.loads(table.read_text(encoding="utf-8")), Book)
+    return toml.table(table, Book)
 
 
 @functools.cache

@@ -257,7 +257,8 @@ class FlightEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ``sequence`` counts the collectives of the process group, and the sends and receives of a rank for themselves.
     ``shape`` is the sizes and types of the input. ``to_rank`` and ``from_rank`` are the peer of a send and a receive,
-    as the job numbers its ranks; ``is_p2p`` is true of both, known peer or not.
+    as the job numbers its ranks; ``is_p2p`` is true of both, known peer or not. ``after_p2p``, of a collective: the
+    rank sent or received in the group before it, whether the dump still holds that or not.
     """
 
     group: str | None = None
@@ -266,6 +267,7 @@ class FlightEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     state: str | None = None
     shape: str | None = None
     is_p2p: bool = False
+    after_p2p: bool = False
     to_rank: int | None = None
     from_rank: int | None = None
 
