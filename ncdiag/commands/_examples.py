@@ -12,6 +12,7 @@ SHORT = {
     "explain": "Explain a rule, a line of a log, a variable, a code or a word.",
     "facts": "Print what was understood, as JSON; nothing is judged.",
     "lint": "Check the NCCL settings of launch commands and files.",
+    "mcp": "Serve an assistant (Model Context Protocol).",
     "parse": "Judge one job by its logs.",
     "predict": "Show which network, ports and interfaces NCCL would choose.",
     "probe": "Try the connections between many hosts.",
@@ -43,6 +44,7 @@ _EXAMPLES = {
     ),
     "facts": ("ncdiag facts my.log | jq .ranks", "ncdiag facts --unread my.log"),
     "lint": ("ncdiag lint job.sbatch deploy/", "ncdiag lint -- mpirun -np 16 -H a:8,b:8 -x NCCL_DEBUG=INFO ./train"),
+    "mcp": ("ncdiag mcp", "ncdiag mcp --allow logs/", "claude mcp add ncdiag -- ncdiag mcp"),
     "parse": ("ncdiag parse logs/", "ncdiag parse --each 'logs/*.log'", "ncdiag parse --brief my.log"),
     "predict": ("ncdiag predict", "ncdiag predict --nccl 2.18.3 --nccl 2.21.5 my.log"),
     "probe": (
