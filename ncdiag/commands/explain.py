@@ -22,7 +22,7 @@ app = application()
 
 @app.command(
     help="Explain a rule, any line of a log, an NCCL_* variable, a code (Xid 79, SXid 20034, status 12, errno 111, "
-    "ncclSystemError), a path type, a word of the field, or a file of /sys or /proc. "
+    "ncclSystemError), a path type, a word of the field, a file of /sys or /proc, or how to get a log ('logging'). "
     "A rule with FILE: clause by clause, why it fired on that input or did not."
 )
 def explain(  # noqa: PLR0917  (typer's parameters)
@@ -157,6 +157,9 @@ def _text(answer: Answer) -> str:
     for name, value in answer.details.items():
         if isinstance(value, dict):
             lines += [f"  {key} = {held}" for key, held in value.items()]
+            continue
+        if isinstance(value, str) and value.endswith("\n"):  # lines to paste
+            lines += ["", f"  {name}:", *(f"    {line}" for line in value.strip().splitlines())]
             continue
         shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         lines += textwrap.wrap(f"{name}: {shown}", width(), initial_indent="  ", subsequent_indent="    ")
