@@ -46,10 +46,10 @@ removed. It is best effort: look at the result. `--review` lists doubtful words.
 ## Nothing is sent anywhere
 
 ncdiag opens no connection, except where the command is about one: `probe` and `check --nodes` talk to the hosts that
-you name, by the program that you choose (ssh, srun, mpirun, kubectl). `check`, `collect` and `predict` let the installed
-NCCL say which interface it picks, unless `--no-nccl` is given: it listens on a port of this host then. Nothing is
-reported, updated or looked up. `tests/cli/test_no_network.py` runs the commands under strace and fails on every
-connection, and on every packet that is sent.
+you name, by the program that you choose (ssh, srun, mpirun, kubectl). `check`, `collect` and `predict` let the
+installed NCCL say which interface it picks, unless `--no-nccl` is given: it listens on a port of this host then.
+Nothing is reported, updated or looked up. `tests/cli/test_no_network.py` runs the commands under strace and fails on
+every connection, and on every packet that is sent.
 """
 
 
