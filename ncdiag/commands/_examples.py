@@ -7,7 +7,7 @@ from typing import Any
 SHORT = {
     "check": "Judge this host.",
     "collect": "Pack what 'check' would read into one archive.",
-    "completion": "Print a completion script for bash, zsh or fish.",
+    "completion": "Print or install a completion script for bash, zsh or fish.",
     "diff": "Show what differs between two runs, hosts or bundles.",
     "explain": "Explain a rule, a line of a log, a variable, a code or a word.",
     "facts": "Print what was understood, as JSON; nothing is judged.",
@@ -32,6 +32,7 @@ _EXAMPLES = {
         "ssh node7 python3 - < look.py > node7.tar.gz",
     ),
     "completion": (
+        "ncdiag completion bash --install     # for new shells",
         'eval "$(ncdiag completion bash)"     # in ~/.bashrc',
         'eval "$(ncdiag completion zsh)"      # in ~/.zshrc, after compinit',
         "ncdiag completion fish | source      # in ~/.config/fish/config.fish",
