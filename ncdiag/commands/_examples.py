@@ -8,6 +8,7 @@ SHORT = {
     "check": "Judge this host.",
     "collect": "Pack what 'check' would read into one archive.",
     "completion": "Print or install a completion script for bash, zsh or fish.",
+    "demo": "Diagnose three faults that are shipped.",
     "diff": "Show what differs between two runs, hosts or bundles.",
     "explain": "Explain a rule, a line of a log, a variable, a code or a word.",
     "facts": "Print what was understood, as JSON; nothing is judged.",
@@ -37,6 +38,7 @@ _EXAMPLES = {
         'eval "$(ncdiag completion zsh)"      # in ~/.zshrc, after compinit',
         "ncdiag completion fish | source      # in ~/.config/fish/config.fish",
     ),
+    "demo": ("ncdiag demo", "ncdiag demo | less"),
     "diff": ("ncdiag diff good.log bad.log", "ncdiag diff monday.tar.gz today.tar.gz --format markdown"),
     "explain": (
         "ncdiag explain NCCL_IB_GID_INDEX --nccl 2.21.5",
