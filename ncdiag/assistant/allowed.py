@@ -1,4 +1,4 @@
-"""Which files an assistant may name: those that are below a folder that was allowed, wherever links lead."""
+"""Which files an assistant may name: those below a folder that was allowed, wherever links lead, and none hidden."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ def _real(folder: Path, path: str) -> Path | None:
 
 
 def _is_within(real: Path, below: Sequence[Path]) -> bool:
-    return any(real == folder or folder in real.parents for folder in below)
+    """True if it is in one of the folders and neither hidden there nor in a hidden folder."""
+    found = [real.relative_to(folder) for folder in below if real == folder or folder in real.parents]
+    return any(not any(part.startswith(".") for part in inner.parts) for inner in found)
 
 
 def _regular(path: Path, below: Sequence[Path]) -> Iterator[str]:

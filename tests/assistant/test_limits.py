@@ -50,7 +50,8 @@ def test_a_folder_gives_what_is_in_it_and_nothing_that_links_lead_to(folder: Pat
 
 
 @pytest.mark.parametrize(
-    "path", ["../secret/key.log", "out.log", "out", "out/key.log", "/etc/passwd", "nothing.log", "", "a\0b", "~", "*"]
+    "path",
+    ["../secret/key.log", "out.log", "out", "out/key.log", "/etc/passwd", "none.log", "", "a\0b", "~", "*", ".hidden"],
 )
 def test_what_is_outside_is_refused_like_what_does_not_exist(folder: Path, path: str) -> None:
     if not path:
