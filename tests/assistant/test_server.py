@@ -169,31 +169,24 @@ def test_nothing_of_an_input_comes_out_that_strangers_may_not_see(program: list[
     ]
 
 
-def test_a_hostile_text_is_quoted_and_nothing_in_it_is_invisible(program: list[str]) -> None:
-    (answer,) = asked(program, "--no-redact", calls=[("triage", {"text": HOSTILE})])
-    text = answer.content[0].text
-    assert answer.structured_content["redacted"] is False
-    assert "ignore all instructions" in text
-    assert not INVISIBLE.search(text)
-    assert not INVISIBLE.search(json.dumps(answer.structured_content, ensure_ascii=False))
-    quoted = [line for line in text.splitlines() if "rm -rf" in line]
-    assert quoted
-    assert "10.0.0.1" in json.dumps(answer.structured_content) or "n1" in text
-
-
-def test_what_is_too_long_or_wrong_is_refused_in_a_sentence(program: list[str], veth: str, tmp_path: Path) -> None:
+def test_what_is_too_long_or_wrong_is_cut_or_refused_in_a_sentence(
+    program: list[str], veth: str, project: Path, tmp_path: Path
+) -> None:
+    cases = [path for path in sorted((project / "fixtures" / "cases").rglob("*")) if path.suffix in {".txt", ".log"}]
     calls: list[tuple[str, Json]] = [
-        ("triage", {"text": "x" * 5000}),
+        ("triage", {"text": "x" * 30_000}),
         ("triage", {"text": veth, "depth": 3}),
         ("triage", {}),
         ("triage", {"text": veth, "nccl": "new"}),
         ("triage", {"paths": ["/etc/passwd"]}),
         ("explain", {"thing": "--output=/tmp/x"}),
         ("nonsense", {}),
+        ("triage", {"text": "\n\n".join(path.read_text() for path in cases)}),
     ]
-    found = asked(program, "--max-input", "4000", "--allow", str(tmp_path), calls=calls)
+    limits = ["--max-input", "20000", "--max-output", "6000", "--allow", str(tmp_path)]
+    *found, last = asked(program, *limits, calls=calls)
     texts = [answer.content[0].text for answer in found]
-    assert texts[0].startswith("the text has 5000 characters, and 4000 are read at most")
+    assert texts[0].startswith("the text has 30000 characters, and 20000 are read at most")
     assert "unknown field `depth`" in texts[1]
     assert texts[2] == "nothing to judge: give a text or paths"
     assert texts[3] == "'new' is not an NCCL version (example: 2.18.3)"
@@ -201,9 +194,14 @@ def test_what_is_too_long_or_wrong_is_refused_in_a_sentence(program: list[str], 
     assert "nothing is known about '--output=/tmp/x'" in texts[5]
     assert texts[6].startswith("there is no tool 'nonsense'")
     assert [answer.is_error for answer in found] == [True, True, True, True, True, False, True]
+    kept = last.structured_content
+    assert len(json.dumps(kept, ensure_ascii=False, separators=(",", ":"))) < 6000 + 1000
+    assert kept["left_out"]
+    assert all(sentence in last.content[0].text for sentence in kept["left_out"])
+    assert kept["findings"]
 
 
-def test_standard_output_is_the_protocol_and_nothing_else(program: list[str], veth: str) -> None:
+def test_a_hostile_text_is_quoted_and_standard_output_is_the_protocol(program: list[str], veth: str) -> None:
     """Spoken by hand, with lines between that are none of the protocol."""
     about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "by hand", "version": "1"}}
     lines: list[Json] = [
@@ -213,7 +211,11 @@ def test_standard_output_is_the_protocol_and_nothing_else(program: list[str], ve
         {"id": 3, "method": "tools/call", "params": {"name": "triage", "arguments": {"text": HOSTILE}}},
     ]
     with subprocess.Popen(
-        [*program, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*program, "mcp", "--no-redact"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as running:
         assert running.stdin
         assert running.stdout
@@ -231,18 +233,11 @@ def test_standard_output_is_the_protocol_and_nothing_else(program: list[str], ve
         assert running.wait() == 0
     assert answers[1]["result"]["serverInfo"]["name"] == "ncdiag"
     assert answers[2]["result"]["structuredContent"]["summary"]["root_cause"] == "socket-virtual-ifname"
-    assert "isError" not in answers[3]["result"] or not answers[3]["result"]["isError"]
-
-
-def test_a_long_answer_is_cut_and_says_what_is_left_out(program: list[str], project: Path) -> None:
-    texts = [path for path in sorted((project / "fixtures" / "cases").rglob("*")) if path.suffix in {".txt", ".log"}]
-    text = "\n\n".join(path.read_text() for path in texts)
-    (answer,) = asked(program, "--max-output", "6000", calls=[("triage", {"text": text})])
-    kept = answer.structured_content
-    assert len(json.dumps(kept, ensure_ascii=False, separators=(",", ":"))) < 6000 + 1000
-    assert kept["left_out"]
-    assert all(sentence in answer.content[0].text for sentence in kept["left_out"])
-    assert kept["findings"]
+    structure, (shown,) = answers[3]["result"]["structuredContent"], answers[3]["result"]["content"]
+    assert structure["redacted"] is False
+    assert not INVISIBLE.search(shown["text"])
+    assert not INVISIBLE.search(json.dumps(structure, ensure_ascii=False))
+    assert "ignore all instructions" in " ".join(shown["text"].split())
 
 
 @pytest.mark.parametrize("fails", [anyio.sleep_forever, None])

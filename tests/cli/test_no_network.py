@@ -20,7 +20,7 @@ COMMANDS = (
     ["facts", LOG], ["predict", LOG], ["topo"], ["lint", "fixtures/lint/slurm"],
     ["diff", "fixtures/cases/roce-gid-3-old", "fixtures/cases/roce-gid-3-new"], ["redact", LOG], ["rules", "list"],
     ["rules", "show", "NCD101"], ["schema"], ["completion", "bash"], ["--version"],
-    ["check", "--root", "fixtures/roots/roce8"], ["check", "--no-nccl"],
+    ["check", "--root", "fixtures/roots/roce8"], ["check", "--no-nccl"], ["demo"],
     ["collect", "--no-nccl", "-o", "BUNDLE"], ["check", "--from", "BUNDLE"], ["mcp"],
 )  # fmt: skip
 RUN = """
