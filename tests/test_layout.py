@@ -52,6 +52,7 @@ ALLOWED = {
     "report": KNOWLEDGE | {"catalogue", "engine", "fixes", "differential", "looks"},
     "looks": KNOWLEDGE | {"engine", "report"},
     "comparing": KNOWLEDGE | {"engine", "report"},
+    "assistant": {"cli", "errors", "report"},
     "redact": READING | {"machine", "report"},
     "lint": READING | {"catalogue", "engine", "fixes", "report", "diagnose"},
     "diagnose": READING | {"catalogue", "comparing", "differential", "engine", "fixes", "looks", "report"},

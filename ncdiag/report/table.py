@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from ncdiag.looks.book import book, launch_book
 from ncdiag.report.model import Look, Report, Status
 
-STYLES: dict[Status, str] = {"PASS": "green", "WARN": "bold yellow", "FAIL": "bold red", "SKIP": "dim"}
+STYLES: dict[Status, str] = {"PASS": "green", "WARN": "yellow", "FAIL": "bold red", "SKIP": "dim"}
 SEEN_LIMIT = 160
 """Characters of a value that are shown."""
 VALUES = 3
