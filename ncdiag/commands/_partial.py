@@ -28,9 +28,9 @@ def write_partial(items: Callable[[], Iterable[Item]], options: Options, *, wrap
     with interruptible(quiet=options.quiet) as stop, showing(quiet=options.quiet) as progress:
         case = read_all(told(items(), quiet=options.quiet), progress=progress, stop=stop)
     if wrapped:
-        write("".join(lines(b"".join(partial.written(case)), own_name())), options.output)
+        write("".join(lines(b"".join(partial.written(case, own_name())), own_name())), options.output)
     else:
-        pour(partial.written(case), options.output)
+        pour(partial.written(case, own_name()), options.output)
     if stop.happened:
         return INTERRUPTED
     return 0 if case.looks or any(reading.observations for reading in case.readings) else NOTHING_UNDERSTOOD

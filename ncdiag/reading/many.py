@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ncdiag.reading.case import Case
-from ncdiag.reading.model import Item, Look, Reading
+from ncdiag.reading.model import Item, Look, Reading, told_apart
 from ncdiag.reading.one import read_source
 from ncdiag.reading.stop import Stop, Stoppable
 from ncdiag.sources.files import File
@@ -43,7 +43,8 @@ def read_all(
             texts.append(read_source(Stoppable(item, stop)))
         else:
             looks.append(item)
-    read = tuple(_read(texts, progress, stop, processors_at_hand() if processes is None else processes, worthwhile))
+    processes = processors_at_hand() if processes is None else processes
+    read = tuple(_read(told_apart(texts), progress, stop, processes, worthwhile))
     alone = len(looks) == 1 and not texts
     return Case(read, tuple(looks), tuple(reading for look in looks for reading in look.readings(alone=alone)))
 

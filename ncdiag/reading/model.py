@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeVar
 
 import msgspec
 
 from ncdiag.facts.observe import Observation
 from ncdiag.sources.model import Text, Unreadable
 from ncdiag.spans import Span
+
+T = TypeVar("T")
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -25,7 +28,7 @@ class Reading(msgspec.Struct, frozen=True):
     """What one source gave. ``unread`` are the first of the lines that nobody understood.
 
     ``faults``: sections that a fault of ncdiag left unread. ``written``: all lines of a paste, for the signs that look
-    for words; of a long source none.
+    for words; of a long source none. ``read_on``: the host on which it was read, of what was read elsewhere.
     """
 
     source: str
@@ -37,6 +40,33 @@ class Reading(msgspec.Struct, frozen=True):
     unread: tuple[Span, ...] = ()
     faults: tuple[str, ...] = ()
     written: tuple[Span, ...] = ()
+    read_on: str = ""
+
+    def renamed(self, name: str) -> Reading:
+        """The same reading of a source of another name."""
+
+        def under(span: Span) -> Span:
+            return Span(name, span.line, span.text) if span.source == self.source else span
+
+        replace = msgspec.structs.replace
+        observations = tuple(replace(found, span=under(found.span)) for found in self.observations)
+        unread, written = tuple(map(under, self.unread)), tuple(map(under, self.written))
+        return replace(self, source=name, observations=observations, unread=unread, written=written)
+
+
+def told_apart(texts: Iterable[T | Reading]) -> list[T | Reading]:
+    """The texts, and in the names of those of one name that were read on several hosts the host (``n1:/var/log/a``)."""
+    held, places = list(texts), defaultdict[str, set[str]](set)
+    for text in held:
+        if isinstance(text, Reading):
+            places[text.source].add(text.read_on)
+
+    def apart(text: T | Reading) -> T | Reading:
+        if not isinstance(text, Reading) or not text.read_on or len(places[text.source]) == 1:
+            return text
+        return text.renamed(f"{text.read_on}:{text.source}")
+
+    return list(map(apart, held))
 
 
 class Look(Protocol):

@@ -100,10 +100,12 @@ class _Entry(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
 Part = Reading | Unreadable | Elsewhere
 
 
-def written(case: Case) -> Iterator[bytes]:
-    """The lines of a case, each with its line end."""
+def written(case: Case, host: str = "") -> Iterator[bytes]:
+    """The lines of a case, each with its line end; ``host`` is where those of its texts were read that are of here."""
     yield _encoded(Head(FORMAT, __version__))
     for text in case.texts:
+        if isinstance(text, Reading):
+            text = msgspec.structs.replace(text, read_on=text.read_on or host)  # noqa: PLW2901  (the same text)
         yield _encoded(_Entry(text=text) if isinstance(text, Reading) else _Entry(unreadable=text))
     for look in case.looks:
         yield _encoded(_Entry(machine=_elsewhere(look)))

@@ -17,7 +17,7 @@ from ncdiag.comparing.groups import Compared, compare
 from ncdiag.comparing.readers import READERS
 from ncdiag.comparing.values import of_hosts
 from ncdiag.diagnose import DEFAULTS, diagnose, view_of
-from ncdiag.facts.model import Host, Job
+from ncdiag.facts.model import Host, Job, Limit
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.view import View
 from ncdiag.reading.job import job_of
@@ -227,3 +227,11 @@ def test_a_host_without_device_files_is_told() -> None:
     blind = msgspec.structs.replace(first, fields={**first.fields, "infiniband_devices": []})
     one = only(compared([Node(1), Node(2)], blind, *rest))
     assert (one.what, one.odd) == ("device files of the RDMA devices", ("missing",))
+
+
+def test_a_host_is_in_one_group_of_a_thing() -> None:
+    """Two limits of one name are one value of their host, which would else be on both sides."""
+    small, large = (Limit(host="n1", name="memlock", soft=soft) for soft in (65536, 131072))
+    hosts = Host(name="n1", limits=(small, large)), Host(name="n2", limits=(large,))
+    found = {subject.name: groups for subject, groups in of_hosts(View(Job(hosts=hosts))).items()}
+    assert found["memlock"] == {"131072, 65536": ["n1"], "131072": ["n2"]}

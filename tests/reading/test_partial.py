@@ -87,6 +87,25 @@ def test_a_machine_is_judged_elsewhere_as_beside_others_here(tmp_path: Path) -> 
     assert read_all(there).job() == read_all(here).job()
 
 
+def test_files_of_one_name_on_several_hosts_are_told_apart() -> None:
+    """Each host has its own /var/log/nccl.log; what is cited of them names the host, however often they are joined."""
+    log = CASES[-1] / "nccl.log"
+    readings = [read_source(TextSource.of_bytes("/var/log/nccl.log", log.read_bytes())) for _ in "ab"]
+    parts = [
+        part for host, reading in zip(("n1", "n2"), readings, strict=True)
+        for part in back(b"".join(partial.written(Case((reading,)), host)))
+    ]  # fmt: skip
+    again = back(b"".join(partial.written(read_all(parts), "n3")))
+    for found in (parts, again):
+        case = read_all(found)
+        names = ["n1:/var/log/nccl.log", "n2:/var/log/nccl.log"]
+        assert [reading.source for reading in case.readings] == names
+        cited = [{seen.span.source for seen in reading.observations} for reading in case.readings]
+        assert cited == [{name} for name in names]
+    alone = read_all(back(b"".join(partial.written(Case((readings[0],)), "n1"))))
+    assert [reading.source for reading in alone.readings] == ["/var/log/nccl.log"]
+
+
 def test_a_damaged_line_costs_itself_alone() -> None:
     readings = [read(path) for path in LOGS[:3]]
     head, *texts = lines(*readings).splitlines(keepends=True)
