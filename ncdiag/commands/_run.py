@@ -105,12 +105,15 @@ class Runner:
         """Begin a diagnosis of a job that hangs. A terminal may wait for a person, unless NCCL is at work."""
         if self._fault or (self._is_default and self._session.outputs.has_terminal and not self._session.is_nccl_seen):
             return
-        if self._progress.is_stuck():
+        if not self._diagnoses.is_running and self._progress.is_stuck():
             self._diagnoses.begin(lambda: self._session.items(self._environment, ask=True))
 
     def _take(self, answer: Answer | None) -> None:
-        """Show the diagnosis of a job that hangs, unless it is the last one again, and end the job if it is to be."""
-        if answer is None:
+        """Show the diagnosis of a job that hangs, unless it is the last one again, and end the job if it is to be.
+
+        A job that has printed again meanwhile does not hang: its next silence is judged anew.
+        """
+        if answer is None or not self._progress.is_told:
             return
         told = "" if answer.is_understood else "; nothing that was read says why"
         hint = "it goes on" if self._grace is None else "it is ended"

@@ -108,7 +108,7 @@ class Watcher:
         if self._first_told and settled and self._diagnoses.is_due:
             self._first_told = 0.0
             self._diagnoses.begin(self._items)
-        if self._progress.is_stuck():
+        if not self._diagnoses.is_running and self._progress.is_stuck():
             if not self._quiet:
                 say(f"nothing was added for {self._progress.silent_for:.0f} s")
             self._is_silent = True

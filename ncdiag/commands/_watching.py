@@ -86,6 +86,11 @@ class Diagnoses:
         """May a further one be begun?"""
         return self._running is None and time.monotonic() >= self._next
 
+    @property
+    def is_running(self) -> bool:
+        """Is one under way?"""
+        return self._running is not None
+
     def done(self, *, wait: bool = False) -> Answer | None:
         """The diagnosis that was begun, once it is made; one that failed says nothing."""
         if self._running is None:

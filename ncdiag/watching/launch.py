@@ -11,7 +11,7 @@ torchrun, accelerate  Workers are child processes; other hosts are started by ot
 deepspeed             Other hosts are given what ~/.deepspeed_env names and what begins with one of EXPORT_ENVS
                       (launcher/runner.py): NCCL is among these in some releases only.
 horovodrun            All that can be exported (horovod/runner/mpi_run.py).
-containers, ssh, sudo Start from an environment of their own.
+docker run, ssh, sudo Start from an environment of their own (sudo -E does not; nor do Apptainer and Singularity).
 ===================== ================================================================================================
 """
 
@@ -35,7 +35,7 @@ _PREFIXES = frozenset({
     "catchsegv", "strace", "ltrace", "xvfb-run", "nsys", "ncu",
 })  # fmt: skip
 """Programs that start another one, which inherits their environment."""
-_LEAVING = frozenset({"ssh", "sudo", "su", "doas", "chroot", "unshare", "singularity", "apptainer", "enroot"})
+_LEAVING = frozenset({"ssh", "rsh", "pdsh", "sudo", "doas"})
 _EXEC = frozenset({"kubectl", "docker", "podman", "nerdctl", "crictl"})
 _ARGUMENT = re.compile(r"-.*|[A-Za-z_]\w*=.*|[\d,.:x-]+[smhdk]?|profile|(?:KILL|TERM|INT|HUP)", re.DOTALL)
 """A word that belongs to such a program rather than being what it starts."""
@@ -82,7 +82,7 @@ def plan(argv: Sequence[str], names: Sequence[str], environment: Mapping[str, st
         notes.append(f"{left} starts from an environment of its own: give it {_list(names)}, or run ncdiag inside")
     return Plan(
         tuple(made), tuple(notes),
-        elsewhere=bool(left) or any(_is_elsewhere(step, environment) for step in steps),
+        elsewhere=any(_is_elsewhere(step, environment) for step in steps),
         queues=any(step.name == "sbatch" for step in steps), programs=tuple(step.name for step in steps),
     )  # fmt: skip
 
@@ -115,7 +115,7 @@ def _left(argv: Sequence[str], steps: Sequence[_Step]) -> str:
             return step.name
     if not steps and argv:
         word = next((word for word in argv if _base(word) not in _PREFIXES and not _ARGUMENT.fullmatch(word)), "")
-        if _base(word) in _LEAVING or (_base(word) in _EXEC and "exec" in argv[:4]):
+        if (_base(word) in _LEAVING and "-E" not in argv) or (_base(word) in _EXEC and "exec" in argv[:4]):
             return f"{_base(word)}{' exec' if _base(word) in _EXEC else ''}"
     return ""
 

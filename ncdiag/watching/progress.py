@@ -23,6 +23,11 @@ class Progress:
         """Seconds since something came."""
         return self._clock() - self._since
 
+    @property
+    def is_told(self) -> bool:
+        """Was the silence told, and does it still last?"""
+        return self._told
+
     def is_stuck(self) -> bool:
         """True once for each silence that is too long."""
         if self._told or self._limit is None or self.silent_for < self._limit:

@@ -175,5 +175,6 @@ def test_silence_is_told_once_until_something_comes() -> None:
             progress.seen()
         if progress.is_stuck():
             told.append(second)
+        assert progress.is_told == (10 <= second < 25 or second >= 35)
     assert told == [10, 35]
     assert not Progress(0, lambda: 1e9).is_stuck()

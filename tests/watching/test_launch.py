@@ -19,6 +19,8 @@ UNTOUCHED = [
     "srun --export=ALL,A=1 python train.py",
     "accelerate launch --num_machines 2 train.py",
     "horovodrun -np 4 -H a:2,b:2 python train.py",
+    "sudo -E torchrun train.py",
+    "apptainer exec --nv image.sif torchrun train.py",
     "env A=1 timeout -k 5 10m torchrun train.py",
 ]
 TOLD = {
