@@ -24,6 +24,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_past
 from ncdiag.fixes.values import Values
 from ncdiag.formats.mentions import is_mention
+from ncdiag.language import ENGLISH, speaking
 from ncdiag.nccl import environment
 from ncdiag.reading.case import Case
 from ncdiag.reading.many import Progress, read_all
@@ -48,6 +49,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     ``answers``: what was answered to the questions that tell suspects apart, by the key of each question. ``left_out``
     are phrases for the report on what is ignored by a standing order, ``expired`` sentences on those that hold no more.
     ``table``: tell every look at the machines, and compare them. ``baseline``: a state to compare with.
+    ``language``: of the texts of the report (`ncdiag.language.LANGUAGES`).
     """
 
     select: tuple[str, ...] = ()
@@ -59,6 +61,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     table: bool = False
     expired: tuple[str, ...] = ()
     baseline: Baseline | None = None
+    language: str = ENGLISH
 
 
 DEFAULTS = Options()
@@ -71,8 +74,8 @@ def diagnose(
 
     What could not be read becomes a note. Raises UsageError for options that name no rule or no NCCL release.
     """
-    rules = selected(catalogue.rules(options.rules), options)
-    return judged(read_all(items, progress=progress, stop=stop), rules, options)[1]
+    with speaking(options.language):
+        return judged(read_all(items, progress=progress, stop=stop), rules_for(options), options)[1]
 
 
 def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, model.Report]:
@@ -118,7 +121,7 @@ def difference(before: tuple[str, Case], after: tuple[str, Case], options: Optio
     """What differs between two inputs, each with its name; both are judged."""
     from ncdiag.comparing import beside
 
-    rules = selected(catalogue.rules(options.rules), options)
+    rules = rules_for(options)
     (old, was), (new, now) = (judged(case, rules, options) for _, case in (before, after))
     return beside.difference(beside.Judged(before[0], old, was), beside.Judged(after[0], new, now))
 
@@ -192,6 +195,11 @@ def view_of(job: Job, nccl: str | None = None) -> View:
             ranks = tuple(msgspec.structs.replace(r, nccl_version=version) for r in job.ranks)
             job = msgspec.structs.replace(job, hosts=hosts, ranks=ranks)
     return View(job, environment.resolve_fields)
+
+
+def rules_for(options: Options) -> tuple[Rule, ...]:
+    """The rules that the options select, with their texts in the language of the answer."""
+    return catalogue.localised(selected(catalogue.rules(options.rules), options), options.language, options.rules)
 
 
 def selected(rules: Iterable[Rule], options: Options) -> tuple[Rule, ...]:

@@ -15,6 +15,7 @@ from ncdiag.commands._output import say, write
 from ncdiag.commands._progress import showing
 from ncdiag.errors import FOUND, INTERNAL, INTERRUPTED, NOTHING_UNDERSTOOD
 from ncdiag.grades import SEVERITIES, Severity
+from ncdiag.language import speak
 from ncdiag.reading.model import Item
 from ncdiag.reading.stop import Stop
 from ncdiag.report.model import Report
@@ -63,6 +64,7 @@ def answer(find: Callable[[Stop], Report], options: Options) -> int:
     from ncdiag.report import FOR_PEOPLE, renderer
 
     answers_in = options.answers_in
+    speak(options.language)
     render = renderer(answers_in)
     if answers_in == "nagios" and options.exit_style is ExitStyle.ncdiag:
         from ncdiag.errors import UsageError

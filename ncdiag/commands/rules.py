@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ncdiag.commands._options import application, packs
+from ncdiag.commands._options import Lang, Language, application, language_of, packs
 from ncdiag.commands._output import for_people, write
 from ncdiag.report.sanitize import clean
 
@@ -25,12 +25,15 @@ Folders = Annotated[list[Path] | None, typer.Option("--rules", metavar="DIR", he
 def list_rules(
     rules: Folders = None,
     format_: Annotated[Literal["text", "json"], typer.Option("--format", help="How to answer.")] = "text",
+    lang: Lang = None,
 ) -> int:
     """Print the table of rules."""
     from ncdiag import catalogue
     from ncdiag.explaining import rule_text
 
-    book = catalogue.rules(packs(rules))
+    folders = packs(rules)
+    language = language_of(lang or (None if format_ == "text" else Language.en))
+    book = catalogue.localised(catalogue.rules(folders), language, folders)
     if format_ == "json":
         import json
 
@@ -47,12 +50,16 @@ def list_rules(
 
 
 @app.command(help="Show one rule. What it looks for, why, when it may be wrong, what to do.")
-def show(rule: Annotated[str, typer.Argument(metavar="RULE")], rules: Folders = None) -> int:
+def show(rule: Annotated[str, typer.Argument(metavar="RULE")], rules: Folders = None, lang: Lang = None) -> int:
     """Print the page of a rule."""
     from ncdiag import catalogue
     from ncdiag.explaining import rule_text
+    from ncdiag.language import speak
 
-    for_people(rule_text.page(rule_text.find(rule, catalogue.rules(packs(rules)))), None)
+    folders = packs(rules)
+    speak(language := language_of(lang))
+    found = rule_text.find(rule, catalogue.rules(folders))
+    for_people(rule_text.page(*catalogue.localised([found], language, folders)), None)
     return 0
 
 
