@@ -31,6 +31,7 @@ from ncdiag.reading.many import Progress, read_all
 from ncdiag.reading.model import Item, Look, Reading
 from ncdiag.reading.stop import Stop
 from ncdiag.report import build, model
+from ncdiag.report.localised import localised
 from ncdiag.report.next_steps import next_steps
 from ncdiag.sources.files import TextSource
 from ncdiag.sources.model import Unreadable
@@ -75,7 +76,7 @@ def diagnose(
     What could not be read becomes a note. Raises UsageError for options that name no rule or no NCCL release.
     """
     with speaking(options.language):
-        return judged(read_all(items, progress=progress, stop=stop), rules_for(options), options)[1]
+        return localised(judged(read_all(items, progress=progress, stop=stop), rules_for(options), options)[1])
 
 
 def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, model.Report]:
