@@ -58,18 +58,17 @@ def for_terminal(text: str) -> str:
 
 def fitted(text: str, columns: int) -> str:
     """The text with lines of at most so many columns; what a line goes on with is indented by four more than it."""
-    import textwrap
+    from ncdiag.language import cells
 
     lines: list[str] = []
     for line in text.split("\n"):
         blanks = line[: len(line) - len(line.lstrip())]
-        if len(line) <= columns or len(blanks) + _LEAST > columns:
+        if cells.width(line) <= columns or len(blanks) + _LEAST > columns:
             lines.append(line)
         else:
-            lines += textwrap.wrap(
-                line.strip(), columns, initial_indent=blanks, subsequent_indent=f"{blanks}    ",
-                break_long_words=False, break_on_hyphens=False,
-            )  # fmt: skip
+            lines += cells.wrap(
+                line.strip(), columns, blanks, f"{blanks}    ", break_long_words=False, break_on_hyphens=False
+            )
     return "\n".join(lines)
 
 

@@ -154,18 +154,17 @@ def _rule_fields(rule: Rule) -> dict[str, Any]:
 
 def _text(answer: Answer) -> str:
     """An answer for people."""
-    import textwrap
-
     from ncdiag.explaining.columns import width
+    from ncdiag.language import cells, phrase, say
 
-    lines = [f"{answer.name} ({answer.kind})"]
-    lines += textwrap.wrap(answer.meaning, width(), initial_indent="  ", subsequent_indent="  ")
+    lines = [say("{text} ({note})", text=answer.name, note=say(answer.kind))]
+    lines += cells.wrap(phrase(answer.meaning), width(), "  ", "  ")
     for name, value in answer.details.items():
         if isinstance(value, dict):
             lines += [f"  {key} = {held}" for key, held in value.items()]
             continue
-        shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        lines += textwrap.wrap(f"{name}: {shown}", width(), initial_indent="  ", subsequent_indent="    ")
+        shown = say(", ").join(map(str, value)) if isinstance(value, list) else phrase(str(value))
+        lines += cells.wrap(say("{label}: {text}", label=say(name), text=shown), width(), "  ", "    ")
     return "\n".join(lines) + "\n"
 
 

@@ -58,15 +58,27 @@ def say(template: str, **values: object) -> str:
     """The template in the language of the answer, with its holes (``{name}``) filled."""
     table = _TABLE.get()
     if table is not None:
-        template = table.exact.get(template, template)
+        return table.say(template, values)
     return template.format(**values) if values else template
+
+
+def lead_in(text: str) -> str:
+    """What is in front of a text: ``Fix: ``."""
+    return say(text) + say(": ")
 
 
 def counted(number: int, noun: str) -> str:
     """``1 line``, ``2 lines``; a language has one template for ``{n} line``."""
     table = _TABLE.get()
-    found = table.exact.get(f"{{n}} {noun}") if table is not None else None
-    return found.format(n=number) if found is not None else f"{number} {noun}{'' if number == 1 else 's'}"
+    if table is not None and (template := f"{{n}} {noun}") in table.exact:
+        return table.say(template, {"n": number})
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def tidy(text: str) -> str:
+    """A text whose holes were filled, with the blanks that the language of the answer wants around their values."""
+    table = _TABLE.get()
+    return text if table is None else table.tidy(text)
 
 
 def phrase(text: str) -> str:

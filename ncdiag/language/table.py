@@ -7,7 +7,7 @@ answer is not in English.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -23,9 +23,15 @@ _FITS: dict[str, re.Pattern[str]] = {
     **dict.fromkeys(("name", "host", "hosts", "rank", "ranks"), re.compile(r"[^\s;]+")),
 }
 """What may be in a hole of that name: a number, a name; anything in others."""
+SENTENCES = "report.toml"
+"""The file of the templates that the program names itself: they are looked for in no text."""
 _DEPTH = 4
 """Phrases within phrases."""
 _HOLE = re.compile(r"\{(\w*)\}")
+_WIDE = r"[\u3400-\u9fff]"
+_MARK = r"[\u3001\u3002\uff01-\uff1f\u201c\u201d]"
+_TIGHT = re.compile(rf"(?<={_WIDE})(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?={_WIDE})")
+_LOOSE = re.compile(rf"(?<={_WIDE}) (?={_WIDE})| (?=[\uff01-\uff1f])|(?<={_MARK}) ")
 _GLUE = (("; ", "；"), (", ", "、"), (" and ", "和"), (" or ", "或"))
 """What joins phrases, and its translation."""
 
@@ -61,6 +67,18 @@ class Table(msgspec.Struct, frozen=True):
     exact: dict[str, str]
     patterns: tuple[Pattern, ...]
 
+    def say(self, template: str, values: Mapping[str, object]) -> str:
+        """What is said for a template, with its holes filled."""
+        said = self.exact.get(template, template)
+        return self.tidy(said.format(**values)) if values else said
+
+    @staticmethod
+    def tidy(text: str) -> str:
+        """One blank between a Chinese character and a Latin letter or digit, none between two Chinese ones."""
+        if text.isascii():
+            return text
+        return _TIGHT.sub(" ", _LOOSE.sub("", text))
+
     def phrase(self, text: str, depth: int = _DEPTH) -> str:
         """What is said for a text; the text itself where nothing fits."""
         if " " not in text or len(text) > LIMIT:
@@ -72,7 +90,8 @@ class Table(msgspec.Struct, frozen=True):
         for pattern in self.patterns:
             values = pattern.match(text)
             if values is not None:
-                return pattern.said.format(**{name: self.phrase(held, depth - 1) for name, held in values.items()})
+                held = {name: self.phrase(value, depth - 1) for name, value in values.items()}
+                return self.tidy(pattern.said.format(**held))
         return self._joined(text, depth)
 
     def _joined(self, text: str, depth: int) -> str:
@@ -99,13 +118,14 @@ def load(code: str) -> Table:
 
 def build(code: str) -> Table:
     """Read the files of a language; DefinitionError for an entry that is in two of them or whose holes differ."""
-    exact = dict(entries(code))
-    patterns = [_pattern(template, said) for template, said in exact.items() if "{" in template]
+    found = list(entries(code))
+    exact = {template: said for template, said, _ in found}
+    patterns = [_pattern(template, said) for template, said, name in found if "{" in template and name != SENTENCES]
     return Table(exact, tuple(sorted(patterns, key=lambda pattern: -sum(map(len, pattern.literals)))))
 
 
-def entries(code: str) -> Iterator[tuple[str, str]]:
-    """Every template and what is said for it."""
+def entries(code: str) -> Iterator[tuple[str, str, str]]:
+    """Every template, what is said for it, and the name of its file."""
     from ncdiag import toml
 
     seen = set[str]()
@@ -115,7 +135,7 @@ def entries(code: str) -> Iterator[tuple[str, str]]:
                 reason = f"{template!r} occurs twice, or its holes differ from those of {said!r}"
                 raise DefinitionError(reason, file=str(path), text=template)
             seen.add(template)
-            yield template, said
+            yield template, said, path.name
 
 
 def holes(template: str) -> Sequence[str]:

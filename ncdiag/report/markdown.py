@@ -6,7 +6,7 @@ import re
 from itertools import groupby
 from operator import itemgetter
 
-from ncdiag.language import say
+from ncdiag.language import lead_in, say
 from ncdiag.report import digest
 from ncdiag.report.model import Finding, Report
 from ncdiag.report.sanitize import one_line
@@ -38,15 +38,15 @@ def render(report: Report, **_: object) -> str:
     if report.unknown:
         lines += [f"**{say('Could not be judged')}**", ""]
         lines += [f"- {inline(digest.ask(item))}" for item in report.unknown[: digest.SHOWN_ASKS]] + [""]
-    lines += [f"- {say('Read')}: {inline(line)}" for line in digest.was_read(report)]
-    lines += [f"- {say('Order expired')}: {inline(text)}" for text in report.expired]
-    lines += [f"- {say('ncdiag failed')}: {inline(digest.failed(fault))}" for fault in report.faults]
+    lines += [f"- {lead_in('Read')}{inline(line)}" for line in digest.was_read(report)]
+    lines += [f"- {lead_in('Order expired')}{inline(text)}" for text in report.expired]
+    lines += [f"- {lead_in('ncdiag failed')}{inline(digest.failed(fault))}" for fault in report.faults]
     differ = report.conflicts[: digest.SHOWN_ASKS]
-    lines += [f"- {say('Sources disagree')}: {inline(digest.disagreement(conflict))}" for conflict in differ]
+    lines += [f"- {lead_in('Sources disagree')}{inline(digest.disagreement(conflict))}" for conflict in differ]
     if report.ruled_out:
-        lines.append(f"- {say('Ruled out')}: {inline(digest.ruled_out(report))}")
+        lines.append(f"- {lead_in('Ruled out')}{inline(digest.ruled_out(report))}")
     if report.summary.not_looked_at:
-        lines.append(f"- {say('Not looked at')}: {inline(say('; ').join(report.summary.not_looked_at))}")
+        lines.append(f"- {lead_in('Not looked at')}{inline(say('; ').join(report.summary.not_looked_at))}")
     if digest.not_understood(report):
         lines.append(f"- {digest.not_understood(report)}")
     tool = report.tool
@@ -86,11 +86,11 @@ def _suspects(report: Report) -> list[str]:
     lines = [f"**{digest.suspects_title(report)}**", ""] if report.suspects else []
     for number, suspect in enumerate(report.suspects, 1):
         lines += [f"{number}. {inline(digest.suspected(suspect))}"]
-        lines += [f"   - {say('for')}: {inline(digest.with_place(sign))}" for sign in suspect.supporting]
-        lines += [f"   - {say('against')}: {inline(digest.with_place(sign))}" for sign in suspect.against]
-        lines += [f"   - {say('open')}: {inline(text)}" for text in suspect.open]
-        lines += [f"   - {say('decide')}: {inline(digest.question(asked))}" for asked in suspect.decide[:1]]
-        lines += [f"   - {say('fix')}: {inline(digest.fix_in_short(fix, suspected=True))}" for fix in suspect.fixes]
+        lines += [f"   - {lead_in('for')}{inline(digest.with_place(sign))}" for sign in suspect.supporting]
+        lines += [f"   - {lead_in('against')}{inline(digest.with_place(sign))}" for sign in suspect.against]
+        lines += [f"   - {lead_in('open')}{inline(text)}" for text in suspect.open]
+        lines += [f"   - {lead_in('decide')}{inline(digest.question(asked))}" for asked in suspect.decide[:1]]
+        lines += [f"   - {lead_in('fix')}{inline(digest.fix_in_short(fix, suspected=True))}" for fix in suspect.fixes]
     return [*lines, ""] if lines else []
 
 
@@ -103,23 +103,27 @@ def _finding(report: Report, finding: Finding) -> list[str]:
     lines.append("")
     if finding.evidence:
         lines += [
-            f"{say('Evidence')}:",
+            lead_in("Evidence").rstrip(),
             *_fenced([_evidence(item.source, item.line, item.text) for item in finding.evidence]),
         ]
         lines += [digest.more_evidence(finding, len(finding.evidence)), ""]
     fixes, not_offered = digest.remedies(report, finding)
     if len(fixes) < len(finding.fixes):
-        lines += [f"**{say('Fix')}**: {say('as above')}", ""]
+        lines += [f"**{say('Fix')}**{say(': ')}{say('as above')}", ""]
     for fix in fixes:
-        lines += [f"**{say('Fix')}**: {inline(digest.fix_title(fix))}", ""]
+        lines += [f"**{say('Fix')}**{say(': ')}{inline(digest.fix_title(fix))}", ""]
         for launcher, pasted in groupby(digest.paste_lines(fix), key=itemgetter(0)):
             lines += [f"{inline(launcher)}:", *_fenced([line for _, line in pasted])]
-        lines += [f"- {label}: {inline(text)}" for label, text in digest.fix_notes(fix)] + [""]
+        lines += [f"- {label}{say(': ')}{inline(text)}" for label, text in digest.fix_notes(fix)] + [""]
     for text in not_offered:
-        lines += [f"**{say('Would not help')}**: {inline(text)}", ""]
+        lines += [f"**{say('Would not help')}**{say(': ')}{inline(text)}", ""]
     explained = digest.consequences(report, finding)
     if explained:
-        lines += [f"{say('It explains')}:", *(f"- {inline(f'{item.name}: {item.title}')}" for item in explained), ""]
+        lines += [
+            lead_in("It explains").rstrip(),
+            *(f"- {inline(f'{item.name}: {item.title}')}" for item in explained),
+            "",
+        ]
     lines += [f"- {_reference(reference)}" for reference in finding.references]
     return [*lines, ""]
 

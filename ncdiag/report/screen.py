@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ncdiag.language import cells, counted, say
+from ncdiag.language import cells, counted, lead_in, say
 from ncdiag.report import digest
 from ncdiag.report.model import Evidence, Finding, Fix, NextStep, Report, Suspect
 from ncdiag.report.next_steps import leading, worth_showing
@@ -75,7 +75,7 @@ def _of_many(width: int, report: Report, most: int) -> Page:
     from ncdiag.report import compared, table
 
     page = Page(width)
-    page.line(table.counts(report), first=f"{say('Looked at')}: ")
+    page.line(table.counts(report), first=lead_in("Looked at"))
     compared.write_short(page, report, most)
     page.blank()
     return page
@@ -99,7 +99,7 @@ class _Layout:
             self._suspects()
         else:
             for note in self.report.findings[:NOTES]:
-                self._sentence(note.title, 2, first=f"  {say('Note')}: ", rest="    ")
+                self._sentence(note.title, 2, first="  " + lead_in("Note"), rest="    ")
         self._notes(lead)
         self._next()
 
@@ -139,11 +139,11 @@ class _Layout:
             self._fix(fixes[0], say("Fix") if lead.role == "cause" else say("Do"), suspected=lead.role != "cause")
         elif not_offered:
             self._blank()
-            self._sentence(not_offered[0], 2, first=f"{say('Would not help')}: ")
+            self._sentence(not_offered[0], 2, first=lead_in("Would not help"))
         if lead.role != "cause" and self.report.suspects:
             first = self.report.suspects[0]
             text = f"{first.title} [{say(first.likelihood)}: {first.name}, {first.code}]"
-            self._sentence(text, 2, first=f"{say('Suspected')}: ")
+            self._sentence(text, 2, first=lead_in("Suspected"))
 
     def _evidence(self, item: Evidence) -> None:
         self.page.line(digest.place(item), "dim", first="  ")
@@ -157,7 +157,7 @@ class _Layout:
         text = fix.text.removesuffix(".").removesuffix("。")
         for note in notes:
             text = say("{text} ({note})", text=text, note=note)
-        self._sentence(text, 1 if self.level >= self.SHORT_FIX else 3, first=f"{label}: ")
+        self._sentence(text, 1 if self.level >= self.SHORT_FIX else 3, first=f"{label}{say(': ')}")
         for line in _to_paste(fix):
             self.page.verbatim(line, "green", first="    ")
 
@@ -189,21 +189,21 @@ class _Layout:
             self._list([*dict.fromkeys(f.name for f in others)], say("Also found"))
         self._list(self.report.expired, say("Order expired"))
         for fault in self.report.faults[:1]:
-            self.page.line(digest.failed(fault), first=f"{say('NCDIAG FAILED')}: ")
-        read = f"{say('Read')}: "
+            self.page.line(digest.failed(fault), first=lead_in("NCDIAG FAILED"))
+        read = lead_in("Read")
         self.page.line(_read(self.report, self.page.width - cells.width(read)), first=read)
         self._list(
             [_NOTE.split(text, maxsplit=1)[0] for text in self.report.summary.not_looked_at], say("Not looked at")
         )
         references = lead.references if lead is not None and self.level < self.NO_NOTES else ()
-        see = f"{say('See')}: "
+        see = lead_in("See")
         fitting = next((each for each in references if len(each) + cells.width(see) <= self.page.width), None)
         if references:
             self.page.line(fitting or counted(len(references), "reference"), first=see)
 
     def _list(self, names: Sequence[str], label: str) -> None:
         """As many of the names as a line has room for, and how many more there are; nothing for none."""
-        comma, label, shown = say(", "), f"{label}: ", 0
+        comma, label, shown = say(", "), f"{label}{say(': ')}", 0
         room = self.page.width - cells.width(label) - cells.width(say("{names} and {n} more", names="", n=99))
         while shown < len(names) and cells.width(comma.join(names[: shown + 1])) <= room:
             shown += 1
@@ -214,7 +214,7 @@ class _Layout:
 
     def _next(self) -> None:
         self._blank()
-        short, label = self.level >= self.SHORT_NEXT, f"{say('Next')}: "
+        short, label = self.level >= self.SHORT_NEXT, lead_in("Next")
         blanks = " " * cells.width(label)
         steps = self.report.next_steps[: 2 if short else None]
         for number, step in enumerate(steps):

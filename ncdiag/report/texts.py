@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Fact
-from ncdiag.language import is_english, say
+from ncdiag.language import is_english, say, tidy
 from ncdiag.report import model
 from ncdiag.spans import Span
 
@@ -29,7 +29,7 @@ def spoken(text: str) -> str:
     for word, instead in _SPOKEN:
         text = text.replace(say(word), say(instead))
     if not is_english():
-        return text
+        return tidy(text)
     text = _SEVERAL_RANKS.sub(r"\1anks ", text)
     return text[:1].upper() + text[1:] if text.startswith(_BEGINNINGS) else text
 

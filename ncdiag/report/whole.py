@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from ncdiag.language import cells, say
+from ncdiag.language import cells, lead_in, say
 from ncdiag.report import digest
 from ncdiag.report.model import Finding, Report
 from ncdiag.report.page import COLOURS, Page
@@ -130,32 +130,32 @@ def _other(page: Page, report: Report, finding: Finding) -> None:
         )
     fixes, not_offered = digest.remedies(report, finding)
     if len(fixes) < len(finding.fixes):
-        page.put(say("as above"), first=f"    {say('Fix')}: ", lead="bold")
+        page.put(say("as above"), first="    " + lead_in("Fix"), lead="bold")
     for fix in fixes[:1]:
-        page.put(digest.fix_in_short(fix), first=f"    {say('Fix')}: ", rest="      ", lead="bold")
+        page.put(digest.fix_in_short(fix), first="    " + lead_in("Fix"), rest="      ", lead="bold")
         for launcher, line in digest.paste_lines(fix)[:1]:
             page.verbatim(line, "green", first=f"      {one_line(launcher)}  ")
     for text in not_offered[:1]:
-        page.put(text, first=f"    {say('Would not help')}: ", rest="      ", lead="bold")
+        page.put(text, first="    " + lead_in("Would not help"), rest="      ", lead="bold")
 
 
 def _fixes(page: Page, report: Report, finding: Finding) -> None:
     fixes, not_offered = digest.remedies(report, finding)
     if len(fixes) < len(finding.fixes):
         page.blank()
-        page.put(say("as above"), first=f"  {say('Fix')}: ", lead="bold")
+        page.put(say("as above"), first="  " + lead_in("Fix"), lead="bold")
     for fix in fixes:
         page.blank()
-        page.put(digest.fix_title(fix), first=f"  {say('Fix')}: ", rest="    ", lead="bold")
+        page.put(digest.fix_title(fix), first="  " + lead_in("Fix"), rest="    ", lead="bold")
         lines = digest.paste_lines(fix)
         widest = max((len(launcher) for launcher, _ in lines), default=0)
         for launcher, line in lines:
             page.verbatim(line, "green", first=f"    {one_line(launcher):{widest}}  ")
         for label, text in digest.fix_notes(fix):
-            page.put(text, first=f"    {label}: ", rest="      ", lead="bold")
+            page.put(text, first=f"    {label}{say(': ')}", rest="      ", lead="bold")
     for text in not_offered:
         page.blank()
-        page.put(text, first=f"  {say('Would not help')}: ", rest="    ", lead="bold")
+        page.put(text, first="  " + lead_in("Would not help"), rest="    ", lead="bold")
 
 
 def _consequences(page: Page, report: Report, finding: Finding) -> None:
@@ -190,15 +190,15 @@ def _tail(page: Page, report: Report) -> None:
             page.put(digest.ask(unknown), first="  ", rest="    ")
         page.blank()
     for conflict in report.conflicts[: digest.SHOWN_ASKS]:
-        page.put(digest.disagreement(conflict), first=f"{say('Sources disagree')}: ", rest="  ", lead="bold")
+        page.put(digest.disagreement(conflict), first=lead_in("Sources disagree"), rest="  ", lead="bold")
     for text in report.expired:
-        page.put(text, first=f"{say('Order expired')}: ", rest="  ", lead="bold")
+        page.put(text, first=lead_in("Order expired"), rest="  ", lead="bold")
     for fault in report.faults:
-        page.put(digest.failed(fault), first=f"{say('NCDIAG FAILED')}: ", rest="  ", lead="bold")
+        page.put(digest.failed(fault), first=lead_in("NCDIAG FAILED"), rest="  ", lead="bold")
     if report.ruled_out:
-        page.put(digest.ruled_out(report), first=f"{say('Ruled out')}: ", rest="  ", lead="bold")
+        page.put(digest.ruled_out(report), first=lead_in("Ruled out"), rest="  ", lead="bold")
     if report.summary.not_looked_at:
         text = say("; ").join(report.summary.not_looked_at)
-        page.put(text, first=f"{say('Not looked at')}: ", rest="  ", lead="bold")
+        page.put(text, first=lead_in("Not looked at"), rest="  ", lead="bold")
     if digest.not_understood(report):
         page.put(digest.not_understood(report), "dim")

@@ -13,7 +13,7 @@ from ncdiag.diagnose import Options
 from ncdiag.language import from_environment
 from ncdiag.report.model import Report
 
-TITLE = "的地址被公布给了其他主机"
+TITLE = "其地址被公布给了其他主机"
 
 
 @pytest.fixture
