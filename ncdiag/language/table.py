@@ -20,9 +20,10 @@ LIMIT = 1000
 """Characters of a text in which phrases are looked for: what is longer was written by no program."""
 _FITS: dict[str, re.Pattern[str]] = {
     "n": re.compile(r"\d+"),
+    "version": re.compile(r"\d[\w.+-]*"),
     **dict.fromkeys(("name", "host", "hosts", "rank", "ranks"), re.compile(r"[^\s;]+")),
 }
-"""What may be in a hole of that name: a number, a name; anything in others."""
+"""What may be in a hole of that name: a number, a version, a name; anything in others."""
 SENTENCES = "report.toml"
 """The file of the templates that the program names itself: they are looked for in no text."""
 _DEPTH = 4
@@ -32,8 +33,8 @@ _WIDE = r"[\u3400-\u9fff]"
 _MARK = r"[\u3001\u3002\uff01-\uff1f\u201c\u201d]"
 _TIGHT = re.compile(rf"(?<={_WIDE})(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?={_WIDE})")
 _LOOSE = re.compile(rf"(?<={_WIDE}) (?={_WIDE})| (?=[\uff01-\uff1f])|(?<={_MARK}) ")
-_GLUE = (("; ", "；"), (", ", "、"), (" and ", "和"), (" or ", "或"))
-"""What joins phrases, and its translation."""
+_GLUE = (", ", " and ", " or ")
+"""What joins phrases."""
 
 
 class Pattern(msgspec.Struct, frozen=True, array_like=True):
@@ -87,6 +88,10 @@ class Table(msgspec.Struct, frozen=True):
             return found
         if not depth:
             return text
+        parts = text.split("; ")
+        if len(parts) > 1:
+            told = [self.phrase(part, depth) for part in parts]
+            return text if told == parts else self.exact.get("; ", "; ").join(told)
         for pattern in self.patterns:
             values = pattern.match(text)
             if values is not None:
@@ -95,13 +100,13 @@ class Table(msgspec.Struct, frozen=True):
         return self._joined(text, depth)
 
     def _joined(self, text: str, depth: int) -> str:
-        """Several phrases in one text, each said by itself."""
-        for glue, said in _GLUE:
+        """A list of phrases, each said by itself."""
+        for glue in _GLUE:
             parts = text.split(glue)
             if len(parts) > 1:
                 told = [self.phrase(part, depth - 1) for part in parts]
                 if all(new != old for new, old in zip(told, parts, strict=True)):
-                    return said.join(told)
+                    return self.tidy(self.exact.get(glue, glue).join(told))
         return text
 
 

@@ -11,9 +11,9 @@ from typing import TypeVar
 
 import msgspec
 
-from ncdiag.language import is_english, phrase
+from ncdiag.language import is_english, phrase, say
 from ncdiag.report.differences import Change, Comparison
-from ncdiag.report.model import Part, Report
+from ncdiag.report.model import Look, Part, Report
 
 Piece = TypeVar("Piece", Part, Change, Comparison)
 
@@ -32,9 +32,15 @@ def localised(report: Report) -> Report:
         inputs=tuple(msgspec.structs.replace(item, notes=_all(item.notes)) for item in report.inputs),
         unknown=tuple(msgspec.structs.replace(item, missing=_all(item.missing)) for item in report.unknown),
         timeline=_each(report.timeline, "who", "text"), ruled_out=_each(report.ruled_out, "what", "because"),
-        looks=_each(report.looks, "what", "seen", "expected", "why"), comparison=_each(report.comparison, "why"),
+        looks=tuple(map(_look, report.looks)), comparison=_each(report.comparison, "why"),
         expired=_all(report.expired), next_steps=_each(report.next_steps, "text"),
     )  # fmt: skip
+
+
+def _look(look: Look) -> Look:
+    """Of a closed vocabulary, a word alone is translated too."""
+    what, seen, expected = map(say, (look.what, look.seen, look.expected))
+    return msgspec.structs.replace(look, what=what, seen=phrase(seen), expected=phrase(expected), why=phrase(look.why))
 
 
 def _all(texts: Iterable[str]) -> tuple[str, ...]:
