@@ -20,10 +20,11 @@ LIMIT = 1000
 """Characters of a text in which phrases are looked for: what is longer was written by no program."""
 _FITS: dict[str, re.Pattern[str]] = {
     "n": re.compile(r"\d+"),
+    "with_this": re.compile(r"with this, .+"),
     "version": re.compile(r"\d[\w.+-]*"),
     **dict.fromkeys(("name", "host", "hosts", "rank", "ranks"), re.compile(r"[^\s;]+")),
 }
-"""What may be in a hole of that name: a number, a version, a name; anything in others."""
+"""What may be in a hole of that name: a number, a version, a name, a proof's beginning; anything in others."""
 SENTENCES = "report.toml"
 """The file of the templates that the program names itself: they are looked for in no text."""
 _DEPTH = 4
@@ -100,7 +101,10 @@ class Table(msgspec.Struct, frozen=True):
         return self._joined(text, depth)
 
     def _joined(self, text: str, depth: int) -> str:
-        """A list of phrases, each said by itself."""
+        """A list of phrases, each said by itself, or one in front of a text."""
+        head, colon, rest = text.partition(": ")
+        if rest and (said := self.exact.get(head)) is not None and " " in head:
+            return self.say(f"{{label}}{colon}{{text}}", {"label": said, "text": self.phrase(rest, depth - 1)})
         for glue in _GLUE:
             parts = text.split(glue)
             if len(parts) > 1:

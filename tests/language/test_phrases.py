@@ -68,10 +68,12 @@ def source(project: Path) -> str:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     ]  # fmt: skip
     tables = [path for path in (project / "ncdiag").rglob("*.toml") if "language" not in path.parts]
-    for path in (*tables, *(project / "rules").rglob("*.toml")):
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-        data.pop("text", None)
-        found += [" ".join(text.split()) for text in strings(data)]
+    for path in tables:
+        found += strings(tomllib.loads(path.read_text(encoding="utf-8")))
+    rules = (
+        path.read_text(encoding="utf-8").partition("\n[text.zh]")[0] for path in (project / "rules").rglob("*.toml")
+    )
+    found += [" ".join(text.split()) for text in rules]
     return "\0".join(found)
 
 
