@@ -12,7 +12,7 @@ from ncdiag.commands._output import for_people, write
 from ncdiag.report.sanitize import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from ncdiag.engine.schema import Rule
 
@@ -84,11 +84,28 @@ def run_examples(
     wanted = {rule_text.find(word, book).name for word in words}
     chosen = [rule for rule in loaded if not wanted or rule.name in wanted]
     found = [*problems(chosen, facts_of, view_of, book), *signs.problems(chosen, look, book)]
+    found += _translation_problems(chosen, folders or [catalogue.rules_dir()])
     examples, count = sum(len(rule.examples) for rule in chosen), sum(len(rule.signs) for rule in chosen)
     signs_too = f", {count} signs" if count else ""
     lines = [*found, f"{len(chosen)} rules, {examples} examples{signs_too}, {len(found)} problems"]
     write(clean("".join(f"{line}\n" for line in lines)), None)
     return 1 if found else 0
+
+
+def _translation_problems(rules: Iterable[Rule], folders: Iterable[Path]) -> Iterator[str]:
+    """What is wrong with what the rules say in other languages."""
+    from ncdiag import catalogue
+    from ncdiag.engine.translation_quality import problems
+    from ncdiag.language import ENGLISH, LANGUAGES
+
+    held = list(folders)
+    for code in LANGUAGES:
+        said = {} if code == ENGLISH else {n: t for each in held for n, t in catalogue.translations(code, each).items()}
+        for rule in rules:
+            if rule.name in said:
+                yield from (
+                    f"{rule.code} {rule.name}: text.{code}: {found}" for found in problems(rule, said[rule.name])
+                )
 
 
 def _loaded(folders: Iterable[Path]) -> list[Rule]:
