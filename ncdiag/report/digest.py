@@ -134,7 +134,7 @@ def job_read(report: Report) -> str:
     if known.nhosts and known.hosts:
         hosts = say("{text} ({note})", text=hosts, note=known.hosts)
     ranks = counted(known.nranks, "rank") if known.nranks else ""
-    version = f"NCCL {known.nccl_version}" if known.nccl_version else say("NCCL version unknown")
+    version = phrase(f"NCCL {known.nccl_version}") if known.nccl_version else say("NCCL version unknown")
     return say(", ").join(filter(None, [hosts, ranks, version]))
 
 

@@ -19,7 +19,9 @@ else:
 
 CALLS = {"say", "lead_in", "counted"}
 HOLE = re.compile(r"\{\w*\}")
-JOINTS = re.compile(r"\b(?:on|of|with|to|over|risk|for|against|and waits?|holds?|number|which it|is|are|dumps?)\b|[(),:]| as before")
+JOINTS = re.compile(
+    r"\b(?:on|of|with|to|over|risk|for|against|and waits?|holds?|number|which it|is|are|dumps?)\b|[(),:]| as before"
+)
 """Where the program puts sentences together."""
 WIDE = re.compile(r"[\u3400-\u9fff]")
 
