@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from ncdiag.errors import UsageError
-from ncdiag.language import cells, counted, say
+from ncdiag.language import cells, counted, phrase, say
 from ncdiag.report import compared, digest
 from ncdiag.report.differences import Change, Weight
 from ncdiag.report.markdown import inline
@@ -59,7 +59,7 @@ def _changes(page: Page, changes: list[Change], *, whole: bool) -> None:
             continue
         page.put(compared.change(one), first="  ", rest="      ")
         if one.why and whole:
-            page.put(digest.cut(one.why, compared.WHY), "dim", first="      ")
+            page.put(digest.cut(phrase(one.why), compared.WHY), "dim", first="      ")
     if left:
         page.put(say("and {n} more (add -v)", n=left), first="  ")
 

@@ -106,3 +106,19 @@ def test_a_pack_has_its_own_translations(tmp_path: Path, project: Path) -> None:
 )
 def test_the_language_of_an_environment(environment: dict[str, str], code: str) -> None:
     assert from_environment(environment) == code
+
+
+def test_two_runs_beside_each_other(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    both = [str(project / "fixtures" / "cases" / f"roce-gid-3-{age}" / "paste.txt") for age in ("old", "new")]
+    found = printed(capfd, "diff", *both, "--lang", "zh")
+    assert "现为 2.21.5" in found
+    assert "differ" not in found
+
+
+def test_a_wrong_translation_of_a_pack_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    main(["rules", "new", "site-fault", "--in", str(tmp_path)])
+    (path,) = tmp_path.glob("*/site-fault.toml")
+    path.write_text(path.read_text(encoding="utf-8") + '\n[text.zh]\ntitle = "接口{x}"\n', encoding="utf-8")
+    capfd.readouterr()
+    found = printed(capfd, "rules", "test", str(tmp_path))
+    assert "site-fault: text.zh: title: the holes are ['x']" in found
