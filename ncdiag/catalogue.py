@@ -12,6 +12,7 @@ import pkgutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -22,6 +23,10 @@ from ncdiag.engine.resemblance import Index
 from ncdiag.engine.schema import AREAS, WORDING, Rule
 from ncdiag.engine.scope import Names
 from ncdiag.errors import NcdiagError, UsageError
+from ncdiag.language import ENGLISH, LANGUAGES
+
+if TYPE_CHECKING:
+    from ncdiag.engine.translation import Translations
 
 _CODE_FOLDERS = ("engine", "facts", "nccl/vocabulary", "messages/vocabulary", "knowledge", "formats", "parsers")
 """Compiled rules are out of date when one of these changes: they hold what facts and events looked like."""
@@ -46,6 +51,35 @@ def rules(extra_dirs: Collection[Path] = ()) -> tuple[Rule, ...]:
         check_unique(found)
         found = placed(found)
     return found
+
+
+def localised(found: Iterable[Rule], language: str, extra_dirs: Iterable[Path] = ()) -> tuple[Rule, ...]:
+    """The rules with what their files say in a language; English where they say nothing in it."""
+    if language == ENGLISH or language not in LANGUAGES:
+        return tuple(found)
+    from ncdiag.engine.translation import translated
+
+    said = dict(translations(language, rules_dir()))
+    for folder in extra_dirs:
+        said |= translations(language, folder.resolve())
+    return tuple(translated(rule, said[rule.name]) if rule.name in said else rule for rule in found)
+
+
+def translations(language: str, folder: Path) -> Translations:
+    """What the rules of a folder say in a language, by their names; read and compiled only where it is asked for."""
+    from ncdiag.engine.translation import Translations
+
+    keep = compiled.hold if folder == rules_dir() else compiled.load
+    sources = compiled.files(folder, ".toml", 1)
+    name = f"rules-{language}" if folder == rules_dir() else f"pack-{language}"
+    return keep(name, sources, lambda: _translations(language, folder), Translations)
+
+
+def _translations(language: str, folder: Path) -> Translations:
+    from ncdiag.engine.load import rule_files
+    from ncdiag.engine.translation import folder_translations
+
+    return folder_translations(language, rule_files(folder))
 
 
 def shared() -> Shared:
@@ -160,6 +194,7 @@ def build(folder: Path) -> None:
     """Write all that `compiled.load` is asked for into ``folder``, for a wheel to carry."""
     from ncdiag import parsers, products
     from ncdiag.comparing import book as compared
+    from ncdiag.language import table as phrases
     from ncdiag.looks import book
     from ncdiag.machine import command
     from ncdiag.messages import about, match
@@ -188,6 +223,9 @@ def build(folder: Path) -> None:
         "words-of-places": context.LEXER.build(),
         "words-of-trials": trials.LEXER.build(),
     }
+    for language in LANGUAGES[1:]:
+        contents[f"rules-{language}"] = _translations(language, rules_dir())
+        contents[f"phrases-{language}"] = phrases.build(language)
     for name, content in contents.items():
         compiled.write(folder / f"{name}.msgpack", __version__, content)
 

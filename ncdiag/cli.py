@@ -24,6 +24,7 @@ from ncdiag.commands._examples import described, examples
 from ncdiag.commands._options import application
 from ncdiag.commands._output import say, unknown, write
 from ncdiag.errors import CLOSED_PIPE, INTERNAL, INTERRUPTED, DefinitionError, NcdiagError
+from ncdiag.language import ENGLISH, speaking
 
 
 class Commands(typer.core.TyperGroup):
@@ -96,7 +97,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             _register_shells()
         else:
             arguments = meant(arguments, command_names())
-        code = typer.main.get_command(app).main(arguments, prog_name="ncdiag", standalone_mode=False)
+        with speaking(ENGLISH):  # whatever a command speaks ends with it
+            code = typer.main.get_command(app).main(arguments, prog_name="ncdiag", standalone_mode=False)
     except KeyboardInterrupt:
         return _unknown("interrupted", arguments) if wants_state(arguments) else INTERRUPTED
     except SystemExit as ended:  # a shell got what completes a word, or typer met a closed pipe while it printed help

@@ -24,12 +24,14 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_past
 from ncdiag.fixes.values import Values
 from ncdiag.formats.mentions import is_mention
+from ncdiag.language import ENGLISH, speaking
 from ncdiag.nccl import environment
 from ncdiag.reading.case import Case
 from ncdiag.reading.many import Progress, read_all
 from ncdiag.reading.model import Item, Look, Reading
 from ncdiag.reading.stop import Stop
 from ncdiag.report import build, model
+from ncdiag.report.localised import localised
 from ncdiag.report.next_steps import next_steps
 from ncdiag.sources.files import TextSource
 from ncdiag.sources.model import Unreadable
@@ -49,6 +51,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     are phrases for the report on what is ignored by a standing order, ``expired`` sentences on those that hold no more.
     ``table``: tell every look at the machines, and compare them; ``launch``: tell the steps of a launch in its place.
     ``baseline``: a state to compare with.
+    ``language``: of the texts of the report (`ncdiag.language.LANGUAGES`).
     """
 
     select: tuple[str, ...] = ()
@@ -61,6 +64,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     launch: bool = False
     expired: tuple[str, ...] = ()
     baseline: Baseline | None = None
+    language: str = ENGLISH
 
 
 DEFAULTS = Options()
@@ -88,10 +92,11 @@ def diagnosed(
     items: Iterable[Item], options: Options = DEFAULTS, *, progress: Progress | None = None, stop: Stop | None = None
 ) -> Diagnosed:
     """As `diagnose`, for formats that show more than the report."""
-    rules = selected(catalogue.rules(options.rules), options)
-    case = read_all(items, progress=progress, stop=stop)
-    view, report = judged(case, rules, options)
-    return Diagnosed(report, case, view)
+    with speaking(options.language):
+        rules = rules_for(options)
+        case = read_all(items, progress=progress, stop=stop)
+        view, report = judged(case, rules, options)
+        return Diagnosed(localised(report), case, view)
 
 
 def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, model.Report]:
@@ -139,7 +144,7 @@ def difference(before: tuple[str, Case], after: tuple[str, Case], options: Optio
     """What differs between two inputs, each with its name; both are judged."""
     from ncdiag.comparing import beside
 
-    rules = selected(catalogue.rules(options.rules), options)
+    rules = rules_for(options)
     (old, was), (new, now) = (judged(case, rules, options) for _, case in (before, after))
     return beside.difference(beside.Judged(before[0], old, was), beside.Judged(after[0], new, now))
 
@@ -213,6 +218,11 @@ def view_of(job: Job, nccl: str | None = None) -> View:
             ranks = tuple(msgspec.structs.replace(r, nccl_version=version) for r in job.ranks)
             job = msgspec.structs.replace(job, hosts=hosts, ranks=ranks)
     return View(job, environment.resolve_fields)
+
+
+def rules_for(options: Options) -> tuple[Rule, ...]:
+    """The rules that the options select, with their texts in the language of the answer."""
+    return catalogue.localised(selected(catalogue.rules(options.rules), options), options.language, options.rules)
 
 
 def selected(rules: Iterable[Rule], options: Options) -> tuple[Rule, ...]:

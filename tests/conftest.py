@@ -19,6 +19,7 @@ from ncdiag import errors
 load_profile()
 errors.strict = True  # a test is to see every fault of ncdiag; test_fail_forward.py says what users see
 PROJECT = Path(__file__).resolve().parent.parent
+os.environ["NCDIAG_LANG"] = "en"  # whatever the locale of the person who tests
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

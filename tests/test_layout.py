@@ -18,7 +18,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 PARTS = {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in MODULES}
 MAX_LINES = 400
 
-FACTS = {"bare", "spans", "patterns", "errors", "grades", "compiled", "toml", "products", "facts"}
+FACTS = {"bare", "spans", "patterns", "errors", "grades", "compiled", "toml", "language", "products", "facts"}
 KNOWLEDGE = FACTS | {"nccl", "messages"}
 READING = KNOWLEDGE | {"formats", "parsers", "sections", "sources", "reading"}
 ALLOWED = {
@@ -29,6 +29,7 @@ ALLOWED = {
     "grades": set(),
     "compiled": set(),
     "toml": {"errors"},
+    "language": {"compiled", "errors", "toml"},
     "products": {"compiled", "toml"},
     "config": {"errors", "toml"},
     "facts": {"spans", "patterns", "errors", "products"},

@@ -78,6 +78,7 @@ def test_a_run_imports_nothing_that_only_definitions_need(started: tuple[int, se
     needless = {"tomllib", "tomli", "hashlib", "rich", "psutil", "netifaces", "pynvml", "json"}
     assert not modules & needless
     assert not modules & {"ncdiag.toml", "ncdiag.engine.load", "ncdiag.machine.live", "ncdiag.commands.check"}
+    assert not modules & {"ncdiag.language.table", "ncdiag.engine.translation"}
 
 
 def test_a_log_of_nccl_alone_imports_no_parser_of_other_outputs(
@@ -159,7 +160,7 @@ def test_a_wheel_carries_all_that_is_read_compiled(copy: Path, tmp_path: Path) -
     shutil.copytree(copy / "rules", site / "ncdiag" / "_rules")
     shipped = site / "ncdiag" / "_compiled"
     subprocess.run([sys.executable, "-m", "ncdiag.catalogue", "build", str(shipped)], cwd=copy, check=True)
-    variable = {"rules", trials.LEXER.name, context.LEXER.name}
+    variable = {"rules", "rules-zh", "phrases-zh", trials.LEXER.name, context.LEXER.name}
     assert {path.stem for path in shipped.iterdir()} == asked_for(site / "ncdiag") | variable
     paste = tmp_path / "paste.txt"
     paste.write_text("n1:1:1 [0] NCCL INFO NCCL version 2.21.5+cuda12.4\nTraceback (most recent call last):\n")

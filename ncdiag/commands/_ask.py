@@ -8,12 +8,15 @@ from typing import TextIO
 
 import msgspec
 
+from ncdiag import language
 from ncdiag.commands._output import say
 from ncdiag.report.model import Question, Report
 from ncdiag.report.sanitize import one_line
 
 MOST = 6
 """Questions that are asked at most: nobody answers more."""
+_ASKS = ("?", "？")
+"""How a question ends that is answered with yes or no."""
 _PASTED = 5000
 """Lines of a pasted answer that are read."""
 _YES, _NO, _SKIP = frozenset({"y", "yes"}), frozenset({"n", "no"}), frozenset({"", "s", "skip"})
@@ -54,7 +57,7 @@ def _ask(question: Question, answers: Answers, source: TextIO) -> bool:
     say(_prompt(question))
     first = source.readline()
     word = first.strip().lower()
-    is_answer = question.text.endswith("?") and word in _YES | _NO
+    is_answer = question.text.endswith(_ASKS) and word in _YES | _NO
     answers.known[question.key] = word in _YES if is_answer else None
     if word not in _YES | _NO | _SKIP:
         command = [f"$ {question.ask}\n"] if question.ask else []
@@ -65,12 +68,15 @@ def _ask(question: Question, answers: Answers, source: TextIO) -> bool:
 def _prompt(question: Question) -> str:
     text, ask = one_line(question.text), one_line(question.ask)
     if question.run:
-        return f"Run once with {ask}. Does it work now? [y/n/skip]"
+        return language.say("Run once with {setting}. Does it work now? [y/n/skip]", setting=ask)
     if not ask:
         return f"{text} [y/n/skip]"
-    if not text.endswith("?"):
-        return f"Paste the output of {ask} and an empty line, or skip: it shows {text}"
-    return f"{text} [y/n/skip], or paste the output of {ask} and an empty line"
+    ask = language.phrase(ask)
+    if not text.endswith(_ASKS):
+        return language.say(
+            "Paste the output of {command} and an empty line, or skip: it shows {text}", command=ask, text=text
+        )
+    return language.say("{text} [y/n/skip], or paste the output of {command} and an empty line", command=ask, text=text)
 
 
 def _until_blank(source: TextIO) -> list[str]:

@@ -16,6 +16,7 @@ from ncdiag.commands._options import Options
 from ncdiag.commands._output import write
 from ncdiag.commands._progress import showing
 from ncdiag.errors import FOUND, INTERNAL, INTERRUPTED, NOTHING_UNDERSTOOD, UsageError
+from ncdiag.language import speak
 from ncdiag.machine.inputs import inputs
 from ncdiag.reading.many import processors_at_hand
 from ncdiag.reading.model import Item, Reading
@@ -36,6 +37,7 @@ def judge_each(paths: Sequence[str], options: Options) -> int:
         raise UsageError(msg)
     render = overview.renderer(options.answers_in)
     asked = options.judging()
+    speak(asked.language)
     jobs: list[tuple[str, Report]] = []
     with interruptible(quiet=options.quiet) as stop, showing(quiet=options.quiet) as progress:
         items = told(inputs(paths), quiet=options.quiet)

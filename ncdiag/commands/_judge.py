@@ -16,6 +16,7 @@ from ncdiag.commands._output import say, write
 from ncdiag.commands._progress import showing
 from ncdiag.errors import FOUND, INTERNAL, INTERRUPTED, NOTHING_UNDERSTOOD
 from ncdiag.grades import SEVERITIES, Severity
+from ncdiag.language import speak
 from ncdiag.reading.model import Item
 from ncdiag.reading.stop import Stop
 from ncdiag.report.model import Report
@@ -77,6 +78,7 @@ def answer(find: Callable[[Stop], Report | Diagnosed], options: Options) -> int:
     from ncdiag.report import FOR_PEOPLE, renderer
 
     answers_in = options.answers_in
+    speak(options.language)
     renderer(answers_in)
     if answers_in == "nagios" and options.exit_style is ExitStyle.ncdiag:
         from ncdiag.errors import UsageError

@@ -41,6 +41,28 @@ class ExitStyle(str, enum.Enum):
     nagios = "nagios"
 
 
+class Language(str, enum.Enum):
+    """The language of the texts; names and codes stay as they are."""
+
+    en = "en"
+    zh = "zh"
+
+
+Lang = Annotated[
+    Language | None,
+    typer.Option(
+        "--lang", show_default="the locale's, else en", help="The language of the texts: en or zh (NCDIAG_LANG)."
+    ),
+]
+
+
+def language_of(asked: Language | None) -> str:
+    """The language of texts for people: the one asked for, else that of the locale, if ncdiag has it."""
+    from ncdiag import language
+
+    return asked.value if asked is not None else language.from_environment()
+
+
 @dataclasses.dataclass(frozen=True)
 class Options:
     """What a user may ask of every command that judges."""
@@ -82,6 +104,7 @@ class Options:
     brief: Annotated[bool, typer.Option("--brief", help="One line per finding.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False
     no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False
+    lang: Lang = None
 
     @property
     def answers_in(self) -> str:
@@ -92,6 +115,13 @@ class Options:
     def is_plugin(self) -> bool:
         """Are the exit codes those of a monitoring plugin? A status line means nothing without them."""
         return self.exit_style is ExitStyle.nagios or self.answers_in == "nagios"
+
+    @property
+    def language(self) -> str:
+        """The language of the answer; a format for programs heeds the option alone, as no locale may change it."""
+        from ncdiag.report import FOR_PEOPLE
+
+        return language_of(self.lang or (None if self.answers_in in FOR_PEOPLE else Language.en))
 
     def judging(self) -> diagnose.Options:
         """The part that the judgement itself needs."""
@@ -112,6 +142,7 @@ class Options:
             nccl=self.nccl,
             rules=(*site.packs(), *(self.rules or ())),
             expired=site.expired(today),
+            language=self.language,
         )
 
     def good_state(self) -> Path | None:

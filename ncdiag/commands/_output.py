@@ -63,18 +63,17 @@ def fitted(text: str, columns: int, keep: Collection[str] = ()) -> str:
 
     ``keep``: lines to paste, without their indentation; a break would change what they do.
     """
-    import textwrap
+    from ncdiag.language import cells
 
     lines: list[str] = []
     for line in text.split("\n"):
         blanks = line[: len(line) - len(line.lstrip())]
-        if len(line) <= columns or len(blanks) + _LEAST > columns or line.strip() in keep:
+        if cells.width(line) <= columns or len(blanks) + _LEAST > columns or line.strip() in keep:
             lines.append(line)
         else:
-            lines += textwrap.wrap(
-                line.strip(), columns, initial_indent=blanks, subsequent_indent=f"{blanks}    ",
-                break_long_words=False, break_on_hyphens=False,
-            )  # fmt: skip
+            lines += cells.wrap(
+                line.strip(), columns, blanks, f"{blanks}    ", break_long_words=False, break_on_hyphens=False
+            )
     return "\n".join(lines)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ncdiag.commands._options import application
+from ncdiag.commands._options import Lang, Language, application, language_of
 
 app = application()
 
@@ -30,6 +30,7 @@ def diff(
     redact: Annotated[bool, typer.Option("--redact", help="Put stand-ins for names and addresses.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="All differences, not one screen.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+    lang: Lang = None,
 ) -> int:
     """Set two inputs side by side."""
     import shutil
@@ -38,11 +39,13 @@ def diff(
     from ncdiag.commands._output import say, write
     from ncdiag.diagnose import Options, difference
     from ncdiag.errors import FOUND, NOTHING_UNDERSTOOD
+    from ncdiag.language import speak
     from ncdiag.report import changes
 
     render = changes.renderer(form)
+    speak(language := language_of(lang or (Language.en if form == "json" else None)))
     cases = [case_of(path) for path in (before, after)]
-    found = difference((before, cases[0]), (after, cases[1]), Options(nccl=nccl))
+    found = difference((before, cases[0]), (after, cases[1]), Options(nccl=nccl, language=language))
     if redact:
         from ncdiag.redact import difference_cleaned
 

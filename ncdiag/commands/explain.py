@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ncdiag.commands._options import application
+from ncdiag.commands._options import Lang, Language, application, language_of
 from ncdiag.commands._output import for_people, write
 
 if TYPE_CHECKING:
@@ -36,10 +36,14 @@ def explain(  # noqa: PLR0917  (typer's parameters)
     rules: Annotated[list[Path] | None, typer.Option(metavar="DIR", help="Add the rules of this folder.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+    lang: Lang = None,
 ) -> int:
     """Print what is known of the thing."""
+    from ncdiag import catalogue, language
     from ncdiag.errors import UsageError
 
+    asked = language_of(lang or (None if format_ == "text" else Language.en))
+    language.speak(asked)
     if lines is not None:
         write("".join(_every_line(lines, format_)), output, encoding=None if format_ == "text" else "utf-8")
         return 0
@@ -47,6 +51,8 @@ def explain(  # noqa: PLR0917  (typer's parameters)
         msg = "name a rule, a line, a variable, a code, a word or a path, or give --lines FILE"
         raise UsageError(msg)
     rule = _rule(thing, rules or ())
+    if rule is not None:
+        (rule,) = catalogue.localised([rule], asked, rules or ())
     if rule is not None and files:
         return _traced(rule, files, nccl, output, quiet=quiet)
     return _answered(thing, rule, rules or (), format_, _version(nccl), output)
@@ -157,12 +163,11 @@ def _is_pasted(value: object) -> bool:
 
 def _text(answer: Answer) -> str:
     """An answer for people."""
-    import textwrap
-
     from ncdiag.explaining.columns import width
+    from ncdiag.language import cells, phrase, say
 
-    lines = [f"{answer.name} ({answer.kind})"]
-    lines += textwrap.wrap(answer.meaning, width(), initial_indent="  ", subsequent_indent="  ")
+    lines = [say("{text} ({note})", text=answer.name, note=say(answer.kind))]
+    lines += cells.wrap(phrase(answer.meaning), width(), "  ", "  ")
     for name, value in answer.details.items():
         if isinstance(value, dict):
             lines += [f"  {key} = {held}" for key, held in value.items()]
@@ -170,8 +175,8 @@ def _text(answer: Answer) -> str:
         if _is_pasted(value):
             lines += ["", f"  {name}:", *(f"    {line}" for line in value.strip().splitlines())]
             continue
-        shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        lines += textwrap.wrap(f"{name}: {shown}", width(), initial_indent="  ", subsequent_indent="    ")
+        shown = say(", ").join(map(str, value)) if isinstance(value, list) else phrase(str(value))
+        lines += cells.wrap(say("{label}: {text}", label=say(name), text=shown), width(), "  ", "    ")
     return "\n".join(lines) + "\n"
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ncdiag.commands._options import application, packs
+from ncdiag.commands._options import Lang, Language, application, language_of, packs
 from ncdiag.commands._output import for_people, write
 from ncdiag.report.sanitize import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from ncdiag.engine.schema import Rule
 
@@ -25,12 +25,15 @@ Folders = Annotated[list[Path] | None, typer.Option("--rules", metavar="DIR", he
 def list_rules(
     rules: Folders = None,
     format_: Annotated[Literal["text", "json"], typer.Option("--format", help="How to answer.")] = "text",
+    lang: Lang = None,
 ) -> int:
     """Print the table of rules."""
     from ncdiag import catalogue
     from ncdiag.explaining import rule_text
 
-    book = catalogue.rules(packs(rules))
+    folders = packs(rules)
+    language = language_of(lang or (None if format_ == "text" else Language.en))
+    book = catalogue.localised(catalogue.rules(folders), language, folders)
     if format_ == "json":
         import json
 
@@ -47,12 +50,16 @@ def list_rules(
 
 
 @app.command(help="Show one rule. What it looks for, why, when it may be wrong, what to do.")
-def show(rule: Annotated[str, typer.Argument(metavar="RULE")], rules: Folders = None) -> int:
+def show(rule: Annotated[str, typer.Argument(metavar="RULE")], rules: Folders = None, lang: Lang = None) -> int:
     """Print the page of a rule."""
     from ncdiag import catalogue
     from ncdiag.explaining import rule_text
+    from ncdiag.language import speak
 
-    for_people(rule_text.page(rule_text.find(rule, catalogue.rules(packs(rules)))), None)
+    folders = packs(rules)
+    speak(language := language_of(lang))
+    found = rule_text.find(rule, catalogue.rules(folders))
+    for_people(rule_text.page(*catalogue.localised([found], language, folders)), None)
     return 0
 
 
@@ -77,11 +84,28 @@ def run_examples(
     wanted = {rule_text.find(word, book).name for word in words}
     chosen = [rule for rule in loaded if not wanted or rule.name in wanted]
     found = [*problems(chosen, facts_of, view_of, book), *signs.problems(chosen, look, book)]
+    found += _translation_problems(chosen, folders or [catalogue.rules_dir()])
     examples, count = sum(len(rule.examples) for rule in chosen), sum(len(rule.signs) for rule in chosen)
     signs_too = f", {count} signs" if count else ""
     lines = [*found, f"{len(chosen)} rules, {examples} examples{signs_too}, {len(found)} problems"]
     write(clean("".join(f"{line}\n" for line in lines)), None)
     return 1 if found else 0
+
+
+def _translation_problems(rules: Iterable[Rule], folders: Iterable[Path]) -> Iterator[str]:
+    """What is wrong with what the rules say in other languages."""
+    from ncdiag import catalogue
+    from ncdiag.engine.translation_quality import problems
+    from ncdiag.language import ENGLISH, LANGUAGES
+
+    held = list(folders)
+    for code in LANGUAGES:
+        said = {} if code == ENGLISH else {n: t for each in held for n, t in catalogue.translations(code, each).items()}
+        for rule in rules:
+            if rule.name in said:
+                yield from (
+                    f"{rule.code} {rule.name}: text.{code}: {found}" for found in problems(rule, said[rule.name])
+                )
 
 
 def _loaded(folders: Iterable[Path]) -> list[Rule]:

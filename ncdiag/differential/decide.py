@@ -9,6 +9,7 @@ import msgspec
 from ncdiag.differential import trials
 from ncdiag.differential.choose import Suspected
 from ncdiag.differential.weigh import STRENGTHS, key_of
+from ncdiag.language import say
 
 _OF_ASK, _OF_TRIAL = STRENGTHS["moderate"], STRENGTHS["strong"]
 """What the output that settles a rule, and a run with its fix, are expected to count."""
@@ -52,13 +53,19 @@ def _of(suspected: Suspected) -> Iterator[Question]:
     for judged in suspected.weighed.signs:
         sign = judged.sign
         if sign.ask and not judged.truth:
-            yield Question(key_of(rule, sign), sign.ask, f"{sign.text}?", (rule.code,), STRENGTHS[sign.strength])
+            yield Question(
+                key_of(rule, sign),
+                sign.ask,
+                say("{question}?", question=sign.text),
+                (rule.code,),
+                STRENGTHS[sign.strength],
+            )
     for ask in asks:
         yield Question(ask.ask_for, ask.ask_for, ask.missing, (rule.code,), _OF_ASK)
     for fix in rule.fixes:
         if fix.kind == "env" and fix.risk != "high":
             for label in trials.variables(fix):
-                text = f"does it run with {label}?"
+                text = say("does it run with {setting}?", setting=label)
                 yield Question(label, label, text, (rule.code,), _OF_TRIAL, is_run=True)
 
 

@@ -18,6 +18,7 @@ from ncdiag.engine.program import Bound, Program, completed
 from ncdiag.engine.schema import AREAS, DEFAULT_LAYER, WORDING, Applies, Ask, Case, Fix, Rule, Sign, Suspect
 from ncdiag.engine.scope import Names, Scope
 from ncdiag.engine.templates import compile_template
+from ncdiag.engine.translation import TEXT, read
 from ncdiag.engine.tree import Template, Tree
 from ncdiag.errors import DefinitionError, suggestion
 from ncdiag.facts.scalars import Constraint
@@ -65,6 +66,7 @@ def texts_of(folder: Path) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     for path in rule_files(folder):
         data = toml.definition(toml.text_of(path), str(path))
         shown = [sign for sign in data.get("sign", ()) if not sign.get("says")]
+        data.pop(TEXT, None)
         formats = [sign.pop(name) for sign in shown for name in ("example", "unlike") if name in sign]
         inputs[data["code"]] = list(_strings([data.pop("example", []), formats]))
         texts[data["code"]] = list(_strings(data))
@@ -146,6 +148,7 @@ def load_text(text: str, names: Names | None = None, file: str = "", layer: int 
     """A rule from the text of its file, checked and with its program; ``layer`` is that of its area."""
     data = {"layer": layer, **toml.definition(text, file)}
     names = names or Names()
+    read(data.pop(TEXT, {}), file)  # what is read of it is asked for by `ncdiag.catalogue.translations` alone
     _check_keys(data, "", text, file)
     data["example"] = [_example(item, names, text, file) for item in _tables(data, "example")]
     try:

@@ -17,12 +17,21 @@ from ncdiag.engine.scope import Scope
 from ncdiag.engine.tree import Path, Slot, Step, Template, Tree
 from ncdiag.errors import DefinitionError, suggestion
 from ncdiag.facts.fold import fold_hosts, fold_ranks
+from ncdiag.language import phrase, say
 from ncdiag.patterns import lazy_regex
 
 _PIECE = lazy_regex(r"\{\{|\}\}|\{([^{}]*)\}|[^{}]+|[{}]")
 
 Values = Callable[[str, Mapping[str, Any]], Any]
 """Computes ``best.NAME`` for the bound names: something whose ``str`` is the value, or None when it cannot."""
+
+
+def pieces(text: str) -> list[tuple[str, str]]:
+    """The parts of a text in their order: the expression of a hole, or literal text, the other of the two empty."""
+    return [
+        ("", {"{{": "{", "}}": "}"}.get(found[0], found[0])) if found[1] is None else (found[1].strip(), "")
+        for found in _PIECE.finditer(text)
+    ]
 
 
 def compile_template(text: str, scope: Scope) -> Template:
@@ -84,15 +93,15 @@ def _who(tree: Tree, kind: Kind, scope: Scope) -> str:
 def show(value: Any) -> str:  # noqa: ANN401
     """A value as people read it: unknown, not set, yes, no, 400 for 400.0, collections joined by commas."""
     if value is None:
-        return "unknown"
+        return say("unknown")
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return say("yes") if value else say("no")
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     items = getattr(value, "items", None)
     if isinstance(items, list):
-        return ", ".join(dict.fromkeys(map(show, items))) or str(ABSENT if not value.open else "unknown")
-    return str(value)
+        return ", ".join(dict.fromkeys(map(show, items))) or say(str(ABSENT) if not value.open else "unknown")
+    return phrase(str(value))
 
 
 def fold(kind: str, values: Iterable[Any]) -> str:
@@ -100,6 +109,6 @@ def fold(kind: str, values: Iterable[Any]) -> str:
     found = list(values)
     known = [value for value in found if value is not None]
     if not known:
-        return "unknown"
+        return say("unknown")
     numbers = [value for value in known if isinstance(value, int)]
     return fold_ranks(numbers) if kind == "rank" and numbers else fold_hosts(map(str, known))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator
 
 from ncdiag.engine.results import Trace, Verdict
@@ -11,8 +10,9 @@ from ncdiag.errors import UsageError
 from ncdiag.explaining import signs
 from ncdiag.explaining.columns import width
 from ncdiag.explaining.conditions import meanings
+from ncdiag.language import cells, say
 
-_WORDS = {True: "true", False: "false", None: "unknown"}
+_WORDS: dict[bool | None, str] = {True: "true", False: "false", None: "unknown"}
 
 
 def find(word: str, rules: Iterable[Rule]) -> Rule:
@@ -43,15 +43,16 @@ def _page(rule: Rule) -> Iterator[str]:
     yield f"{rule.name} ({rule.code}, {rule.area}, {rule.severity}, {rule.role})"
     yield from _wrapped(rule.title, "  ")
     for case in rule.titles:
-        yield from _wrapped(f"where {' and '.join(case.when)}: {case.text}", "    ")
+        text = say("where {conditions}: {text}", conditions=" and ".join(case.when), text=case.text)
+        yield from _wrapped(text, "    ")
     if rule.formerly:
-        yield f"  formerly {', '.join(rule.formerly)}"
+        yield "  " + say("formerly {names}", names=", ".join(rule.formerly))
     yield ""
     yield from _wrapped(rule.why, "  ")
     yield ""
     if rule.applies.nccl:
-        yield f"  applies to NCCL {rule.applies.nccl}"
-    yield from (f"  for each {name} of {path}" for name, path in rule.each.items())
+        yield "  " + say("applies to NCCL {versions}", versions=rule.applies.nccl)
+    yield from ("  " + say("for each {name} of {path}", name=name, path=path) for name, path in rule.each.items())
     yield from _conditions(rule)
     yield from signs.listed(rule)
     for fix in rule.fixes:
@@ -66,7 +67,7 @@ def _conditions(rule: Rule) -> Iterator[str]:
     said = meanings(rule)
     for label, clauses in (("when", rule.when), ("unless", rule.unless)):
         if clauses:
-            yield f"  {label}"
+            yield f"  {say(label)}"
         for clause in clauses:
             yield from _wrapped(clause, "    ")
             for text in said[clause]:
@@ -74,43 +75,43 @@ def _conditions(rule: Rule) -> Iterator[str]:
 
 
 def _fix(fix: Fix) -> Iterator[str]:
-    notes = [fix.kind, f"{fix.risk} risk", *([f"NCCL {fix.applies.nccl}"] if fix.applies.nccl else [])]
-    yield f"  fix ({', '.join(notes)})"
+    notes = [fix.kind, say(f"{fix.risk} risk"), *([f"NCCL {fix.applies.nccl}"] if fix.applies.nccl else [])]
+    yield "  " + say("{text} ({note})", text=say("fix"), note=say(", ").join(notes))
     yield from _wrapped(fix.text, "    ")
     yield from (f"    {name}={value}" for name, value in fix.env.items())
     yield from (f"    unset {name}" for name in fix.unset)
     yield from (f"    {command}" for command in fix.commands)
-    yield from (f"    only when {condition}" for condition in fix.when)
+    yield from ("    " + say("only when {condition}", condition=condition) for condition in fix.when)
 
 
 def _listed(label: str, items: Iterable[str]) -> Iterator[str]:
     held = list(items)
     if held:
-        yield f"  {label}"
+        yield f"  {say(label)}"
         for item in held:
             yield from _wrapped(item, "    ")
 
 
 def _wrapped(text: str, indent: str) -> list[str]:
-    return textwrap.wrap(" ".join(text.split()), width(), initial_indent=indent, subsequent_indent=indent)
+    return cells.wrap(" ".join(text.split()), width(), indent, indent)
 
 
 def judged(verdict: Verdict, traces: Iterable[Trace]) -> str:
     """How a rule was judged on an input: the outcome, then every instance with each of its conditions."""
     if not verdict.rule.when:
-        return f"{verdict.rule.name} ({verdict.rule.code}): never more than suspected\n"
-    lines = [f"{verdict.rule.name} ({verdict.rule.code}): {verdict.outcome}"]
+        return f"{verdict.rule.name} ({verdict.rule.code}): {say('never more than suspected')}\n"
+    lines = [f"{verdict.rule.name} ({verdict.rule.code}): {say(verdict.outcome)}"]
     lines += [f"  {finding.title}" for finding in verdict.findings]
-    lines += [f"  missing: {', '.join(verdict.needs)}"] if verdict.missing else []
+    lines += [f"  {say('missing')}: {', '.join(verdict.needs)}"] if verdict.missing else []
     held, said = list(traces), meanings(verdict.rule)
     if not held and verdict.rule.each:
-        lines.append("  the input contains nothing to which the rule applies")
+        lines.append(f"  {say('the input contains nothing to which the rule applies')}")
     for number, seen in enumerate(held, 1):
         names = ", ".join(f"{name} = {label}" for name, label in seen.names.items())
-        lines += ["", f"  {number}. {names or 'the job'}"]
-        for before, clauses in (("", seen.when), ("unless ", seen.unless)):
+        lines += ["", f"  {number}. {names or say('the job')}"]
+        for before, clauses in (("", seen.when), (f"{say('unless')} ", seen.unless)):
             for text, result in clauses:
-                lines.append(f"     {_WORDS[result]:8}{before}{' '.join(text.split())}")
+                lines.append(f"     {cells.pad(say(_WORDS[result]), 8)}{before}{' '.join(text.split())}")
                 meant = said.get(text, ()) if number == 1 else ()
                 lines += [line for words in meant for line in _wrapped(words, " " * 15)]
     return "\n".join(lines) + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ncdiag.language import say
 from ncdiag.report import digest
 from ncdiag.report.model import Report
 from ncdiag.report.page import COLOURS, Page
@@ -11,12 +12,14 @@ def lay_out(page: Page, report: Report) -> None:
     """Put a line for each finding that nothing else explains and for each suspect; without any, the verdict."""
     found = digest.roots(report)
     for finding in found:
-        where = digest.where(finding)
-        text = f"{finding.severity}: {finding.code} {finding.name}{f' on {where}' if where else ''}: {finding.title}"
-        page.line(text, COLOURS[finding.severity])
+        what, where = f"{finding.code} {finding.name}", digest.where(finding)
+        what = say("{finding} on {where}", finding=what, where=where) if where else what
+        text = say("{label}: {text}", label=what, text=finding.title)
+        page.line(say("{label}: {text}", label=say(finding.severity), text=text), COLOURS[finding.severity])
     for suspect in report.suspects:
-        page.line(f"{suspect.likelihood}: {suspect.code} {suspect.name}: {suspect.title}")
+        text = say("{label}: {text}", label=f"{suspect.code} {suspect.name}", text=suspect.title)
+        page.line(say("{label}: {text}", label=say(suspect.likelihood), text=text))
     if not found and not report.suspects:
         page.line(digest.headline(report))
     for fault in report.faults:
-        page.line(f"ncdiag failed: {fault}", "bold")
+        page.line(say("{label}: {text}", label=say("ncdiag failed"), text=fault), "bold")

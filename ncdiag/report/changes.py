@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from ncdiag.errors import UsageError
+from ncdiag.language import cells, counted, phrase, say
 from ncdiag.report import compared, digest
 from ncdiag.report.differences import Change, Weight
 from ncdiag.report.markdown import inline
@@ -36,12 +37,12 @@ def text(found: Difference, *, width: int = 80, whole: bool = False) -> str:
     """For a terminal: one screen, or all."""
     page = Page(width)
     for label, side in (("Before", found.before), ("After", found.after)):
-        page.line(_side(side), first=f"{label:8}")
+        page.line(_side(side), first=f"{cells.pad(say(label), 8)}")
     page.blank()
     page.put(headline(found), "bold")
     for weight, changes in _by_weight(found):
         page.blank()
-        page.put(_WEIGHTS[weight], compared.STYLES[weight])
+        page.put(say(_WEIGHTS[weight]), compared.STYLES[weight])
         _changes(page, changes, whole=whole)
     page.blank()
     page.put(_counts(found), "dim")
@@ -58,9 +59,9 @@ def _changes(page: Page, changes: list[Change], *, whole: bool) -> None:
             continue
         page.put(compared.change(one), first="  ", rest="      ")
         if one.why and whole:
-            page.put(digest.cut(one.why, compared.WHY), "dim", first="      ")
+            page.put(digest.cut(phrase(one.why), compared.WHY), "dim", first="      ")
     if left:
-        page.put(f"and {left} more (add -v)", first="  ")
+        page.put(say("and {n} more (add -v)", n=left), first="  ")
 
 
 def json(found: Difference, **_: object) -> str:
@@ -80,9 +81,11 @@ def html(found: Difference, **_: object) -> str:
 def markdown(found: Difference, **_: object) -> str:
     """For a ticket."""
     lines = [f"**{inline(headline(found))}**", ""]
-    lines += [f"- Before: {inline(_side(found.before))}", f"- After: {inline(_side(found.after))}", ""]
+    sides = ("Before", found.before), ("After", found.after)
+    lines += [f"- {say(label)}: {inline(_side(side))}" for label, side in sides] + [""]
+    columns = f"| {say('what')} | {say('where')} | {say('before')} | {say('after')} |"
     for weight, changes in _by_weight(found):
-        lines += [f"**{_WEIGHTS[weight]}**", "", "| what | where | before | after |", "| --- | --- | --- | --- |"]
+        lines += [f"**{say(_WEIGHTS[weight])}**", "", columns, "| --- | --- | --- | --- |"]
         lines += [f"| {' | '.join(map(inline, _cells(one)))} |" for one in changes] + [""]
     return "\n".join([*lines, inline(_counts(found)), ""])
 
@@ -91,15 +94,16 @@ def headline(found: Difference) -> str:
     """``3 things that matter differ``."""
     count = sum(one.weight != "low" for one in found.changes)
     if not found.changes:
-        return "Nothing differs" if found.equal else "Nothing could be compared"
+        return say("Nothing differs") if found.equal else say("Nothing could be compared")
     if not count:
-        return "Nothing that matters differs"
-    return f"{digest.counted(count, 'thing')} that matter{'s' if count == 1 else ''} differ{'s' if count == 1 else ''}"
+        return say("Nothing that matters differs")
+    template = "{things} that matters differs" if count == 1 else "{things} that matter differ"
+    return say(template, things=counted(count, "thing"))
 
 
 def _cells(one: Change) -> tuple[str, str, str, str]:
     share = f" ({one.change:+.0%})" if one.change is not None else ""
-    return f"{one.what} {one.name}".rstrip(), one.hosts, compared.cut(one.before), compared.cut(one.after) + share
+    return f"{say(one.what)} {one.name}".rstrip(), one.hosts, compared.cut(one.before), compared.cut(one.after) + share
 
 
 def _by_weight(found: Difference) -> Iterator[tuple[Weight, list[Change]]]:
@@ -111,11 +115,13 @@ def _by_weight(found: Difference) -> Iterator[tuple[Weight, list[Change]]]:
 
 def _side(side: Side) -> str:
     read = [side.hosts] if side.hosts else []
-    read += [digest.counted(side.nranks, "rank")] if side.nranks is not None else []
+    read += [counted(side.nranks, "rank")] if side.nranks is not None else []
     read += [f"NCCL {side.nccl_version}"] if side.nccl_version else []
-    return f"{side.source}: {', '.join(read) or 'no host'}; {digest.HEADLINES[side.verdict]}"
+    text = say("; ").join((say(", ").join(read) or say("no host"), say(digest.HEADLINES[side.verdict])))
+    return say("{label}: {text}", label=side.source, text=text)
 
 
 def _counts(found: Difference) -> str:
-    one_sided = f"; {found.one_sided} seen in one of the two alone" if found.one_sided else ""
-    return f"{digest.counted(found.equal, 'thing')} equal{one_sided}"
+    parts = [say("{things} equal", things=counted(found.equal, "thing"))]
+    parts += [say("{n} seen in one of the two alone", n=found.one_sided)] if found.one_sided else []
+    return say("; ").join(parts)

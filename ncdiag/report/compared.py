@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ncdiag.report import digest
+from ncdiag.language import cells, counted, say
 from ncdiag.report.differences import FINDING, NOT_FOUND, Beside, Change, Comparison, Share, Weight
 from ncdiag.report.model import Report
 from ncdiag.report.page import Page
 
 STYLES: dict[Weight, str] = {"high": "bold red", "medium": "yellow", "low": "dim"}
+_HEADING = "{hosts} compared: {things} alike, {n} differ"
+_DIFFER = "{things} differ from the baseline {source}; {n} equal"
+_DIFFERS = "{things} differs from the baseline {source}; {n} equal"
 GROUPS = 4
 """Groups of one comparison that are named."""
 VALUE, HOSTS, WHY, TITLE = 60, 60, 120, 160
@@ -20,11 +23,9 @@ def heading(report: Report) -> str:
     """``12 hosts compared: 268 things alike, 10 differ``; empty where nothing was compared."""
     if not report.comparison and not report.alike:
         return ""
-    hosts = digest.counted(report.summary.nhosts or _hosts(report), "host")
-    differ = len(report.comparison)
-    return (
-        f"{hosts} compared: {digest.counted(report.alike, 'thing')} alike, {differ} differ{'s' if differ == 1 else ''}"
-    )
+    hosts, differ = counted(report.summary.nhosts or _hosts(report), "host"), len(report.comparison)
+    template = "{hosts} compared: {things} alike, {n} differs" if differ == 1 else _HEADING
+    return say(template, hosts=hosts, things=counted(report.alike, "thing"), n=differ)
 
 
 def _hosts(report: Report) -> int:
@@ -41,31 +42,37 @@ def line(one: Comparison, *, short: bool = False) -> str:
     parts = []
     for value, share in named:
         usual = bool(one.odd) and value not in one.odd
-        who = f"the other {share.nhosts}:" if usual and short else _who(share)
+        who = say("the other {n}:", n=share.nhosts) if usual and short else _who(share)
         parts.append(f"{who} {cut(value)}")
     more = len(one.groups) - len(named)
-    rest = f"; {more} more values" if more else ""
-    unseen = f"; not seen on {_who(one.not_seen)}" if one.not_seen.nhosts and not short else ""
-    return f"{_what(one)}: {'; '.join(parts)}{rest}{unseen}"
+    parts += [say("{n} more values", n=more)] if more else []
+    parts += [say("not seen on {who}", who=_who(one.not_seen))] if one.not_seen.nhosts and not short else []
+    return say("{label}: {text}", label=_what(one), text=say("; ").join(parts))
 
 
 def change(one: Change) -> str:
     """``GPU driver on n[3,7] (2): 550.54.15, now 535.104.05``."""
-    where = f" on {_who(Share(one.hosts, one.nhosts))}" if one.hosts else ""
-    if one.what == FINDING:
+    is_finding = one.what == FINDING
+    what = one.name if is_finding else _what(one)
+    if one.hosts:
+        what = say("{what} on {host}", what=what, host=_who(Share(one.hosts, one.nhosts)))
+    if is_finding:
         is_new = one.before == NOT_FOUND
-        return f"{'new' if is_new else 'gone'}: {one.name}{where}: {cut(one.after if is_new else one.before, TITLE)}"
+        text = say("{label}: {text}", label=what, text=cut(one.after if is_new else one.before, TITLE))
+        return say("{label}: {text}", label=say("new") if is_new else say("gone"), text=text)
     share = f" ({one.change:+.0%})" if one.change is not None else ""
-    return f"{_what(one)}{where}: {cut(one.before)}, now {cut(one.after)}{share}"
+    text = say("{before}, now {after}", before=cut(one.before), after=f"{cut(one.after)}{share}")
+    return say("{label}: {text}", label=what, text=text)
 
 
 def beside_heading(found: Beside) -> str:
     """``2 things differ from the baseline good.tar.gz; 130 are equal``."""
     count = len(found.changes)
     if not count:
-        return f"Nothing differs from the baseline {found.source}; {digest.counted(found.equal, 'thing')} compared"
-    differ = f"{digest.counted(count, 'thing')} differ{'s' if count == 1 else ''}"
-    return f"{differ} from the baseline {found.source}; {found.equal} equal"
+        nothing = "Nothing differs from the baseline {source}; {things} compared"
+        return say(nothing, source=found.source, things=counted(found.equal, "thing"))
+    template = _DIFFERS if count == 1 else _DIFFER
+    return say(template, things=counted(count, "thing"), source=found.source, n=found.equal)
 
 
 def write(page: Page, report: Report) -> None:
@@ -73,11 +80,11 @@ def write(page: Page, report: Report) -> None:
     if heading(report):
         page.put(heading(report), "bold")
     for one in report.comparison:
-        page.put(line(one), first=f"  {one.weight:6}  ", lead=STYLES[one.weight])
+        page.put(line(one), first=f"  {cells.pad(say(one.weight), 6)}  ", lead=STYLES[one.weight])
     if report.baseline is not None:
         page.put(beside_heading(report.baseline), "bold")
         for each in report.baseline.changes:
-            page.put(change(each), first=f"  {each.weight:6}  ", lead=STYLES[each.weight])
+            page.put(change(each), first=f"  {cells.pad(say(each.weight), 6)}  ", lead=STYLES[each.weight])
     page.blank()
 
 
@@ -95,7 +102,7 @@ def _some(page: Page, lines: Sequence[str], most: int) -> None:
     for text in lines[:most]:
         page.line(text, first="  ")
     if len(lines) > most:
-        page.line(f"and {len(lines) - most} more", first="  ")
+        page.line(say("and {n} more", n=len(lines) - most), first="  ")
 
 
 def cut(text: str, most: int = VALUE) -> str:
@@ -104,8 +111,8 @@ def cut(text: str, most: int = VALUE) -> str:
 
 
 def _what(one: Comparison | Change) -> str:
-    return f"{one.what} {cut(one.name)}".rstrip()
+    return f"{say(one.what)} {cut(one.name)}".rstrip()
 
 
 def _who(share: Share) -> str:
-    return f"{cut(share.hosts, HOSTS)} ({share.nhosts})"
+    return say("{text} ({note})", text=cut(share.hosts, HOSTS), note=share.nhosts)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
+from ncdiag import language
+from ncdiag.language import cells, phrase, say
 from ncdiag.report.model import (
     EVIDENCE_LIMIT,
     Complaint,
@@ -20,6 +22,7 @@ from ncdiag.report.model import (
     Suspect,
     Unknown,
 )
+from ncdiag.report.words import OUTCOMES, PHASES, STEPS, TOLD_PHASES, TROUBLES
 
 SHOWN_INPUTS, SHOWN_OF_MANY = 6, 2
 """Inputs that are named: all of a few, the first ones of more."""
@@ -30,6 +33,11 @@ SHOWN_GROUPS = 3
 """Groups of ranks that did the same last."""
 LIST_LIMIT = 160
 """Characters of a list of hosts or ranks that are shown."""
+_MARKS = ", ，；。、"
+"""Where a text is cut best."""
+TRIED = frozenset({"Proved", "Simulated"})
+"""Labels of proofs that a short text mentions."""
+WORKAROUND = "a workaround, it hides the fault"
 SHOWN_LAUNCHERS = 3
 """Launchers whose lines a person is shown; JSON has them all."""
 
@@ -41,6 +49,7 @@ HEADLINES = {
     "healthy-as-far-as-seen": "No fault found, as far as this input shows",
     "nothing-understood": "Nothing in this input was understood",
 }
+counted = language.counted
 _NUMBER = re.compile(r"[0-9a-f]*[0-9][0-9a-f]*")
 _PROOFS = {"proved": "Proved", "not-simulated": "Not simulated", "refuted": "Refuted"}
 HELP_WHEN_NOTHING = (
@@ -51,19 +60,7 @@ HELP_WHEN_NOTHING = (
 
 def headline(report: Report) -> str:
     """The verdict in words."""
-    return HEADLINES[report.summary.verdict]
-
-
-_TROUBLES = {
-    "cannot-start": "The job cannot start", "fails-at-init": "It fails in its setup", "hangs": "It hangs",
-    "slow": "It is slow", "crashes": "It crashes", "wrong-results": "Its results are wrong",
-    "not-used": "Something available is not used", "memory-grows": "Its memory grows", "fails": "It fails",
-}  # fmt: skip
-_PHASES = {
-    "rendezvous": "at the rendezvous", "bootstrap": "while the ranks meet", "init": "in the setup of a communicator",
-    "connect": "while the ranks connect", "first-collective": "in the first collective", "later": "after it had begun",
-    "end": "at its end",
-}  # fmt: skip
+    return say(HEADLINES[report.summary.verdict])
 
 
 def complained(report: Report) -> list[str]:
@@ -71,7 +68,7 @@ def complained(report: Report) -> list[str]:
     verdict = report.summary.verdict
     if verdict == "complaint-nothing-seen":
         shown = [found for found in report.complaints if found.told]
-        return [f"You wrote: {cut(found.text, LIST_LIMIT)}" for found in shown[:SHOWN_ASKS]]
+        return [say("You wrote: {text}", text=cut(found.text, LIST_LIMIT)) for found in shown[:SHOWN_ASKS]]
     if verdict != "failed-cause-not-here":
         return []
     return [trouble(found) for found in report.complaints if not found.told][:SHOWN_ASKS]
@@ -79,39 +76,40 @@ def complained(report: Report) -> list[str]:
 
 def trouble(found: Complaint) -> str:
     """``It hangs, in the first collective (ranks 0-3 on n1): ...``."""
-    words = [_TROUBLES.get(found.what, found.what), _PHASES.get(found.phase or "", "")]
-    who = f" ({cut(found.where, LIST_LIMIT)})" if found.where else ""
-    return f"{', '.join(filter(None, words))}{who}: {cut(found.text, LIST_LIMIT)}"
-
-
-_STEPS = {
-    "first-failure": "failed first", "first-to-give-up": "gave up first", "first-end": "ended first",
-    "last": "last seen",
-}  # fmt: skip
+    what = say(TROUBLES.get(found.what, found.what))
+    if found.phase in PHASES:
+        what = say("{trouble}, {phase}", trouble=what, phase=say(PHASES[found.phase]))
+    if found.where:
+        what = say("{text} ({note})", text=what, note=cut(found.where, LIST_LIMIT))
+    return say("{label}: {text}", label=what, text=cut(found.text, LIST_LIMIT))
 
 
 def first_to_fail(report: Report) -> list[tuple[str, str]]:
     """Label and text of each line on who failed first, and on what the ranks did last."""
-    lines, groups = [], 0
+    lines: list[tuple[str, str]] = []
+    groups, unordered = 0, False
     for moment in report.timeline:
         groups += moment.what == "last"
         if groups > SHOWN_GROUPS:
             continue
-        label = _STEPS[moment.what]
-        if moment.what != "last" and moment.ordered_by == "none":
-            label = "of the first"
-        at = f" ({place(moment.evidence[0])})" if moment.evidence and moment.what != "last" else ""
-        lines.append((label, f"{moment.who or 'a process'}{at}: {moment.text}"))
+        is_open = moment.what != "last" and moment.ordered_by == "none"
+        unordered = unordered or is_open
+        who = moment.who or say("a process")
+        if moment.evidence and moment.what != "last":
+            who = say("{text} ({note})", text=who, note=place(moment.evidence[0]))
+        label = say("of the first") if is_open else say(STEPS[moment.what])
+        lines.append((label, say("{label}: {text}", label=who, text=moment.text)))
     if groups > SHOWN_GROUPS:
-        lines.append(("", f"and {counted(groups - SHOWN_GROUPS, 'more group')} of ranks"))
-    if any(label == "of the first" for label, _ in lines):
-        lines.append(("order", "which of the first lines came first is not known: no timestamps, or too close ones"))
+        lines.append(("", say("and {groups} of ranks", groups=counted(groups - SHOWN_GROUPS, "more group"))))
+    if unordered:
+        text = say("which of the first lines came first is not known: no timestamps, or too close ones")
+        lines.append((say("order"), text))
     return lines
 
 
 def ruled_out(report: Report) -> str:
     """``the network between hosts (the job is on one host)``: what the cause is not, empty for nothing."""
-    return "; ".join(f"{found.what} ({found.because})" for found in report.ruled_out)
+    return say("; ").join(say("{text} ({note})", text=found.what, note=found.because) for found in report.ruled_out)
 
 
 def was_read(report: Report) -> list[str]:
@@ -120,7 +118,8 @@ def was_read(report: Report) -> list[str]:
     lines = [_input(item) for item in report.inputs[:shown]]
     rest = report.inputs[shown:]
     if rest:
-        lines.append(f"and {counted(len(rest), 'more input')} with {counted(sum(i.lines for i in rest), 'line')}")
+        number = counted(sum(item.lines for item in rest), "line")
+        lines.append(say("and {inputs} with {lines}", inputs=counted(len(rest), "more input"), lines=number))
     if report.summary.verdict == "nothing-understood":
         return lines
     return [*lines, job_read(report), *_told(report)]
@@ -131,43 +130,36 @@ def job_read(report: Report) -> str:
     known = report.summary
     if known.verdict == "nothing-understood":
         return ""
-    job = [
-        f"{counted(known.nhosts, 'host')}{f' ({known.hosts})' if known.hosts else ''}" if known.nhosts else known.hosts,
-        counted(known.nranks, "rank") if known.nranks else "",
-        f"NCCL {known.nccl_version}" if known.nccl_version else "NCCL version unknown",
-    ]
-    return ", ".join(filter(None, job))
-
-
-_OUTCOMES = {
-    "works": "works with", "fails": "fails with", "unchanged": "not helped by", "other-error": "another error with",
-    "slower": "slower with", "faster": "faster with",
-}  # fmt: skip
-_TOLD_PHASES = {
-    "rendezvous": "at the rendezvous", "bootstrap": "in the bootstrap", "init": "at init",
-    "connect": "as ranks connect",
-    "first-collective": "after init", "later": "after a while", "end": "at the end",
-}  # fmt: skip
+    hosts = counted(known.nhosts, "host") if known.nhosts else known.hosts
+    if known.nhosts and known.hosts:
+        hosts = say("{text} ({note})", text=hosts, note=known.hosts)
+    ranks = counted(known.nranks, "rank") if known.nranks else ""
+    version = phrase(f"NCCL {known.nccl_version}") if known.nccl_version else say("NCCL version unknown")
+    return say(", ").join(filter(None, [hosts, ranks, version]))
 
 
 def _told(report: Report) -> list[str]:
     """What people say goes wrong, and what came of their trials, in a line; nothing where they tried nothing."""
     groups: dict[str, list[str]] = {}
     for told in report.told:
-        if told.kind in _OUTCOMES:
-            groups.setdefault(_OUTCOMES[told.kind], []).append(told.label)
+        if told.kind in OUTCOMES:
+            groups.setdefault(say(OUTCOMES[told.kind]), []).append(told.label)
     if not groups:
         return []
-    wrong = [" ".join(filter(None, [said.what, _TOLD_PHASES.get(said.phase or "", "")])) for said in report.complaints]
-    parts = [f"{phrase} {', '.join(labels)}" for phrase, labels in groups.items()]
-    return [f"told: {cut('; '.join([*dict.fromkeys(wrong), *parts]), LIST_LIMIT)}"]
+    wrong = [
+        say("{what} {phase}", what=say(said.what), phase=say(TOLD_PHASES[said.phase]))
+        if said.phase in TOLD_PHASES
+        else say(said.what)
+        for said in report.complaints
+    ]
+    parts = [f"{outcome} {', '.join(labels)}" for outcome, labels in groups.items()]
+    return [say("told: {text}", text=cut(say("; ").join([*dict.fromkeys(wrong), *parts]), LIST_LIMIT))]
 
 
 def _input(item: Input) -> str:
-    kinds = ", ".join(_kinds(item)) or "nothing recognised"
-    notes = "".join(f"; {note}" for note in item.notes)
-    length = f"{counted(item.lines, 'line')}; " if item.lines or not item.sections else ""
-    return f"{item.source}: {length}{kinds}{notes}"
+    length = [counted(item.lines, "line")] if item.lines or not item.sections else []
+    kinds = ", ".join(_kinds(item)) or say("nothing recognised")
+    return say("{label}: {text}", label=item.source, text=say("; ").join([*length, kinds, *item.notes]))
 
 
 def _kinds(item: Input) -> list[str]:
@@ -205,26 +197,32 @@ def consequences(report: Report, cause: Finding) -> list[Finding]:
 
 def label(finding: Finding) -> str:
     """Name, code and standing of a finding."""
-    return f"{finding.name} ({finding.code}, {finding.severity}, {finding.confidence})"
+    standing = say(", ").join((finding.code, say(finding.severity), say(finding.confidence)))
+    return say("{text} ({note})", text=finding.name, note=standing)
 
 
 def where(finding: Finding) -> str:
     """Hosts and ranks of a finding, empty when it has none; lists that are too long end in how many there are."""
-    ranks = f"{'rank' if finding.nranks == 1 else 'ranks'} {finding.ranks}" if finding.ranks else ""
+    ranks = (
+        say("rank {ranks}" if finding.nranks == 1 else "ranks {ranks}", ranks=finding.ranks) if finding.ranks else ""
+    )
     parts = [(finding.hosts, finding.nhosts), (ranks, finding.nranks)]
-    return ", ".join(_counted(text, number) for text, number in parts if text)
+    return say(", ").join(_counted(text, number) for text, number in parts if text)
 
 
 def _counted(text: str, number: int) -> str:
-    return text if len(text) <= LIST_LIMIT else f"{cut(text, LIST_LIMIT)} ({number} in all)"
+    if len(text) <= LIST_LIMIT:
+        return text
+    return say("{text} ({note})", text=cut(text, LIST_LIMIT), note=say("{n} in all", n=number))
 
 
 def cut(text: str, limit: int) -> str:
-    """The text up to the last comma or blank within the limit, with ``...`` behind it where something was left out."""
-    if len(text) <= limit:
+    """The text up to the last comma or blank within so many columns, with ``...`` where something was left out."""
+    limit = cells.fit(text, limit)
+    if len(text) == limit:
         return text
-    end = max(text.rfind(",", 0, limit), text.rfind(" ", 0, limit))
-    return f"{text[: end if end > limit // 2 else limit].rstrip(', ')} ..."
+    end = max(text.rfind(mark, 0, limit) for mark in _MARKS)
+    return f"{text[: end if end > limit // 2 else limit].rstrip(_MARKS)} ..."
 
 
 def suspects_lead(report: Report) -> bool:
@@ -235,13 +233,14 @@ def suspects_lead(report: Report) -> bool:
 def suspects_title(report: Report) -> str:
     """What is above the suspects: where nothing is seen to have failed they are no more than worth a look."""
     if report.summary.verdict in {"risk-only", "healthy-as-far-as-seen"}:
-        return "Worth a look (nothing is seen to have failed)"
-    return "Most likely (not proved)"
+        return say("Worth a look (nothing is seen to have failed)")
+    return say("Most likely (not proved)")
 
 
 def suspected(suspect: Suspect) -> str:
     """Name, code, title and likelihood of a suspect."""
-    return f"{suspect.name} ({suspect.code}): {suspect.title}  [{suspect.likelihood}]"
+    label = say("{text} ({note})", text=suspect.name, note=suspect.code)
+    return say("{label}: {text}", label=label, text=f"{suspect.title}  [{say(suspect.likelihood)}]")
 
 
 def shown_at(sign: Sign) -> str:
@@ -251,16 +250,16 @@ def shown_at(sign: Sign) -> str:
 
 def with_place(sign: Sign) -> str:
     """What a sign says and where it is seen."""
-    return f"{sign.text} ({shown_at(sign)})" if sign.evidence else sign.text
+    return say("{text} ({note})", text=sign.text, note=shown_at(sign)) if sign.evidence else sign.text
 
 
 def question(asked_for: Question) -> str:
     """What to paste or to try, and what its answer would mean."""
     if asked_for.run:
-        return f"{asked_for.ask} for one run: {asked_for.text}"
+        return say("{setting} for one run: {text}", setting=asked_for.ask, text=asked_for.text)
     if not asked_for.ask:
         return asked_for.text
-    return f"paste {asked((asked_for.ask,), '')}: {asked_for.text}"
+    return say("{label}: {text}", label=pasted((asked_for.ask,)), text=asked_for.text)
 
 
 def place(item: Evidence) -> str:
@@ -279,7 +278,7 @@ def telling(finding: Finding) -> list[Evidence]:
 def more_evidence(finding: Finding, shown: int = EVIDENCE_LIMIT) -> str:
     """How much evidence is not shown, empty when all of it is."""
     rest = max(finding.evidence_count, len(finding.evidence)) - min(shown, len(finding.evidence))
-    return f"and {counted(rest, 'more line')}" if rest > 0 else ""
+    return say("and {lines}", lines=counted(rest, "more line")) if rest > 0 else ""
 
 
 def remedies(report: Report, finding: Finding) -> tuple[list[Fix], list[str]]:
@@ -291,10 +290,10 @@ def remedies(report: Report, finding: Finding) -> tuple[list[Fix], list[str]]:
 
 def fix_title(fix: Fix) -> str:
     """The remedy with its scope, risk and versions."""
-    notes = [fix.scope, f"{fix.risk} risk", f"NCCL {fix.applies_to}" if fix.applies_to else ""]
+    notes = [fix.scope, say(f"{fix.risk} risk"), f"NCCL {fix.applies_to}" if fix.applies_to else ""]
     if fix.workaround:
-        notes.append("a workaround, it hides the fault")
-    return f"{fix.text} ({'; '.join(filter(None, notes))})"
+        notes.append(say(WORKAROUND))
+    return say("{text} ({note})", text=fix.text, note=say("; ").join(filter(None, notes)))
 
 
 def proof_label(fix: Fix, *, suspected: bool = False) -> str:
@@ -310,16 +309,16 @@ def proof_label(fix: Fix, *, suspected: bool = False) -> str:
 
 def fix_in_short(fix: Fix, *, suspected: bool = False) -> str:
     """The remedy, and whether it was proved; ``suspected``: that of a suspect."""
-    label = proof_label(fix, suspected=suspected).lower()
-    notes = [label] if label in {"proved", "simulated"} else []
-    notes += ["a workaround, it hides the fault"] if fix.workaround else []
-    return f"{fix.text} ({'; '.join(notes)})" if notes else fix.text
+    label = proof_label(fix, suspected=suspected)
+    notes = [say(label.lower())] if label in TRIED else []
+    notes += [say(WORKAROUND)] if fix.workaround else []
+    return say("{text} ({note})", text=fix.text, note=say("; ").join(notes)) if notes else fix.text
 
 
 def fix_notes(fix: Fix) -> list[tuple[str, str]]:
     """Label and text of what is known about a fix: its proof and how to confirm it."""
-    notes = [(proof_label(fix), fix.proof.text)] if fix.proof else []
-    return [*notes, ("Confirm", fix.confirm)] if fix.confirm else notes
+    notes = [(say(proof_label(fix)), fix.proof.text)] if fix.proof else []
+    return [*notes, (say("Confirm"), fix.confirm)] if fix.confirm else notes
 
 
 def paste_lines(fix: Fix) -> list[tuple[str, str]]:
@@ -334,35 +333,40 @@ def paste_lines(fix: Fix) -> list[tuple[str, str]]:
 
 def ask(unknown: Unknown) -> str:
     """Why a rule could not be judged and what would settle it."""
+    label = say("{text} ({note})", text=unknown.name, note=unknown.code)
     if not unknown.ask_for:
-        return f"{unknown.name} ({unknown.code}): facts are missing; ncdiag explain {unknown.code} FILE shows which"
-    paste = f"paste {asked(unknown.ask_for, ' or ')}"
-    return f"{unknown.name} ({unknown.code}): needs {', '.join(unknown.missing)}; {paste}"
+        text = say("facts are missing; ncdiag explain {code} FILE shows which", code=unknown.code)
+    else:
+        text = say("needs {facts}; {paste}", facts=say(", ").join(unknown.missing), paste=pasted(unknown.ask_for))
+    return say("{label}: {text}", label=label, text=text)
 
 
 def asked(things: Sequence[str], glue: str) -> str:
     """What to paste: of a command its output; what says itself that it is an output, a log or a file as it is."""
     named = any("output" in text for text in things) or things[0].split(" ", 1)[0] in {"the", "a"}
-    return glue.join(things) if named else f"the output of {glue.join(things)}"
+    held = say(glue).join(map(phrase, things))
+    return held if named else say("the output of {commands}", commands=held)
+
+
+def pasted(things: Sequence[str]) -> str:
+    """``paste the output of ibstat or show_gids``."""
+    return say("paste {outputs}", outputs=asked(things, " or "))
 
 
 def failed(fault: str) -> str:
     """What ncdiag itself failed at, with what to do about it."""
-    return f"{fault}; the rest of the report is valid. Please report it: NCDIAG_DEBUG=1 shows where."
+    return say("{fault}; the rest of the report is valid. Please report it: NCDIAG_DEBUG=1 shows where.", fault=fault)
 
 
 def disagreement(conflict: Conflict) -> str:
     """Which field the sources disagree on, with the values and the one that was believed."""
-    believed = "none was believed" if conflict.kept is None else f"{conflict.kept} was believed"
-    return f"{conflict.entity} {conflict.field}: {' / '.join(conflict.values)}; {believed}"
+    kept = conflict.kept
+    believed = say("none was believed") if kept is None else say("{value} was believed", value=kept)
+    text = say("; ").join((" / ".join(conflict.values), believed))
+    return say("{label}: {text}", label=f"{conflict.entity} {conflict.field}", text=text)
 
 
 def not_understood(report: Report) -> str:
     """How many lines nobody understood, empty when all were."""
     unread, lines = sum(i.unread_lines for i in report.inputs), sum(i.lines for i in report.inputs)
-    return f"{unread} of {counted(lines, 'line')} not understood" if unread else ""
-
-
-def counted(number: int, noun: str) -> str:
-    """``1 line``, ``2 lines``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return say("{n} of {lines} not understood", n=unread, lines=counted(lines, "line")) if unread else ""

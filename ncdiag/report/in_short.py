@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ncdiag.language import say
 from ncdiag.report import digest
 from ncdiag.report.model import Finding, Report
 
@@ -16,13 +17,13 @@ def told(report: Report, finding: Finding) -> Iterator[str]:
     if finding.why:
         yield finding.why
     if finding.explained_by:
-        yield f"Explained by: {', '.join(finding.explained_by)}"
+        yield say("Explained by: {names}", names=", ".join(finding.explained_by))
         return
     fixes, not_offered = digest.remedies(report, finding)
     for fix in fixes:
-        yield f"Fix: {digest.fix_in_short(fix)}"
+        yield say("{label}: {text}", label=say("Fix"), text=digest.fix_in_short(fix))
         yield from (f"    {line}" for _, line in digest.paste_lines(fix)[:_LINES_TO_PASTE])
-    yield from (f"Would not help: {text}" for text in not_offered)
+    yield from (say("{label}: {text}", label=say("Would not help"), text=text) for text in not_offered)
 
 
 def shown(finding: Finding) -> Iterator[str]:

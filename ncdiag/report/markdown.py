@@ -6,6 +6,7 @@ import re
 from itertools import groupby
 from operator import itemgetter
 
+from ncdiag.language import lead_in, say
 from ncdiag.report import digest
 from ncdiag.report.model import Finding, Report
 from ncdiag.report.sanitize import one_line
@@ -21,30 +22,31 @@ def render(report: Report, **_: object) -> str:
     lines = [f"**{digest.headline(report)}**", ""]
     lines += [f"{inline(line)}\n" for line in digest.complained(report)]
     if report.summary.verdict == "nothing-understood":
-        lines += [digest.HELP_WHEN_NOTHING, ""]
+        lines += [say(digest.HELP_WHEN_NOTHING), ""]
     first = digest.suspects_lead(report)
     lines += _suspects(report) if first else []
     found = digest.roots(report) or list(report.findings[:1])
     for index, finding in enumerate(found[:SHOWN_FINDINGS]):
         if index == 1:
-            lines += [*([] if first else _suspects(report)), "**Also found**", ""]
+            lines += [*([] if first else _suspects(report)), f"**{say('Also found')}**", ""]
         lines += _finding(report, finding)
     if not first and len(found) <= 1:
         lines += _suspects(report)
     if len(found) > SHOWN_FINDINGS:
-        lines += [f"and {len(found) - SHOWN_FINDINGS} more", ""]
+        lines += [say("and {n} more", n=len(found) - SHOWN_FINDINGS), ""]
     lines += [*_timeline(report), *_looks(report)]
     if report.unknown:
-        lines += ["**Could not be judged**", ""]
+        lines += [f"**{say('Could not be judged')}**", ""]
         lines += [f"- {inline(digest.ask(item))}" for item in report.unknown[: digest.SHOWN_ASKS]] + [""]
-    lines += [f"- Read: {inline(line)}" for line in digest.was_read(report)]
-    lines += [f"- Order expired: {inline(text)}" for text in report.expired]
-    lines += [f"- ncdiag failed: {inline(digest.failed(fault))}" for fault in report.faults]
-    lines += [f"- Sources disagree: {inline(digest.disagreement(c))}" for c in report.conflicts[: digest.SHOWN_ASKS]]
+    lines += [f"- {lead_in('Read')}{inline(line)}" for line in digest.was_read(report)]
+    lines += [f"- {lead_in('Order expired')}{inline(text)}" for text in report.expired]
+    lines += [f"- {lead_in('ncdiag failed')}{inline(digest.failed(fault))}" for fault in report.faults]
+    differ = report.conflicts[: digest.SHOWN_ASKS]
+    lines += [f"- {lead_in('Sources disagree')}{inline(digest.disagreement(conflict))}" for conflict in differ]
     if report.ruled_out:
-        lines.append(f"- Ruled out: {inline(digest.ruled_out(report))}")
+        lines.append(f"- {lead_in('Ruled out')}{inline(digest.ruled_out(report))}")
     if report.summary.not_looked_at:
-        lines.append(f"- Not looked at: {inline('; '.join(report.summary.not_looked_at))}")
+        lines.append(f"- {lead_in('Not looked at')}{inline(say('; ').join(report.summary.not_looked_at))}")
     if digest.not_understood(report):
         lines.append(f"- {digest.not_understood(report)}")
     tool = report.tool
@@ -53,7 +55,7 @@ def render(report: Report, **_: object) -> str:
 
 def _timeline(report: Report) -> list[str]:
     lines = [f"- {label or '...'}: {inline(text)}" for label, text in digest.first_to_fail(report)]
-    return ["**First to fail**", "", *lines, ""] if lines else []
+    return [f"**{say('First to fail')}**", "", *lines, ""] if lines else []
 
 
 def _looks(report: Report) -> list[str]:
@@ -63,7 +65,8 @@ def _looks(report: Report) -> list[str]:
 
     rows = [(title, row) for title, rows in table.areas(report) for row in rows]
     lines = [f"| {row.status} | {inline(title)} | {inline(row.what)} | {inline(row.text)} |" for title, row in rows]
-    head = ["**Looked at**", "", "| | area | look | seen |", "| --- | --- | --- | --- |"]
+    columns = f"| | {say('area')} | {say('look')} | {say('seen')} |"
+    head = [f"**{say('Looked at')}**", "", columns, "| --- | --- | --- | --- |"]
     return [*head, *lines, "", *_compared(report)]
 
 
@@ -83,37 +86,44 @@ def _suspects(report: Report) -> list[str]:
     lines = [f"**{digest.suspects_title(report)}**", ""] if report.suspects else []
     for number, suspect in enumerate(report.suspects, 1):
         lines += [f"{number}. {inline(digest.suspected(suspect))}"]
-        lines += [f"   - for: {inline(digest.with_place(sign))}" for sign in suspect.supporting]
-        lines += [f"   - against: {inline(digest.with_place(sign))}" for sign in suspect.against]
-        lines += [f"   - open: {inline(text)}" for text in suspect.open]
-        lines += [f"   - decide: {inline(digest.question(asked))}" for asked in suspect.decide[:1]]
-        lines += [f"   - fix: {inline(digest.fix_in_short(fix, suspected=True))}" for fix in suspect.fixes]
+        lines += [f"   - {lead_in('for')}{inline(digest.with_place(sign))}" for sign in suspect.supporting]
+        lines += [f"   - {lead_in('against')}{inline(digest.with_place(sign))}" for sign in suspect.against]
+        lines += [f"   - {lead_in('open')}{inline(text)}" for text in suspect.open]
+        lines += [f"   - {lead_in('decide')}{inline(digest.question(asked))}" for asked in suspect.decide[:1]]
+        lines += [f"   - {lead_in('fix')}{inline(digest.fix_in_short(fix, suspected=True))}" for fix in suspect.fixes]
     return [*lines, ""] if lines else []
 
 
 def _finding(report: Report, finding: Finding) -> list[str]:
-    lines = [f"### {inline(finding.title)}", "", f"{inline(digest.label(finding))}"]
-    if digest.where(finding):
-        lines[-1] += f" on {inline(digest.where(finding))}"
+    label, place = digest.label(finding), digest.where(finding)
+    text = say("{finding} on {where}", finding=label, where=place) if place else label
+    lines = [f"### {inline(finding.title)}", "", inline(text)]
     if finding.why:
         lines += ["", inline(finding.why)]
     lines.append("")
     if finding.evidence:
-        lines += ["Evidence:", *_fenced([_evidence(item.source, item.line, item.text) for item in finding.evidence])]
+        lines += [
+            lead_in("Evidence").rstrip(),
+            *_fenced([_evidence(item.source, item.line, item.text) for item in finding.evidence]),
+        ]
         lines += [digest.more_evidence(finding, len(finding.evidence)), ""]
     fixes, not_offered = digest.remedies(report, finding)
     if len(fixes) < len(finding.fixes):
-        lines += ["**Fix**: as above", ""]
+        lines += [f"**{say('Fix')}**{say(': ')}{say('as above')}", ""]
     for fix in fixes:
-        lines += [f"**Fix**: {inline(digest.fix_title(fix))}", ""]
+        lines += [f"**{say('Fix')}**{say(': ')}{inline(digest.fix_title(fix))}", ""]
         for launcher, pasted in groupby(digest.paste_lines(fix), key=itemgetter(0)):
             lines += [f"{inline(launcher)}:", *_fenced([line for _, line in pasted])]
-        lines += [f"- {label}: {inline(text)}" for label, text in digest.fix_notes(fix)] + [""]
+        lines += [f"- {label}{say(': ')}{inline(text)}" for label, text in digest.fix_notes(fix)] + [""]
     for text in not_offered:
-        lines += [f"**Would not help**: {inline(text)}", ""]
+        lines += [f"**{say('Would not help')}**{say(': ')}{inline(text)}", ""]
     explained = digest.consequences(report, finding)
     if explained:
-        lines += ["It explains:", *(f"- {inline(f'{item.name}: {item.title}')}" for item in explained), ""]
+        lines += [
+            lead_in("It explains").rstrip(),
+            *(f"- {inline(f'{item.name}: {item.title}')}" for item in explained),
+            "",
+        ]
     lines += [f"- {_reference(reference)}" for reference in finding.references]
     return [*lines, ""]
 

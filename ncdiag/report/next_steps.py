@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ncdiag.language import phrase, say
 from ncdiag.report import digest
 from ncdiag.report.model import Finding, NextStep, Report, Suspect
 
@@ -23,7 +24,7 @@ def next_steps(report: Report) -> tuple[NextStep, ...]:
 def _steps(report: Report) -> Iterator[NextStep]:
     verdict = report.summary.verdict
     if verdict == "nothing-understood":
-        yield NextStep("paste", "", digest.HELP_WHEN_NOTHING)
+        yield NextStep("paste", "", say(digest.HELP_WHEN_NOTHING))
         return
     if verdict == "healthy-as-far-as-seen" and not worth_showing(report):
         yield _when_well(report)
@@ -35,7 +36,7 @@ def _steps(report: Report) -> Iterator[NextStep]:
     if not settled:
         yield from _asked(report)
     if verdict in _OPEN and _log_missing(report):
-        yield NextStep("run", _LOG, "run it again with this set, and give the output of all ranks")
+        yield NextStep("run", _LOG, say("run it again with this set, and give the output of all ranks"))
     if verdict in _OPEN:
         yield from _not_seen(report)
 
@@ -43,9 +44,9 @@ def _steps(report: Report) -> Iterator[NextStep]:
 def _when_well(report: Report) -> NextStep:
     """What is left where nothing speaks against the machine or the job."""
     if report.looks:
-        text = "compares the hosts of a job; ncdiag collect -o HOST.tar.gz packs each"
+        text = say("compares the hosts of a job; ncdiag collect -o HOST.tar.gz packs each")
         return NextStep("run", "ncdiag check HOST1.tar.gz HOST2.tar.gz", text)
-    return NextStep("answer", "", "if something is still wrong, say so in a sentence in front of the log")
+    return NextStep("answer", "", say("if something is still wrong, say so in a sentence in front of the log"))
 
 
 def leading(report: Report) -> Finding | None:
@@ -56,10 +57,10 @@ def leading(report: Report) -> Finding | None:
 
 def _not_seen(report: Report) -> Iterator[NextStep]:
     """The outputs that an expert would look at and that are not in the input, the most telling first."""
-    for phrase in report.summary.not_looked_at:
-        what, _, command = phrase.partition(" (")
+    for looked in report.summary.not_looked_at:
+        what, _, command = looked.partition(" (")
         if command.endswith(")"):
-            yield NextStep("paste", command.removesuffix(")"), what)
+            yield NextStep("paste", command.removesuffix(")"), phrase(what))
 
 
 def worth_showing(report: Report) -> tuple[Suspect, ...]:
@@ -72,8 +73,9 @@ def worth_showing(report: Report) -> tuple[Suspect, ...]:
 def _applied(lead: Finding) -> Iterator[NextStep]:
     fix = next(iter(lead.fixes), None)
     if fix is not None:
-        yield NextStep("confirm", "", f"apply the fix and start again; it worked when {fix.confirm}" if fix.confirm
-                   else "apply the fix and start again")  # fmt: skip
+        confirmed = "apply the fix and start again; it worked when {sign}"
+        text = say(confirmed, sign=fix.confirm) if fix.confirm else say("apply the fix and start again")
+        yield NextStep("confirm", "", text)
 
 
 def _asked(report: Report) -> Iterator[NextStep]:
@@ -86,7 +88,8 @@ def _asked(report: Report) -> Iterator[NextStep]:
                 yield NextStep("answer", "", question.text)
     for unknown in report.unknown:
         for ask in unknown.ask_for[:1]:
-            yield NextStep("paste", ask, f"shows {', '.join(unknown.missing)}" if unknown.missing else "")
+            text = say("shows {facts}", facts=say(", ").join(unknown.missing)) if unknown.missing else ""
+            yield NextStep("paste", ask, text)
 
 
 def _log_missing(report: Report) -> bool:

@@ -11,6 +11,7 @@ import msgspec
 
 from ncdiag.errors import UsageError
 from ncdiag.grades import SEVERITIES
+from ncdiag.language import cells, counted, say
 from ncdiag.report.model import Report
 from ncdiag.report.sanitize import json_escapes, one_line
 
@@ -41,31 +42,34 @@ def _badness(report: Report) -> tuple[int, int]:
 def as_text(jobs: Jobs, width: int | None) -> str:
     """Name, verdict and first finding or suspect of each job in a line, cut at ``width``, then how many of each."""
     names, shown = _names([name for name, _ in jobs]), ordered(jobs)
-    room = max(map(len, names.values()), default=0)
-    words = max(map(len, _WORDS.values()))
+    room = max(map(cells.width, names.values()), default=0)
+    words = max(cells.width(say(word)) for word in _WORDS.values())
     end = None if width is None else max(width, _LEAST)
     if end is not None:
         room = min(room, end // 2)
     lines = [
-        f"{_middle_cut(names[name], room):{room}}  {_WORDS[report.summary.verdict]:{words}}  {_first(report)}"
+        f"{cells.pad(_middle_cut(names[name], room), room)}  "
+        f"{cells.pad(say(_WORDS[report.summary.verdict]), words)}  {_first(report)}"
         for name, report in shown
     ]
-    return "\n".join([*(line[:end].rstrip() for line in lines), "", _sum(jobs), ""])
+    lines = [line if end is None else line[: cells.fit(line, end)] for line in lines]
+    return "\n".join([*(line.rstrip() for line in lines), "", _sum(jobs), ""])
 
 
 def _first(report: Report) -> str:
     shown = [found for found in report.findings if found.severity != "info"]
     if shown:
-        return f"{shown[0].code} {shown[0].name}: {one_line(shown[0].title)}"
+        return say("{label}: {text}", label=f"{shown[0].code} {shown[0].name}", text=one_line(shown[0].title))
     if report.suspects:
-        return f"{report.suspects[0].likelihood}: {report.suspects[0].code} {report.suspects[0].name}"
+        first = report.suspects[0]
+        return say("{label}: {text}", label=say(first.likelihood), text=f"{first.code} {first.name}")
     return ""
 
 
 def _sum(jobs: Jobs) -> str:
-    counted: Counter[str] = Counter(report.summary.verdict for _, report in jobs)
-    told = [f"{counted[verdict]} {word}" for verdict, word in _WORDS.items() if counted[verdict]]
-    return f"{len(jobs)} {'job' if len(jobs) == 1 else 'jobs'}: {', '.join(told)}" if jobs else "no job"
+    numbers: Counter[str] = Counter(report.summary.verdict for _, report in jobs)
+    told = [f"{numbers[verdict]} {say(word)}" for verdict, word in _WORDS.items() if numbers[verdict]]
+    return say("{label}: {text}", label=counted(len(jobs), "job"), text=say(", ").join(told)) if jobs else say("no job")
 
 
 def _names(names: Sequence[str]) -> dict[str, str]:
@@ -92,10 +96,11 @@ def as_json(jobs: Jobs, width: int | None) -> str:  # noqa: ARG001  (as of the o
 def as_markdown(jobs: Jobs, width: int | None) -> str:  # noqa: ARG001
     """A table."""
     rows = [
-        f"| {_cell(name)} | {_WORDS[report.summary.verdict]} | {_cell(_first(report))} |"
+        f"| {_cell(name)} | {say(_WORDS[report.summary.verdict])} | {_cell(_first(report))} |"
         for name, report in ordered(jobs)
     ]
-    return "\n".join(["| job | verdict | first |", "| --- | --- | --- |", *rows, "", _sum(jobs), ""])
+    head = f"| {say('job')} | {say('verdict')} | {say('first')} |"
+    return "\n".join([head, "| --- | --- | --- |", *rows, "", _sum(jobs), ""])
 
 
 def _cell(text: str) -> str:

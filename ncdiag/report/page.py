@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-import textwrap
 
+from ncdiag.language import cells
 from ncdiag.report.sanitize import one_line
 
 MIN_WIDTH, MAX_WIDTH = 40, 110
@@ -34,20 +34,20 @@ class Page:
         """Wrap ``text`` behind ``first``, its other lines behind ``rest`` (default: as many blanks)."""
         text = one_line(text)
         text = text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + " ..."
-        rest = " " * len(first) if rest is None else rest
-        width = max(self.width, max(len(first), len(rest)) + MIN_WIDTH // 2)
-        wrapped = textwrap.wrap(
-            text, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False, drop_whitespace=False
-        )
+        rest = " " * cells.width(first) if rest is None else rest
+        width = max(self.width, max(cells.width(first), cells.width(rest)) + MIN_WIDTH // 2)
+        wrapped = cells.wrap(text, width, first, rest, break_on_hyphens=False, drop_whitespace=False)
         for index, line in enumerate(wrapped or [first]):
             cut = len(rest if index else first)
             self.lines.append([(line[:cut], lead), (line[cut:].strip(), style)])
 
     def line(self, text: str, style: str = "", *, first: str = "") -> None:
         """One line that is cut where it is wider than the page."""
-        room = self.width - len(first)
+        room = self.width - cells.width(first)
         text = one_line(text).strip()
-        self.lines.append([(first, "bold"), (text if len(text) <= room else f"{text[: room - 4].rstrip()} ...", style)])
+        if cells.width(text) > room:
+            text = f"{text[: cells.fit(text, room - 4)].rstrip()} ..."
+        self.lines.append([(first, "bold"), (text, style)])
 
     def verbatim(self, text: str, style: str, *, first: str) -> None:
         """A line to paste: never wrapped."""
@@ -56,7 +56,7 @@ class Page:
     @property
     def rows(self) -> int:
         """Rows of a terminal of this width that the page takes; a line to paste may take several."""
-        lengths = (sum(len(text) for text, _ in line) for line in self.lines)
+        lengths = (sum(cells.width(text) for text, _ in line) for line in self.lines)
         return sum(max(1, -(-length // self.width)) for length in lengths)
 
     def plain(self) -> str:

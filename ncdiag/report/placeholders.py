@@ -10,6 +10,7 @@ from ncdiag.engine.evaluate import program_of
 from ncdiag.engine.program import Program
 from ncdiag.engine.schema import Fix, Rule
 from ncdiag.engine.tree import Path, Slot, Template, Tree, names_read
+from ncdiag.language import say
 
 _KEYS = frozenset({"name", "index", "number", "id"})
 """Fields that only tell which one of its kind a thing is: the kind is the better word."""
@@ -53,7 +54,7 @@ def _fix(rule: Rule, fix: Fix) -> Fix:
     return msgspec.structs.replace(
         fix, env={name: value for name, value in fix.env.items() if is_plain(rule, value)},
         unset=tuple(name for name in fix.unset if is_plain(rule, name)),
-        scope=fix.scope if is_plain(rule, fix.scope) else _CONCERNED,
+        scope=fix.scope if is_plain(rule, fix.scope) else say(_CONCERNED),
     )  # fmt: skip
 
 
@@ -64,7 +65,7 @@ def _parts(program: Program, template: Template) -> Iterable[str | Slot]:
         if isinstance(part, str) or _is_of_job(part.tree):
             yield part
         elif isinstance(before, str) and not before[-1:].isalnum():
-            yield f"<{_word(program, part)}>"
+            yield f"<{say(_word(program, part))}>"
         before = part
 
 

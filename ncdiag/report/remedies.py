@@ -16,6 +16,7 @@ from ncdiag.facts.view import View
 from ncdiag.fixes.render import Change, preferred
 from ncdiag.fixes.render import render as render_launchers
 from ncdiag.fixes.values import Values
+from ncdiag.language import phrase, say
 from ncdiag.nccl.vocabulary.launches import values_told
 from ncdiag.report import model
 from ncdiag.report.digest import asked
@@ -66,13 +67,13 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     unset = tuple(fill(name) for name in rule_fix.unset)
     settled = {name: value for name, value in env.items() if value is not None}
     if settled and not unset and len(settled) == len(env) and all(is_in_force(n, v, view) for n, v in settled.items()):
-        return f"{_change(settled, unset)}: it is already set"
+        return say("{label}: {text}", label=_change(settled, unset), text=say("it is already set"))
     text = spoken(fill(rule_fix.text))
     if len(settled) < len(env):
-        text += "".join(f" {sentence}" for sentence in _missing(rule_fix, found, values))
+        text = say(" ").join([text, *_missing(rule_fix, found, values)])
     proof = prove(view, settled, unset) if rule_fix.kind in {"env", "unset"} and (settled or unset) else None
     if proof is not None and proof.state == "refuted":
-        return f"{_change(settled, unset)}: {_refuted(proof)}"
+        return say("{label}: {text}", label=_change(settled, unset), text=_refuted(proof))
     wanted = preferred(_programs(view.job, {*env, *unset}), _tags(view.job))
     change = Change(env=settled, unset=unset, passed=_passed(view.job, unset))
     commands = render_launchers(change, wanted) if settled or unset else {}
@@ -82,14 +83,16 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     return model.Fix(
         kind=rule_fix.kind,
         text=text,
-        scope=fill(rule_fix.scope) or "all hosts",
+        scope=phrase(fill(rule_fix.scope) or "all hosts"),
         risk="low" if rule_fix.risk == "none" else rule_fix.risk,
         workaround=rule_fix.workaround,
         env=env,
         unset=unset,
         commands=commands,
         confirm=fill(rule_fix.confirm) or None,
-        proof=model.Proof(proof.state, proof.text) if proof else model.Proof("not-simulated", _not_simulated(rule_fix)),
+        proof=model.Proof(proof.state, phrase(proof.text))
+        if proof
+        else model.Proof("not-simulated", _not_simulated(rule_fix)),
         applies_to=None if admitted else rule_fix.applies.nccl or None,
     )
 
@@ -127,19 +130,21 @@ def _tags(job: Job) -> Iterable[str]:
 
 def _refuted(proof: Proof) -> str:
     """What speaks against it; what would have gone well elsewhere does not matter then."""
-    against = [part.text for part in proof.hosts if part.state == "refuted"]
-    more = f"; and {len(against) - _REFUTED} more" if len(against) > _REFUTED else ""
-    return "; ".join(against[:_REFUTED]) + more
+    against = [phrase(part.text) for part in proof.hosts if part.state == "refuted"]
+    more = [say("and {n} more", n=len(against) - _REFUTED)] if len(against) > _REFUTED else []
+    return say("; ").join([*against[:_REFUTED], *more])
 
 
 def _change(env: dict[str, str], unset: Sequence[str]) -> str:
-    return " and ".join([*(f"{name}={value}" for name, value in env.items()), *(f"unset {name}" for name in unset)])
+    return say(" and ").join(
+        [*(f"{name}={value}" for name, value in env.items()), *(f"unset {name}" for name in unset)]
+    )
 
 
 def _not_simulated(rule_fix: RuleFix) -> str:
     if rule_fix.kind in {"env", "unset"}:
-        return "the value is not known yet"
-    return "a change outside NCCL's variables is not simulated"
+        return say("the value is not known yet")
+    return say("a change outside NCCL's variables is not simulated")
 
 
 def _missing(rule_fix: RuleFix, found: results.Finding, values: Values) -> Iterable[str]:
@@ -148,10 +153,10 @@ def _missing(rule_fix: RuleFix, found: results.Finding, values: Values) -> Itera
         for name in _best_names(text):
             value = values.compute(name, found.instances[0])
             if value.text is None:
-                reason = value.reason or "The value cannot be computed from this input."
-                yield reason[:1].upper() + reason[1:].removesuffix(".") + "."
+                reason = phrase(value.reason or "The value cannot be computed from this input.")
+                yield say("{sentence}.", sentence=reason[:1].upper() + reason[1:].removesuffix("."))
                 if value.ask_for:
-                    yield f"Paste {asked(value.ask_for, ', ')}."
+                    yield say("Paste {outputs}.", outputs=asked(value.ask_for, ", "))
 
 
 def _best_names(text: str) -> Iterable[str]:

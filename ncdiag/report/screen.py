@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.language import cells, counted, lead_in, say
 from ncdiag.report import digest
 from ncdiag.report.model import Evidence, Finding, Fix, NextStep, Report, Suspect
 from ncdiag.report.next_steps import leading, worth_showing
@@ -30,7 +31,9 @@ USUAL = 80
 """Columns below which evidence gets more rows: what it shows must not be lost on a narrow terminal."""
 NOTES = 2
 """Notes that are told where there is nothing else."""
-_SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])")
+_SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])|(?<=[。！？])")
+_NOTE = re.compile(r" \(|（")
+"""Where the command begins behind what it shows."""
 _HEADLINES = {
     "root-cause": "ROOT CAUSE",
     "failed-cause-not-here": "SOMETHING IS WRONG, but its cause is not in this input",
@@ -74,7 +77,7 @@ def _of_many(width: int, report: Report, most: int) -> Page:
     from ncdiag.report import compared, table
 
     page = Page(width)
-    page.line(table.counts(report), first="Looked at: ")
+    page.line(table.counts(report), first=lead_in("Looked at"))
     compared.write_short(page, report, most)
     page.blank()
     return page
@@ -98,7 +101,7 @@ class _Layout:
             self._suspects()
         else:
             for note in self.report.findings[:NOTES]:
-                self._sentence(note.title, 2, first="  Note: ", rest="    ")
+                self._sentence(note.title, 2, first="  " + lead_in("Note"), rest="    ")
         self._notes(lead)
         self._next()
 
@@ -108,14 +111,14 @@ class _Layout:
 
     def _sentence(self, text: str, rows: int, *, first: str = "  ", style: str = "", rest: str = "  ") -> None:
         """A text of at most so many rows."""
-        room = rows * (self.page.width - max(len(first), len(rest))) - rows * 8
+        room = rows * (self.page.width - max(cells.width(first), cells.width(rest))) - rows * 8
         self.page.put(digest.cut(one_line(text), max(room, 60)), style, first=first, rest=rest)
 
     def _verdict(self, lead: Finding | None) -> None:
         verdict = self.report.summary.verdict
-        text = _HEADLINES[verdict]
-        if verdict == "root-cause" and lead is not None:
-            text += f" ({lead.confidence})" if lead.confidence != "certain" else ""
+        text = say(_HEADLINES[verdict])
+        if verdict == "root-cause" and lead is not None and lead.confidence != "certain":
+            text = say("{text} ({note})", text=text, note=say(lead.confidence))
         self.page.put(text, COLOURS[lead.severity] if lead is not None else "bold")
         if lead is None or (lead.role != "cause" and self.report.suspects):
             for line in digest.complained(self.report)[:2]:
@@ -139,13 +142,14 @@ class _Layout:
         fixes, not_offered = digest.remedies(self.report, lead)
         if fixes:
             self._blank()
-            self._fix(fixes[0], "Fix" if lead.role == "cause" else "Do")
+            self._fix(fixes[0], say("Fix") if lead.role == "cause" else say("Do"), suspected=lead.role != "cause")
         elif not_offered:
             self._blank()
-            self._sentence(not_offered[0], 2, first="Would not help: ")
+            self._sentence(not_offered[0], 2, first=lead_in("Would not help"))
         if lead.role != "cause" and self.report.suspects:
             first = self.report.suspects[0]
-            self._sentence(f"{first.title} [{first.likelihood}: {first.name}, {first.code}]", 2, first="Suspected: ")
+            text = f"{first.title} [{say(first.likelihood)}: {first.name}, {first.code}]"
+            self._sentence(text, 2, first=lead_in("Suspected"))
 
     def _evidence(self, item: Evidence) -> None:
         self.page.line(digest.place(item), "dim", first="  ")
@@ -154,15 +158,15 @@ class _Layout:
             rows = 2 * USUAL // self.page.width + 1
         self._sentence(item.text, rows, first="  | ", rest="  | ")
 
-    def _fix(self, fix: Fix, label: str) -> None:
-        label_of_proof = digest.proof_label(fix, suspected=label != "Fix").lower()
-        proved = f" ({label_of_proof})" if label_of_proof in {"proved", "simulated"} else ""
-        workaround = " (a workaround: it hides the fault)" if fix.workaround else ""
-        scope = f" (on {fix.scope})" if fix.scope else ""
-        self._sentence(
-            f"{fix.text.removesuffix('.')}{scope}{proved}{workaround}", 1 if self.level >= self.SHORT_FIX else 3,
-            first=f"{label}: ",
-        )  # fmt: skip
+    def _fix(self, fix: Fix, label: str, *, suspected: bool = True) -> None:
+        proof = digest.proof_label(fix, suspected=suspected)
+        notes = [say("on {scope}", scope=fix.scope)] if fix.scope else []
+        notes += [say(proof.lower())] if proof in digest.TRIED else []
+        notes += [say("a workaround: it hides the fault")] if fix.workaround else []
+        text = fix.text.removesuffix(".").removesuffix("。")
+        for note in notes:
+            text = say("{text} ({note})", text=text, note=note)
+        self._sentence(text, 1 if self.level >= self.SHORT_FIX else 3, first=f"{label}{say(': ')}")
         for line in _to_paste(fix):
             self.page.verbatim(line, "green", first="    ")
 
@@ -174,14 +178,16 @@ class _Layout:
         fixes = shown[0].fixes
         if fixes:
             self._blank()
-            self._fix(fixes[0], "If it is the first" if len(shown) > 1 else "If so")
+            self._fix(fixes[0], say("If it is the first") if len(shown) > 1 else say("If so"))
 
     def _suspect(self, number: int, suspect: Suspect) -> None:
-        self._sentence(f"{suspect.title} [{suspect.likelihood}]", 2, first=f"  {number}. ", rest="     ", style="bold")
+        self._sentence(
+            f"{suspect.title} [{say(suspect.likelihood)}]", 2, first=f"  {number}. ", rest="     ", style="bold"
+        )
         self.page.line(f"{suspect.name}, {suspect.code}", "dim", first="     ")
         for sign in suspect.supporting[: 2 if number == 1 and self.level < self.NO_WHY else 1]:
-            self._sentence(digest.with_place(sign), 1 if self.level >= self.ONE_EVIDENCE else 2, first="     because ",
-                           rest="       ")  # fmt: skip
+            rows = 1 if self.level >= self.ONE_EVIDENCE else 2
+            self._sentence(digest.with_place(sign), rows, first=f"     {say('because')} ", rest="       ")
 
     def _notes(self, lead: Finding | None) -> None:
         """What else there is, in a line each."""
@@ -189,35 +195,41 @@ class _Layout:
         told = self.report.findings[:NOTES] if lead is None and not worth_showing(self.report) else (lead,)
         others = [f for f in digest.roots(self.report) if f not in told]
         if others:
-            self._list([*dict.fromkeys(f.name for f in others)], "Also found: ")
-        self._list(self.report.expired, "Order expired: ")
+            self._list([*dict.fromkeys(f.name for f in others)], say("Also found"))
+        self._list(self.report.expired, say("Order expired"))
         for fault in self.report.faults[:1]:
-            self.page.line(digest.failed(fault), first="NCDIAG FAILED: ")
-        self.page.line(_read(self.report, self.page.width - len("Read: ")), first="Read: ")
-        self._list([text.split(" (", 1)[0] for text in self.report.summary.not_looked_at], "Not looked at: ")
+            self.page.line(digest.failed(fault), first=lead_in("NCDIAG FAILED"))
+        read = lead_in("Read")
+        self.page.line(_read(self.report, self.page.width - cells.width(read)), first=read)
+        self._list(
+            [_NOTE.split(text, maxsplit=1)[0] for text in self.report.summary.not_looked_at], say("Not looked at")
+        )
         references = lead.references if lead is not None and self.level < self.NO_NOTES else ()
-        fitting = next((each for each in references if len(each) + len("See: ") <= self.page.width), None)
+        see = lead_in("See")
+        fitting = next((each for each in references if len(each) + cells.width(see) <= self.page.width), None)
         if references:
-            self.page.line(fitting or f"{len(references)} references", first="See: ")
+            self.page.line(fitting or counted(len(references), "reference"), first=see)
 
     def _list(self, names: Sequence[str], label: str) -> None:
         """As many of the names as a line has room for, and how many more there are; nothing for none."""
-        room, shown = self.page.width - len(label) - len(" and 99 more"), 0
-        while shown < len(names) and len(", ".join(names[: shown + 1])) <= room:
+        comma, label, shown = say(", "), f"{label}{say(': ')}", 0
+        room = self.page.width - cells.width(label) - cells.width(say("{names} and {n} more", names="", n=99))
+        while shown < len(names) and cells.width(comma.join(names[: shown + 1])) <= room:
             shown += 1
         shown = shown or 1
-        more = f" and {len(names) - shown} more" if len(names) > shown else ""
+        text, more = comma.join(names[:shown]), len(names) - shown
         if names:
-            self.page.line(f"{', '.join(names[:shown])}{more}", first=label)
+            self.page.line(say("{names} and {n} more", names=text, n=more) if more > 0 else text, first=label)
 
     def _next(self) -> None:
         self._blank()
-        short = self.level >= self.SHORT_NEXT
+        short, label = self.level >= self.SHORT_NEXT, lead_in("Next")
+        blanks = " " * cells.width(label)
         steps = self.report.next_steps[: 2 if short else None]
         for number, step in enumerate(steps):
             text = _step(step, self.page.width if short else 0)
-            self._sentence(text, 2, first="      " if number else "Next: ", rest="        ")
-        self.page.line("add -v for the whole report", first="      " if steps else "Next: ")
+            self._sentence(text, 2, first=blanks if number else label, rest=f"{blanks}  ")
+        self.page.line(say("add -v for the whole report"), first=blanks if steps else label)
 
 
 def _to_paste(fix: Fix) -> list[str]:
@@ -230,14 +242,14 @@ def _to_paste(fix: Fix) -> list[str]:
 def _read(report: Report, room: int) -> str:
     """``gpu-a01, 2 ranks, NCCL 2.7.8; nccl.log, 20 lines (2 not understood)``; of a long path the name alone."""
     inputs = report.inputs
-    named = inputs[0].source if len(inputs) == 1 else f"{len(inputs)} inputs"
+    named = inputs[0].source if len(inputs) == 1 else counted(len(inputs), "input")
     lines, unread = sum(item.lines for item in inputs), sum(item.unread_lines for item in inputs)
-    counted = f", {lines} line{'' if lines == 1 else 's'}" if lines else ""
-    counted += f" ({unread} not understood)" if unread else ""
-    job = digest.job_read(report)
-    notes = "".join(f"; {note}" for item in inputs for note in item.notes)
-    text = f"{job}; {named}{counted}{notes}" if job else f"{named}{counted}{notes}"
-    return text if len(text) <= room else text.replace(named, named.rsplit("/", 1)[-1], 1)
+    length = say(", ").join([named, *([counted(lines, "line")] if lines else [])])
+    if unread:
+        length = say("{text} ({note})", text=length, note=say("{n} not understood", n=unread))
+    parts = [digest.job_read(report), length, *(note for item in inputs for note in item.notes)]
+    text = say("; ").join(filter(None, parts))
+    return text if cells.width(text) <= room else text.replace(named, named.rsplit("/", 1)[-1], 1)
 
 
 def _step(step: NextStep, width: int) -> str:
@@ -245,7 +257,7 @@ def _step(step: NextStep, width: int) -> str:
     if not step.run:
         return step.text
     if step.do == "run":
-        return f"{step.run}: {step.text}"
-    command = f"paste {digest.asked((step.run,), '')}"
-    text = f"{command} ({step.text})" if step.text else command
-    return command if width and len(text) > width - len("Next: ") else text
+        return say("{label}: {text}", label=step.run, text=step.text)
+    command = digest.pasted((step.run,))
+    text = say("{text} ({note})", text=command, note=step.text) if step.text else command
+    return command if width and cells.width(text) > width - len("Next: ") else text

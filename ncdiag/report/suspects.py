@@ -14,6 +14,7 @@ from ncdiag.engine.schema import Rule
 from ncdiag.engine.where import Where
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Values
+from ncdiag.language import phrase
 from ncdiag.report import model
 from ncdiag.report.placeholders import is_plain, unbound
 from ncdiag.report.remedies import fixes_of
@@ -56,7 +57,7 @@ def _suspect(suspected: Suspected, view: View, values: Values, faults: list[str]
         title=rule.suspect.text if rule.suspect else rule.title,
         why=" ".join(rule.why.split()) if is_plain(rule, rule.why) else "",
         supporting=tuple(map(_sign, suspected.weighed.supporting)), against=tuple(map(_sign, suspected.against)),
-        open=tuple(judged.sign.text for judged in suspected.open),
+        open=tuple(phrase(judged.sign.text) for judged in suspected.open),
         fixes=tuple(fixes),
         references=rule.references,
     )  # fmt: skip
@@ -70,7 +71,7 @@ def _is_set(fix: model.Fix, view: View) -> bool:
 
 
 def _sign(judged: Judged) -> model.Sign:
-    return model.Sign(judged.sign.text, judged.sign.strength, evidence(judged.evidence))
+    return model.Sign(phrase(judged.sign.text), judged.sign.strength, evidence(judged.evidence))
 
 
 def unbound_finding(rule: Rule) -> Finding:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple, Protocol
 
+from ncdiag.language import say
 from ncdiag.looks.book import book, launch_book
 from ncdiag.report.model import Look, Report, Status
 
@@ -39,7 +40,7 @@ def areas(report: Report) -> Iterator[tuple[str, list[Row]]]:
     titles = {area.name: area.title for area in (*book().area, *launch_book().area)}
     several = len({look.host for look in report.looks if look.host}) > 1 or any(k.nhosts > 1 for k in report.looks)
     for area, looks in groupby(report.looks, key=lambda look: look.area):
-        yield titles.get(area, area), list(_rows(list(looks), several=several))
+        yield say(titles.get(area, area)), list(_rows(list(looks), several=several))
 
 
 def counts(report: Report) -> str:
@@ -51,11 +52,15 @@ def counts(report: Report) -> str:
 def write(page: Page, report: Report) -> None:
     """The table below the findings."""
     page.blank()
-    page.put(f"Looked at: {counts(report)}", "bold")
+    page.put(say("{label}: {text}", label=say("Looked at"), text=counts(report)), "bold")
     for title, rows in areas(report):
         page.put(title, "bold", first="  ")
         for row in rows:
-            page.put(f"{row.what}: {row.text}", first=f"    {row.status}  ", lead=STYLES[row.status])
+            page.put(
+                say("{label}: {text}", label=row.what, text=row.text),
+                first=f"    {row.status}  ",
+                lead=STYLES[row.status],
+            )
     page.blank()
 
 
@@ -67,19 +72,24 @@ def _rows(looks: Sequence[Look], *, several: bool) -> Iterator[Row]:
     for (what, status), found in alike.items():
         if several and len(found) > VALUES:
             hosts = sum(look.nhosts for look in found)
-            yield Row(status, f"{what} on {hosts} hosts", f"{_text(found[0])}; {len(found) - 1} other values")
+            label = say("{what} on {n} hosts", what=what, n=hosts)
+            yield Row(status, label, say("{text}; {n} other values", text=_text(found[0]), n=len(found) - 1))
             continue
         for look in found:
-            yield Row(status, f"{what} on {look.host}" if several and look.host else what, _text(look))
+            label = say("{what} on {host}", what=what, host=look.host) if several and look.host else what
+            yield Row(status, label, _text(look))
 
 
 def _text(look: Look) -> str:
     seen = look.seen if len(look.seen) <= SEEN_LIMIT else f"{look.seen[:SEEN_LIMIT]} ..."
     if look.status == "SKIP":
-        return f"{seen} (not compared: {look.why})" if seen else f"({look.why})"
+        if not seen:
+            return f"({look.why})"
+        return say("{text} ({note})", text=seen, note=say("not compared: {reason}", reason=look.why))
+    expected = say("expected {value}", value=look.expected)
     if look.status == "PASS":
-        notes = f"; note: {', '.join(look.findings)}" if look.findings else ""
-        why = f" ({look.why})" if look.why else ""
-        return f"{seen}{why}; expected {look.expected}{notes}"
-    told = (look.why, f"seen {seen}" if seen else "", f"expected {look.expected}" if look.expected else "")
-    return "; ".join(filter(None, told))
+        notes = [say("note: {names}", names=", ".join(look.findings))] if look.findings else []
+        text = say("{text} ({note})", text=seen, note=look.why) if look.why else seen
+        return say("; ").join([text, expected, *notes])
+    told = (look.why, say("seen {value}", value=seen) if seen else "", expected if look.expected else "")
+    return say("; ").join(filter(None, told))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Fact
+from ncdiag.language import is_english, say, tidy
 from ncdiag.report import model
 from ncdiag.spans import Span
 
@@ -26,7 +27,9 @@ _BEGINNINGS = tuple(instead for _, instead in _SPOKEN if instead)
 def spoken(text: str) -> str:
     """The text without the words that stand for what nobody told: a rank without number, a host without name."""
     for word, instead in _SPOKEN:
-        text = text.replace(word, instead)
+        text = text.replace(say(word), say(instead))
+    if not is_english():
+        return tidy(text)
     text = _SEVERAL_RANKS.sub(r"\1anks ", text)
     return text[:1].upper() + text[1:] if text.startswith(_BEGINNINGS) else text
 

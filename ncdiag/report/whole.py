@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
+from ncdiag.language import cells, lead_in, say
 from ncdiag.report import digest
 from ncdiag.report.model import Finding, Report
 from ncdiag.report.page import COLOURS, Page
@@ -29,8 +30,9 @@ def lay_out(page: Page, report: Report) -> None:
 
 
 def _head(page: Page, report: Report) -> None:
+    read = f"{say('Read')}  "
     for index, line in enumerate(digest.was_read(report)):
-        page.put(line, first="      " if index else "Read  ", lead="bold")
+        page.put(line, first=" " * cells.width(read) if index else read, lead="bold")
     page.blank()
     page.put(digest.headline(report).upper(), COLOURS[report.findings[0].severity] if report.findings else "bold")
     for line in digest.complained(report):
@@ -38,7 +40,7 @@ def _head(page: Page, report: Report) -> None:
     if digest.complained(report) and report.findings:
         page.blank()
     if report.summary.verdict == "nothing-understood":
-        page.put(digest.HELP_WHEN_NOTHING, first="  ")
+        page.put(say(digest.HELP_WHEN_NOTHING), first="  ")
 
 
 def _suspects(page: Page, report: Report) -> None:
@@ -52,9 +54,14 @@ def _suspects(page: Page, report: Report) -> None:
         rows += [("open", text) for text in suspect.open[:1]]
         rows += [("decide", digest.question(each)) for each in suspect.decide[:1]]
         for label, text in rows:
-            page.put(text, first=f"       {label:8} ", rest=" " * 16, lead="dim")
+            page.put(text, first=f"       {cells.pad(say(label), 8)} ", rest=" " * 16, lead="dim")
         for fix in suspect.fixes[: 2 if number == 1 else 1]:
-            page.put(digest.fix_in_short(fix, suspected=True), first="       fix      ", rest=" " * 16, lead="dim")
+            page.put(
+                digest.fix_in_short(fix, suspected=True),
+                first=f"       {cells.pad(say('fix'), 8)} ",
+                rest=" " * 16,
+                lead="dim",
+            )
             for launcher, line in digest.paste_lines(fix)[:1]:
                 page.verbatim(line, "green", first=f"         {one_line(launcher)}  ")
         page.blank()
@@ -72,14 +79,15 @@ def _findings(page: Page, report: Report) -> None:
     others = found[1:]
     shown = [finding for finding in others if finding.severity != "info"][: SHOWN_FINDINGS - 1]
     if others:
-        page.put("ALSO FOUND", "bold")
+        page.put(say("ALSO FOUND"), "bold")
     for finding in shown:
         _other(page, report, finding)
         page.blank()
     names = [finding.name for finding in others if finding not in shown]
     if names:
-        more = f"and {len(names)} more: " if shown else ""
-        page.put(f"{more}{digest.cut(', '.join(names), digest.LIST_LIMIT)} (--format json tells all)", first="  ")
+        text = digest.cut(", ".join(names), digest.LIST_LIMIT)
+        text = say("and {n} more: {names}", n=len(names), names=text) if shown else text
+        page.put(say("{text} ({note})", text=text, note=say("--format json tells all")), first="  ")
 
 
 def _leading(page: Page, report: Report, finding: Finding) -> None:
@@ -90,7 +98,7 @@ def _leading(page: Page, report: Report, finding: Finding) -> None:
         page.put(finding.why, first="  ")
     if finding.evidence:
         page.blank()
-        page.put("Evidence", "bold", first="  ")
+        page.put(say("Evidence"), "bold", first="  ")
         shown = digest.telling(finding)[:SHOWN_EVIDENCE]
         for item in shown:
             page.put(digest.place(item), "dim", first="    ")
@@ -100,7 +108,7 @@ def _leading(page: Page, report: Report, finding: Finding) -> None:
     _fixes(page, report, finding)
     _consequences(page, report, finding)
     for reference in finding.references:
-        page.verbatim(reference, "dim", first="  See ")
+        page.verbatim(reference, "dim", first=f"  {say('See')} ")
     page.blank()
 
 
@@ -115,39 +123,39 @@ def _other(page: Page, report: Report, finding: Finding) -> None:
     """Another finding in few lines: what, where, a line that shows it, what to do."""
     _title(page, finding)
     for item in finding.evidence[:1]:
-        more = digest.more_evidence(finding, 1)
-        page.put(f"{digest.place(item)}{f' ({more})' if more else ''}", "dim", first="    ")
+        more, place = digest.more_evidence(finding, 1), digest.place(item)
+        page.put(say("{text} ({note})", text=place, note=more) if more else place, "dim", first="    ")
         page.put(
             textwrap.shorten(item.text, 2 * page.width, placeholder=" ..."), first="    | ", rest="    | ", lead="dim"
         )
     fixes, not_offered = digest.remedies(report, finding)
     if len(fixes) < len(finding.fixes):
-        page.put("as above", first="    Fix: ", lead="bold")
+        page.put(say("as above"), first="    " + lead_in("Fix"), lead="bold")
     for fix in fixes[:1]:
-        page.put(digest.fix_in_short(fix), first="    Fix: ", rest="      ", lead="bold")
+        page.put(digest.fix_in_short(fix), first="    " + lead_in("Fix"), rest="      ", lead="bold")
         for launcher, line in digest.paste_lines(fix)[:1]:
             page.verbatim(line, "green", first=f"      {one_line(launcher)}  ")
     for text in not_offered[:1]:
-        page.put(text, first="    Would not help: ", rest="      ", lead="bold")
+        page.put(text, first="    " + lead_in("Would not help"), rest="      ", lead="bold")
 
 
 def _fixes(page: Page, report: Report, finding: Finding) -> None:
     fixes, not_offered = digest.remedies(report, finding)
     if len(fixes) < len(finding.fixes):
         page.blank()
-        page.put("as above", first="  Fix: ", lead="bold")
+        page.put(say("as above"), first="  " + lead_in("Fix"), lead="bold")
     for fix in fixes:
         page.blank()
-        page.put(digest.fix_title(fix), first="  Fix: ", rest="    ", lead="bold")
+        page.put(digest.fix_title(fix), first="  " + lead_in("Fix"), rest="    ", lead="bold")
         lines = digest.paste_lines(fix)
         widest = max((len(launcher) for launcher, _ in lines), default=0)
         for launcher, line in lines:
             page.verbatim(line, "green", first=f"    {one_line(launcher):{widest}}  ")
         for label, text in digest.fix_notes(fix):
-            page.put(text, first=f"    {label}: ", rest="      ", lead="bold")
+            page.put(text, first=f"    {label}{say(': ')}", rest="      ", lead="bold")
     for text in not_offered:
         page.blank()
-        page.put(text, first="  Would not help: ", rest="    ", lead="bold")
+        page.put(text, first="  " + lead_in("Would not help"), rest="    ", lead="bold")
 
 
 def _consequences(page: Page, report: Report, finding: Finding) -> None:
@@ -155,11 +163,12 @@ def _consequences(page: Page, report: Report, finding: Finding) -> None:
     if not found:
         return
     page.blank()
-    page.put("It explains", "bold", first="  ")
+    page.put(say("It explains"), "bold", first="  ")
     for item in found[:SHOWN_CONSEQUENCES]:
-        page.put(digest.cut(f"{item.name}: {item.title}", TITLE_LIMIT // 2), first="    ", rest="      ")
+        text = say("{label}: {text}", label=item.name, text=item.title)
+        page.put(digest.cut(text, TITLE_LIMIT // 2), first="    ", rest="      ")
     if len(found) > SHOWN_CONSEQUENCES:
-        page.put(f"and {len(found) - SHOWN_CONSEQUENCES} more", first="    ")
+        page.put(say("and {n} more", n=len(found) - SHOWN_CONSEQUENCES), first="    ")
 
 
 def _timeline(page: Page, report: Report) -> None:
@@ -167,28 +176,29 @@ def _timeline(page: Page, report: Report) -> None:
     if not lines:
         return
     page.blank()
-    page.put("FIRST TO FAIL", "bold")
-    widest = max(len(label) for label, _ in lines)
+    page.put(say("FIRST TO FAIL"), "bold")
+    widest = max(cells.width(label) for label, _ in lines)
     for label, text in lines:
-        page.put(text, first=f"  {label:{widest}}  ", lead="dim")
+        page.put(text, first=f"  {cells.pad(label, widest)}  ", lead="dim")
 
 
 def _tail(page: Page, report: Report) -> None:
     page.blank()
     if report.unknown:
-        page.put("COULD NOT BE JUDGED", "bold")
+        page.put(say("COULD NOT BE JUDGED"), "bold")
         for unknown in report.unknown[: digest.SHOWN_ASKS]:
             page.put(digest.ask(unknown), first="  ", rest="    ")
         page.blank()
     for conflict in report.conflicts[: digest.SHOWN_ASKS]:
-        page.put(digest.disagreement(conflict), first="Sources disagree: ", rest="  ", lead="bold")
+        page.put(digest.disagreement(conflict), first=lead_in("Sources disagree"), rest="  ", lead="bold")
     for text in report.expired:
-        page.put(text, first="Order expired: ", rest="  ", lead="bold")
+        page.put(text, first=lead_in("Order expired"), rest="  ", lead="bold")
     for fault in report.faults:
-        page.put(digest.failed(fault), first="NCDIAG FAILED: ", rest="  ", lead="bold")
+        page.put(digest.failed(fault), first=lead_in("NCDIAG FAILED"), rest="  ", lead="bold")
     if report.ruled_out:
-        page.put(digest.ruled_out(report), first="Ruled out: ", rest="  ", lead="bold")
+        page.put(digest.ruled_out(report), first=lead_in("Ruled out"), rest="  ", lead="bold")
     if report.summary.not_looked_at:
-        page.put("; ".join(report.summary.not_looked_at), first="Not looked at: ", rest="  ", lead="bold")
+        text = say("; ").join(report.summary.not_looked_at)
+        page.put(text, first=lead_in("Not looked at"), rest="  ", lead="bold")
     if digest.not_understood(report):
         page.put(digest.not_understood(report), "dim")

@@ -1,0 +1,72 @@
+"""What is wrong with a translation: lost holes, names and numbers, copies of the English, punctuation, its age."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ncdiag.engine.schema import Rule
+from ncdiag.engine.translation import Translation, english, pairs, stamp, unwrapped
+
+_HOLE = re.compile(r"\{([^{}]*)\}")
+_GLUED = re.compile(r"(?<=\w)\{([^{}]*)\}")
+_TOKEN = re.compile(r"[A-Za-z0-9_./*<>=:@%+~-]*[A-Za-z0-9_*>]")
+_NAME = re.compile(r"[a-z]*[A-Z]{3,}s?|.*[0-9_].*|--?[a-z].*|.*[a-z]/[a-z].*|/.*|[a-z]+\.(?:conf|so|sh|py|service)")
+"""A word that is the same in every language: a variable, an option, a path, a number, an abbreviation."""
+_ALSO = {"NIC": "网卡", "NICs": "网卡", "and/or": "", "and/or.": "", "read/write": "", "on/off": ""}
+"""Words of that form that are translated; empty: it may be left out."""
+_WIDE = r"[\u3400-\u9fff\uf900-\ufaff]"
+_IS_WIDE = re.compile(_WIDE)
+_HALF = re.compile(rf"{_WIDE} ?[,;:?!()]|[,;!?()] ?{_WIDE}")
+_TIGHT = re.compile(rf"{_WIDE}[A-Za-z0-9{{]|[A-Za-z0-9}}]{_WIDE}")
+_LOOSE = re.compile(rf"{_WIDE} {_WIDE}| [，。；：？！、）]|[，。；：？！、（] ")
+_PLURAL = re.compile(r"([A-Z]{2,})s\Z")
+
+
+def problems(rule: Rule, translation: Translation) -> Iterator[str]:
+    """Sentences on what is wrong; nothing is said of what is missing."""
+    original = english(rule)
+    for field in Translation.__struct_fields__:
+        texts, said = getattr(original, field), getattr(translation, field)
+        if not isinstance(texts, str) and len(said) > len(texts):
+            yield f"{field}: {len(said)} texts for {len(texts)} English ones"
+        elif isinstance(texts, str) and said and not texts and field != "of":
+            yield f"{field}: the rule has no such text"
+    for place, text, said in pairs(rule, translation):
+        if said:
+            yield from (f"{place}: {reason}" for reason in faults(text, unwrapped(said)))
+    if translation.of and translation.of != stamp(rule):
+        yield "of: the English changed; bring the translation up to date and remove this line"
+
+
+def faults(text: str, said: str) -> Iterator[str]:
+    """What is wrong with one text, in a few words each."""
+    holes, kept = ({*map(str.strip, _HOLE.findall(each))} for each in (text, said))
+    if holes != kept:
+        yield f"the holes are {sorted(kept)} and not {sorted(holes)}"
+    lost = [name for name in names(text) if _ALSO.get(name, name) not in said]
+    if lost:
+        yield f"these are missing: {', '.join(lost)}"
+    if not _IS_WIDE.search(said) and re.search(r"[a-z]{3}", _HOLE.sub("", text)):
+        yield "it is not translated"
+    glued = set(_GLUED.findall(text))  # a hole that begins with its own separator
+    bare = _HOLE.sub(lambda hole: "" if hole[1] in glued else "{}", said)
+    yield from (f"half-width punctuation: {found[0]!r}" for found in [_HALF.search(bare)] if found)
+    yield from (f"a blank is missing: {found[0]!r}" for found in [_TIGHT.search(bare)] if found)
+    yield from (f"a blank too many: {found[0]!r}" for found in [_LOOSE.search(bare)] if found)
+    end = " ".join(text.split())[-1:]
+    if (end in ".?") != (said[-1:] in "。？") or (end == "?") != (said[-1:] == "？"):
+        yield f"it ends in {said[-1:]!r} where the English ends in {end!r}"
+
+
+def names(text: str) -> Iterator[str]:
+    """The words of an English text that a translation has to keep."""
+    for word in _TOKEN.findall(_HOLE.sub(" ", text)):
+        token = _PLURAL.sub(r"\1", word.rstrip("."))
+        if _NAME.fullmatch(token):
+            yield token
+
+
+def missing(rule: Rule, translation: Translation | None) -> list[str]:
+    """The places of the texts that have no translation."""
+    return [place for place, _, said in pairs(rule, translation or Translation()) if not said]

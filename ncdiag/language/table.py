@@ -1,0 +1,157 @@
+"""The phrases of one language: English templates with holes, and what is said for them.
+
+``ncdiag/language/<code>/*.toml`` are flat tables ``"{n} line" = "{n} 行"``. They are read and compiled only where an
+answer is not in English.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from ncdiag import compiled
+from ncdiag.errors import DefinitionError
+
+FOLDER = Path(__file__).parent
+LIMIT = 1000
+"""Characters of a text in which phrases are looked for: what is longer was written by no program."""
+_FITS: dict[str, re.Pattern[str]] = {
+    "n": re.compile(r"\d+"),
+    "with_this": re.compile(r"with this, .+"),
+    "version": re.compile(r"\d[\w.+-]*"),
+    **dict.fromkeys(("name", "host", "hosts", "rank", "ranks"), re.compile(r"[^\s;]+")),
+}
+"""What may be in a hole of that name: a number, a version, a name, a proof's beginning; anything in others."""
+SENTENCES = "report.toml"
+"""The file of the templates that the program names itself: they are looked for in no text."""
+_DEPTH = 4
+"""Phrases within phrases."""
+_HOLE = re.compile(r"\{(\w*)\}")
+_WIDE = r"[\u3400-\u9fff]"
+_MARK = r"[\u3001\u3002\uff01-\uff1f\u201c\u201d]"
+_TIGHT = re.compile(rf"(?<={_WIDE})(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?={_WIDE})")
+_LOOSE = re.compile(rf"(?<={_WIDE}) (?={_WIDE})| (?=[\uff01-\uff1f])|(?<={_MARK}) ")
+_GLUE = (", ", " and ", " or ")
+"""What joins phrases."""
+
+
+class Pattern(msgspec.Struct, frozen=True, array_like=True):
+    """A template with holes: its literal texts, one more than the names of its holes, and what is said for it."""
+
+    literals: tuple[str, ...]
+    holes: tuple[str, ...]
+    said: str
+
+    def match(self, text: str) -> dict[str, str] | None:
+        """What is in the holes; each ends where the next literal first occurs, so that no text takes long."""
+        first, last = self.literals[0], self.literals[-1]
+        end = len(text) - len(last)
+        if not (text.startswith(first) and text.endswith(last)) or end < len(first):
+            return None
+        at, found = len(first), {}
+        for hole, literal in zip(self.holes[:-1], self.literals[1:-1], strict=True):
+            there = text.find(literal, at, end)
+            if there < 0:
+                return None
+            found[hole] = text[at:there]
+            at = there + len(literal)
+        found[self.holes[-1]] = text[at:end]
+        fits = all(form.fullmatch(found[hole]) for hole, form in _FITS.items() if hole in found)
+        return found if fits else None
+
+
+class Table(msgspec.Struct, frozen=True):
+    """``exact``: every template; ``patterns``: those with holes, the longest literals first."""
+
+    exact: dict[str, str]
+    patterns: tuple[Pattern, ...]
+
+    def say(self, template: str, values: Mapping[str, object]) -> str:
+        """What is said for a template, with its holes filled."""
+        said = self.exact.get(template, template)
+        return self.tidy(said.format(**values)) if values else said
+
+    @staticmethod
+    def tidy(text: str) -> str:
+        """One blank between a Chinese character and a Latin letter or digit, none between two Chinese ones."""
+        if text.isascii():
+            return text
+        return _TIGHT.sub(" ", _LOOSE.sub("", text))
+
+    def phrase(self, text: str, depth: int = _DEPTH) -> str:
+        """What is said for a text; the text itself where nothing fits."""
+        if " " not in text or len(text) > LIMIT:
+            return text
+        if (found := self.exact.get(text)) is not None:
+            return found
+        if not depth:
+            return text
+        parts = text.split("; ")
+        if len(parts) > 1:
+            told = [self.phrase(part, depth) for part in parts]
+            return text if told == parts else self.exact.get("; ", "; ").join(told)
+        for pattern in self.patterns:
+            values = pattern.match(text)
+            if values is not None:
+                held = {name: self.phrase(value, depth - 1) for name, value in values.items()}
+                return self.tidy(pattern.said.format(**held))
+        return self._joined(text, depth)
+
+    def _joined(self, text: str, depth: int) -> str:
+        """A list of phrases, each said by itself, or one in front of a text."""
+        head, colon, rest = text.partition(": ")
+        if rest and (said := self.exact.get(head)) is not None and " " in head:
+            return self.say(f"{{label}}{colon}{{text}}", {"label": said, "text": self.phrase(rest, depth - 1)})
+        for glue in _GLUE:
+            parts = text.split(glue)
+            if len(parts) > 1:
+                told = [self.phrase(part, depth - 1) for part in parts]
+                if all(new != old for new, old in zip(told, parts, strict=True)):
+                    return self.tidy(self.exact.get(glue, glue).join(told))
+        return text
+
+
+def files(code: str) -> list[Path]:
+    """The files of a language."""
+    return sorted((FOLDER / code).glob("*.toml"))
+
+
+def load(code: str) -> Table:
+    """The table of a language, compiled once."""
+    sources = [*map(str, files(code)), __file__]
+    return compiled.hold(f"phrases-{code}", sources, lambda: build(code), Table)
+
+
+def build(code: str) -> Table:
+    """Read the files of a language; DefinitionError for an entry that is in two of them or whose holes differ."""
+    found = list(entries(code))
+    exact = {template: said for template, said, _ in found}
+    patterns = [_pattern(template, said) for template, said, name in found if "{" in template and name != SENTENCES]
+    return Table(exact, tuple(sorted(patterns, key=lambda pattern: -sum(map(len, pattern.literals)))))
+
+
+def entries(code: str) -> Iterator[tuple[str, str, str]]:
+    """Every template, what is said for it, and the name of its file."""
+    from ncdiag import toml
+
+    seen = set[str]()
+    for path in files(code):
+        for template, said in toml.definition(toml.text_of(path), str(path)).items():
+            if template in seen or sorted(set(holes(template))) != sorted(set(holes(said))):
+                reason = f"{template!r} occurs twice, or its holes differ from those of {said!r}"
+                raise DefinitionError(reason, file=str(path), text=template)
+            seen.add(template)
+            yield template, said, path.name
+
+
+def holes(template: str) -> Sequence[str]:
+    """The names of the holes of a template."""
+    return _HOLE.findall(template)
+
+
+def _pattern(template: str, said: str) -> Pattern:
+    literals = _HOLE.sub("\0", template).split("\0")
+    return Pattern(tuple(literals), tuple(holes(template)), said)

@@ -1,0 +1,31 @@
+"""What goes wrong, when, and what came of it: the words of the report for the codes of its fields."""
+
+from __future__ import annotations
+
+TROUBLES = {
+    "cannot-start": "The job cannot start", "fails-at-init": "It fails in its setup", "hangs": "It hangs",
+    "slow": "It is slow", "crashes": "It crashes", "wrong-results": "Its results are wrong",
+    "not-used": "Something available is not used", "memory-grows": "Its memory grows", "fails": "It fails",
+}  # fmt: skip
+
+PHASES = {
+    "rendezvous": "at the rendezvous", "bootstrap": "while the ranks meet", "init": "in the setup of a communicator",
+    "connect": "while the ranks connect", "first-collective": "in the first collective", "later": "after it had begun",
+    "end": "at its end",
+}  # fmt: skip
+
+STEPS = {
+    "first-failure": "failed first", "first-to-give-up": "gave up first", "first-end": "ended first",
+    "last": "last seen",
+}  # fmt: skip
+
+OUTCOMES = {
+    "works": "works with", "fails": "fails with", "unchanged": "not helped by", "other-error": "another error with",
+    "slower": "slower with", "faster": "faster with",
+}  # fmt: skip
+
+TOLD_PHASES = {
+    "rendezvous": "at the rendezvous", "bootstrap": "in the bootstrap", "init": "at init",
+    "connect": "as ranks connect",
+    "first-collective": "after init", "later": "after a while", "end": "at the end",
+}  # fmt: skip
