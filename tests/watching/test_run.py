@@ -232,7 +232,7 @@ def test_a_job_that_ignores_sigterm_goes_on(program: list[str], tmp_path: Path, 
 def test_the_job_outlives_ncdiag(program: list[str], tmp_path: Path, mark: str) -> None:
     ready, end = tmp_path / "ready", tmp_path / "end"
     job = ["sh", "-c", f"echo begin; touch {ready}; while [ ! -e {end} ]; do sleep 0.05; done; echo whole"]
-    with started(program, "--", *job, mark=mark) as process:
+    with started(program, "--", *job, mark=mark, env={"TMPDIR": str(tmp_path)}) as process:
         assert until(ready.exists)
         process.kill()
         process.wait()
