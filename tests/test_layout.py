@@ -52,6 +52,7 @@ ALLOWED = {
     "looks": KNOWLEDGE | {"engine", "report"},
     "comparing": KNOWLEDGE | {"engine", "report"},
     "redact": READING | {"machine", "report"},
+    "serve": READING | {"catalogue", "diagnose", "machine", "redact", "report", "toml"},
     "lint": READING | {"catalogue", "engine", "fixes", "report", "diagnose"},
     "diagnose": READING | {"catalogue", "comparing", "differential", "engine", "fixes", "looks", "report"},
 }

@@ -17,6 +17,7 @@ SHORT = {
     "probe": "Try the connections between many hosts.",
     "redact": "Remove names, addresses and secrets from a paste.",
     "rules": "Open the rule book: list, show, test or write rules.",
+    "serve": "Serve a page to paste logs into, for a team.",
     "topo": "Draw GPUs and NICs, and how they are linked.",
     "triage": "Judge any pasted mixture; 'ncdiag FILE' is short for it.",
 }
@@ -51,6 +52,7 @@ _EXAMPLES = {
     ),
     "redact": ("ncdiag redact my.log > public.log", "ncdiag redact --map names.json node7.tar.gz -o clean.tar.gz"),
     "rules": ("ncdiag rules list", "ncdiag rules show NCD101", "ncdiag rules new my-rule --in site-rules"),
+    "serve": ("ncdiag serve", "ncdiag serve --host 10.0.0.5 --port 8080", "ncdiag serve --keep /srv/ncdiag"),
     "topo": ("ncdiag topo", "nvidia-smi topo -m | ncdiag topo -", "ncdiag topo --svg host.svg node7.tar.gz"),
     "triage": ("ncdiag triage paste.txt", "kubectl logs trainer-0 | ncdiag", "ncdiag triage --ask paste.txt"),
     "rules list": ("ncdiag rules list", "ncdiag rules list --rules site-rules"),

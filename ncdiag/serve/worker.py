@@ -1,0 +1,123 @@
+"""What runs in the process of one analysis: it is confined, judges what was sent, writes its outcome and ends."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import signal
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from ncdiag import catalogue, diagnose
+from ncdiag.errors import NcdiagError
+from ncdiag.machine.inputs import inputs
+from ncdiag.reading.many import read_all
+from ncdiag.reading.model import Item
+from ncdiag.report import formats, renderer
+from ncdiag.report.html.answer import answer
+from ncdiag.report.model import Report
+from ncdiag.serve.redacted import Redacted
+from ncdiag.serve.shown import Shown
+from ncdiag.serve.words import words
+from ncdiag.sources.files import TextSource, open_sources
+
+INPUT, OUTCOME = "input", "outcome.json"
+"""Within the folder of an analysis: what was sent, and what came of it."""
+FILES = {"markdown": "md", "json": "json", "html": "html"}
+"""The formats that the page offers to download, with the endings of their files."""
+_WIDTH = 100
+_WRITTEN = 1 << 30
+_GRACE = 5.0
+"""Seconds after which the kernel ends a process that nobody ended in time."""
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """An analysis to do: the ``names`` of the files in its ``folder``, and what was chosen on the page.
+
+    ``wants``: one format alone, empty for the page's answer with all that can be downloaded.
+    """
+
+    folder: str
+    names: tuple[str, ...]
+    language: str = "en"
+    redact: bool = False
+    wants: str = ""
+    options: diagnose.Options = diagnose.DEFAULTS
+    seconds: float = 60.0
+    memory: int = 4 << 30
+
+
+class Outcome(msgspec.Struct, kw_only=True):
+    """What came of it: the ``answer`` and the ``shown`` lines as HTML, texts by format; or a sentence on what failed.
+
+    ``word`` names a sentence of `words.toml`, ``sentence`` is one that ncdiag itself said.
+    """
+
+    answer: str = ""
+    shown: str = ""
+    files: dict[str, str] = {}
+    word: str = ""
+    sentence: str = ""
+
+
+def analyse(work: Work) -> None:
+    """Judge, and write the `Outcome` into the folder; the process is given up afterwards."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's
+    with contextlib.suppress(ImportError):  # systems without these limits have the parent's clock alone
+        from ncdiag.machine.confine import confine
+
+        confine(memory=work.memory, seconds=work.seconds + _GRACE, written=_WRITTEN)
+    try:
+        outcome = _outcome(work)
+    except NcdiagError as error:
+        outcome = Outcome(sentence=str(error))
+    except MemoryError:
+        outcome = Outcome(word="no_memory")
+    gc.collect()
+    path = Path(work.folder, OUTCOME)
+    written = path.with_suffix(".part")
+    written.write_bytes(msgspec.json.encode(outcome))
+    written.rename(path)  # what is there is whole
+
+
+def _outcome(work: Work) -> Outcome:
+    tempfile.tempdir = work.folder
+    os.chdir(Path(work.folder, INPUT))  # sources are named as they were sent
+    redacted = Redacted(work.names) if work.redact else None
+    report = judged(inputs(work.names) if redacted is None else redacted.items(), work.options)
+    if work.wants:
+        return Outcome(files={work.wants: _rendered(work.wants, report)})
+    shown = Shown(report, open_sources(work.names) if redacted is None else iter(redacted.texts))
+    said = words(work.language)
+    known = set(formats())
+    return Outcome(
+        answer=answer(report, cited=shown.place, lines=shown.lines),
+        shown=shown.html(said["input"], said["to_answer"], said["left_out"]),
+        files={name: _rendered(name, report) for name in ("text", *FILES) if name in known},
+    )
+
+
+def judged(items: Iterable[Item], options: diagnose.Options) -> Report:
+    """The report on what is read in this process alone, which may start no other."""
+    rules = diagnose.selected(catalogue.rules(options.rules), options)
+    return diagnose.judged(read_all(items, processes=1), rules, options)[1]
+
+
+def _rendered(name: str, report: Report) -> str:
+    return renderer(name)(report, width=_WIDTH, colour=False, detail="whole", fail_on="never")
+
+
+def warm_up() -> None:
+    """Judge a small log, so that what every analysis needs is in memory before the first one is forked off."""
+    log = (
+        b"n1:1:1 [0] NCCL INFO NCCL version 2.21.5+cuda12.4\nn1:1:1 [0] misc/socket.cc:1 NCCL WARN socketStartConnect\n"
+    )
+    report = judged([TextSource.of_bytes("log", log)], diagnose.DEFAULTS)
+    answer(report)
+    for name in formats():
+        if name in FILES or name == "text":
+            _rendered(name, report)
