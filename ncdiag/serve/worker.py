@@ -77,7 +77,6 @@ def analyse(work: Work) -> None:
         outcome = Outcome(sentence=str(error))
     except MemoryError:
         outcome = Outcome(word="no_memory")
-    gc.collect()
     path = Path(work.folder, OUTCOME)
     written = path.with_suffix(".part")
     written.write_bytes(msgspec.json.encode(outcome))
@@ -112,12 +111,12 @@ def _rendered(name: str, report: Report) -> str:
 
 
 def warm_up() -> None:
-    """Judge a small log, so that what every analysis needs is in memory before the first one is forked off."""
-    log = (
-        b"n1:1:1 [0] NCCL INFO NCCL version 2.21.5+cuda12.4\nn1:1:1 [0] misc/socket.cc:1 NCCL WARN socketStartConnect\n"
-    )
-    report = judged([TextSource.of_bytes("log", log)], diagnose.DEFAULTS)
+    """Judge a paste like those that come, so that what it needs is in memory before the first process is forked off."""
+    gc.disable()  # facts and rules form no cycles, and a look at all objects would copy the memory that processes share
+    text = Path(__file__).with_name("warm.txt").read_bytes()
+    report = judged([TextSource.of_bytes("paste.txt", text)], diagnose.DEFAULTS)
     answer(report)
     for name in formats():
         if name in FILES or name == "text":
             _rendered(name, report)
+    gc.freeze()
