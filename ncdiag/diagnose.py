@@ -71,8 +71,25 @@ def diagnose(
 
     What could not be read becomes a note. Raises UsageError for options that name no rule or no NCCL release.
     """
+    return diagnosed(items, options, progress=progress, stop=stop).report
+
+
+class Diagnosed(NamedTuple):
+    """A report with what it rests on: what was read, and the facts of it."""
+
+    report: model.Report
+    case: Case
+    view: View
+
+
+def diagnosed(
+    items: Iterable[Item], options: Options = DEFAULTS, *, progress: Progress | None = None, stop: Stop | None = None
+) -> Diagnosed:
+    """As `diagnose`, for formats that show more than the report."""
     rules = selected(catalogue.rules(options.rules), options)
-    return judged(read_all(items, progress=progress, stop=stop), rules, options)[1]
+    case = read_all(items, progress=progress, stop=stop)
+    view, report = judged(case, rules, options)
+    return Diagnosed(report, case, view)
 
 
 def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, model.Report]:

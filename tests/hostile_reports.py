@@ -20,14 +20,20 @@ def built(kind: type[Any]) -> st.SearchStrategy[Any]:
     return _of(msgspec.inspect.type_info(kind))
 
 
-def _of(info: msgspec.inspect.Type) -> st.SearchStrategy[Any]:  # noqa: PLR0911  (a case for each kind)
+def _of(info: msgspec.inspect.Type) -> st.SearchStrategy[Any]:  # noqa: C901, PLR0911  (a case for each kind)
     match info:
         case msgspec.inspect.StructType(cls=cls, fields=fields):
             return st.builds(cls, **{field.name: _of(field.type) for field in fields})
+        case msgspec.inspect.Metadata(type=inner):
+            return _of(inner)
+        case msgspec.inspect.FrozenSetType(item_type=item):
+            return st.frozensets(_of(item), max_size=2)
+        case msgspec.inspect.TupleType(item_types=items):
+            return st.tuples(*map(_of, items))
         case msgspec.inspect.VarTupleType(item_type=item):
             return st.lists(_of(item), max_size=2).map(tuple)
         case msgspec.inspect.DictType(key_type=key, value_type=value):
-            return st.dictionaries(_of(key), _of(value), max_size=3)
+            return st.dictionaries(_of(key), _of(value), max_size=2)
         case msgspec.inspect.UnionType(types=types):
             return st.one_of(*map(_of, types))
         case msgspec.inspect.LiteralType(values=values):

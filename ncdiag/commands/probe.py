@@ -94,9 +94,9 @@ def probe(
         return write_partial(lambda: items, options)
     _draw(case, svg, options)
 
-    from ncdiag.diagnose import diagnose
+    from ncdiag.diagnose import diagnosed
 
-    return answer(lambda _: diagnose(items, options.judging()), options)
+    return answer(lambda _: diagnosed(items, options.judging()), options)
 
 
 def _draw(case: Case, svg: Path | None, options: Options) -> None:

@@ -34,6 +34,7 @@ __all__ = [
     "cleaned",
     "difference_cleaned",
     "hosts_in",
+    "judged_cleaned",
     "names_of",
     "report_cleaned",
     "structure_cleaned",
@@ -76,15 +77,29 @@ def cleaned(
 
 def report_cleaned(report: Report, key: bytes | None = None) -> Report:
     """The report with all its texts cleaned; its names, codes and counts are the same."""
+    return structure_cleaned(report, _learned(report, key))
+
+
+def judged_cleaned(
+    report: Report, job: Job, lines: Mapping[tuple[str, int], str]
+) -> tuple[Report, Job, dict[tuple[str, int], str]]:
+    """A report, the facts of its job and lines of the input, cleaned together: a thing has one stand-in."""
+    redactor = _learned(report, None, names_of(job), lines.values())
+    shown = {(redactor.text(source), number): redactor.text(text) for (source, number), text in lines.items()}
+    return structure_cleaned(report, redactor), structure_cleaned(job, redactor), shown
+
+
+def _learned(report: Report, key: bytes | None, hosts: Iterable[str] = (), more: Iterable[str] = ()) -> Redactor:
+    """What cleans a report: it knows the names in it, these ``hosts``, and what ``more`` lines say."""
     lines = [item.text for finding in report.findings for item in finding.evidence]
     signs = (sign for suspect in report.suspects for sign in (*suspect.supporting, *suspect.against))
     lines += [item.text for sign in signs for item in sign.evidence]
     folded = [report.summary.hosts or "", *(finding.hosts or "" for finding in report.findings)]
     named = [name for text in folded for part in _FOLDED.findall(text) for name in expanded(part)]
     named += [section.host for item in report.inputs for section in item.sections if section.host]
-    redactor = Redactor([*named, *hosts_in([TextSource.of_bytes("evidence", "\n".join(lines).encode())])], key)
-    redactor.learn([*lines, *(item.source for item in report.inputs)])
-    return structure_cleaned(report, redactor)
+    redactor = Redactor([*named, *hosts, *hosts_in([TextSource.of_bytes("evidence", "\n".join(lines).encode())])], key)
+    redactor.learn([*lines, *more, *(item.source for item in report.inputs)])
+    return redactor
 
 
 def difference_cleaned(found: Difference) -> Difference:

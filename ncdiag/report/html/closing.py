@@ -66,7 +66,7 @@ def limits(context: Context) -> Element | None:
     heading = context.fresh("limits")
     shown = [element("div", element("dt", label), element("dd", text)) for label, text in rows]
     return element(
-        "section", element("h2", "What this answer rests on", id=heading), element("dl", *shown, class_="rows"),
+        "section", element("h2", "Ruled out and in doubt", id=heading), element("dl", *shown, class_="rows"),
         class_="card", aria_labelledby=heading,
     )  # fmt: skip
 

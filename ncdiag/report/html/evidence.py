@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ncdiag.report import digest
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.element import Child, Element, element, group
-from ncdiag.report.model import Evidence, Sign
+from ncdiag.report.model import Evidence, Report, Sign
 
 AROUND = 2
 """Lines before and after a cited one that are shown."""
@@ -23,6 +23,22 @@ def blocks(context: Context, items: Sequence[Evidence], more: str = "") -> Eleme
     return group(*parts)
 
 
+def around(report: Report) -> set[tuple[str, int]]:
+    """The places, source and number, of the lines around all cited ones."""
+    cited = {item for item in _evidence(report) if item.line}
+    return {
+        (item.source, number)
+        for item in cited
+        for number in range(max(1, item.line - AROUND), item.line + AROUND + 1)
+    }  # fmt: skip
+
+
+def _evidence(report: Report) -> Iterator[Evidence]:
+    """The lines that the report shows in a block."""
+    for finding in report.findings:
+        yield from finding.evidence
+
+
 def sign(context: Context, shown: Sign) -> Element:
     """What a sign says, and where the line that shows it is."""
     if not shown.evidence:
@@ -32,48 +48,46 @@ def sign(context: Context, shown: Sign) -> Element:
     return group(shown.text, where, element("code", first.text, class_="cited-line"))
 
 
-def _stretches(context: Context, items: Sequence[Evidence]) -> Iterator[dict[int, tuple[str, Evidence | None]]]:
-    """Lines by number, with the evidence if it is cited; what overlaps is one stretch, a value without line its own."""
+Stretch = list[tuple[int, str, Evidence | None]]
+"""Lines of a source: number, text, and the evidence where the line is cited."""
+
+
+def _stretches(context: Context, items: Sequence[Evidence]) -> Iterator[Stretch]:
+    """Lines with those around them; what overlaps is one stretch, and a value without a line is one by itself."""
+    cited: dict[str, dict[int, Evidence]] = {}
     for item in items:
-        if not item.line:
-            yield {0: (item.text, item)}
-    sources = dict.fromkeys(item.source for item in items if item.line)
-    for source in sources:
-        cited = {item.line: item for item in items if item.source == source and item.line}
-        numbers = sorted(
-            {
-                number
-                for line in cited
-                for number in range(line - AROUND, line + AROUND + 1)
-                if number in cited or (source, number) in context.lines
-            }
-        )
-        stretch: dict[int, tuple[str, Evidence | None]] = {}
-        for number in numbers:
-            if stretch and number - 1 not in stretch:
-                yield stretch
-                stretch = {}
-            shown = cited.get(number)
-            stretch[number] = (shown.text if shown else _short(context.lines[source, number]), shown)
-        if stretch:
-            yield stretch
+        held = cited.setdefault(item.source, {})
+        if not item.line or held.setdefault(item.line, item) is not item:
+            yield [(item.line, item.text, item)]
+    for source, held in cited.items():
+        shown: Stretch = []
+        for line in sorted(held):
+            first = line - AROUND
+            if shown and first > shown[-1][0] + 1:
+                yield shown
+                shown = []
+            for number in range(max(first, shown[-1][0] + 1 if shown else first), line + AROUND + 1):
+                if number in held:
+                    shown.append((number, held[number].text, held[number]))
+                elif (source, number) in context.lines:
+                    shown.append((number, _short(context.lines[source, number]), None))
+        if shown:
+            yield shown
 
 
-def _block(context: Context, stretch: dict[int, tuple[str, Evidence | None]]) -> Element:
-    places = [
-        context.place(digest.place(item), item) for _, item in stretch.values() if item is not None
-    ]  # fmt: skip
+def _block(context: Context, stretch: Stretch) -> Element:
     named: list[Child] = []
-    for place in places:
-        named += [", ", place] if named else [place]
+    for _, _, item in stretch:
+        if item is not None:
+            named += [", " if named else None, context.place(digest.place(item), item)]
     rows = [
         element(
             "span",
             element("span", str(number), class_="number") if number else None,
-            element("mark", text) if item is not None else element("span", text, class_="text"),
+            element("span", text, class_="text") if item is None else element("mark", text),
             class_="line",
         )
-        for number, (text, item) in stretch.items()
+        for number, text, item in stretch
     ]
     return element("figure", element("figcaption", *named), element("pre", *rows, tabindex="0"), class_="evidence")
 

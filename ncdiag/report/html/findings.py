@@ -10,6 +10,10 @@ from ncdiag.report.html.context import Context
 from ncdiag.report.html.element import Child, Element, element, group, link
 from ncdiag.report.model import Finding
 
+SHOWN = 50
+"""Findings besides the first that are shown; of more, the names. JSON has all."""
+TITLE_LIMIT = 400
+"""Characters of a title that are shown: it may list ranks."""
 _HEADINGS = {"cause": "Root cause", "symptom": "What is seen to go wrong", "risk": "Risk"}
 
 
@@ -36,12 +40,14 @@ def others(context: Context, lead: Finding | None) -> Element | None:
     if not shown:
         return None
     heading = context.fresh("others")
-    notes = [found for found in shown if found.severity == "info"]
+    notes = [found for found in shown[:SHOWN] if found.severity == "info"]
+    names = [found.name for found in shown[SHOWN:]]
     return element(
         "section",
         element("h2", "Also found", id=heading),
-        *(_other(context, found) for found in shown if found.severity != "info"),
+        *(_other(context, found) for found in shown[:SHOWN] if found.severity != "info"),
         _folded(digest.counted(len(notes), "note"), [_other(context, found) for found in notes]) if notes else None,
+        element("p", f"and {len(names)} more: {', '.join(names)}") if names else None,
         aria_labelledby=heading,
     )
 
@@ -53,7 +59,7 @@ def _other(context: Context, finding: Finding) -> Element:
 
 
 def _head(context: Context, finding: Finding) -> Iterator[Child]:
-    yield element("h3", finding.title, id=context.fresh("finding"))
+    yield element("h3", digest.cut(finding.title, TITLE_LIMIT), id=context.fresh("finding"))
     yield element(
         "p",
         element("span", finding.severity, class_=f"badge {finding.severity}"),
@@ -97,7 +103,8 @@ def _consequences(context: Context, found: Sequence[Finding]) -> Child:
         return None
     items = [
         element(
-            "li", element("strong", item.title), " ", element("code", item.name), f" ({item.code})",
+            "li",
+            element("strong", digest.cut(item.title, TITLE_LIMIT)), " ", element("code", item.name), f" ({item.code})",
             element("span", f" on {digest.where(item)}", class_="where") if digest.where(item) else None,
             evidence.blocks(context, item.evidence, digest.more_evidence(item)),
         )

@@ -10,13 +10,15 @@ from ncdiag.report.html.element import Child, Element, element, group
 from ncdiag.report.model import Fix
 
 SHELL = "shell"
+LONG = 300
+"""Characters from which a note is folded."""
 TABS = 10
 """Launchers that the style sheet can show in turn; more are one below the other."""
 
 
 def fixes(context: Context, shown: Sequence[Fix], not_offered: Sequence[str], *, suspected: bool = False) -> Element:
     """All of them, and what would not help; ``suspected``: they are those of a suspect."""
-    refused = [element("p", element("strong", "Would not help: "), text, class_="note") for text in not_offered]
+    refused = [_note("Would not help", text) for text in not_offered]
     return group(*(_fix(context, fix, suspected=suspected) for fix in shown), *refused)
 
 
@@ -29,9 +31,16 @@ def _fix(context: Context, fix: Fix, *, suspected: bool) -> Element:
         "div",
         element("p", digest.fix_title(fix), class_="do"),
         *_to_paste(context, fix),
-        *(element("p", element("strong", f"{label}: "), text, class_="note") for label, text in notes),
+        *(_note(label, text) for label, text in notes),
         class_="fix",
     )
+
+
+def _note(label: str, text: str) -> Element:
+    """What is known of a fix; folded where it is long."""
+    if len(text) > LONG:
+        return element("details", element("summary", label), element("p", text, class_="note"))
+    return element("p", element("strong", f"{label}: "), text, class_="note")
 
 
 def _to_paste(context: Context, fix: Fix) -> Iterator[Element]:

@@ -57,7 +57,7 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
 
 def _read(report: Report) -> Child:
     """What was read, folded where it is much."""
-    lines = digest.was_read(report)
+    lines = [line for line in digest.was_read(report) if line != digest.job_read(report)]
     if not lines:
         return None
     shown = element("ul", *(element("li", line) for line in lines))

@@ -25,7 +25,7 @@ def addresses(report: Report) -> set[str]:
 @examples(200)
 @given(built(Report))
 def test_hostile_texts_stay_texts(report: Report) -> None:
-    named = tuple(each.name for each in (*report.suspects, *report.findings))
+    named = (*(each.name for each in report.suspects), *(each.name for each in report.findings))
     report = msgspec.structs.replace(report, answers=named)  # what a real report names, never nothing
     page = Reader(answer(report))
     assert_harmless(page, addresses(report))
