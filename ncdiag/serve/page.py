@@ -77,7 +77,16 @@ class Page:
     def result(self, outcome: Outcome) -> str:
         """The outcome of an analysis as HTML."""
         sentence = outcome.sentence or (self.words[outcome.word] if outcome.word else "")
-        return self.failure(sentence) if sentence else self._downloads(outcome) + outcome.answer + outcome.shown
+        if sentence:
+            return self.failure(sentence)
+        return self._downloads(outcome) + outcome.answer + self._pictures(outcome.pictures) + outcome.shown
+
+    def _pictures(self, drawn: str) -> str:
+        """The pictures, folded: the answer is what one came for."""
+        if "<svg" not in drawn:
+            return ""
+        title = escape(self.words["pictures"])
+        return f'<details class="card pictures"><summary><h2>{title}</h2></summary>{drawn}</details>'
 
     def failure(self, sentence: str) -> str:
         """A sentence in the place of an answer."""

@@ -14,16 +14,20 @@ import msgspec
 
 from ncdiag import catalogue, diagnose
 from ncdiag.errors import NcdiagError
+from ncdiag.facts.view import View
 from ncdiag.machine.inputs import inputs
 from ncdiag.reading.many import read_all
 from ncdiag.reading.model import Item
-from ncdiag.report import formats, renderer
-from ncdiag.report.html.answer import answer
+from ncdiag.report import renderer
+from ncdiag.report.html.answer import built
+from ncdiag.report.html.context import Context
+from ncdiag.report.html.element import element, write
+from ncdiag.report.html.pictures import pictures
 from ncdiag.report.model import Report
 from ncdiag.serve.redacted import Redacted
 from ncdiag.serve.shown import Shown
 from ncdiag.serve.words import words
-from ncdiag.sources.files import TextSource, open_sources
+from ncdiag.sources.files import open_sources
 
 INPUT, OUTCOME = "input", "outcome.json"
 """Within the folder of an analysis: what was sent, and what came of it."""
@@ -52,12 +56,13 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, kw_only=True):
-    """What came of it: the ``answer`` and the ``shown`` lines as HTML, texts by format; or a sentence on what failed.
+    """What came of it: ``answer``, ``pictures`` and the ``shown`` lines as HTML, texts by format; or what failed.
 
     ``word`` names a sentence of `words.toml`, ``sentence`` is one that ncdiag itself said.
     """
 
     answer: str = ""
+    pictures: str = ""
     shown: str = ""
     files: dict[str, str] = {}
     word: str = ""
@@ -87,36 +92,40 @@ def _outcome(work: Work) -> Outcome:
     tempfile.tempdir = work.folder
     os.chdir(Path(work.folder, INPUT))  # sources are named as they were sent
     redacted = Redacted(work.names) if work.redact else None
-    report = judged(inputs(work.names) if redacted is None else redacted.items(), work.options)
-    if work.wants:
-        return Outcome(files={work.wants: _rendered(work.wants, report)})
+    view, report = judged(inputs(work.names) if redacted is None else redacted.items(), work.options)
     shown = Shown(report, open_sources(work.names) if redacted is None else iter(redacted.texts))
+    if work.wants:
+        return Outcome(files={work.wants: _rendered(work.wants, report, view, shown)})
     said = words(work.language)
-    known = set(formats())
+    context = Context(report, shown.place, shown.lines)
     return Outcome(
-        answer=answer(report, cited=shown.place, lines=shown.lines),
+        answer=write(built(context)),
+        pictures=write(element("div", *pictures(view, context))),
         shown=shown.html(said["input"], said["to_answer"], said["left_out"]),
-        files={name: _rendered(name, report) for name in ("text", *FILES) if name in known},
+        files={name: _rendered(name, report, view, shown) for name in ("text", *FILES)},
     )
 
 
-def judged(items: Iterable[Item], options: diagnose.Options) -> Report:
-    """The report on what is read in this process alone, which may start no other."""
+def judged(items: Iterable[Item], options: diagnose.Options) -> tuple[View, Report]:
+    """The facts, and the report on what is read in this process alone, which may start no other."""
     rules = diagnose.selected(catalogue.rules(options.rules), options)
-    return diagnose.judged(read_all(items, processes=1), rules, options)[1]
+    return diagnose.judged(read_all(items, processes=1), rules, options)
 
 
-def _rendered(name: str, report: Report) -> str:
-    return renderer(name)(report, width=_WIDTH, colour=False, detail="whole", fail_on="never")
+def _rendered(name: str, report: Report, view: View, shown: Shown) -> str:
+    return renderer(name)(
+        report, width=_WIDTH, colour=False, detail="whole", fail_on="never", view=view, lines=shown.lines
+    )
 
 
 def warm_up() -> None:
     """Judge a paste like those that come, so that what it needs is in memory before the first process is forked off."""
     gc.disable()  # facts and rules form no cycles, and a look at all objects would copy the memory that processes share
     text = Path(__file__).with_name("warm.txt").read_bytes()
-    report = judged([TextSource.of_bytes("paste.txt", text)], diagnose.DEFAULTS)
-    answer(report)
-    for name in formats():
-        if name in FILES or name == "text":
-            _rendered(name, report)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, INPUT).mkdir()
+        Path(folder, INPUT, "paste.txt").write_bytes(text)
+        here = Path.cwd()
+        _outcome(Work(folder=folder, names=("paste.txt",)))
+        os.chdir(here)
     gc.freeze()
