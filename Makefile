@@ -96,7 +96,7 @@ lab: $(VENV)/.installed-dev
 	    $(BIN)/python -m pytest tests/nccl $(ARGS) || exit 1; \
 	done
 	@echo "== 100 hosts"; NCDIAG_HOSTS=100 $(BIN)/python -m pytest tests/cluster
-	@echo "== 200 analyses of ten users"; NCDIAG_LOAD=20 $(BIN)/python -m pytest tests/serve/test_load.py
+	@echo "== 200 analyses of ten users"; NCDIAG_LOAD=20 $(BIN)/python -m pytest --timeout 1200 tests/serve/test_load.py
 	@echo "== coverage"; $(MAKE) coverage
 	@for python in $(PYTHONS); do \
 	  if $$python -c '' 2>/dev/null; then \

@@ -37,11 +37,20 @@ class Served:
         self, path: str | None = None, body: bytes | None = None, headers: Mapping[str, str] | None = None
     ) -> Answer:
         """GET the page, or another path of the server; with a body, POST it."""
-        link = http.client.HTTPConnection(self._parts.hostname or "", self._parts.port or 0, timeout=120)
+        link = http.client.HTTPConnection(self._parts.hostname or "", self._parts.port or 0, timeout=600)
         with contextlib.closing(link):
             link.request("GET" if body is None else "POST", path or self._parts.path, body, dict(headers or {}))
             answer = link.getresponse()
             return Answer(answer.status, dict(answer.headers.items()), answer.read().decode())
+
+    @contextlib.contextmanager
+    def begin(self, text: str, headers: Mapping[str, str] | None = None) -> Iterator[http.client.HTTPResponse]:
+        """Send the form, and read the answer as it comes."""
+        link = http.client.HTTPConnection(self._parts.hostname or "", self._parts.port or 0, timeout=600)
+        with contextlib.closing(link):
+            kind = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}", "Accept": "text/html"}
+            link.request("POST", self._parts.path, form({"text": text}, {}), {**kind, **(headers or {})})
+            yield link.getresponse()
 
     def send(
         self, text: str = "", files: Mapping[str, bytes] | None = None, headers: Mapping[str, str] | None = None,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import os
 import signal
+import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -28,6 +28,9 @@ from ncdiag.serve.redacted import Redacted
 from ncdiag.serve.shown import Shown
 from ncdiag.serve.words import words
 from ncdiag.sources.files import open_sources
+
+if sys.platform != "win32":
+    from ncdiag.machine.confine import confine
 
 INPUT, OUTCOME = "input", "outcome.json"
 """Within the folder of an analysis: what was sent, and what came of it."""
@@ -72,9 +75,7 @@ class Outcome(msgspec.Struct, kw_only=True):
 def analyse(work: Work) -> None:
     """Judge, and write the `Outcome` into the folder; the process is given up afterwards."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's
-    with contextlib.suppress(ImportError):  # systems without these limits have the parent's clock alone
-        from ncdiag.machine.confine import confine
-
+    if sys.platform != "win32":  # which has the parent's clock alone
         confine(memory=work.memory, seconds=work.seconds + _GRACE, written=_WRITTEN)
     try:
         outcome = _outcome(work)
@@ -82,6 +83,10 @@ def analyse(work: Work) -> None:
         outcome = Outcome(sentence=str(error))
     except MemoryError:
         outcome = Outcome(word="no_memory")
+    except Exception as error:  # noqa: BLE001  (the last line of defence: no traceback for the user)
+        if os.environ.get("NCDIAG_DEBUG") == "1":
+            raise
+        outcome = Outcome(sentence=f"internal error: {type(error).__name__}: {error}; please report it")
     path = Path(work.folder, OUTCOME)
     written = path.with_suffix(".part")
     written.write_bytes(msgspec.json.encode(outcome))

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -272,3 +273,24 @@ def test_without_its_packages_it_names_them(project: Path) -> None:
     assert done.returncode == 2
     assert "pip install starlette uvicorn python-multipart" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_who_has_to_wait_is_told_so(serving: Callable[..., Served], veth: str) -> None:
+    """The first analysis stands still until those after it have heard that they wait."""
+    page = serving("--at-once", "1")
+    slow = b"n1:1:1 [0] NCCL INFO Channel 00 : 0[0] via NET/IB/0\n" * 200_000
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(page.send, "", {"slow.log": slow})
+        [worker] = until(page.workers)
+        worker.suspend()
+        with page.begin(veth, {"Accept": "application/x-ndjson"}) as second:
+            assert json.loads(second.readline()) == {"before": 1}
+            with page.begin(veth) as third:
+                heard = b""
+                while b"before yours begins" not in heard:
+                    heard += third.read1()
+                assert b"Other analyses are running. 2 to go before yours begins." in heard
+                worker.resume()
+                assert "socket-virtual-ifname" in json.loads(second.read().splitlines()[-1])["result"]
+                assert b"socket-virtual-ifname" in third.read()
+        assert first.result().status == 200

@@ -10,9 +10,12 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.types import Message
 
 from ncdiag.serve import analysis
+from ncdiag.serve.app import build
 from ncdiag.serve.line import Line
+from ncdiag.serve.settings import Limits, Settings
 from ncdiag.serve.uploads import harmless
 from ncdiag.serve.words import LANGUAGES, accepted, table
 from ncdiag.serve.worker import INPUT, Outcome, Work
@@ -113,3 +116,24 @@ def test_a_process_that_the_kernel_ends_gives_a_sentence(tmp_path: Path) -> None
     outcome = anyio.run(analysis.run, work)
 
     assert outcome.word in {"died", "no_memory"}
+
+
+def test_with_no_place_left_one_is_sent_away() -> None:
+    """Before anything is read of what is sent."""
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        pytest.fail("nothing is to be read")
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http", "method": "POST", "path": "/", "query_string": b"", "http_version": "1.1",
+        "headers": [(b"host", b"localhost"), (b"content-length", b"9")],
+    }  # fmt: skip
+    anyio.run(build(Settings(limits=Limits(at_once=1, waiting=-1))), scope, receive, send)
+
+    assert sent[0]["status"] == 503
+    assert dict(sent[0]["headers"])[b"retry-after"] == b"30"
+    assert sent[1]["body"] == b"Too many analyses wait already. Try again in a minute.\n"
