@@ -83,7 +83,7 @@ def analyse(work: Work) -> None:
         outcome = Outcome(sentence=str(error))
     except MemoryError:
         outcome = Outcome(word="no_memory")
-    except Exception as error:  # noqa: BLE001  (the last line of defence: no traceback for the user)
+    except Exception as error:  # the last line of defence: no traceback for the user
         if os.environ.get("NCDIAG_DEBUG") == "1":
             raise
         outcome = Outcome(sentence=f"internal error: {type(error).__name__}: {error}; please report it")
