@@ -89,7 +89,7 @@ def _block(context: Context, stretch: Stretch) -> Element:
         )
         for number, text, item in stretch
     ]
-    return element("figure", element("figcaption", *named), element("pre", *rows, tabindex="0"), class_="evidence")
+    return element("figure", element("figcaption", *named), element("pre", *rows), class_="evidence")
 
 
 def _short(text: str) -> str:

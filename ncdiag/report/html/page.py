@@ -36,7 +36,7 @@ def document(title: str, heading: str, subject: str, shown: Sequence[Child], too
     content = element("main", *shown, id="main")
     body = element(
         "body",
-        element("a", "Skip to the content", href="#main", class_="skip"),
+        element("a", "Skip to the content", href="#main", class_="skip-link"),
         _top(heading, subject, content),
         content,
         element("footer", element("p", _made_by(tool), class_="quiet"), class_="foot"),

@@ -77,6 +77,6 @@ def _pasted(label: str, text: str) -> Element:
     for line in text.split("\n"):
         lines += ["" if not lines else element("br"), line]
     return element(
-        "div", element("p", label, class_="launcher"), element("pre", element("code", *lines), tabindex="0"),
+        "div", element("p", label, class_="launcher"), element("pre", element("code", *lines)),
         class_="paste",
     )  # fmt: skip
