@@ -140,10 +140,11 @@ def _processors() -> int:
 
 
 def _judging(rules: list[Path] | None, config: Path | None, *, quiet: bool) -> diagnose.Options:
-    """What every analysis is asked; rules that cannot be read are refused before anybody sends anything."""
+    """What every analysis is asked; private rules that are wrong are refused before anybody sends anything."""
     from ncdiag import catalogue
     from ncdiag.commands._options import Options
 
     found = Options(rules=rules, config=config, quiet=quiet).judging()
-    catalogue.rules(found.rules)
+    if found.rules:
+        catalogue.rules(found.rules)
     return found

@@ -199,7 +199,7 @@ def test_a_hostile_text_stays_text(tab: Callable[..., Tab], project: Path) -> No
 def test_downloads_hold_the_report(tab: Callable[..., Tab], project: Path) -> None:
     here = tab()
     here.judge(case(project, "veth")[0])
-    for title, mark in (("Markdown", "### veth25f2e72"), ("JSON", '"root_cause"')):
+    for title, mark in (("HTML", "<!doctype html>"), ("Markdown", "### veth25f2e72"), ("JSON", '"root_cause"')):
         with here.page.expect_download() as coming:
             here.page.locator(".downloads a", has_text=title).click()
         text = Path(coming.value.path()).read_text()

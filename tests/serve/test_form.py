@@ -83,7 +83,10 @@ def test_a_program_may_send_the_text_alone(served: Served, veth: str) -> None:
 def test_downloads_are_in_the_page(served: Served, veth: str) -> None:
     page = served.send(veth).text
     names = re.findall(r'<a class="button" download="(ncdiag\.\w+)" href="data:([^;]+);charset=utf-8;base64,', page)
-    assert dict(names).items() >= {"ncdiag.md": "text/markdown", "ncdiag.json": "application/json"}.items()
+    assert (
+        dict(names).items()
+        == {"ncdiag.md": "text/markdown", "ncdiag.json": "application/json", "ncdiag.html": "text/html"}.items()
+    )
 
 
 def test_redaction_leaves_no_name_in_the_answer(served: Served, veth: str) -> None:
