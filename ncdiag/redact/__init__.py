@@ -9,6 +9,7 @@ long, so that wrapped lines break where they broke. Values of secrets are remove
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
@@ -83,10 +84,13 @@ def report_cleaned(report: Report, key: bytes | None = None) -> Report:
 def judged_cleaned(
     report: Report, job: Job, lines: Mapping[tuple[str, int], str]
 ) -> tuple[Report, Job, dict[tuple[str, int], str]]:
-    """A report, the facts of its job and lines of the input, cleaned together: a thing has one stand-in."""
+    """A report, the facts of its job and lines of the input, cleaned together: a thing has one stand-in.
+
+    The facts still know their places in the input, and not what those lines say.
+    """
     redactor = _learned(report, None, names_of(job), lines.values())
     shown = {(redactor.text(source), number): redactor.text(text) for (source, number), text in lines.items()}
-    return structure_cleaned(report, redactor), structure_cleaned(job, redactor), shown
+    return structure_cleaned(report, redactor), structure_cleaned(job, redactor, lines=False), shown
 
 
 def _learned(report: Report, key: bytes | None, hosts: Iterable[str] = (), more: Iterable[str] = ()) -> Redactor:
@@ -112,20 +116,26 @@ def difference_cleaned(found: Difference) -> Difference:
     return structure_cleaned(found, redactor)
 
 
-def structure_cleaned(value: T, redactor: Redactor) -> T:
-    """A msgspec structure (a report, the facts of a job) with all its texts cleaned."""
+def structure_cleaned(value: T, redactor: Redactor, *, lines: bool = True) -> T:
+    """A msgspec structure (a report, the facts of a job) with all its texts cleaned.
+
+    ``lines`` False: without the texts of the lines that facts were read from, which are most of them.
+    """
+    text = functools.cache(redactor.text)  # a thousand ranks say the same
 
     def clean(part: Any) -> Any:  # noqa: ANN401  (what it is made of)
         if isinstance(part, str):
-            return redactor.text(part)
+            return text(part)
         if isinstance(part, list | tuple):
             return [clean(item) for item in part]
         return {name: _of(name, item) for name, item in part.items()} if isinstance(part, dict) else part
 
     def _of(name: str, item: Any) -> Any:  # noqa: ANN401
         """What a field holds; the names in a table of groups are values of the input."""
+        if name == "provenance" and not lines:
+            item = {field: {**span, "text": ""} for field, span in item.items()}
         found = clean(item)
-        return {redactor.text(value): share for value, share in found.items()} if name == "groups" else found
+        return {text(value): share for value, share in found.items()} if name == "groups" else found
 
     made: T = msgspec.convert(clean(msgspec.to_builtins(value)), type(value))
     return made
