@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import anyio
+import anyio.to_thread
 import msgspec
 from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, parse_options_header

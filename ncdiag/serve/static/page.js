@@ -113,7 +113,7 @@ function over() {
 }
 
 function show(html) {
-  result.innerHTML = html;
+  result.innerHTML = html; // written and escaped by the server, and the page's policy lets nothing in it run
   over();
   tell(say("ready"));
   equip(result);
