@@ -26,6 +26,7 @@ from ncdiag.report.html.pictures import pictures
 from ncdiag.report.model import Report
 from ncdiag.serve.redacted import Redacted
 from ncdiag.serve.shown import Shown
+from ncdiag.serve.uploads import PASTE
 from ncdiag.serve.words import words
 from ncdiag.sources.files import open_sources
 
@@ -75,6 +76,9 @@ class Outcome(msgspec.Struct, kw_only=True):
 def analyse(work: Work) -> None:
     """Judge, and write the `Outcome` into the folder; the process is given up afterwards."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's
+    gc.disable()  # facts and rules form no cycles, and a look at all objects would copy the memory that processes share
+    tempfile.tempdir = work.folder
+    os.chdir(Path(work.folder, INPUT))  # sources are named as they were sent
     if sys.platform != "win32":  # which has the parent's clock alone
         confine(memory=work.memory, seconds=work.seconds + _GRACE, written=_WRITTEN)
     try:
@@ -94,8 +98,7 @@ def analyse(work: Work) -> None:
 
 
 def _outcome(work: Work) -> Outcome:
-    tempfile.tempdir = work.folder
-    os.chdir(Path(work.folder, INPUT))  # sources are named as they were sent
+    """What comes of the files in the working directory."""
     redacted = Redacted(work.names) if work.redact else None
     view, report = judged(inputs(work.names) if redacted is None else redacted.items(), work.options)
     shown = Shown(report, open_sources(work.names) if redacted is None else iter(redacted.texts))
@@ -125,12 +128,11 @@ def _rendered(name: str, report: Report, view: View, shown: Shown) -> str:
 
 def warm_up() -> None:
     """Judge a paste like those that come, so that what it needs is in memory before the first process is forked off."""
-    gc.disable()  # facts and rules form no cycles, and a look at all objects would copy the memory that processes share
-    text = Path(__file__).with_name("warm.txt").read_bytes()
+    here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, INPUT).mkdir()
-        Path(folder, INPUT, "paste.txt").write_bytes(text)
-        here = Path.cwd()
-        _outcome(Work(folder=folder, names=("paste.txt",)))
-        os.chdir(here)
-    gc.freeze()
+        Path(folder, PASTE).write_bytes(Path(__file__).with_name("warm.txt").read_bytes())
+        os.chdir(folder)
+        try:
+            _outcome(Work(folder=folder, names=(PASTE,)))
+        finally:
+            os.chdir(here)
