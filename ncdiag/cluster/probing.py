@@ -30,7 +30,8 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
     ``wait``: seconds for the agents to start. ``ports`` are tried on every host besides those that the agents listen
     on; with ``within``, these are in that range. ``places`` are (host, port) that every host tries, such as MASTER_ADDR
-    and MASTER_PORT; the agents listen on such ports where nobody does.
+    and MASTER_PORT; the agents listen on such ports where nobody does. ``needs`` are the ``programs`` and ``paths``
+    that a launch needs on every host; None without one. ``ssh``: try port 22 of every host, too.
     """
 
     seconds: float = 60.0
@@ -39,6 +40,8 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     ports: tuple[int, ...] = ()
     within: tuple[int, int] | None = None
     places: tuple[tuple[str, int], ...] = ()
+    needs: Mapping[str, Sequence[str]] | None = None
+    ssh: bool = True
 
 
 class Tried(msgspec.Struct, frozen=True):
@@ -71,8 +74,9 @@ def probe(nodes: str, via: Via | None, trial: Trial, wish: Wish) -> Tried:
     listening = {*trial.ports, *(port for _, port in trial.places)}
     plan = {
         "wait": trial.wait, "seconds": trial.seconds, "ports": sorted(listening - {_SSH}), "within": trial.within,
+        "needs": trial.needs,
     }  # fmt: skip
-    talk = Talk(lambda told: _table(told, trial), wait=trial.wait, seconds=trial.seconds + _LATE)
+    talk = Talk(lambda told: table(told, trial), wait=trial.wait, seconds=trial.seconds + _LATE)
     whole = msgspec.structs.replace(wish, seconds=trial.wait + trial.seconds + 2 * _LATE)
     answers = asked(nodes, means, remote.agent(plan), whole, talk)
     heard = [answer for answer in answers if not answer.problem]
@@ -119,19 +123,19 @@ def introduced(data: bytes) -> Introduction | None:
     return found
 
 
-def _table(told: Mapping[str, bytes], trial: Trial) -> bytes:
+def table(told: Mapping[str, bytes], trial: Trial) -> bytes:
     """One line for all agents: who takes part, under the names by which they were asked."""
     hosts = []
     for name, data in told.items():
         host = introduced(data)
         if host is not None:
             hosts.append({**msgspec.to_builtins(host), "host": name})
-    table = {
+    content = {
         "secret": secrets.token_hex(16), "pause": _PAUSE + _PAUSE_EACH * len(hosts), "seconds": trial.seconds,
-        "rounds": trial.rounds, "hosts": hosts, "ports": sorted({_SSH, *trial.ports}), "places": trial.places,
-        "names": [place for place, _ in trial.places],
+        "rounds": trial.rounds, "hosts": hosts, "places": trial.places,
+        "ports": sorted({*trial.ports, *([_SSH] if trial.ssh else [])}), "names": [place for place, _ in trial.places],
     }  # fmt: skip
-    return base64.b64encode(zlib.compress(json.dumps(table).encode(), 6)) + b"\n"
+    return base64.b64encode(zlib.compress(json.dumps(content).encode(), 6)) + b"\n"
 
 
 def _found(heard: Sequence[Answer], asked: int) -> Iterator[str]:

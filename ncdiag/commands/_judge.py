@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
@@ -77,7 +77,7 @@ def answer(find: Callable[[Stop], Report | Diagnosed], options: Options) -> int:
     from ncdiag.report import FOR_PEOPLE, renderer
 
     answers_in = options.answers_in
-    render = renderer(answers_in)
+    renderer(answers_in)
     if answers_in == "nagios" and options.exit_style is ExitStyle.ncdiag:
         from ncdiag.errors import UsageError
 
@@ -87,13 +87,9 @@ def answer(find: Callable[[Stop], Report | Diagnosed], options: Options) -> int:
         found = find(stop)
     if options.is_plugin and stop.happened:
         raise KeyboardInterrupt  # a state of half the input would be wrong
-    report, more = _parts(found, options)
-    shown = at_least(report, options.min_severity.value)
-    detail = "whole" if options.verbose else "brief" if options.brief else "screen"
+    report, more = public(found, options)
     fail_on = options.fail_on
-    width, colour = _width(options), wants_colour(options)
-    text = render(shown, width=width, colour=colour, detail=detail, fail_on=fail_on.value, **more)
-    write(text, options.output, encoding=None if answers_in in FOR_PEOPLE else "utf-8")
+    write(rendered(report, options, **more), options.output, encoding=None if answers_in in FOR_PEOPLE else "utf-8")
     if options.is_plugin:
         from ncdiag.report.nagios import state
 
@@ -101,8 +97,8 @@ def answer(find: Callable[[Stop], Report | Diagnosed], options: Options) -> int:
     return INTERRUPTED if stop.happened else exit_code(report, fail_on)
 
 
-def _parts(found: Report | Diagnosed, options: Options) -> tuple[Report, dict[str, Any]]:
-    """The report, and what else a format shows: facts, and lines around the cited ones; cleaned if so wanted."""
+def public(found: Report | Diagnosed, options: Options) -> tuple[Report, dict[str, Any]]:
+    """The report as it may be shown, and what else a format shows: facts, and lines around the cited ones."""
     from ncdiag.report import WITH_FACTS
 
     if isinstance(found, Report) or options.answers_in not in WITH_FACTS:
@@ -125,9 +121,25 @@ def _parts(found: Report | Diagnosed, options: Options) -> tuple[Report, dict[st
     return report, {"view": view, "lines": lines}
 
 
-def _width(options: Options) -> int:
+def rendered(report: Report, options: Options, stream: TextIO | None = None, **more: Any) -> str:  # noqa: ANN401
+    """The report as text, in the format that is wanted, for ``stream`` (standard output) or a file.
+
+    ``more``: what else the format shows, as `public` gives it.
+    """
+    from ncdiag.report import renderer
+
+    stream = stream or sys.stdout
+    shown = at_least(report, options.min_severity.value)
+    detail = "whole" if options.verbose else "brief" if options.brief else "screen"
+    return renderer(options.answers_in)(
+        shown, width=_width(options, stream), colour=wants_colour(options, stream), detail=detail,
+        fail_on=options.fail_on.value, **more,
+    )  # fmt: skip
+
+
+def _width(options: Options, stream: TextIO | None) -> int:
     """The columns of the terminal; lines for programs (``--brief`` into a pipe or a file) are not cut."""
-    into_terminal = options.output is None and sys.stdout is not None and sys.stdout.isatty()
+    into_terminal = options.output is None and stream is not None and stream.isatty()
     return _UNCUT if options.brief and not into_terminal else shutil.get_terminal_size().columns
 
 
@@ -156,7 +168,7 @@ def exit_code(report: Report, fail_on: FailOn) -> int:
     return NOTHING_UNDERSTOOD if report.summary.verdict == "nothing-understood" else 0
 
 
-def wants_colour(options: Options) -> bool:
+def wants_colour(options: Options, stream: TextIO | None = None) -> bool:
     """Colour only on a terminal that has it, and never against the user's wish; FORCE_COLOR asks for it in a pipe."""
     if options.no_color or os.environ.get("NO_COLOR") or options.output:
         return False
@@ -164,4 +176,5 @@ def wants_colour(options: Options) -> bool:
         return True
     if os.environ.get("TERM") == "dumb":
         return False
-    return sys.stdout is not None and sys.stdout.isatty()
+    stream = stream or sys.stdout
+    return stream is not None and stream.isatty()

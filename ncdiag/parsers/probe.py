@@ -8,6 +8,8 @@ interfaces, for each port that was tried besides, and for each name::
     probe n1 eth0 10.0.0.1 -> n3 eth0 10.0.0.3 in 10.0.0.0/16: no answer in 2.5 s
     probe n1 -> n2 10.0.0.2 port 22: refused
     probe n1 resolves n2: 10.0.0.2
+
+For a launch there are also the lines of `ncdiag.parsers._probe_needs`.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers._probe_needs import needed
 from ncdiag.spans import Section
 
 KIND = "probe"
@@ -26,6 +29,7 @@ _NAME = r"[\w.@:-]{1,64}"
 _ADDRESS = r"[0-9A-Fa-f.:]{2,60}"
 ANCHOR = (
     rf"probe of \d{{1,7}} hosts: |probe {_HOST} {_NAME} {_ADDRESS} -> |probe {_HOST} resolves |probe {_HOST}: ports \d"
+    rf"|probe {_HOST} ssh {_HOST}(?: port \d{{1,5}})?: |probe {_HOST} is user \S+ uid \d"
 )
 _LONGEST = 2000
 
@@ -69,6 +73,9 @@ _PHRASES: tuple[tuple[re.Pattern[str], Callable[[str], dict[str, Any]]], ...] = 
 )
 
 
+_UNFINISHED = re.compile(rf"probe {_HOST} has more that was not looked at in time$")
+
+
 def continues(lines: Sequence[str], line: str) -> bool:
     """Any other line of a probe but its head."""
     return line.startswith("probe ") and _HEAD.match(line) is None
@@ -83,7 +90,7 @@ def parse(section: Section) -> Parsed:
         read = _observed(section, index, text) if len(text) < _LONGEST else None
         if read is not None:
             found.append(read)
-        elif text and not _RANGE.match(text) and not _PACE.match(text):
+        elif text and not any(known.match(text) for known in (_RANGE, _PACE, _UNFINISHED)):
             unread.append(index)
     return Parsed(observations=tuple(found), unread=tuple(unread))
 
@@ -114,7 +121,7 @@ def _observed(section: Section, index: int, line: str) -> Observation | None:
         words: dict[str, list[str] | None] = {"no answer": None, "not found": []}
         addresses = words.get(asked["words"], asked["words"].split())
         return observe(section, index, "ProbeName", host=asked["host"], name=asked["name"], addresses=addresses)
-    return None
+    return needed(section, index, line)
 
 
 def _told(words: str) -> dict[str, Any]:

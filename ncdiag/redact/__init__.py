@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from ncdiag.facts.fold import unfold_hosts
 from ncdiag.facts.model import Job
-from ncdiag.formats.launch_words import expanded
 from ncdiag.reading.job import job_of
 from ncdiag.reading.one import read_source
 from ncdiag.redact.bundles import bundle_cleaned
@@ -99,7 +99,7 @@ def _learned(report: Report, key: bytes | None, hosts: Iterable[str] = (), more:
     signs = (sign for suspect in report.suspects for sign in (*suspect.supporting, *suspect.against))
     lines += [item.text for sign in signs for item in sign.evidence]
     folded = [report.summary.hosts or "", *(finding.hosts or "" for finding in report.findings)]
-    named = [name for text in folded for part in _FOLDED.findall(text) for name in expanded(part)]
+    named = [name for text in folded for part in _FOLDED.findall(text) for name in unfold_hosts(part)]
     named += [section.host for item in report.inputs for section in item.sections if section.host]
     redactor = Redactor([*named, *hosts, *hosts_in([TextSource.of_bytes("evidence", "\n".join(lines).encode())])], key)
     redactor.learn([*lines, *more, *(item.source for item in report.inputs)])
@@ -109,7 +109,7 @@ def _learned(report: Report, key: bytes | None, hosts: Iterable[str] = (), more:
 def difference_cleaned(found: Difference) -> Difference:
     """The answer of ``ncdiag diff`` with all its texts cleaned."""
     folded = [found.before.hosts, found.after.hosts, *(change.hosts for change in found.changes)]
-    named = [name for text in folded for part in _FOLDED.findall(text) for name in expanded(part)]
+    named = [name for text in folded for part in _FOLDED.findall(text) for name in unfold_hosts(part)]
     texts = [text for change in found.changes for text in (change.before, change.after)]
     redactor = Redactor([*named, *hosts_in([TextSource.of_bytes("values", "\n".join(texts).encode())])])
     redactor.learn([*texts, found.before.source, found.after.source])

@@ -16,6 +16,7 @@ import zlib
 from typing import Any, Dict, Iterator, List, Mapping, Tuple
 
 from ncdiag.bare.probe.client import Asker
+from ncdiag.bare.probe.needs import Needs
 from ncdiag.bare.probe.server import Server
 from ncdiag.bare.probe.ways import interfaces, network_of, port_range, share_network, way
 from ncdiag.bare.wrap import leave_with_caller, own_name, wrapped
@@ -30,11 +31,17 @@ Host = Mapping[str, Any]
 
 
 def probe(plan: Mapping[str, Any]) -> int:
-    """Do all of it. ``plan``: ``wait`` and ``seconds``, ``ports`` to listen on, and ``within`` a range or None."""
+    """Do all of it.
+
+    ``plan``: ``wait`` and ``seconds``, ``ports`` to listen on, ``within`` a range or None, and what a launch ``needs``
+    (`Needs`) or None.
+    """
     words = queue.Queue()  # type: queue.Queue[bytes]
     leave_with_caller(plan["wait"] + plan["seconds"] + _GRACE, words.put)
     server = Server()
+    needs = Needs(plan["needs"]) if plan["needs"] else None
     own = _introduction(server, plan)
+    server.declare(plan["ports"])
     threading.Thread(target=server.serve, daemon=True).start()
     _say(json.dumps(own))
     table = _table(words)
@@ -44,7 +51,9 @@ def probe(plan: Mapping[str, Any]) -> int:
         return 0
     server.tell(table["secret"])
     time.sleep(table["pause"])  # the others hear of it a little later
-    _say("".join(line + "\n" for line in Turn(table, me).lines()))
+    found = Turn(table, me, server.refused).lines()
+    found += needs.lines(table["hosts"][me]["host"]) if needs is not None else []
+    _say("".join(line + "\n" for line in found))
     threading.Event().wait()  # others may still ask: stay until who asked has heard all, and leave with it
     return 0
 
@@ -56,7 +65,7 @@ def _introduction(server: Server, plan: Mapping[str, Any]) -> Dict[str, Any]:
         one["ports"] = server.listen(one["address"], (ports[0], ports[1]), within=bool(plan["within"]))
     return {
         "host": own_name(), "token": server.token, "interfaces": [one for one in found if one["ports"]],
-        "range": ports, "listening": server.declared(plan["ports"]),
+        "range": ports,
     }  # fmt: skip
 
 
@@ -92,11 +101,12 @@ def turns(count: int, most: int) -> List[int]:
 class Turn:
     """What one host does: its partners in turn, until the time is up."""
 
-    def __init__(self, table: Mapping[str, Any], me: int) -> None:
-        """``table`` is what all hosts are told."""
+    def __init__(self, table: Mapping[str, Any], me: int, refused: Mapping[int, str]) -> None:
+        """``table`` is what all hosts are told, ``refused`` are the ports on which nobody may listen here, and why."""
         self._table = table
         self._hosts = table["hosts"]  # type: List[Host]
         self._me, self._own = me, self._hosts[me]
+        self._refused = refused
         self._name = self._own["host"]
         self._asker = Asker(table["secret"], {host["token"]: host["host"] for host in self._hosts})
         self._ends = time.monotonic() + table["seconds"]
@@ -117,7 +127,7 @@ class Turn:
         if done < len(partners):
             found.append("probe {}: {} of {} hosts tried in time".format(self._name, done, len(partners)))
         for place, port in self._table["places"]:
-            found.append(self._place(place, port))
+            found += self._place(place, port)
         return [*found, *names.lines(self._name)]
 
     def _head(self) -> Iterator[str]:
@@ -170,11 +180,22 @@ class Turn:
         except OSError:
             return "interface {}".format(index)
 
-    def _place(self, place: str, port: int) -> str:
-        """What became of a connection to a place that the job uses, such as MASTER_ADDR and MASTER_PORT."""
+    def _place(self, place: str, port: int) -> Iterator[str]:
+        """What became of a connection to a place that the job uses, such as MASTER_ADDR and MASTER_PORT.
+
+        Of the host that it names, first: can a program listen there?
+        """
         found = resolved(place)
+        if self._is_here(place, found):
+            words = self._refused.get(port, "free")
+            yield "probe {} is {}, port {}: {}".format(self._name, place, port, words)
         words = self._asker.reach(found[0], port) if found else "not found"
-        return "probe {} -> {} {} port {}: {}".format(self._name, place, found[0] if found else "-", port, words)
+        yield "probe {} -> {} {} port {}: {}".format(self._name, place, found[0] if found else "-", port, words)
+
+    def _is_here(self, place: str, addresses: List[str]) -> bool:
+        """Does a name mean this host, by its name or by an address that others can reach?"""
+        own = {one["address"] for one in self._own["interfaces"]}
+        return place == self._name or not own.isdisjoint(addresses)
 
 
 class Names:

@@ -11,7 +11,7 @@ import selectors
 import socket
 import threading
 import time
-from typing import Iterable, List, Optional, Tuple
+from typing import Dict, Iterable, List, Optional, Tuple
 
 BULK = 256 << 10
 """Bytes that are sent in each direction: many packets of any size that Ethernet has."""
@@ -31,6 +31,7 @@ class Server:
         self._secret = ""
         self._told = threading.Event()
         self.token = secrets.token_hex(8)
+        self.refused: Dict[int, str] = {}
         self._listening = selectors.DefaultSelector()
         self._room = threading.BoundedSemaphore(_MOST_CALLERS)
 
@@ -52,17 +53,22 @@ class Server:
                 return port
         return None
 
-    def declared(self, ports: Iterable[int]) -> List[int]:
-        """Listen on these ports of all addresses, as far as nobody else does."""
-        return [port for port in ports if self._bound("", port)]
+    def declare(self, ports: Iterable[int]) -> None:
+        """Listen on these ports of all addresses; why that is not possible is in ``refused``."""
+        for port in ports:
+            self._bound("", port)
 
     def _bound(self, address: str, port: int) -> Optional[int]:
         bound = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
         try:
+            # as the programs of a job do: connections of one that has just ended are in nobody's way
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1 if port else 0)
             bound.bind((address, port))
             bound.listen(_MOST_CALLERS)
-        except (OSError, OverflowError):
+        except (OSError, OverflowError) as error:
             bound.close()
+            if not address:
+                self.refused[port] = (getattr(error, "strerror", None) or str(error)).lower()
             return None
         self._listening.register(bound, selectors.EVENT_READ)
         return int(bound.getsockname()[1])

@@ -26,7 +26,18 @@ from ncdiag.facts.model.monitoring import (
     RasShare,
 )
 from ncdiag.facts.model.network import Address, Gid, Hca, Interface, Port, Route, RouteAnswer
-from ncdiag.facts.model.probes import ProbeFault, ProbeLink, ProbeName, ProbePort
+from ncdiag.facts.model.probes import (
+    LaunchFault,
+    ProbeFault,
+    ProbeLink,
+    ProbeLogin,
+    ProbeMeeting,
+    ProbeName,
+    ProbeOwn,
+    ProbePath,
+    ProbePort,
+    ProbeProgram,
+)
 from ncdiag.facts.model.processes import (
     FAILURES,
     CollectiveSum,
@@ -130,6 +141,7 @@ __all__ = [
     "KernelModule",
     "LastOp",
     "Launch",
+    "LaunchFault",
     "LaunchHost",
     "Level",
     "Library",
@@ -152,8 +164,13 @@ __all__ = [
     "PortState",
     "ProbeFault",
     "ProbeLink",
+    "ProbeLogin",
+    "ProbeMeeting",
     "ProbeName",
+    "ProbeOwn",
+    "ProbePath",
     "ProbePort",
+    "ProbeProgram",
     "ProcessCpus",
     "Rank",
     "RankTable",

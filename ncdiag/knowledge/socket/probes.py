@@ -170,9 +170,11 @@ def _places(job: Job) -> Iterator[ProbeFault]:
     """Ports of other programs, and the place where the ranks meet."""
     tries: dict[int, dict[Pair, bool]] = defaultdict(dict)
     lines: dict[tuple[int, Pair], Span] = {}
+    free = {(met.place, met.port) for met in job.probe_meetings if met.error is None}  # the agent there listens
     for one in job.probe_ports:
         pair = one.host, one.place
-        tries[one.port][pair] = one.outcome in _LOST
+        is_refused = one.outcome == "refused" and (one.place, one.port) in free
+        tries[one.port][pair] = one.outcome in _LOST or is_refused
         lines[one.port, pair] = one.provenance[""]
     for port, tried in tries.items():
         for culprit in culprits(tried):

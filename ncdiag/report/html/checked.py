@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from ncdiag.report import compared, table
 from ncdiag.report.differences import FINDING, NOT_FOUND, Change, Comparison, Share
 from ncdiag.report.html.context import Context
+from ncdiag.report.html.drawing import scrolled
 from ncdiag.report.html.element import Child, Element, element
 
 _GROUPS = 12
@@ -32,7 +33,7 @@ def looks(context: Context) -> Element | None:
             )
             for row in found
         ]
-    return _section(context, f"Looked at: {table.counts(report)}", [_table(("Result", "Look", "Seen"), rows)])
+    return _section(context, f"Looked at: {table.counts(report)}", [_table("Looks", ("Result", "Look", "Seen"), rows)])
 
 
 def differences(context: Context) -> Element | None:
@@ -43,7 +44,9 @@ def differences(context: Context) -> Element | None:
         return None
     rows = [_compared(one) for one in report.comparison[:_ROWS]]
     head = ("Weight", "What", "Values, and the hosts that show them", "Why it matters")
-    return _section(context, title, [_table(head, rows) if rows else None, _more(len(report.comparison))])
+    return _section(
+        context, title, [_table("Hosts compared", head, rows) if rows else None, _more(len(report.comparison))]
+    )
 
 
 def beside(context: Context) -> Element | None:
@@ -58,7 +61,7 @@ def changes(found: tuple[Change, ...]) -> Iterator[Child]:
     """The changes between two states, as a table."""
     head = ("Weight", "What", "Before", "Now", "Where", "Why it matters")
     if found:
-        yield _table(head, [_changed(one) for one in found[:_ROWS]])
+        yield _table("Changes", head, [_changed(one) for one in found[:_ROWS]])
         yield _more(len(found))
 
 
@@ -110,11 +113,11 @@ def _more(count: int) -> Element | None:
     return element("p", f"and {count - _ROWS} more", class_="quiet") if count > _ROWS else None
 
 
-def _table(head: Iterable[str], rows: Iterable[Element]) -> Element:
+def _table(label: str, head: Iterable[str], rows: Iterable[Element]) -> Element:
     """A table that scrolls by itself where the screen is narrower."""
     columns = element("thead", element("tr", *(element("th", name, scope="col") for name in head)))
     shown = element("table", columns, element("tbody", *rows))
-    return element("div", shown, class_="scroll", tabindex="0", role="group", aria_label="Table")
+    return scrolled(label, shown)
 
 
 def _section(context: Context, title: str, parts: Iterable[Child]) -> Element:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ncdiag.report import digest
 from ncdiag.report.differences import Change, Weight
 from ncdiag.report.html.checked import changes
+from ncdiag.report.html.drawing import scrolled
 from ncdiag.report.html.element import Child, Element, element
 from ncdiag.report.html.page import document
 from ncdiag.report.model import Difference, Side
@@ -30,13 +31,13 @@ def page(found: Difference, headline: str, counts: str, parts: Iterator[tuple[st
 def _summary(found: Difference, headline: str, counts: str) -> Element:
     worst = min((change.weight for change in found.changes), key=list(_STYLES).index, default=None)
     sides = [_side("Before", found.before), _side("After", found.after)]
-    head = ("", "Input", "Verdict", "Hosts", "Ranks", "NCCL")
+    head = ("Run", "Input", "Verdict", "Hosts", "Ranks", "NCCL")
     columns = element("thead", element("tr", *(element("th", name, scope="col") for name in head)))
     table = element("table", columns, element("tbody", *sides))
     return element(
         "section",
         element("h2", headline, id="summary", class_="verdict"),
-        element("div", table, class_="scroll", tabindex="0", role="group", aria_label="The two inputs"),
+        scrolled("The two inputs", table),
         element("p", counts, class_="quiet"),
         class_=f"card summary {_STYLES[worst] if worst else 'none'}",
         aria_labelledby="summary",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import shutil
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -192,3 +195,19 @@ def test_rules_of_the_catalogue_refer_to_pages_or_to_places_in_programs() -> Non
 
     references = {each for rule in catalogue.rules(()) for each in rule.references}
     assert [each for each in references if "://" in each and not is_address(each.split()[0])] == []
+
+
+def test_a_browser_reads_the_elements_that_were_written(
+    need: Callable[[str, object, str], None], tmp_path: Path
+) -> None:
+    """It closes, moves or adds none, and refuses no style."""
+    browser = shutil.which("chromium")
+    need("chromium", browser, "it is not installed")
+    found, page = judged(FIXTURES / "pictures" / "two-hosts.txt")
+    path = tmp_path / "report.html"
+    path.write_text(written(found), encoding="utf-8")
+    command = [str(browser), "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"]
+    done = subprocess.run([*command, path.as_uri()], capture_output=True, check=True, timeout=120)
+    read = Reader(done.stdout.decode())
+    assert [tag.name for tag in read.tags] == [tag.name for tag in page.tags]
+    assert b"Content Security" not in done.stderr
