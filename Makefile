@@ -96,7 +96,7 @@ fuzz: $(VENV)/.installed-dev
 	cd tests && ../$(BIN)/python -m fuzz.campaign $(ARGS)
 
 # The tests against a real libnccl, for several of its releases (250 to 490 MB each, kept in .cache/nccl), with LAB_CASES
-# generated networks and settings each; then a sweep of 100 hosts, what all tests run of the package, and all tests with the oldest Python
+# generated networks and settings each; then a sweep of 100 hosts, 200 analyses of the page, what all tests run of the package, and all tests with the oldest Python
 # that is promised and the newest.
 lab: $(VENV)/.installed-dev
 	@for version in $(NCCL_VERSIONS); do \
@@ -105,6 +105,7 @@ lab: $(VENV)/.installed-dev
 	    $(BIN)/python -m pytest tests/nccl $(ARGS) || exit 1; \
 	done
 	@echo "== 100 hosts"; NCDIAG_HOSTS=100 $(BIN)/python -m pytest tests/cluster
+	@echo "== 200 analyses of ten users"; NCDIAG_LOAD=20 $(BIN)/python -m pytest --timeout 1200 tests/serve/test_load.py
 	@echo "== coverage"; $(MAKE) coverage
 	@for python in $(PYTHONS); do \
 	  if $$python -c '' 2>/dev/null; then \

@@ -21,6 +21,7 @@ SHORT = {
     "rules": "Open the rule book: list, show, test or write rules.",
     "run": "Start a job and say why it failed or hangs.",
     "schema": "Print the JSON schema of a report.",
+    "serve": "Serve a page to paste logs into, for a team.",
     "topo": "Draw GPUs and NICs, and how they are linked.",
     "triage": "Judge any pasted mixture; 'ncdiag FILE' is short for it.",
     "watch": "Follow growing logs and tell the root cause as it appears.",
@@ -66,6 +67,7 @@ _EXAMPLES = {
         "ncdiag run --hang-after 120 --kill-on-hang -o why.txt -- srun ./train",
     ),
     "schema": ("ncdiag schema > report.schema.json", "ncdiag schema facts"),
+    "serve": ("ncdiag serve", "ncdiag serve --host 10.0.0.5 --port 8080", "ncdiag serve --keep /srv/ncdiag"),
     "topo": ("ncdiag topo", "nvidia-smi topo -m | ncdiag topo -", "ncdiag topo --svg host.svg node7.tar.gz"),
     "triage": ("ncdiag triage paste.txt", "kubectl logs trainer-0 | ncdiag", "ncdiag triage --ask paste.txt"),
     "watch": (

@@ -1,6 +1,6 @@
 """Which variables a job is given, so that NCCL and PyTorch write what a diagnosis needs; never one that is set already.
 
-NCCL (src/debug.cc, 2.3.5 to 2.30.7; compared for each release):
+NCCL (src/debug.cc, read at seven tags from 2.3.5 to 2.30.7):
 
 - NCCL_DEBUG_FILE is opened by each process when NCCL_DEBUG is WARN or more. ``%h`` is the host name up to its first
   dot, ``%p`` the process id, ``%%`` a percent sign; anything else stays as it is. WARN and INFO then go to the file

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from ncdiag.report.html.element import Child, link
+from ncdiag.report.html.element import Child, element, link
 from ncdiag.report.model import Evidence, Report
 
 Cited = Callable[[Evidence], str | None]
@@ -21,6 +21,7 @@ class Context:
         self.lines: Lines = lines or {}
         self._cited = cited
         self._given: Counter[str] = Counter()
+        self._linked: set[str] = set()
 
     def fresh(self, word: str) -> str:
         """An id that no other element of the answer has: ``answer-fix-1``."""
@@ -28,5 +29,12 @@ class Context:
         return f"answer-{word}-{self._given[word]}"
 
     def place(self, text: str, item: Evidence) -> Child:
-        """``text``, which names the place of a line, as a link to that line where it can be shown."""
-        return link(text, self._cited(item) if self._cited is not None else None)
+        """``text``, which names the place of a line, as a link to that line where it can be shown.
+
+        The first link to ``#L12`` has the id ``answer-L12``, so that the line can lead back.
+        """
+        address = self._cited(item) if self._cited is not None else None
+        if address is None or not address.startswith("#") or address in self._linked:
+            return link(text, address)
+        self._linked.add(address)
+        return element("a", text, href=address, id=f"answer-{address[1:]}")

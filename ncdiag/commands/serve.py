@@ -1,0 +1,150 @@
+"""``ncdiag serve``: a page to paste into, for a team."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ncdiag.commands._options import application
+from ncdiag.commands._output import say, write
+from ncdiag.errors import UsageError
+
+if TYPE_CHECKING:
+    from ncdiag import diagnose
+
+app = application()
+
+NEEDED = {"starlette": "starlette", "uvicorn": "uvicorn", "python_multipart": "python-multipart"}
+"""What the page needs, by the name under which it is imported: the extra ``web``."""
+_MIB = 1 << 20
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{8,200}")
+
+
+@app.command(
+    help="Serve a page: paste a log or drop files, and read the answer in the browser. It listens on this machine "
+    "alone unless --host says otherwise, its address holds a random token, it loads nothing from elsewhere and keeps "
+    "nothing.",
+)
+def serve(
+    *,
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Listen on this address.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65535, help="Listen on this port; 0: a free one.")
+    ] = 8765,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WORD",
+            envvar="NCDIAG_SERVE_TOKEN",
+            show_default="a new one",
+            show_envvar=True,
+            help="The secret in the address.",
+        ),
+    ] = None,
+    no_token: Annotated[
+        bool, typer.Option("--no-token", help="No secret in the address; with an address of this machine alone.")
+    ] = False,
+    name: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A further name of this host, as a proxy sends it.")
+    ] = None,
+    keep: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep all inputs and answers in DIR; the page says so.")
+    ] = None,
+    upload_limit: Annotated[int, typer.Option(metavar="MIB", min=1, help="MiB of one upload.")] = 256,
+    time_limit: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="Seconds of one analysis.")] = 120,
+    memory_limit: Annotated[int, typer.Option(metavar="MIB", min=512, help="MiB of memory of one analysis.")] = 4096,
+    at_once: Annotated[
+        int | None, typer.Option(metavar="N", min=1, show_default="processors", help="Analyses at once; others wait.")
+    ] = None,
+    rules: Annotated[list[Path] | None, typer.Option(metavar="DIR", help="Add the rules of this folder.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Private packs and ignored rules (NCDIAG_CONFIG, ncdiag.toml).")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+) -> int:
+    """Serve until Ctrl-C."""
+    missing = [package for module, package in NEEDED.items() if importlib.util.find_spec(module) is None]
+    if missing:
+        msg = f"the page needs packages that are not installed: pip install {' '.join(NEEDED.values())}"
+        raise UsageError(msg)
+    from ncdiag.serve import server
+    from ncdiag.serve.settings import LOOPBACK, Limits, Settings
+
+    far = host not in LOOPBACK
+    settings = Settings(
+        host=host, port=port, token="" if no_token else _token(token), names=_names(host, name or ()),
+        limits=Limits(
+            upload=upload_limit * _MIB, seconds=time_limit, memory=memory_limit * _MIB, at_once=at_once or _processors()
+        ),
+        keep=_folder(keep), options=_judging(rules, config, quiet=quiet),
+    )  # fmt: skip
+    if far and no_token:
+        msg = f"with --no-token whoever reaches {host} may use the page; leave one of --host and --no-token out"
+        raise UsageError(msg)
+
+    def ready(address: str) -> None:
+        write(f"{address}\n", None)
+        if not quiet:
+            if far:
+                say("the page is sent without encryption; let a proxy with TLS serve it where others can listen")
+            say("whoever has this address can use the page; Ctrl-C ends it" if settings.token else "Ctrl-C ends it")
+
+    try:
+        server.serve(settings, ready)
+    except KeyboardInterrupt:
+        return 0
+    return 0
+
+
+def _token(given: str | None) -> str:
+    """The secret in the address: the one that was given, or a new one of 128 bits."""
+    import secrets
+
+    if given is None:
+        return secrets.token_urlsafe(16)
+    if not _TOKEN.fullmatch(given):
+        msg = "a token has at least 8 letters, digits, dashes or underscores (example: 3kTgn5Xh-9sQw)"
+        raise UsageError(msg)
+    return given
+
+
+def _names(host: str, more: list[str] | tuple[str, ...]) -> frozenset[str]:
+    """The names by which a browser may call the page; any address is one."""
+    import socket
+
+    from ncdiag.serve.settings import LOOPBACK
+
+    own = {socket.gethostname(), socket.getfqdn()} if host not in LOOPBACK else set()
+    return frozenset(name.lower() for name in (*LOOPBACK, host, *own, *more))
+
+
+def _folder(keep: Path | None) -> Path | None:
+    if keep is None:
+        return None
+    try:
+        keep.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        msg = f"cannot keep anything in {keep}: {error.strerror or error}"
+        raise UsageError(msg) from None
+    return keep.resolve()
+
+
+def _processors() -> int:
+    import os
+
+    return max(1, os.cpu_count() or 1)
+
+
+def _judging(rules: list[Path] | None, config: Path | None, *, quiet: bool) -> diagnose.Options:
+    """What every analysis is asked; private rules that are wrong are refused before anybody sends anything."""
+    from ncdiag import catalogue
+    from ncdiag.commands._options import Options
+
+    found = Options(rules=rules, config=config, quiet=quiet).judging()
+    if found.rules:
+        catalogue.rules(found.rules)
+    return found

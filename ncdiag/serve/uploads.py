@@ -1,0 +1,241 @@
+"""What a browser or a program sends, taken in piece by piece: into files that only this user can read.
+
+Memory does not grow with an upload. Names of files come from strangers and are made harmless; they are kept where
+possible, because the answer names lines by them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import BinaryIO
+
+import anyio
+import anyio.to_thread
+import msgspec
+from python_multipart.exceptions import MultipartParseError
+from python_multipart.multipart import MultipartParser, parse_options_header
+from starlette.requests import ClientDisconnect, Request
+
+PASTE = "paste.txt"
+"""The file of the paste field."""
+FILES_LIMIT = 500
+SILENCE = 60.0
+"""Seconds after which a sender that sends nothing is given up."""
+_FIELD_LIMIT = 200
+_NAME_LIMIT = 100
+_STRANGE = re.compile(r"[^\w.,+@=-]+")
+_PIECE = 1 << 20
+
+
+class Received(msgspec.Struct):
+    """What was sent: small ``fields`` by name, and the ``names`` of the files in the folder, in their order."""
+
+    fields: dict[str, str] = {}
+    names: list[str] = []
+
+
+class UploadError(Exception):
+    """An upload that is not taken: the HTTP ``status`` and the ``word`` for its sentence (`words.toml`)."""
+
+    def __init__(self, status: int, word: str) -> None:
+        self.status, self.word = status, word
+        super().__init__(word)
+
+
+async def receive(request: Request, folder: Path, limit: int) -> Received:
+    """Take a form (``multipart/form-data``) or a bare text into the folder, at most ``limit`` bytes of it.
+
+    Raises UploadError. What is beyond the limit is read and dropped up to three times that size, because a browser
+    shows no answer before it has sent all.
+    """
+    kind, options = parse_options_header(request.headers.get("content-type"))
+    received = Received(fields=dict(request.query_params))
+    with _Writer(folder, received) as writer:
+        taking: _Form | _Bare
+        if kind == b"multipart/form-data" and options.get(b"boundary"):
+            taking = _Form(options[b"boundary"], writer)
+        elif kind in {b"text/plain", b"application/octet-stream"}:
+            taking = _Bare(writer)
+        else:
+            raise UploadError(415, "wrong_kind")
+        await _take(request, taking, limit)
+    return received
+
+
+async def _take(request: Request, taking: _Form | _Bare, limit: int) -> None:
+    size = 0
+    pieces = request.stream()
+    declared = request.headers.get("content-length", "")
+    too_large = declared.isascii() and declared.isdigit() and int(declared) > limit
+    try:
+        while True:
+            with anyio.fail_after(SILENCE):
+                piece = await anext(pieces, b"")
+            if not piece:
+                break
+            size += len(piece)
+            too_large = too_large or size > limit
+            if size > 3 * limit:
+                break
+            if not too_large:
+                taking.feed(piece)
+                if taking.writer.waiting >= _PIECE:
+                    await anyio.to_thread.run_sync(taking.writer.flush)
+        if too_large:
+            raise UploadError(413, "too_large")
+        taking.end()
+    except (MultipartParseError, ClientDisconnect):
+        raise UploadError(400, "broken_upload") from None
+    except TimeoutError:
+        raise UploadError(408, "broken_upload") from None
+    except OSError:  # no room is left
+        raise UploadError(507, "no_room") from None
+
+
+class _Writer:
+    """Writes parts into files of the folder; bytes are held until `flush`."""
+
+    def __init__(self, folder: Path, received: Received) -> None:
+        self._folder, self._received = folder, received
+        self._file: BinaryIO | None = None
+        self._held: list[bytes] = []
+        self.waiting = 0
+
+    def __enter__(self) -> _Writer:  # noqa: PYI034  (Self is in typing since 3.11)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def open(self, name: str) -> None:
+        """Begin a file. Raises UploadError where there are too many."""
+        if len(self._received.names) >= FILES_LIMIT:
+            raise UploadError(413, "too_many")
+        self.close()
+        name = harmless(name, self._received.names)
+        made = os.open(self._folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        self._file = os.fdopen(made, "wb", buffering=0)
+        self._received.names.append(name)
+
+    def write(self, piece: bytes) -> None:
+        """Add bytes to the file."""
+        self._held.append(piece)
+        self.waiting += len(piece)
+
+    def field(self, name: str, value: bytes) -> None:
+        """Keep a small field."""
+        self._received.fields[name] = value.decode("utf-8", "replace").strip()
+
+    def flush(self) -> None:
+        """Write what is held. Raises OSError."""
+        if self._file is not None and self._held:
+            whole = memoryview(b"".join(self._held))
+            while whole:
+                whole = whole[self._file.write(whole) or 0 :]
+        self._held, self.waiting = [], 0
+
+    def close(self) -> None:
+        """End the file; an empty one is not kept."""
+        if self._file is None:
+            return
+        with contextlib.closing(self._file):
+            self.flush()
+            empty = not self._file.tell()
+        self._file = None
+        if empty:
+            (self._folder / self._received.names.pop()).unlink()
+
+
+class _Bare:
+    """A body that is the text itself."""
+
+    def __init__(self, writer: _Writer) -> None:
+        self.writer = writer
+        writer.open(PASTE)
+
+    def feed(self, piece: bytes) -> None:
+        self.writer.write(piece)
+
+    def end(self) -> None:
+        self.writer.close()
+
+
+class _Form:
+    """A form: the paste field and chosen files go to files, other fields are small."""
+
+    def __init__(self, boundary: bytes, writer: _Writer) -> None:
+        self.writer = writer
+        self._parser = MultipartParser(
+            boundary,
+            {
+                "on_part_begin": self._begin, "on_header_field": self._header_name, "on_header_end": self._header_end,
+                "on_header_value": self._header_value, "on_headers_finished": self._headers_end,
+                "on_part_data": self._data, "on_part_end": self._end,
+            },
+        )  # fmt: skip
+
+    def feed(self, piece: bytes) -> None:
+        self._parser.write(piece)
+
+    def end(self) -> None:
+        self._parser.finalize()
+        self.writer.close()
+
+    def _begin(self) -> None:
+        self._name = self._value = self._disposition = b""
+        self._field = ""
+        self._kept: bytes | None = b""
+
+    def _header_name(self, data: bytes, start: int, end: int) -> None:
+        self._name += data[start:end]
+
+    def _header_value(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+
+    def _header_end(self) -> None:
+        if self._name.lower() == b"content-disposition":
+            self._disposition = self._value
+        self._name = self._value = b""
+
+    def _headers_end(self) -> None:
+        _, options = parse_options_header(self._disposition)
+        self._field = options.get(b"name", b"").decode("utf-8", "replace")
+        if b"filename" in options:
+            self._kept = None
+            if options[b"filename"]:
+                self.writer.open(options[b"filename"].decode("utf-8", "replace"))
+        elif self._field == "text":
+            self._kept = None
+            self.writer.open(PASTE)
+
+    def _data(self, data: bytes, start: int, end: int) -> None:
+        if self._kept is None:
+            self.writer.write(data[start:end])
+        elif len(self._kept) < _FIELD_LIMIT:
+            self._kept += data[start:end]
+
+    def _end(self) -> None:
+        if self._kept is None:
+            self.writer.close()
+        else:
+            self.writer.field(self._field, self._kept[:_FIELD_LIMIT])
+
+
+def harmless(name: str, taken: Iterable[str]) -> str:
+    """A name for a file of this folder, as near to the given one as is safe, and none that is taken.
+
+    It has no folder, does not begin with a dot or a dash, and holds neither blanks nor characters that mean something
+    to a shell, a pattern of files or a terminal.
+    """
+    base = _STRANGE.sub("_", re.split(r"[/\\]", name)[-1])[-_NAME_LIMIT:].lstrip(".-") or "file"
+    stem, dot, ending = base.partition(".")
+    made, number = base, 1
+    used = {other.casefold() for other in taken}
+    while made.casefold() in used:
+        number += 1
+        made = f"{stem}-{number}{dot}{ending}"
+    return made
