@@ -170,11 +170,14 @@ def _places(job: Job) -> Iterator[ProbeFault]:
     """Ports of other programs, and the place where the ranks meet."""
     tries: dict[int, dict[Pair, bool]] = defaultdict(dict)
     lines: dict[tuple[int, Pair], Span] = {}
+    refused: set[int] = set()
     free = {(met.place, met.port) for met in job.probe_meetings if met.error is None}  # the agent there listens
     for one in job.probe_ports:
         pair = one.host, one.place
         is_refused = one.outcome == "refused" and (one.place, one.port) in free
         tries[one.port][pair] = one.outcome in _LOST or is_refused
+        if is_refused:
+            refused.add(one.port)
         lines[one.port, pair] = one.provenance[""]
     for port, tried in tries.items():
         for culprit in culprits(tried):
@@ -182,7 +185,11 @@ def _places(job: Job) -> Iterator[ProbeFault]:
             hosts = fold_hosts(culprit.hosts)
             what: ProbeTrouble = "ssh port" if port == _SSH else "ports"
             yield ProbeFault(
-                what=what, where=culprit.where, hosts=hosts, detail=f"port {port} gives no answer", provenance=spans
+                what=what,
+                where=culprit.where,
+                hosts=hosts,
+                provenance=spans,
+                detail=f"port {port} {'refuses, although a program listens' if port in refused else 'gives no answer'}",
             )
 
 
