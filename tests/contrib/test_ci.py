@@ -25,17 +25,16 @@ def read(name: str) -> Any:  # noqa: ANN401
 
 
 @pytest.mark.parametrize(
-    ("name", "schema"), [("github-workflow.yml", "github-workflows"), ("gitlab-ci.yml", "gitlab-ci")]
+    ("name", "schema"),
+    [
+        ("contrib/ci/github-workflow.yml", "github-workflows"),
+        ("contrib/ci/gitlab-ci.yml", "gitlab-ci"),
+        (".github/ISSUE_TEMPLATE/wrong-answer.yml", "github-issue-forms"),
+        (".github/ISSUE_TEMPLATE/config.yml", "github-issue-config"),
+    ],
 )
-def test_the_system_takes_the_file(name: str, schema: str) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "check_jsonschema",
-        "--builtin-schema",
-        f"vendor.{schema}",
-        str(CONTRIB / "ci" / name),
-    ]
+def test_the_system_takes_the_file(project: Path, name: str, schema: str) -> None:
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", str(project / name)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
@@ -89,3 +88,11 @@ def test_every_file_is_on_a_page() -> None:
     assert all(
         f"({path.name}/README.md)" in (CONTRIB / "README.md").read_text() for path in CONTRIB.iterdir() if path.is_dir()
     )
+
+
+def test_the_form_for_issues_names_commands_that_exist(project: Path) -> None:
+    text = (project / ".github" / "ISSUE_TEMPLATE" / "wrong-answer.yml").read_text()
+    found = [words for words in command_lines.written_in(text) if words[0] in {"redact", "collect"}]
+    assert len(found) == 2
+    for words in found:
+        command_lines.options_of(words)

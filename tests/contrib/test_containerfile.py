@@ -34,7 +34,7 @@ def test_the_tag_is_the_release(project: Path) -> None:
     named = re.findall(r"ncdiag[:@]v?([\d.]+\d)", "".join(p.read_text() for p in FILE.parent.rglob("*") if p.is_file()))
     assert len(named) > 3
     assert set(named) == {__version__}
-    assert f'version = "{__version__}"' in (project / "pyproject.toml").read_text()
+    assert 'dynamic = ["version"]' in (project / "pyproject.toml").read_text()
 
 
 def test_it_names_an_extra_that_there_is(project: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -67,6 +68,32 @@ def test_the_wheel_carries_package_and_rules(wheel: Path, project: Path) -> None
     assert {f"ncdiag/_compiled/{name}.msgpack" for name in ("rules", "messages", "variables")} <= inside
     assert not [name for name in inside if name.startswith(("tests/", "fixtures/"))]
     assert [name for name in inside if name.endswith(".data/data/share/man/man1/ncdiag.1")]
+
+
+def test_a_second_build_is_the_same_bytes(wheel: Path, project: Path, tmp_path: Path) -> None:
+    """Of the wheel, from a copy of the tree with other times and another order of hashes; and of the source archive."""
+    copy = tmp_path / "copy"
+    files = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=project, capture_output=True, check=True
+    )
+    for name in files.stdout.decode().splitlines():
+        if (project / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(project / name, copy / name)
+            shutil.copymode(project / name, copy / name)
+    built = [
+        run(sys.executable, "-m", "hatchling", "build", "-t", kind, cwd=copy) for kind in ("wheel", "sdist", "sdist")
+    ]
+    assert [done.returncode for done in built] == [0, 0, 0], built
+    (again,) = (copy / "dist").glob("*.whl")
+    assert again.name == wheel.name
+    assert _digests(again) == _digests(wheel)
+    assert again.read_bytes() == wheel.read_bytes()
+
+
+def _digests(wheel: Path) -> dict[str, int]:
+    """The checksum of each file in a wheel."""
+    return {member.filename: member.CRC for member in zipfile.ZipFile(wheel).infolist()}
 
 
 def test_the_wheel_diagnoses_in_a_clean_environment(wheel: Path, clean: Path, project: Path, need: Need) -> None:
