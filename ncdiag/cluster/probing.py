@@ -30,7 +30,8 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
     ``wait``: seconds for the agents to start. ``ports`` are tried on every host besides those that the agents listen
     on; with ``within``, these are in that range. ``places`` are (host, port) that every host tries, such as MASTER_ADDR
-    and MASTER_PORT; the agents listen on such ports where nobody does.
+    and MASTER_PORT; the agents listen on such ports where nobody does. ``bandwidth``: seconds in which RDMA ports are
+    measured, before all else; 0 for none.
     """
 
     seconds: float = 60.0
@@ -39,6 +40,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     ports: tuple[int, ...] = ()
     within: tuple[int, int] | None = None
     places: tuple[tuple[str, int], ...] = ()
+    bandwidth: float = 0.0
 
 
 class Tried(msgspec.Struct, frozen=True):
@@ -70,10 +72,12 @@ def probe(nodes: str, via: Via | None, trial: Trial, wish: Wish) -> Tried:
         raise UsageError(msg)
     listening = {*trial.ports, *(port for _, port in trial.places)}
     plan = {
-        "wait": trial.wait, "seconds": trial.seconds, "ports": sorted(listening - {_SSH}), "within": trial.within,
+        "wait": trial.wait, "seconds": trial.seconds + trial.bandwidth, "ports": sorted(listening - {_SSH}),
+        "within": trial.within, "bandwidth": _RUN if trial.bandwidth else 0,
     }  # fmt: skip
-    talk = Talk(lambda told: _table(told, trial), wait=trial.wait, seconds=trial.seconds + _LATE)
-    whole = msgspec.structs.replace(wish, seconds=trial.wait + trial.seconds + 2 * _LATE)
+    seconds = trial.seconds + trial.bandwidth
+    talk = Talk(lambda told: _table(told, trial), wait=trial.wait, seconds=seconds + _LATE)
+    whole = msgspec.structs.replace(wish, seconds=trial.wait + seconds + 2 * _LATE)
     answers = asked(nodes, means, remote.agent(plan), whole, talk)
     heard = [answer for answer in answers if not answer.problem]
     mute = [answer for answer in answers if answer.problem]
@@ -85,6 +89,8 @@ def probe(nodes: str, via: Via | None, trial: Trial, wish: Wish) -> Tried:
 
 
 _SSH = 22
+_RUN, _EACH = 2, 5.0
+"""Seconds of one run of ib_write_bw, and of all that is around it."""
 _PAUSE, _PAUSE_EACH = 0.2, 0.01
 """Seconds until all have heard of each other: the word goes to them one after the other."""
 
@@ -97,15 +103,35 @@ class Port(msgspec.Struct, frozen=True):
     prefix: int
     mtu: int | None
     index: int | None
+    mac: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f:]{17}\Z")] | None
     ports: Annotated[tuple[Annotated[int, msgspec.Meta(ge=1, le=65535)], ...], msgspec.Meta(min_length=1, max_length=8)]
 
 
+class RdmaPort(msgspec.Struct, frozen=True):
+    """An active port of an RDMA device; ``rate`` in Gbit/s, ``gid`` the index to use."""
+
+    hca: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z][\w.-]{0,63}\Z")]
+    port: Annotated[int, msgspec.Meta(ge=1, le=255)]
+    layer: Annotated[str, msgspec.Meta(pattern=r"^\w{0,32}\Z")]
+    rate: float | None = None
+    gid: Annotated[int, msgspec.Meta(ge=0, le=65535)] | None = None
+
+
 class Introduction(msgspec.Struct, frozen=True):
-    """What an agent says of itself, as far as the others are told of it."""
+    """What an agent says of itself, as far as the others are told of it.
+
+    ``listening`` are the ports asked for on which it listens, ``taken`` those on which somebody else does. ``more``
+    counts the interfaces that are left out; ``carries``: it can measure its RDMA ports.
+    """
 
     token: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{1,64}\Z")]
     interfaces: Annotated[tuple[Port, ...], msgspec.Meta(max_length=64)]
     range: tuple[int, int]
+    listening: Annotated[tuple[int, ...], msgspec.Meta(max_length=1024)] = ()
+    taken: Annotated[tuple[int, ...], msgspec.Meta(max_length=1024)] = ()
+    more: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
+    rdma: Annotated[tuple[RdmaPort, ...], msgspec.Meta(max_length=64)] = ()
+    carries: bool = False
 
 
 def introduced(data: bytes) -> Introduction | None:
@@ -121,17 +147,30 @@ def introduced(data: bytes) -> Introduction | None:
 
 def _table(told: Mapping[str, bytes], trial: Trial) -> bytes:
     """One line for all agents: who takes part, under the names by which they were asked."""
-    hosts = []
+    hosts, known = [], []
     for name, data in told.items():
         host = introduced(data)
         if host is not None:
             hosts.append({**msgspec.to_builtins(host), "host": name})
+            known.append(host)
     table = {
         "secret": secrets.token_hex(16), "pause": _PAUSE + _PAUSE_EACH * len(hosts), "seconds": trial.seconds,
         "rounds": trial.rounds, "hosts": hosts, "ports": sorted({_SSH, *trial.ports}), "places": trial.places,
-        "names": [place for place, _ in trial.places],
+        "names": [place for place, _ in trial.places], "bandwidth": _slots(known, trial.bandwidth),
     }  # fmt: skip
     return base64.b64encode(zlib.compress(json.dumps(table).encode(), 6)) + b"\n"
+
+
+def _slots(hosts: Sequence[Introduction], seconds: float) -> dict[str, float] | None:
+    """The time slots of `ncdiag.bare.probe.rails`; None where no time is to be spent.
+
+    Of a host with so many ports that not even one round fits, those that come first are measured.
+    """
+    if not seconds:
+        return None
+    ports = max((len(host.rdma) for host in hosts if host.carries), default=0)
+    half = max(_EACH, min(ports * _EACH, seconds / 2))
+    return {"seconds": _RUN, "half": half, "whole": seconds}
 
 
 def _found(heard: Sequence[Answer], asked: int) -> Iterator[str]:
@@ -143,4 +182,4 @@ def _found(heard: Sequence[Answer], asked: int) -> Iterator[str]:
 def _silence(answer: Answer) -> Iterator[str]:
     yield from answer.said
     if answer.host:
-        yield f"ncdiag: {answer.host} gave no answer to the sweep: {answer.problem}"
+        yield answer.silence

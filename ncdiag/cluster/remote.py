@@ -47,7 +47,9 @@ def pushed(seconds: float) -> str:
     )
 
 
-_AGENT = ("addresses", "wrap", "probe/ways", "probe/server", "probe/client", "probe/main")
+_AGENT = (
+    "addresses", "wrap", "probe/ways", "probe/bandwidth", "probe/server", "probe/client", "probe/rails", "probe/main",
+)  # fmt: skip
 """The modules of `ncdiag.bare` that try the connections of a host, each behind what it imports."""
 
 

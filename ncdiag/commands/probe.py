@@ -25,8 +25,9 @@ _PLACE = re.compile(r"\[?([A-Za-z0-9_][\w.:-]{0,252}?)\]?:(\d{1,5})")
 
 
 @app.command(
-    help="Try the TCP connections between hosts, in pairs, one after the other. Sends an agent to each host, which "
-    "listens on some ports meanwhile and leaves nothing behind. Takes as long as --seconds at most, and the start."
+    help="Try the TCP connections between hosts, in pairs, one after the other; with --bandwidth also what their RDMA "
+    "ports carry. Sends an agent to each host, which listens on some ports meanwhile and leaves nothing behind. Takes "
+    "as long as --seconds at most, and the start."
 )
 @shared
 def probe(
@@ -49,6 +50,15 @@ def probe(
         str | None,
         typer.Option(metavar="HOST:PORT", help="Where the ranks meet. Default: MASTER_ADDR and MASTER_PORT."),
     ] = None,
+    bandwidth: Annotated[
+        bool,
+        typer.Option(
+            "--bandwidth", help="Run ib_write_bw between the RDMA ports of hosts, one pair at a time. It fills them."
+        ),
+    ] = False,
+    bandwidth_seconds: Annotated[
+        float, typer.Option(metavar="N", min=10, max=3600, help="The time for --bandwidth, before the other tries.")
+    ] = 120,
     svg: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the matrix of hosts as an SVG picture.")
     ] = None,
@@ -79,6 +89,7 @@ def probe(
         ports=tuple(port or ()),
         within=_range(ports),
         places=_places(master),
+        bandwidth=bandwidth_seconds if bandwidth else 0.0,
     )
     found = tried(nodes, None if via is Via.auto else via.value, trial, Wish(options=ssh_options))
     if not options.quiet:

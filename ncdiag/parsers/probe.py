@@ -8,6 +8,14 @@ interfaces, for each port that was tried besides, and for each name::
     probe n1 eth0 10.0.0.1 -> n3 eth0 10.0.0.3 in 10.0.0.0/16: no answer in 2.5 s
     probe n1 -> n2 10.0.0.2 port 22: refused
     probe n1 resolves n2: 10.0.0.2
+
+With ``--bandwidth`` also one for each active RDMA port and for each run of perftest, whose output follows all of them;
+and what a host did not try::
+
+    probe n1: mlx5_0:1 InfiniBand active 400.0 Gbit/s
+    probe n1 mlx5_0:1 -> n2 mlx5_0:1 at 10.0.0.2: ib_write_bw ran
+    probe n3: bandwidth not tried: ib_write_bw is not installed
+    probe n3: 1 of 2 hosts tried in time
 """
 
 from __future__ import annotations
@@ -24,14 +32,28 @@ COMMANDS: tuple[str, ...] = ("ncdiag probe",)
 _HOST = r"[A-Za-z0-9_][\w.:-]{0,252}"
 _NAME = r"[\w.@:-]{1,64}"
 _ADDRESS = r"[0-9A-Fa-f.:]{2,60}"
+_DEVICE = r"[A-Za-z][\w.-]{0,63}"
+_LAYERS = {"InfiniBand": "InfiniBand", "Ethernet": "Ethernet"}
 ANCHOR = (
     rf"probe of \d{{1,7}} hosts: |probe {_HOST} {_NAME} {_ADDRESS} -> |probe {_HOST} resolves |probe {_HOST}: ports \d"
+    rf"|probe {_HOST} {_DEVICE}:\d{{1,3}} -> |probe {_HOST}: (?:bandwidth|nccl-tests) not tried: "
 )
 _LONGEST = 2000
 
 _HEAD = re.compile(r"probe of (?P<count>\d{1,7}) hosts: ")
 _RANGE = re.compile(rf"probe {_HOST}: ports (?P<first>\d{{1,5}})-(?P<last>\d{{1,5}})$")
-_PACE = re.compile(rf"probe {_HOST}: \d{{1,7}} of \d{{1,7}} hosts tried in time$")
+_PACE = re.compile(rf"probe (?P<host>{_HOST}): (?P<tried>\d{{1,7}} of \d{{1,7}}) hosts tried in time$")
+_MORE = re.compile(rf"probe (?P<host>{_HOST}): (?P<count>\d{{1,7}}) more interfaces not tried$")
+_NOT_TRIED = re.compile(rf"probe (?P<host>{_HOST}): (?P<what>bandwidth|nccl-tests) not tried: (?P<why>.{{1,300}})$")
+_RDMA = re.compile(
+    rf"probe (?P<host>{_HOST}): (?P<hca>{_DEVICE}):(?P<port>\d{{1,3}}) (?P<layer>\w{{0,32}}) active"
+    r" (?P<rate>\d{1,6}(?:\.\d{1,6})?|None) Gbit/s$"
+)
+_RAIL = re.compile(
+    rf"probe (?P<host>{_HOST}) (?P<hca>{_DEVICE}):(?P<port>\d{{1,3}}) -> "
+    rf"(?P<peer>{_HOST}) (?P<peer_hca>{_DEVICE}):(?P<peer_port>\d{{1,3}}) at (?P<address>{_ADDRESS}|-): "
+    r"(?P<program>\w{1,40}) (?P<outcome>ran|not tried|failed)(?:: (?P<error>.{1,300}))?$"
+)
 _INTERFACE = re.compile(
     rf"probe (?P<host>{_HOST}): (?P<name>{_NAME}) (?P<ip>{_ADDRESS})/(?P<prefix>\d{{1,3}})"
     r" mtu (?P<mtu>\d{1,7}|None) index (?P<index>\d{1,9}|None)$"
@@ -46,6 +68,7 @@ _PORT = re.compile(
 )
 _RESOLVES = re.compile(rf"probe (?P<host>{_HOST}) resolves (?P<name>{_HOST}): (?P<words>.+)$")
 _WORDS: Mapping[str, dict[str, Any]] = {
+    "rejected": {"outcome": "rejected"}, "taken": {"outcome": "taken"},
     "refused": {"outcome": "refused"}, "reset": {"outcome": "refused"},
     "no route to host": {"outcome": "unreachable"}, "network unreachable": {"outcome": "unreachable"},
     "not permitted": {"outcome": "not permitted"}, "not found": {"outcome": "not found"},
@@ -61,6 +84,8 @@ _PHRASES: tuple[tuple[re.Pattern[str], Callable[[str], dict[str, Any]]], ...] = 
     (re.compile(r"(no answer) in [\d.]{1,9} s$"), lambda text: {"outcome": "no answer", "error": text}),
     (re.compile(r"failed: (.{1,100})$"), lambda text: {"outcome": "failed", "error": text}),
     (re.compile(rf"({_HOST}|another program) answered$"), lambda text: {"outcome": "other", "answered_by": text}),
+    (re.compile(rf"({_HOST}) answers ARP$"), lambda text: {"outcome": "other", "answered_by": text}),
+    (re.compile(rf"through ({_HOST})$"), lambda text: {"through": text}),
     (re.compile(r"clock ([+-]\d{1,12}\.\d{1,9}) s$"), lambda text: {"clock_ahead_seconds": float(text)}),
     (re.compile(r"\d{1,3} of (\d{1,3}) ports$"), lambda text: {"ports_tried": int(text), "ports_closed": []}),
     (re.compile(r"closed((?: \d{1,5}){1,64})$"), lambda text: {"ports_closed": [int(port) for port in text.split()]}),
@@ -83,7 +108,7 @@ def parse(section: Section) -> Parsed:
         read = _observed(section, index, text) if len(text) < _LONGEST else None
         if read is not None:
             found.append(read)
-        elif text and not _RANGE.match(text) and not _PACE.match(text):
+        elif text and not _RANGE.match(text):
             unread.append(index)
     return Parsed(observations=tuple(found), unread=tuple(unread))
 
@@ -98,6 +123,41 @@ def _observed(section: Section, index: int, line: str) -> Observation | None:
             addresses=[{"ip": own["ip"], "prefix_len": int(own["prefix"])}],
             mtu=numbers.get("mtu"), ifindex=numbers.get("index"),
         )  # fmt: skip
+    return _of_rdma(section, index, line) or _gap(section, index, line) or _try(section, index, line)
+
+
+def _of_rdma(section: Section, index: int, line: str) -> Observation | None:
+    """An active port of an RDMA device, or a run between two of them."""
+    if own := _RDMA.match(line):
+        rate = float(own["rate"]) if own["rate"] != "None" else None
+        return observe(
+            section, index, "Port", (own["hca"], int(own["port"])), host=own["host"], state="active", rate_gbps=rate,
+            link_layer=_LAYERS.get(own["layer"]),
+        )  # fmt: skip
+    if run := _RAIL.match(line):
+        return observe(
+            section, index, "ProbeRail", host=run["host"], hca=run["hca"], port=int(run["port"]), peer=run["peer"],
+            peer_hca=run["peer_hca"], peer_port=int(run["peer_port"]), program=run["program"], outcome=run["outcome"],
+            address=run["address"] if run["address"] != "-" else None, error=run["error"],
+        )  # fmt: skip
+    return None
+
+
+def _gap(section: Section, index: int, line: str) -> Observation | None:
+    """What a host did not try."""
+    if pace := _PACE.match(line):
+        why = f"{pace['tried']} other hosts tried in time"
+        return observe(section, index, "ProbeGap", host=pace["host"], what="hosts", why=why)
+    if more := _MORE.match(line):
+        why = f"{more['count']} more than are tried"
+        return observe(section, index, "ProbeGap", host=more["host"], what="interfaces", why=why)
+    if told := _NOT_TRIED.match(line):
+        return observe(section, index, "ProbeGap", host=told["host"], what=told["what"], why=told["why"])
+    return None
+
+
+def _try(section: Section, index: int, line: str) -> Observation | None:
+    """A try of a connection, of a port, or of a name."""
     if link := _LINK.match(line):
         fields = {**link.groupdict(), **_told(link["words"])}
         for name in ("host", "words"):

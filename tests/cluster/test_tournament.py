@@ -46,7 +46,7 @@ def test_the_agent_introduces_itself_in_every_python_and_leaves(version: str) ->
     python = str(found[-1]) if found else shutil.which(f"python{version}")
     if python is None:
         pytest.skip(f"no python{version} here")
-    command = remote.agent({"wait": 20, "seconds": 1, "ports": [], "within": None})
+    command = remote.agent({"wait": 20, "seconds": 1, "ports": [], "within": None, "bandwidth": 2})
     line = command.replace("for p in python3 ", f"for p in {python} python3 ")
     with subprocess.Popen(["sh", "-c", line], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
         assert running.stdin is not None
@@ -63,11 +63,20 @@ def test_the_agent_introduces_itself_in_every_python_and_leaves(version: str) ->
         assert running.wait(120) == 143
 
 
-ONE = {"name": "eth0", "address": "10.0.0.1", "prefix": 16, "mtu": 1500, "index": 2, "ports": [4000]}
+ONE = {"name": "eth0", "address": "10.0.0.1", "prefix": 16, "mtu": 1500, "index": 2, "mac": None, "ports": [4000]}
 
 
 @pytest.mark.parametrize(
-    "changed", [{"address": "localhost"}, {"name": "a\nb"}, {"ports": []}, {"ports": [0]}, {"prefix": 64}, {"mtu": "x"}]
+    "changed",
+    [
+        {"address": "localhost"},
+        {"name": "a\nb"},
+        {"ports": []},
+        {"ports": [0]},
+        {"prefix": 64},
+        {"mtu": "x"},
+        {"mac": "x"},
+    ],
 )
 def test_an_introduction_that_others_cannot_use_is_left_out(changed: dict[str, object]) -> None:
     def told(**one: object) -> bytes:

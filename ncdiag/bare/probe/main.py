@@ -13,11 +13,14 @@ import sys
 import threading
 import time
 import zlib
-from typing import Any, Dict, Iterator, List, Mapping, Tuple
+from collections import Counter
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
+from ncdiag.bare.probe.bandwidth import Receiver, rdma_ports, tool
 from ncdiag.bare.probe.client import Asker
+from ncdiag.bare.probe.rails import Rails
 from ncdiag.bare.probe.server import Server
-from ncdiag.bare.probe.ways import interfaces, network_of, port_range, share_network, way
+from ncdiag.bare.probe.ways import interfaces, is_own, neighbour, network_of, port_range, share_network, way
 from ncdiag.bare.wrap import leave_with_caller, own_name, wrapped
 
 _GRACE = 30.0
@@ -30,7 +33,10 @@ Host = Mapping[str, Any]
 
 
 def probe(plan: Mapping[str, Any]) -> int:
-    """Do all of it. ``plan``: ``wait`` and ``seconds``, ``ports`` to listen on, and ``within`` a range or None."""
+    """Do all of it. ``plan``: ``wait`` and ``seconds``, ``ports`` to listen on, and ``within`` a range or None.
+
+    ``bandwidth``: seconds of one run of ``ib_write_bw``, 0 where none is wanted.
+    """
     words = queue.Queue()  # type: queue.Queue[bytes]
     leave_with_caller(plan["wait"] + plan["seconds"] + _GRACE, words.put)
     server = Server()
@@ -44,19 +50,24 @@ def probe(plan: Mapping[str, Any]) -> int:
         return 0
     server.tell(table["secret"])
     time.sleep(table["pause"])  # the others hear of it a little later
-    _say("".join(line + "\n" for line in Turn(table, me).lines()))
+    _say("".join(line + "\n" for line in Turn(table, me, server.receiver).lines()))
     threading.Event().wait()  # others may still ask: stay until who asked has heard all, and leave with it
     return 0
 
 
 def _introduction(server: Server, plan: Mapping[str, Any]) -> Dict[str, Any]:
     ports = tuple(plan["within"] or port_range())
-    found = interfaces()
+    found, more = interfaces()
     for one in found:
         one["ports"] = server.listen(one["address"], (ports[0], ports[1]), within=bool(plan["within"]))
+    rdma = rdma_ports() if plan["bandwidth"] else []
+    carries = bool(rdma and tool())
+    if carries:
+        server.receiver = Receiver(rdma, plan["bandwidth"], plan["within"])
     return {
         "host": own_name(), "token": server.token, "interfaces": [one for one in found if one["ports"]],
-        "range": ports, "listening": server.declared(plan["ports"]),
+        "range": ports, "listening": server.declared(plan["ports"]), "taken": server.taken,
+        "more": more, "rdma": rdma, "carries": carries,
     }  # fmt: skip
 
 
@@ -92,12 +103,16 @@ def turns(count: int, most: int) -> List[int]:
 class Turn:
     """What one host does: its partners in turn, until the time is up."""
 
-    def __init__(self, table: Mapping[str, Any], me: int) -> None:
-        """``table`` is what all hosts are told."""
+    def __init__(self, table: Mapping[str, Any], me: int, receiver: Optional[Receiver]) -> None:
+        """``table`` is what all hosts are told; ``receiver`` answers those who measure our RDMA ports."""
+        self._receiver = receiver
         self._table = table
         self._hosts = table["hosts"]  # type: List[Host]
         self._me, self._own = me, self._hosts[me]
         self._name = self._own["host"]
+        macs = [(one["mac"], host["host"]) for host in self._hosts for one in host["interfaces"] if one["mac"]]
+        times = Counter(mac for mac, _ in macs)
+        self._macs = {mac: name for mac, name in macs if times[mac] == 1}  # cloned machines and bridges share some
         self._asker = Asker(table["secret"], {host["token"]: host["host"] for host in self._hosts})
         self._ends = time.monotonic() + table["seconds"]
 
@@ -108,6 +123,12 @@ class Turn:
         partners = [self._hosts[place] for place in met if place != self._me]
         names = Names(dict.fromkeys([self._name, *(host["host"] for host in partners), *self._table["names"]]))
         found = list(self._head())
+        outputs: List[str] = []
+        if self._table["bandwidth"] is not None:
+            rails = Rails(self._table["bandwidth"], self._own, self._asker, self._ways)
+            found += rails.lines([(self._hosts[place], self._me < place) for place in met], self._receiver)
+            outputs = rails.outputs
+            self._ends = time.monotonic() + self._table["seconds"]
         done = 0
         for host in partners:
             if time.monotonic() >= self._ends:
@@ -118,13 +139,21 @@ class Turn:
             found.append("probe {}: {} of {} hosts tried in time".format(self._name, done, len(partners)))
         for place, port in self._table["places"]:
             found.append(self._place(place, port))
-        return [*found, *names.lines(self._name)]
+        return [*found, *names.lines(self._name), *outputs]
 
     def _head(self) -> Iterator[str]:
         first, last = self._own["range"]
         yield "probe {}: ports {}-{}".format(self._name, first, last)
         for one in self._own["interfaces"]:
             yield "probe {}: {name} {address}/{prefix} mtu {mtu} index {index}".format(self._name, **one)
+        if self._own["more"]:
+            yield "probe {}: {} more interfaces not tried".format(self._name, self._own["more"])
+        for one in self._own["rdma"]:
+            yield "probe {}: {hca}:{port} {layer} active {rate} Gbit/s".format(self._name, **one)
+
+    def _ways(self, host: Host) -> Iterator[Tuple[str, Dict[str, Any]]]:
+        for one, other, _ in self._links(host):
+            yield one["address"], other
 
     def _meet(self, host: Host) -> Iterator[str]:
         at = ""
@@ -133,6 +162,10 @@ class Turn:
             way_there = way(other["address"], one["address"])
             if way_there and way_there[0] != one["index"] and other["address"] != one["address"]:
                 phrases.append("leaves by {}".format(self._named(way_there[0])))
+            answers = self._macs.get(neighbour(other["address"]) or "") if not gateway else None
+            if answers and answers not in {host["host"], self._name} and not phrases[-1].endswith("answered"):
+                words = "through {}" if phrases[0].startswith("connected") else "{} answers ARP"
+                phrases.append(words.format(answers))
             where = "via {}".format(gateway) if gateway else "in {}".format(network_of(one))
             at = at or (other["address"] if phrases[0].startswith("connected") else "")
             yield "probe {} {} {} -> {} {} {} {}: {}".format(
@@ -140,9 +173,10 @@ class Turn:
                 ", ".join(phrases),
             )  # fmt: skip
         for port in self._table["ports"] if at else ():
-            yield "probe {} -> {} {} port {}: {}".format(
-                self._name, host["host"], at, port, self._asker.reach(at, port)
-            )
+            words = self._asker.reach(at, port)
+            if words == "refused" and port in host["listening"]:
+                words = "rejected"  # somebody listens there: a filter answered in their place
+            yield "probe {} -> {} {} port {}: {}".format(self._name, host["host"], at, port, words)
 
     def _links(self, host: Host) -> Iterator[Tuple[Dict[str, Any], Dict[str, Any], str]]:
         """Our interface, theirs, and the gateway between; each of theirs in a network that we have, else by a route."""
@@ -173,7 +207,10 @@ class Turn:
     def _place(self, place: str, port: int) -> str:
         """What became of a connection to a place that the job uses, such as MASTER_ADDR and MASTER_PORT."""
         found = resolved(place)
-        words = self._asker.reach(found[0], port) if found else "not found"
+        if found and port in self._own["taken"] and is_own(found[0]):
+            words = "taken"
+        else:
+            words = self._asker.reach(found[0], port) if found else "not found"
         return "probe {} -> {} {} port {}: {}".format(self._name, place, found[0] if found else "-", port, words)
 
 

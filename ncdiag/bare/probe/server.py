@@ -5,6 +5,7 @@ so many are served at once.
 """
 
 import contextlib
+import errno
 import random
 import secrets
 import selectors
@@ -12,6 +13,8 @@ import socket
 import threading
 import time
 from typing import Iterable, List, Optional, Tuple
+
+from ncdiag.bare.probe.bandwidth import Receiver
 
 BULK = 256 << 10
 """Bytes that are sent in each direction: many packets of any size that Ethernet has."""
@@ -31,6 +34,8 @@ class Server:
         self._secret = ""
         self._told = threading.Event()
         self.token = secrets.token_hex(8)
+        self.taken: List[int] = []
+        self.receiver: Optional[Receiver] = None
         self._listening = selectors.DefaultSelector()
         self._room = threading.BoundedSemaphore(_MOST_CALLERS)
 
@@ -53,16 +58,23 @@ class Server:
         return None
 
     def declared(self, ports: Iterable[int]) -> List[int]:
-        """Listen on these ports of all addresses, as far as nobody else does."""
-        return [port for port in ports if self._bound("", port)]
+        """Listen on these ports of all addresses, as far as nobody else does: the others go to ``taken``.
 
-    def _bound(self, address: str, port: int) -> Optional[int]:
+        As a launcher does, also on one that a program left a moment ago.
+        """
+        return [port for port in ports if self._bound("", port, again=True)]
+
+    def _bound(self, address: str, port: int, *, again: bool = False) -> Optional[int]:
         bound = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
         try:
+            if again:
+                bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             bound.bind((address, port))
             bound.listen(_MOST_CALLERS)
-        except (OSError, OverflowError):
+        except (OSError, OverflowError) as error:
             bound.close()
+            if again and getattr(error, "errno", None) == errno.EADDRINUSE:
+                self.taken.append(port)
             return None
         self._listening.register(bound, selectors.EVENT_READ)
         return int(bound.getsockname()[1])
@@ -107,13 +119,16 @@ class Server:
                 caller.sendall("{}\n".format(taken(caller, ends)).encode())
             elif word == "give":
                 caller.sendall(bytes(BULK))
+            elif word.startswith("carry ") and self.receiver is not None:
+                self.receiver.serve(caller, word.split()[1:])
+                return
             else:
                 return
 
 
-def line_of(connection: socket.socket) -> str:
+def line_of(connection: socket.socket, patience: float = 0.0) -> str:
     """The next line, of one that comes too slowly what came in time; empty when there is none. Raises OSError."""
-    data, ends = bytearray(), time.monotonic() + _LONGEST
+    data, ends = bytearray(), time.monotonic() + patience + _LONGEST
     while len(data) < _LINE and time.monotonic() < ends:
         byte = connection.recv(1)
         if not byte or byte == b"\n":

@@ -26,7 +26,7 @@ from ncdiag.facts.model.monitoring import (
     RasShare,
 )
 from ncdiag.facts.model.network import Address, Gid, Hca, Interface, Port, Route, RouteAnswer
-from ncdiag.facts.model.probes import ProbeFault, ProbeLink, ProbeName, ProbePort
+from ncdiag.facts.model.probes import ProbeFault, ProbeGap, ProbeLink, ProbeName, ProbePort, ProbeRail
 from ncdiag.facts.model.processes import (
     FAILURES,
     CollectiveSum,
@@ -151,9 +151,11 @@ __all__ = [
     "Port",
     "PortState",
     "ProbeFault",
+    "ProbeGap",
     "ProbeLink",
     "ProbeName",
     "ProbePort",
+    "ProbeRail",
     "ProcessCpus",
     "Rank",
     "RankTable",

@@ -13,7 +13,7 @@ from ncdiag.facts.model.hardware import Gpu, Npu, PciDevice, TopoLink
 from ncdiag.facts.model.marks import BY_NAME, GREATEST, READ, UNION, Open, closed_by
 from ncdiag.facts.model.monitoring import HealthCheck, OperationProfile, RasReport
 from ncdiag.facts.model.network import Hca, Interface, Route, RouteAnswer
-from ncdiag.facts.model.probes import ProbeLink, ProbeName, ProbePort
+from ncdiag.facts.model.probes import ProbeGap, ProbeLink, ProbeName, ProbePort, ProbeRail
 from ncdiag.facts.model.processes import CollectiveSum, Communicator, Event, Parameter, Rank, Setting
 from ncdiag.facts.model.records import (
     Benchmark,
@@ -276,6 +276,8 @@ class Job(Fact, frozen=True, kw_only=True):
     probe_links: Open[ProbeLink] = ()
     probe_ports: Open[ProbePort] = ()
     probe_names: Open[ProbeName] = ()
+    probe_rails: Open[ProbeRail] = ()
+    probe_gaps: Open[ProbeGap] = ()
     nranks: int | None = None
     nhosts: int | None = None
     conflicts: tuple[Conflict, ...] = ()

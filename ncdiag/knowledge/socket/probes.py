@@ -15,15 +15,13 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.probes import is_inside, state
 from ncdiag.knowledge.socket.culprits import Culprit, Pair, culprits
 from ncdiag.knowledge.socket.probe_names import clock_faults, name_faults
+from ncdiag.knowledge.socket.probe_ports import port_faults
+from ncdiag.knowledge.socket.probe_rails import rail_faults
 from ncdiag.spans import Span
 
 _LINES = 5
 """Lines of evidence for one fault."""
 _SHOWN = 3
-_SSH = 22
-"""The port of ssh (IANA), which every probe tries: launchers start processes through it, NCCL does not need it."""
-_LOST = frozenset({"no answer", "unreachable", "not permitted"})
-
 Lines = Mapping[Pair, Sequence[ProbeLink]]
 
 
@@ -39,7 +37,8 @@ def probe_faults(job: Job, view: View) -> tuple[ProbeFault, ...]:
     for rail, links in rails.items():
         found += _of_rail(rail, [link for link in links if (link.host, link.peer) not in cut], view)
     found += [_inside(rail, links) for rail, links in inside.items() if any(state(one) != "fine" for one in links)]
-    return (*_merged(found), *_places(job), *name_faults(job), *clock_faults(job))
+    found += rail_faults(job)
+    return (*_merged(found), *port_faults(job), *name_faults(job), *clock_faults(job))
 
 
 @derived
@@ -87,6 +86,7 @@ def _of_rail(rail: str, links: Sequence[ProbeLink], view: View) -> Iterator[Prob
         ("other answers", _is_answered_by_others, _who),
         ("ports", lambda link: bool(link.ports_closed) if link.ports_tried else None, _ports),
         ("way", lambda link: link.leaves_by is not None, _ways),
+        ("detour", lambda link: link.through is not None if link.outcome == "connected" else None, _detours),
         ("translated", lambda link: link.seen_as is not None if link.outcome == "connected" else None, _seen),
     )
     for what, check, told in checks:
@@ -155,6 +155,11 @@ def _ways(links: Iterable[ProbeLink]) -> str:
     return "; ".join([*found][:_SHOWN])
 
 
+def _detours(links: Iterable[ProbeLink]) -> str:
+    found = dict.fromkeys(f"{one.through} answers ARP for {one.peer_address} of {one.peer}" for one in links)
+    return "; ".join([*found][:_SHOWN])
+
+
 def _seen(links: Iterable[ProbeLink]) -> str:
     found = dict.fromkeys(f"{one.address} of {one.host} is seen as {one.seen_as}" for one in links)
     return "; ".join([*found][:_SHOWN])
@@ -164,24 +169,6 @@ def _inside(rail: str, links: Sequence[ProbeLink]) -> ProbeFault:
     own = [link for link in links if state(link) != "fine"]
     hosts = fold_hosts(host for link in own for host in (link.host, link.peer))
     return ProbeFault(what="inside", where=hosts, hosts=hosts, network=rail, provenance=_lines(own))
-
-
-def _places(job: Job) -> Iterator[ProbeFault]:
-    """Ports of other programs, and the place where the ranks meet."""
-    tries: dict[int, dict[Pair, bool]] = defaultdict(dict)
-    lines: dict[tuple[int, Pair], Span] = {}
-    for one in job.probe_ports:
-        pair = one.host, one.place
-        tries[one.port][pair] = one.outcome in _LOST
-        lines[one.port, pair] = one.provenance[""]
-    for port, tried in tries.items():
-        for culprit in culprits(tried):
-            spans = {f"{n}": lines[port, pair] for n, pair in enumerate(sorted(culprit.pairs)[:_LINES])}
-            hosts = fold_hosts(culprit.hosts)
-            what: ProbeTrouble = "ssh port" if port == _SSH else "ports"
-            yield ProbeFault(
-                what=what, where=culprit.where, hosts=hosts, detail=f"port {port} gives no answer", provenance=spans
-            )
 
 
 def _fault(what: ProbeTrouble, culprit: Culprit, links: Sequence[ProbeLink], detail: str, network: str) -> ProbeFault:
@@ -199,7 +186,7 @@ def _merged(faults: Iterable[ProbeFault]) -> Iterator[ProbeFault]:
     """The same trouble of the same hosts on several networks as one."""
     groups: dict[tuple[str, str, str], list[ProbeFault]] = defaultdict(list)
     for fault in faults:
-        groups[fault.what, fault.where, fault.detail if fault.what != "ports" else ""].append(fault)
+        groups[fault.what, fault.where, fault.detail if fault.what not in {"ports", "slow"} else ""].append(fault)
     for first, *more in groups.values():
         networks = [first.network, *(fault.network for fault in more)]
         rest = f" and {len(networks) - _SHOWN} more" if len(networks) > _SHOWN else ""
