@@ -33,7 +33,7 @@ _UP = ("idle", "mix", "alloc", "comp", "resv")
 """How the states begin in which Slurm starts processes on a node (sinfo(1))."""
 _DRAINING = ("drain", "drng")
 """A node in such a state takes no new job and goes on with those that it has."""
-_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def by_srun(hosts: Sequence[str], command: str, wish: Wish, talk: Talk | None = None) -> list[Answer]:
@@ -86,14 +86,19 @@ def _allocated() -> frozenset[str]:
 
 def by_mpirun(hosts: Sequence[str], command: str, wish: Wish) -> list[Answer]:
     """Ask by Open MPI's or MPICH's launcher; it gives up on all hosts when it cannot reach one."""
-    said = run(["mpirun", "--version"], _GRACE).output.decode("utf-8", "replace")
-    hydra = "HYDRA" in said or "Intel" in said
-    where = ["-hosts", ",".join(hosts), "-ppn", "1"] if hydra else ["-H", ",".join(f"{h}:1" for h in hosts)]
     # What most ranks have as standard input ends at once, and means nothing. Standard output is a pty, which keeps no
     # borders of records (orte/mca/iof/base/iof_base_setup.c); standard error is a pipe.
     apart = f"{{ {command}; }} </dev/null 3>&2 2>/dev/null 1>&3"
-    argv = ["mpirun", *where, "-n", str(len(hosts)), *shlex.split(wish.options), "sh", "-c", apart]
-    return _asked(argv, hosts, wish, _ROOT if os.geteuid() == 0 else {})
+    argv = [*mpirun(hosts), *shlex.split(wish.options), "sh", "-c", apart]
+    return _asked(argv, hosts, wish, AS_ROOT if os.geteuid() == 0 else {})
+
+
+def mpirun(hosts: Sequence[str]) -> list[str]:
+    """The beginning of a command line that starts one process on each host."""
+    said = run(["mpirun", "--version"], _GRACE).output.decode("utf-8", "replace")
+    hydra = "HYDRA" in said or "Intel" in said
+    where = ["-hosts", ",".join(hosts), "-ppn", "1"] if hydra else ["-H", ",".join(f"{h}:1" for h in hosts)]
+    return ["mpirun", *where, "-n", str(len(hosts))]
 
 
 def _asked(

@@ -14,6 +14,7 @@ from typing import Annotated
 import msgspec
 
 from ncdiag.cluster import remote
+from ncdiag.cluster.collective import PROGRAM, Able, collectives
 from ncdiag.cluster.model import Answer, Wish
 from ncdiag.cluster.sweep import Via, asked, chosen, machines
 from ncdiag.cluster.talk import Talk
@@ -31,7 +32,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     ``wait``: seconds for the agents to start. ``ports`` are tried on every host besides those that the agents listen
     on; with ``within``, these are in that range. ``places`` are (host, port) that every host tries, such as MASTER_ADDR
     and MASTER_PORT; the agents listen on such ports where nobody does. ``bandwidth``: seconds in which RDMA ports are
-    measured, before all else; 0 for none.
+    measured, before all else, and again for ``nccl_tests``, a program, after it; 0 for none.
     """
 
     seconds: float = 60.0
@@ -41,6 +42,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     within: tuple[int, int] | None = None
     places: tuple[tuple[str, int], ...] = ()
     bandwidth: float = 0.0
+    nccl_tests: str = PROGRAM
 
 
 class Tried(msgspec.Struct, frozen=True):
@@ -73,16 +75,22 @@ def probe(nodes: str, via: Via | None, trial: Trial, wish: Wish) -> Tried:
     listening = {*trial.ports, *(port for _, port in trial.places)}
     plan = {
         "wait": trial.wait, "seconds": trial.seconds + trial.bandwidth, "ports": sorted(listening - {_SSH}),
-        "within": trial.within, "bandwidth": _RUN if trial.bandwidth else 0,
+        "within": trial.within, "bandwidth": _RUN if trial.bandwidth else 0, "nccl_tests": trial.nccl_tests,
     }  # fmt: skip
     seconds = trial.seconds + trial.bandwidth
-    talk = Talk(lambda told: _table(told, trial), wait=trial.wait, seconds=seconds + _LATE)
+    known: dict[str, Introduction] = {}
+    talk = Talk(lambda told: _table(told, trial, known), wait=trial.wait, seconds=seconds + _LATE)
     whole = msgspec.structs.replace(wish, seconds=trial.wait + seconds + 2 * _LATE)
     answers = asked(nodes, means, remote.agent(plan), whole, talk)
     heard = [answer for answer in answers if not answer.problem]
     mute = [answer for answer in answers if answer.problem]
+    found = list(_found(heard, sum(1 for answer in answers if answer.host)))
+    if trial.bandwidth:
+        able = {one.host: Able(known[one.host].nccl_tests, known[one.host].gpus) for one in heard if one.host in known}
+        able = {host: one for host, one in able.items() if one.path and one.gpus}
+        found += collectives(able, means, wish, trial.bandwidth)
     return Tried(
-        "".join(f"{line}\n" for line in _found(heard, sum(1 for answer in answers if answer.host))),
+        "".join(f"{line}\n" for line in found),
         tuple(machine for answer in mute for machine in machines(answer)),
         "".join(f"{line}\n" for answer in mute for line in _silence(answer)),
     )
@@ -121,7 +129,8 @@ class Introduction(msgspec.Struct, frozen=True):
     """What an agent says of itself, as far as the others are told of it.
 
     ``listening`` are the ports asked for on which it listens, ``taken`` those on which somebody else does. ``more``
-    counts the interfaces that are left out; ``carries``: it can measure its RDMA ports.
+    counts the interfaces that are left out; ``carries``: it can measure its RDMA ports; ``nccl_tests`` is where it has
+    the program, and ``gpus`` for how many GPUs.
     """
 
     token: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{1,64}\Z")]
@@ -132,6 +141,8 @@ class Introduction(msgspec.Struct, frozen=True):
     more: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
     rdma: Annotated[tuple[RdmaPort, ...], msgspec.Meta(max_length=64)] = ()
     carries: bool = False
+    gpus: Annotated[int, msgspec.Meta(ge=0, le=1024)] = 0
+    nccl_tests: Annotated[str, msgspec.Meta(pattern=r"^(/[\w./+-]{1,500})?\Z")] = ""
 
 
 def introduced(data: bytes) -> Introduction | None:
@@ -145,18 +156,19 @@ def introduced(data: bytes) -> Introduction | None:
     return found
 
 
-def _table(told: Mapping[str, bytes], trial: Trial) -> bytes:
-    """One line for all agents: who takes part, under the names by which they were asked."""
-    hosts, known = [], []
+def _table(told: Mapping[str, bytes], trial: Trial, known: dict[str, Introduction]) -> bytes:
+    """One line for all agents: who takes part, under the names by which they were asked. ``known`` gets them."""
+    hosts = []
     for name, data in told.items():
         host = introduced(data)
         if host is not None:
             hosts.append({**msgspec.to_builtins(host), "host": name})
-            known.append(host)
+            known[name] = host
     table = {
         "secret": secrets.token_hex(16), "pause": _PAUSE + _PAUSE_EACH * len(hosts), "seconds": trial.seconds,
         "rounds": trial.rounds, "hosts": hosts, "ports": sorted({_SSH, *trial.ports}), "places": trial.places,
-        "names": [place for place, _ in trial.places], "bandwidth": _slots(known, trial.bandwidth),
+        "names": [place for place, _ in trial.places], "nccl_tests": trial.nccl_tests,
+        "bandwidth": _slots(list(known.values()), trial.bandwidth),
     }  # fmt: skip
     return base64.b64encode(zlib.compress(json.dumps(table).encode(), 6)) + b"\n"
 

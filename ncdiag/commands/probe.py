@@ -59,6 +59,9 @@ def probe(
     bandwidth_seconds: Annotated[
         float, typer.Option(metavar="N", min=10, max=3600, help="The time for --bandwidth, before the other tries.")
     ] = 120,
+    nccl_tests: Annotated[
+        str, typer.Option(metavar="PROGRAM", help="all_reduce_perf on the hosts, which --bandwidth runs too.")
+    ] = "all_reduce_perf",
     svg: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the matrix of hosts as an SVG picture.")
     ] = None,
@@ -90,6 +93,7 @@ def probe(
         within=_range(ports),
         places=_places(master),
         bandwidth=bandwidth_seconds if bandwidth else 0.0,
+        nccl_tests=nccl_tests,
     )
     found = tried(nodes, None if via is Via.auto else via.value, trial, Wish(options=ssh_options))
     if not options.quiet:

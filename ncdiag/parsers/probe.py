@@ -14,6 +14,7 @@ and what a host did not try::
 
     probe n1: mlx5_0:1 InfiniBand active 400.0 Gbit/s
     probe n1 mlx5_0:1 -> n2 mlx5_0:1 at 10.0.0.2: ib_write_bw ran
+    probe n1 -> n2 with all_reduce_perf: 46.21 GB/s
     probe n3: bandwidth not tried: ib_write_bw is not installed
     probe n3: 1 of 2 hosts tried in time
 """
@@ -36,7 +37,8 @@ _DEVICE = r"[A-Za-z][\w.-]{0,63}"
 _LAYERS = {"InfiniBand": "InfiniBand", "Ethernet": "Ethernet"}
 ANCHOR = (
     rf"probe of \d{{1,7}} hosts: |probe {_HOST} {_NAME} {_ADDRESS} -> |probe {_HOST} resolves |probe {_HOST}: ports \d"
-    rf"|probe {_HOST} {_DEVICE}:\d{{1,3}} -> |probe {_HOST}: (?:bandwidth|nccl-tests) not tried: "
+    rf"|probe {_HOST} {_DEVICE}:\d{{1,3}} -> |probe {_HOST} -> {_HOST} with \w"
+    rf"|probe {_HOST}: (?:bandwidth|nccl-tests) not tried: "
 )
 _LONGEST = 2000
 
@@ -48,6 +50,10 @@ _NOT_TRIED = re.compile(rf"probe (?P<host>{_HOST}): (?P<what>bandwidth|nccl-test
 _RDMA = re.compile(
     rf"probe (?P<host>{_HOST}): (?P<hca>{_DEVICE}):(?P<port>\d{{1,3}}) (?P<layer>\w{{0,32}}) active"
     r" (?P<rate>\d{1,6}(?:\.\d{1,6})?|None) Gbit/s$"
+)
+_PAIR = re.compile(
+    rf"probe (?P<host>{_HOST}) -> (?P<peer>{_HOST}) with (?P<program>\w{{1,40}}): "
+    r"(?:(?P<rate>\d{1,7}\.\d{1,3}) GB/s|failed: (?P<error>.{1,300}))$"
 )
 _RAIL = re.compile(
     rf"probe (?P<host>{_HOST}) (?P<hca>{_DEVICE}):(?P<port>\d{{1,3}}) -> "
@@ -127,7 +133,12 @@ def _observed(section: Section, index: int, line: str) -> Observation | None:
 
 
 def _of_rdma(section: Section, index: int, line: str) -> Observation | None:
-    """An active port of an RDMA device, or a run between two of them."""
+    """An active port of an RDMA device, a run between two of them, or one of nccl-tests over two hosts."""
+    if pair := _PAIR.match(line):
+        return observe(
+            section, index, "ProbePair", host=pair["host"], peer=pair["peer"], program=pair["program"],
+            busbw=float(pair["rate"]) if pair["rate"] else None, error=pair["error"],
+        )  # fmt: skip
     if own := _RDMA.match(line):
         rate = float(own["rate"]) if own["rate"] != "None" else None
         return observe(

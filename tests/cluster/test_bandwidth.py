@@ -41,6 +41,10 @@ def rdma(need: Callable[[str, object, str], None], tmp_path_factory: pytest.Temp
         for name, text in (("state", "4: ACTIVE"), ("rate", "400 Gb/sec (4X NDR)"), ("link_layer", "InfiniBand")):
             (port / name).write_text(f"{text}\n")
 
+    gpu = folder / "class" / "kfd" / "kfd" / "topology" / "nodes" / "1"
+    gpu.mkdir(parents=True)
+    (gpu / "gpu_id").write_text("41382\n")
+
     def before(host: str) -> str:
         lines = f"mount --bind {folder}/class /sys/class && "
         if host == "n4":
@@ -99,7 +103,9 @@ def test_a_rail_that_fails_and_a_host_without_perftest(measure: Measure) -> None
     found = findings(done)
     assert "ib_write_bw fails between n[1-2] over mlx5_1:1" in found["probe-rail-fails"]["title"]
     assert "probe-rail-slow" not in found
-    assert "bandwidth of n4 (ib_write_bw is not installed)" in json.loads(done.stdout)["summary"]["not_looked_at"]
+    left_out = json.loads(done.stdout)["summary"]["not_looked_at"]
+    assert "bandwidth of n4 (ib_write_bw is not installed)" in left_out
+    assert "nccl-tests of n[1-2,4] (all_reduce_perf is not installed)" in left_out
 
 
 def test_the_real_perftest_takes_these_options(
@@ -110,6 +116,38 @@ def test_the_real_perftest_takes_these_options(
     with replaced(rdma.folder / "bin" / TOOL):
         found = findings(measure("--nodes", "n[1-2]", "--format", "json"))
     assert "Unable to find the Infiniband/RoCE device" in found["probe-rail-fails"]["title"]
+
+
+NCCL_TESTS = """#!/bin/sh
+# A stand-in for all_reduce_perf: the first process prints the table of nccl-tests, between two hosts a worse one.
+[ "${OMPI_COMM_WORLD_RANK:-0}" = 0 ] || exit 0
+[ "$OMPI_COMM_WORLD_SIZE" = 3 ] && rate=44.10 || rate=46.20
+cat <<END
+# nThread 1 nGpus 1 minBytes 67108864 maxBytes 1073741824 step: 4(factor) iters: 20 validation: 1
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+  1073741824     268435456     float     sum      -1    31011   34.62   $rate      0    31008   34.63   $rate      0
+# Out of bounds values : 0 OK
+# Avg bus bandwidth    : $rate
+END
+"""
+
+
+def test_nccl_tests_over_all_hosts_and_over_pairs(
+    rdma: Hosts, measure: Measure, tmp_path: Path, need: Callable[[str, object, str], None]
+) -> None:
+    """By a real mpirun over the hosts; what it starts is a stand-in."""
+    need("mpirun", shutil.which("mpirun"), "Open MPI is not installed (openmpi-bin)")
+    tool = rdma.folder / "reduce"
+    tool.write_text(NCCL_TESTS)
+    tool.chmod(0o755)
+    done = measure("--nodes", "n[1-2,4]", "--nccl-tests", str(tool), "--save", "x.txt", "--format", "json")
+    text = (tmp_path / "x.txt").read_text()
+    pairs = [row for row in text.splitlines() if row.endswith("with all_reduce_perf: 46.20 GB/s")]
+    assert len(pairs) == 2, text
+    assert f"-n 3 --mca plm_rsh_args '{rdma.ssh}' {tool} -b 64M -e 1G -f 4 -n 20 -g 1\n# nThread" in text
+    assert "# Avg bus bandwidth    : 44.10" in text
+    assert not any("nccl-tests" in words for words in json.loads(done.stdout)["summary"]["not_looked_at"])
 
 
 @contextlib.contextmanager

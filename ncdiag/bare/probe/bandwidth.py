@@ -27,10 +27,12 @@ _OUTPUT = 64 << 10
 _DRAWS = 20
 _LISTENS = "0A"  # TCP_LISTEN in /proc/net/tcp (include/net/tcp_states.h)
 _LEASE = (
-    'exec 3<&0; "$@" </dev/null 3<&- & p=$!; { cat <&3; kill -9 $p; } >/dev/null 2>&1 & exec 3<&-; '
+    'exec 3<&0; "$@" </dev/null 3<&- & p=$!; {{ cat <&3; {kill} $p; }} >/dev/null 2>&1 & exec 3<&-; '
     "wait $p; s=$?; kill $! 2>/dev/null; exit $s"
 )
 """Ends the program when standard input ends, which it does even where this process is killed."""
+_KILL, _ASK_FIRST = "kill -9", "kill -15 $p; sleep 2; kill -9"
+_GONE = 1.0
 
 
 def rdma_ports(root: str = "/sys/class/infiniband") -> List[Dict[str, Any]]:
@@ -72,9 +74,16 @@ def _word(folder: str, name: str) -> str:
     return ""
 
 
-def tool() -> Optional[str]:
-    """Where the tool is; None where it is not installed."""
-    return shutil.which(TOOL, path=":".join(filter(None, (os.environ.get("PATH"), _PATHS))))
+def where(program: str = TOOL) -> Optional[str]:
+    """Where a program is; None where it is not installed."""
+    return shutil.which(program, path=":".join(filter(None, (os.environ.get("PATH"), _PATHS))))
+
+
+def gpus() -> int:
+    """How many GPUs the driver of NVIDIA or AMD shows."""
+    nodes = "/sys/class/kfd/kfd/topology/nodes"
+    amd = [node for node in _listed(nodes) if _word("{}/{}".format(nodes, node), "gpu_id") not in {"", "0"}]
+    return len(_listed("/proc/driver/nvidia/gpus")) or len(amd)
 
 
 def command(port: Mapping[str, Any], seconds: int, listening: int) -> List[str]:
@@ -89,12 +98,14 @@ def command(port: Mapping[str, Any], seconds: int, listening: int) -> List[str]:
 class Held:
     """A program that ends with this object, and with this process however that ends. Raises OSError."""
 
-    def __init__(self, argv: Sequence[str]) -> None:
-        """Start it; the two outputs are one."""
+    def __init__(self, argv: Sequence[str], more: Optional[Mapping[str, str]] = None, *, gently: bool = False) -> None:
+        """Start it with ``more`` variables; the two outputs are one. ``gently``: it is asked to end before."""
+        self._patience = _GONE + (2 if gently else 0)
+        lease = _LEASE.format(kill=_ASK_FIRST if gently else _KILL)
         path = ":".join(filter(None, (os.environ.get("PATH"), _PATHS)))
         self._process = subprocess.Popen(  # noqa: S603  (an argument list)
-            ["/bin/sh", "-c", _LEASE, "sh", *argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, env=dict(os.environ, PATH=path, LC_ALL="C"),
+            ["/bin/sh", "-c", lease, "sh", *argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, env=dict(os.environ, PATH=path, LC_ALL="C", **(more or {})),
         )  # fmt: skip
 
     def close(self) -> None:
@@ -104,7 +115,7 @@ class Held:
                 with contextlib.suppress(OSError):
                     stream.close()
         with contextlib.suppress(subprocess.TimeoutExpired):  # one that is stuck in the kernel is left to it
-            self._process.wait(1)
+            self._process.wait(self._patience)
 
     def has_ended(self) -> bool:
         """True if it does not run any more."""

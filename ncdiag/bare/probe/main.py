@@ -16,7 +16,7 @@ import zlib
 from collections import Counter
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
-from ncdiag.bare.probe.bandwidth import Receiver, rdma_ports, tool
+from ncdiag.bare.probe.bandwidth import Receiver, gpus, rdma_ports, where
 from ncdiag.bare.probe.client import Asker
 from ncdiag.bare.probe.rails import Rails
 from ncdiag.bare.probe.server import Server
@@ -35,7 +35,7 @@ Host = Mapping[str, Any]
 def probe(plan: Mapping[str, Any]) -> int:
     """Do all of it. ``plan``: ``wait`` and ``seconds``, ``ports`` to listen on, and ``within`` a range or None.
 
-    ``bandwidth``: seconds of one run of ``ib_write_bw``, 0 where none is wanted.
+    ``bandwidth``: seconds of one run of ``ib_write_bw``, 0 where none is wanted; ``nccl_tests``: a program to look for.
     """
     words = queue.Queue()  # type: queue.Queue[bytes]
     leave_with_caller(plan["wait"] + plan["seconds"] + _GRACE, words.put)
@@ -61,13 +61,14 @@ def _introduction(server: Server, plan: Mapping[str, Any]) -> Dict[str, Any]:
     for one in found:
         one["ports"] = server.listen(one["address"], (ports[0], ports[1]), within=bool(plan["within"]))
     rdma = rdma_ports() if plan["bandwidth"] else []
-    carries = bool(rdma and tool())
+    carries = bool(rdma and where())
     if carries:
         server.receiver = Receiver(rdma, plan["bandwidth"], plan["within"])
     return {
         "host": own_name(), "token": server.token, "interfaces": [one for one in found if one["ports"]],
         "range": ports, "listening": server.declared(plan["ports"]), "taken": server.taken,
-        "more": more, "rdma": rdma, "carries": carries,
+        "more": more, "rdma": rdma, "carries": carries, "gpus": gpus() if plan["bandwidth"] else 0,
+        "nccl_tests": where(plan["nccl_tests"]) or "",
     }  # fmt: skip
 
 
@@ -128,6 +129,9 @@ class Turn:
             rails = Rails(self._table["bandwidth"], self._own, self._asker, self._ways)
             found += rails.lines([(self._hosts[place], self._me < place) for place in met], self._receiver)
             outputs = rails.outputs
+            if not (self._own["nccl_tests"] and self._own["gpus"]):
+                why = "{} is not installed".format(self._table["nccl_tests"]) if self._own["gpus"] else "it has no GPU"
+                found.append("probe {}: nccl-tests not tried: {}".format(self._name, why))
             self._ends = time.monotonic() + self._table["seconds"]
         done = 0
         for host in partners:

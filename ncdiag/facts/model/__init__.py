@@ -26,7 +26,7 @@ from ncdiag.facts.model.monitoring import (
     RasShare,
 )
 from ncdiag.facts.model.network import Address, Gid, Hca, Interface, Port, Route, RouteAnswer
-from ncdiag.facts.model.probes import ProbeFault, ProbeGap, ProbeLink, ProbeName, ProbePort, ProbeRail
+from ncdiag.facts.model.probes import ProbeFault, ProbeGap, ProbeLink, ProbeName, ProbePair, ProbePort, ProbeRail
 from ncdiag.facts.model.processes import (
     FAILURES,
     CollectiveSum,
@@ -154,6 +154,7 @@ __all__ = [
     "ProbeGap",
     "ProbeLink",
     "ProbeName",
+    "ProbePair",
     "ProbePort",
     "ProbeRail",
     "ProcessCpus",

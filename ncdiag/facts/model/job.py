@@ -13,7 +13,7 @@ from ncdiag.facts.model.hardware import Gpu, Npu, PciDevice, TopoLink
 from ncdiag.facts.model.marks import BY_NAME, GREATEST, READ, UNION, Open, closed_by
 from ncdiag.facts.model.monitoring import HealthCheck, OperationProfile, RasReport
 from ncdiag.facts.model.network import Hca, Interface, Route, RouteAnswer
-from ncdiag.facts.model.probes import ProbeGap, ProbeLink, ProbeName, ProbePort, ProbeRail
+from ncdiag.facts.model.probes import ProbeGap, ProbeLink, ProbeName, ProbePair, ProbePort, ProbeRail
 from ncdiag.facts.model.processes import CollectiveSum, Communicator, Event, Parameter, Rank, Setting
 from ncdiag.facts.model.records import (
     Benchmark,
@@ -277,6 +277,7 @@ class Job(Fact, frozen=True, kw_only=True):
     probe_ports: Open[ProbePort] = ()
     probe_names: Open[ProbeName] = ()
     probe_rails: Open[ProbeRail] = ()
+    probe_pairs: Open[ProbePair] = ()
     probe_gaps: Open[ProbeGap] = ()
     nranks: int | None = None
     nhosts: int | None = None

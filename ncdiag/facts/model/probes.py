@@ -86,6 +86,16 @@ class ProbeRail(Fact, frozen=True, kw_only=True):
     error: str | None = None
 
 
+class ProbePair(Fact, frozen=True, kw_only=True):
+    """A run of ``program`` of nccl-tests over two hosts: ``busbw`` of its largest size in GB/s, or the ``error``."""
+
+    host: HostName
+    peer: HostName
+    program: str
+    busbw: float | None = None
+    error: str | None = None
+
+
 class ProbeGap(Fact, frozen=True, kw_only=True):
     """What a host did not try: all other ``hosts`` in time, all its ``interfaces``, or ``bandwidth``; ``why`` so."""
 

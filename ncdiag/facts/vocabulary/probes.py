@@ -10,7 +10,7 @@ import msgspec
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts
-from ncdiag.facts.model import Job, LinkTest, ProbeLink, ProbeRail
+from ncdiag.facts.model import Job, LinkTest, ProbeLink, ProbePair, ProbeRail
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import is_virtual
 
@@ -123,3 +123,15 @@ def is_slow(one: Measured, usual: Mapping[float | None, float]) -> bool:
     """Did it carry much less than others over ports of the same rate?"""
     others = usual.get(one.promised)
     return one.gbps is not None and others is not None and one.gbps < _MUCH * others
+
+
+def slow_pairs(pairs: Sequence[ProbePair]) -> tuple[float, set[int]] | None:
+    """GB/s that three of four runs of nccl-tests do not exceed, and the places of those that reach much less.
+
+    None for few runs.
+    """
+    rates = sorted(one.busbw for one in pairs if one.busbw is not None)
+    if len(rates) < _FEWEST:
+        return None
+    usual = rates[len(rates) * 3 // 4]
+    return usual, {place for place, one in enumerate(pairs) if one.busbw is not None and one.busbw < _MUCH * usual}

@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from ncdiag.facts.fold import fold_hosts
-from ncdiag.facts.model import Job, ProbeFault
+from ncdiag.facts.model import Job, ProbeFault, ProbePair
 from ncdiag.facts.model.probes import ProbeTrouble
-from ncdiag.facts.vocabulary.probes import Measured, is_slow, measured_rails, rail_name, usual_rates
+from ncdiag.facts.vocabulary.probes import Measured, is_slow, measured_rails, rail_name, slow_pairs, usual_rates
 from ncdiag.knowledge.socket.culprits import Culprit, Pair, culprits
 
 _LINES, _SHOWN = 5, 2
@@ -26,6 +26,30 @@ def rail_faults(job: Job) -> Iterator[ProbeFault]:
         yield from _of_rail("slow", name, [(one, is_slow(one, usual)) for one in measured], usual)
         tried = [one for one in runs if one.rail.outcome in {"ran", "failed"}]
         yield from _of_rail("no run", name, [(one, one.rail.outcome == "failed") for one in tried], usual)
+    yield from _of_pairs(job.probe_pairs)
+
+
+def _of_pairs(pairs: Sequence[ProbePair]) -> Iterator[ProbeFault]:
+    """Runs of nccl-tests over two hosts; which of the two is named first does not matter."""
+    usual, slow = slow_pairs(pairs) or (0.0, set[int]())
+    failed = {place for place, one in enumerate(pairs) if one.busbw is None}
+    kinds: tuple[tuple[ProbeTrouble, set[int]], ...] = (("slow", slow), ("no run", failed))
+    for what, bad in kinds:
+        judged = [place for place in range(len(pairs)) if what == "no run" or place not in failed]
+        tried = {pair: place in bad for place in judged for pair in _both_ways(pairs[place])}
+        for culprit in culprits(tried):
+            own = [pairs[place] for place in judged if place in bad and _both_ways(pairs[place])[0] in culprit.pairs]
+            rates = ", ".join(sorted({f"{one.busbw:.3g}" for one in own if one.busbw is not None})[:_SHOWN])
+            errors = "; ".join(dict.fromkeys(one.error or "no reason was told" for one in own))
+            detail = f"{rates} GB/s where others reach {usual:.3g}" if what == "slow" else errors
+            yield ProbeFault(
+                what=what, where=culprit.where, hosts=fold_hosts(culprit.hosts), network=pairs[0].program,
+                detail=detail, provenance={f"{n}": one.provenance[""] for n, one in enumerate(own[:_LINES])},
+            )  # fmt: skip
+
+
+def _both_ways(one: ProbePair) -> tuple[Pair, Pair]:
+    return (one.host, one.peer), (one.peer, one.host)
 
 
 def _of_rail(

@@ -11,7 +11,7 @@ import msgspec
 from ncdiag.bare.look import natural
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Job, ProbeLink
-from ncdiag.facts.vocabulary.probes import LinkState, is_slow, measured_rails, rail_name, state, usual_rates
+from ncdiag.facts.vocabulary.probes import LinkState, is_slow, measured_rails, rail_name, slow_pairs, state, usual_rates
 
 Pair = tuple[str, str]
 State = LinkState | Literal["slow", "not tried", "failed"]
@@ -23,7 +23,7 @@ MARKS: dict[State, str] = {
 MEANINGS: dict[State, str] = {
     "fine": "connects", "ports": "some ports are closed", "large packets": "large messages are lost",
     "other answers": "another host answers", "unreachable": "does not connect", "slow": "much slower than others",
-    "not tried": "not tried", "failed": "ib_write_bw fails",
+    "not tried": "not tried", "failed": "the run fails",
 }  # fmt: skip
 _WORST = list(MARKS)
 SINGLE = 16
@@ -44,7 +44,7 @@ class Cell(msgspec.Struct, frozen=True):
 class Matrix(msgspec.Struct, frozen=True):
     """The tries on one network. ``groups`` are folded hosts, ``left_out`` counts those without a row.
 
-    ``measured``: the numbers of the cells are Gbit/s over one rail.
+    ``unit`` is that of the numbers in the cells, empty where there are none.
     """
 
     network: str
@@ -53,12 +53,12 @@ class Matrix(msgspec.Struct, frozen=True):
     pairs: int
     fine: int
     left_out: int = 0
-    measured: bool = False
+    unit: str = ""
 
     @property
     def summary(self) -> str:
         """``10.0.0.0/16 (eth0): 54 of 56 pairs connect without fault``."""
-        what = "runs of ib_write_bw are as fast as most" if self.measured else "pairs connect without fault"
+        what = "runs are as fast as most" if self.unit else "pairs connect without fault"
         return f"{self.network}: {self.fine} of {self.pairs} {what}"
 
     @property
@@ -97,7 +97,17 @@ def _rails(job: Job) -> Iterator[Matrix]:
         about = f"{run.gbps:.4g} Gbit/s" if run.gbps is not None else f"{MEANINGS[outcome]} ({told})"
         rails[rail_name(run.rail)].append(_Try((run.rail.host, run.rail.peer), outcome, about, size=run.gbps))
     for name in sorted(rails, key=natural):
-        yield _matrix(name, rails[name], measured=True)
+        yield _matrix(name, rails[name], unit="Gbit/s")
+    if job.probe_pairs:
+        yield _matrix(job.probe_pairs[0].program, _pairs(job), unit="GB/s")
+
+
+def _pairs(job: Job) -> Iterator[_Try]:
+    _, slow = slow_pairs(job.probe_pairs) or (0.0, set[int]())
+    for place, one in enumerate(job.probe_pairs):
+        outcome: State = "failed" if one.busbw is None else "slow" if place in slow else "fine"
+        about = f"{one.busbw:.4g} GB/s" if one.busbw is not None else f"{MEANINGS[outcome]} ({one.error})"
+        yield _Try((one.host, one.peer), outcome, about, size=one.busbw)
 
 
 def _connected(link: ProbeLink) -> _Try:
@@ -109,7 +119,7 @@ def _connected(link: ProbeLink) -> _Try:
     return _Try((link.host, link.peer), found, about, alone)
 
 
-def _matrix(name: str, tries: Iterable[_Try], *, measured: bool = False) -> Matrix:
+def _matrix(name: str, tries: Iterable[_Try], unit: str = "") -> Matrix:
     worst: dict[Pair, _Try] = {}
     for one in tries:
         if one.pair not in worst or _rank(one) > _rank(worst[one.pair]):
@@ -127,7 +137,7 @@ def _matrix(name: str, tries: Iterable[_Try], *, measured: bool = False) -> Matr
             found[home[asks], home[asked]].append(tried)
     return Matrix(
         network=name,
-        measured=measured,
+        unit=unit,
         groups=tuple(fold_hosts(group) for group in shown),
         cells={place: _cell(some) for place, some in found.items()},
         pairs=len(worst),

@@ -24,8 +24,9 @@ def render(found: Sequence[Matrix], *, width: int = 80, colour: bool = False) ->
         marks = {(mark, MEANINGS[cell.state]) for cell in cells if (mark := MARKS[cell.state]) == cell.mark}
         page.put("; ".join(" ".join(pair) for pair in sorted(marks)))
         page.put("A row asks, a column is asked; blank: not tried.")
-        if any(matrix.measured for matrix in found):
-            page.put("Numbers are Gbit/s from the row to the column, the lowest of a group.")
+        units = dict.fromkeys(matrix.unit for matrix in found if matrix.unit)
+        if units:
+            page.put(f"Numbers are {' or, of nccl-tests, '.join(units)}, the lowest of a group.")
     return page.painted() if colour else page.plain()
 
 
