@@ -6,6 +6,7 @@ import contextlib
 import json
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -134,3 +135,12 @@ def test_the_master_cannot_be_reached(sweep: Sweep) -> None:
     assert found == {
         "probe-master-unusable": "The ranks cannot meet at 10.99.0.1:29500: network unreachable (for all hosts)"
     }
+
+
+def test_interfaces_beyond_those_that_are_tried_are_counted(fleet: Hosts) -> None:
+    lines = [f"link add name d{number} type veth peer name d{number + 20}" for number in range(20)]
+    for number in range(40):
+        lines += [f"addr add 10.9.{number}.1/24 dev d{number}", f"link set d{number} up"]
+    ask = "from ncdiag.bare.probe.ways import interfaces; found, more = interfaces(); print(len(found), more)"
+    with fleet.changed("n4", to=lines, back=[f"link del d{number}" for number in range(20)]):
+        assert fleet.run("n4", sys.executable, "-c", ask).stdout.split() == [b"32", b"9"]

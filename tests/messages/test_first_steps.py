@@ -24,7 +24,8 @@ _FILTERS = ("firewall", "all ports", "nft ", "iptables")
 _NEEDED = {
     "timed-out": "address", "refused": "earliest error", "unreachable": "ip route get", "reset": "other side",
     "denied": "forbids", "no-memory": "memory", "address-in-use": "ss -ltnp", "too-many-files": "limit",
-    "limit-reached": "limit", "not-ready": "other side", "address-unusable": "local", "broken-handle": "before this line",
+    "limit-reached": "limit", "not-ready": "other side", "address-unusable": "local",
+    "broken-handle": "before this line",
 }  # fmt: skip
 """A word without which the first step about a reason misses the point."""
 
