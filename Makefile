@@ -7,14 +7,14 @@ NCCL_VERSIONS ?= 2.18.3 2.21.5 2.27.7 2.32.3
 LAB_CASES ?= 1000
 PYTHONS ?= python3.10 python3.14
 
-.PHONY: demo test coverage shared quick diff cases signs variables lint format types wheel bench fuzz lab pages clean
+.PHONY: demo docs test coverage shared quick diff cases signs variables lint format types wheel bench fuzz lab pages man clean
 
 # An exit code of 1 means that faults were found, 3 that there was nothing to judge: both are answers.
 answers = ( $(1); code=$$?; test $$code -eq 0 -o $$code -eq 1 -o $$code -eq 3 )
 
 demo: $(VENV)/.installed
-	@echo "== a log: ncdiag parse fixtures/cases/veth/nccl.log"
-	@$(call answers,$(BIN)/ncdiag parse fixtures/cases/veth/nccl.log)
+	@echo "== three shipped faults: ncdiag demo"
+	@$(BIN)/ncdiag demo
 	@echo "== this machine: ncdiag check"
 	@$(call answers,$(BIN)/ncdiag check)
 
@@ -57,11 +57,20 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/fleet.py
 	$(BIN)/python bench/sweep.py --hosts 32
+	$(BIN)/python bench/watching.py
 
 # The rule book and the facts as Markdown; a test fails when a page is out of date.
 pages: $(VENV)/.installed
 	$(BIN)/ncdiag rules pages docs/rules
 	$(BIN)/ncdiag rules facts --output docs/facts.md
+
+# The documentation as a site, in .cache/site: docs/, and a page for each variable. Warnings are errors.
+docs: $(VENV)/.installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --site-dir .cache/site
+
+# The manual page, from the texts of --help; a test fails when it is out of date.
+man: $(VENV)/.installed
+	$(BIN)/python tools/man.py
 
 # What the findings of this tree add, lose and reorder against those of BASE, over all inputs at hand.
 diff: $(VENV)/.installed-dev

@@ -8,14 +8,25 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter, sleep
+from typing import TypeVar
+
+T = TypeVar("T")
 
 ANSWERS = frozenset({0, 1, 3})
 """Exit codes that are answers: 1 where faults were found, or nothing by grep; 3 where there was nothing to judge."""
 _LOOK = 0.002
 """Seconds between two looks at the memory of processes."""
+
+
+def timed(what: str, work: Callable[[], T], clock: Callable[[], float] = perf_counter) -> T:
+    """What ``work`` gives; prints ``what`` and the seconds that it took."""
+    begin = clock()
+    result = work()
+    print(f"{what:60}{clock() - begin:>10.1f}", flush=True)
+    return result
 
 
 @contextlib.contextmanager

@@ -10,10 +10,10 @@ import argparse
 import resource
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
-from typing import TypeVar
+
+from measure import timed
 
 from ncdiag import catalogue
 from ncdiag.diagnose import view_of
@@ -28,8 +28,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from generate import large
 
 GPUS = 8
-
-T = TypeVar("T")
 
 
 def write(job: large.Large, path: Path) -> None:
@@ -47,28 +45,21 @@ def run(ranks: int) -> str:
         write(job, log)
         print(f"{'  bytes of its log':60}{log.stat().st_size:>10}")
         begin = perf_counter()
-        case = _timed("read", lambda: read_all(inputs([str(log)])))
+        case = timed("read", lambda: read_all(inputs([str(log)])))
     print(f"{'  observations':60}{len(case.readings[0].observations):>10}")
-    facts = _timed("merged, settings resolved", case.job)
+    facts = timed("merged, settings resolved", case.job)
     view = view_of(facts)
     values, rules = Values(view), catalogue.rules(())
-    verdicts = _timed("judged", lambda: judge(rules, view, values))
-    diagnosis = _timed("ordered by cause", lambda: conclude(verdicts, view, understood=True))
+    verdicts = timed("judged", lambda: judge(rules, view, values))
+    diagnosis = timed("ordered by cause", lambda: conclude(verdicts, view, understood=True))
     read = build.Read((), frozenset({"nccl_log"}))
-    report = _timed("fixes computed and proved", lambda: build.report(diagnosis, (), view, values, read))
-    text = _timed("written", lambda: renderer("text")(report, width=100, colour=False))
+    report = timed("fixes computed and proved", lambda: build.report(diagnosis, (), view, values, read))
+    text = timed("written", lambda: renderer("text")(report, width=100, colour=False))
     print(f"{'read, merged, judged and reported':60}{perf_counter() - begin:>10.1f}")
     print(f"{'  lines of the report':60}{text.count(chr(10)):>10}")
     for what, whose in (("peak memory", resource.RUSAGE_SELF), ("of the largest reader", resource.RUSAGE_CHILDREN)):
         print(f"{f'  {what}, MiB':60}{resource.getrusage(whose).ru_maxrss >> 10:>10}")
     return text
-
-
-def _timed(what: str, work: Callable[[], T]) -> T:
-    begin = perf_counter()
-    result = work()
-    print(f"{what:60}{perf_counter() - begin:>10.1f}", flush=True)
-    return result
 
 
 def main() -> None:

@@ -161,6 +161,7 @@ def build(folder: Path) -> None:
     from ncdiag import parsers, products
     from ncdiag.comparing import book as compared
     from ncdiag.looks import book
+    from ncdiag.machine import command
     from ncdiag.messages import about, match
     from ncdiag.nccl import codes, environment, reasons, xids
     from ncdiag.parsers.nccl_log import lines
@@ -180,7 +181,9 @@ def build(folder: Path) -> None:
         "parsers": parsers.build(),
         "products": products.build(),
         "looks": book.build(),
+        "launch": book.build(book.LAUNCH),
         "compared": compared.build(),
+        "collectors": command.build(),
         "variables": environment.build(),
         "words-of-places": context.LEXER.build(),
         "words-of-trials": trials.LEXER.build(),

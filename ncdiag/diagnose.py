@@ -48,7 +48,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
     ``answers``: what was answered to the questions that tell suspects apart, by the key of each question. ``left_out``
     are phrases for the report on what is ignored by a standing order, ``expired`` sentences on those that hold no more.
-    ``table``: tell every look at the machines, and compare them. ``baseline``: a state to compare with.
+    ``table``: tell every look at the machines, and compare them; ``launch``: tell the steps of a launch in its place.
+    ``baseline``: a state to compare with.
     """
 
     select: tuple[str, ...] = ()
@@ -58,6 +59,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[Path, ...] = ()
     answers: Mapping[str, bool] = {}
     table: bool = False
+    launch: bool = False
     expired: tuple[str, ...] = ()
     baseline: Baseline | None = None
 
@@ -72,8 +74,25 @@ def diagnose(
 
     What could not be read becomes a note. Raises UsageError for options that name no rule or no NCCL release.
     """
+    return diagnosed(items, options, progress=progress, stop=stop).report
+
+
+class Diagnosed(NamedTuple):
+    """A report with what it rests on: what was read, and the facts of it."""
+
+    report: model.Report
+    case: Case
+    view: View
+
+
+def diagnosed(
+    items: Iterable[Item], options: Options = DEFAULTS, *, progress: Progress | None = None, stop: Stop | None = None
+) -> Diagnosed:
+    """As `diagnose`, for formats that show more than the report."""
     rules = selected(catalogue.rules(options.rules), options)
-    return judged(read_all(items, progress=progress, stop=stop), rules, options)[1]
+    case = read_all(items, progress=progress, stop=stop)
+    view, report = judged(case, rules, options)
+    return Diagnosed(report, case, view)
 
 
 def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, model.Report]:
@@ -92,11 +111,13 @@ def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, m
         diagnosis = msgspec.structs.replace(diagnosis, faults=(*diagnosis.faults, *scales.faults))
     report = build.report(diagnosis, suspected, view, values, _read(case, looked, view.job, options))
     report = msgspec.structs.replace(report, expired=options.expired)
-    if not options.table:
+    if not (options.table or options.launch):
         return view, report
+    from ncdiag.looks.book import book, launch_book
     from ncdiag.looks.judge import table  # most commands look at no machine
 
-    report = msgspec.structs.replace(report, looks=table(view, verdicts, diagnosis.findings, _not_seen(looked)))
+    looks = launch_book() if options.launch else book()
+    report = msgspec.structs.replace(report, looks=table(view, verdicts, diagnosis.findings, _not_seen(looked), looks))
     if len(view.hosts) > 1 or options.baseline is not None:
         report = _compared(report, view, options.baseline)
     return view, msgspec.structs.replace(report, next_steps=next_steps(report))

@@ -77,7 +77,7 @@ def build() -> Products:
     """Read the table from TOML."""
     from ncdiag import toml
 
-    return msgspec.convert(toml.loads(TABLE.read_text(encoding="utf-8")), Products)
+    return toml.table(TABLE, Products)
 
 
 @functools.cache

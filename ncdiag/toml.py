@@ -9,7 +9,9 @@ import re
 import stat
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from ncdiag.errors import DefinitionError
 
@@ -18,7 +20,9 @@ if sys.version_info >= (3, 11):
 else:
     from tomli import TOMLDecodeError, loads
 
-__all__ = ["SIZE_LIMIT", "TOMLDecodeError", "definition", "loads", "text_of"]
+__all__ = ["SIZE_LIMIT", "TOMLDecodeError", "definition", "loads", "table", "text_of"]
+
+T = TypeVar("T")
 
 SIZE_LIMIT = 1 << 20
 """Bytes of a file of definitions; the longest that is shipped has a hundredth of them."""
@@ -40,6 +44,11 @@ def text_of(path: Path) -> str:
         reason = f"this file is longer than {SIZE_LIMIT >> 20} MiB"
         raise DefinitionError(reason, file=str(path))
     return path.read_text(encoding="utf-8")
+
+
+def table(path: Path, kind: type[T]) -> T:
+    """A table that is shipped, as this type."""
+    return msgspec.convert(loads(path.read_text(encoding="utf-8")), kind)
 
 
 def definition(text: str, file: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from processes import until
@@ -92,6 +92,10 @@ class Hosts:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
         everyone = ["switch", "head", *self.names]
         _ip([f"netns add {self.space(host)}" for host in everyone])
+        for host in everyone[1:]:  # `ip netns exec` puts what is in this folder over the files in /etc
+            own = self.etc(host)
+            own.mkdir(parents=True)
+            shutil.copy("/etc/hosts", own / "hosts")
         switch = ["link add br0 type bridge", "link set br0 up"]
         for place, host in enumerate(everyone[1:]):
             switch.append(f"link add p{place} type veth peer name eth0 netns {self.space(host)}")
@@ -106,11 +110,47 @@ class Hosts:
             up = until(lambda host=host: b":22" in self.run(host, "ss", "-Hltn").stdout)  # type: ignore[misc]
             assert up, f"no sshd on {host}"
 
-    def serve(self, host: str) -> None:
-        """Start the sshd of a host."""
-        line = [*self.inside(host), SSHD, "-D", "-e", "-f", str(self.folder / "sshd_config")]
+    def serve(self, host: str, *words: str, first: str = "true") -> None:
+        """Start the sshd of a host, with more options, after a command of a shell."""
+        server = [SSHD, "-D", "-e", "-f", str(self.folder / "sshd_config"), *words]
+        line = [*self.inside(host), "sh", "-c", f'{first} && exec "$@"', "sh", *server]
         with (self.folder / f"{host}.sshd").open("wb") as log:
             self._servers.append(subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+
+    def etc(self, host: str) -> Path:
+        """The folder with the files that a host has in place of those in /etc: its ``hosts``."""
+        return Path("/etc/netns") / self.space(host)
+
+    @contextlib.contextmanager
+    def named(self, **wrong: Mapping[str, str]) -> Iterator[None]:
+        """All hosts know each other's names; ``wrong`` has, by host, the addresses that it has for some of them."""
+        right = {name: self.address(name) for name in self.names}
+        try:
+            for host in ("head", *self.names):
+                known = {"localhost": "127.0.0.1", **right, **wrong.get(host, {})}
+                lines = "".join(f"{address} {name}\n" for name, address in known.items())
+                (self.etc(host) / "hosts").write_text(lines)  # in place: it is mounted
+            yield
+        finally:
+            for host in ("head", *self.names):
+                (self.etc(host) / "hosts").write_text(Path("/etc/hosts").read_text())
+
+    @contextlib.contextmanager
+    def served(self, host: str, *words: str, first: str = "true") -> Iterator[None]:
+        """The sshd of a host is another one, with these options, and in mounts that a shell changes ``first``."""
+        self._restart(host, *words, first=first)
+        try:
+            yield
+        finally:
+            self._restart(host)
+
+    def _restart(self, host: str, *words: str, first: str = "true") -> None:
+        for pid in self.pids(host):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        assert until(lambda: not self.pids(host))
+        self.serve(host, *words, first=first)
+        assert until(lambda: b"LISTEN" in self.run(host, "ss", "-ltn").stdout), f"no sshd on {host}"
 
     def run(self, host: str, *words: str) -> subprocess.CompletedProcess[bytes]:
         """Run a command on a host."""
@@ -207,6 +247,7 @@ class Hosts:
             server.wait()
         for host in ("switch", "head", *self.names):
             subprocess.run(["ip", "netns", "del", self.space(host)], capture_output=True, check=False)
+            shutil.rmtree(self.etc(host), ignore_errors=True)
 
 
 @contextlib.contextmanager

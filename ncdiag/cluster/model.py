@@ -31,10 +31,11 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     """How to ask. ``seconds`` is the time of one host, ``fanout`` how many are asked at once.
 
     ``options`` go to ssh, or to srun, mpirun or kubectl where one of these carries the question. ``tell`` is called
-    with the number of hosts that have answered.
+    with the number of hosts that have answered. ``here`` are those that are this host itself, which needs no ssh.
     """
 
     seconds: float = 60.0
     fanout: int = 64
     options: str = ""
     tell: Callable[[int], None] = lambda _: None
+    here: frozenset[str] = frozenset()

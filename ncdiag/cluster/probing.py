@@ -32,7 +32,9 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     ``wait``: seconds for the agents to start. ``ports`` are tried on every host besides those that the agents listen
     on; with ``within``, these are in that range. ``places`` are (host, port) that every host tries, such as MASTER_ADDR
     and MASTER_PORT; the agents listen on such ports where nobody does. ``bandwidth``: seconds in which RDMA ports are
-    measured, before all else, and again for ``nccl_tests``, a program, after it; 0 for none.
+    measured, before all else, and again for ``nccl_tests``, a program, after it; 0 for none. ``needs`` are the
+    ``programs`` and ``paths`` that a launch needs on every host; None without one. ``ssh``: try port 22 of every host,
+    too.
     """
 
     seconds: float = 60.0
@@ -43,6 +45,8 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     places: tuple[tuple[str, int], ...] = ()
     bandwidth: float = 0.0
     nccl_tests: str = PROGRAM
+    needs: Mapping[str, Sequence[str]] | None = None
+    ssh: bool = True
 
 
 class Tried(msgspec.Struct, frozen=True):
@@ -76,10 +80,11 @@ def probe(nodes: str, via: Via | None, trial: Trial, wish: Wish) -> Tried:
     plan = {
         "wait": trial.wait, "seconds": trial.seconds + trial.bandwidth, "ports": sorted(listening - {_SSH}),
         "within": trial.within, "bandwidth": _RUN if trial.bandwidth else 0, "nccl_tests": trial.nccl_tests,
+        "needs": trial.needs,
     }  # fmt: skip
     seconds = trial.seconds + trial.bandwidth
     known: dict[str, Introduction] = {}
-    talk = Talk(lambda told: _table(told, trial, known), wait=trial.wait, seconds=seconds + _LATE)
+    talk = Talk(lambda told: table(told, trial, known), wait=trial.wait, seconds=seconds + _LATE)
     whole = msgspec.structs.replace(wish, seconds=trial.wait + seconds + 2 * _LATE)
     answers = asked(nodes, means, remote.agent(plan), whole, talk)
     heard = [answer for answer in answers if not answer.problem]
@@ -128,16 +133,15 @@ class RdmaPort(msgspec.Struct, frozen=True):
 class Introduction(msgspec.Struct, frozen=True):
     """What an agent says of itself, as far as the others are told of it.
 
-    ``listening`` are the ports asked for on which it listens, ``taken`` those on which somebody else does. ``more``
-    counts the interfaces that are left out; ``carries``: it can measure its RDMA ports; ``nccl_tests`` is where it has
-    the program, and ``gpus`` for how many GPUs.
+    ``listening`` are the ports asked for on which it listens. ``more`` counts the interfaces that are left out;
+    ``carries``: it can measure its RDMA ports; ``nccl_tests`` is where it has the program, and ``gpus`` for how many
+    GPUs.
     """
 
     token: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{1,64}\Z")]
     interfaces: Annotated[tuple[Port, ...], msgspec.Meta(max_length=64)]
     range: tuple[int, int]
     listening: Annotated[tuple[int, ...], msgspec.Meta(max_length=1024)] = ()
-    taken: Annotated[tuple[int, ...], msgspec.Meta(max_length=1024)] = ()
     more: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
     rdma: Annotated[tuple[RdmaPort, ...], msgspec.Meta(max_length=64)] = ()
     carries: bool = False
@@ -156,7 +160,7 @@ def introduced(data: bytes) -> Introduction | None:
     return found
 
 
-def _table(told: Mapping[str, bytes], trial: Trial, known: dict[str, Introduction]) -> bytes:
+def table(told: Mapping[str, bytes], trial: Trial, known: dict[str, Introduction]) -> bytes:
     """One line for all agents: who takes part, under the names by which they were asked. ``known`` gets them."""
     hosts = []
     for name, data in told.items():
@@ -164,13 +168,13 @@ def _table(told: Mapping[str, bytes], trial: Trial, known: dict[str, Introductio
         if host is not None:
             hosts.append({**msgspec.to_builtins(host), "host": name})
             known[name] = host
-    table = {
+    content = {
         "secret": secrets.token_hex(16), "pause": _PAUSE + _PAUSE_EACH * len(hosts), "seconds": trial.seconds,
-        "rounds": trial.rounds, "hosts": hosts, "ports": sorted({_SSH, *trial.ports}), "places": trial.places,
-        "names": [place for place, _ in trial.places], "nccl_tests": trial.nccl_tests,
-        "bandwidth": _slots(list(known.values()), trial.bandwidth),
+        "rounds": trial.rounds, "hosts": hosts, "places": trial.places,
+        "ports": sorted({*trial.ports, *([_SSH] if trial.ssh else [])}), "names": [place for place, _ in trial.places],
+        "nccl_tests": trial.nccl_tests, "bandwidth": _slots(list(known.values()), trial.bandwidth),
     }  # fmt: skip
-    return base64.b64encode(zlib.compress(json.dumps(table).encode(), 6)) + b"\n"
+    return base64.b64encode(zlib.compress(json.dumps(content).encode(), 6)) + b"\n"
 
 
 def _slots(hosts: Sequence[Introduction], seconds: float) -> dict[str, float] | None:

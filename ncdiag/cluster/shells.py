@@ -36,6 +36,8 @@ def ask(
 ) -> list[Answer]:  # fmt: skip
     """Run a command on each host at once, as many as ``wish.fanout`` allows; ``local``: here, ``%h`` is the host.
 
+    A host of ``wish.here`` is asked without ssh.
+
     Standard input stays open until all have ended: when this process dies, they see it end. ``talk``: what is said to
     them meanwhile; then all are asked at once, and come to an end with it.
     """
@@ -48,11 +50,15 @@ def ask(
     make_room(_FILES * at_once + _OTHER_FILES, f"asking {at_once} hosts at once")
     _set_up(task, wish, local=local)
     try:
-        worker = task.shell(
-            command, nodes=",".join(hosts), handler=ear, timeout=wish.seconds + _CONNECT, stderr=True, stdin=True,
-            remote=not local, tree=False if local else None,
-        )  # fmt: skip
-        ear.hold(worker)
+        near = [] if local else [host for host in hosts if host in wish.here]
+        far = [host for host in hosts if host not in near]
+        for names, line, is_near in ((far, command, local), (near, command.replace("%", "%%"), True)):
+            if names:
+                worker = task.shell(
+                    line, nodes=",".join(names), handler=ear, timeout=wish.seconds + _CONNECT, stderr=True, stdin=True,
+                    remote=not is_near, tree=False if is_near else None,
+                )  # fmt: skip
+                ear.hold(worker)
         if talk is not None:
             task.timer(_TICK, ear, interval=_TICK, autoclose=True)
         task.run()
@@ -92,11 +98,11 @@ class _Ear(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no typ
         self._said: dict[str, deque[str]] = defaultdict(lambda: deque(maxlen=_WORDS))
         self._codes: dict[str, int] = {}
         self._late: set[str] = set()
-        self._worker: Any = None
+        self._workers: list[Any] = []
 
     def hold(self, worker: Any) -> None:  # noqa: ANN401
         """Keep the worker, and with it the standard input of what it runs."""
-        self._worker = worker
+        self._workers.append(worker)
 
     def ev_read(self, worker: Any, node: Any, sname: str, msg: bytes) -> None:  # noqa: ANN401, ARG002
         text = msg.decode("utf-8", "replace")
@@ -116,10 +122,12 @@ class _Ear(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no typ
             return
         word = self._talk.due()
         if word is not None:
-            self._worker.write(word)
+            for worker in self._workers:
+                worker.write(word)
         if self._talk.is_over():
             timer.invalidate()
-            self._worker.abort()
+            for worker in self._workers:
+                worker.abort()
 
     def ev_close(self, worker: Any, timedout: bool) -> None:  # noqa: ANN401, FBT001
         if timedout:

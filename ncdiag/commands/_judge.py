@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
@@ -20,19 +21,22 @@ from ncdiag.reading.stop import Stop
 from ncdiag.report.model import Report
 from ncdiag.sources.model import Unreadable
 
+if TYPE_CHECKING:
+    from ncdiag.diagnose import Diagnosed
+
 _UNCUT = 2000
 
 
 def judge(paths: Sequence[str], options: Options) -> int:
     """Diagnose what the paths hold, print the report and return the exit code. Bundles may be among them."""
-    from ncdiag.diagnose import diagnose
+    from ncdiag.diagnose import diagnosed
     from ncdiag.machine.inputs import inputs
 
     asked = options.judging()
 
-    def find(stop: Stop) -> Report:
+    def find(stop: Stop) -> Diagnosed:
         with showing(quiet=options.quiet) as progress:
-            return diagnose(told(inputs(paths), quiet=options.quiet), asked, progress=progress, stop=stop)
+            return diagnosed(told(inputs(paths), quiet=options.quiet), asked, progress=progress, stop=stop)
 
     return answer(find, options)
 
@@ -40,7 +44,7 @@ def judge(paths: Sequence[str], options: Options) -> int:
 def judge_asking(paths: Sequence[str], options: Options) -> int:
     """The same, asking one after the other what tells suspects apart; UsageError where nobody can be asked."""
     from ncdiag.commands._ask import Answers, converse
-    from ncdiag.diagnose import diagnose
+    from ncdiag.diagnose import diagnosed
     from ncdiag.errors import UsageError
     from ncdiag.machine.inputs import inputs
     from ncdiag.sources.files import TextSource
@@ -51,37 +55,41 @@ def judge_asking(paths: Sequence[str], options: Options) -> int:
     asked = options.judging()
     items = list(told(inputs(paths), quiet=options.quiet))
 
+    last: list[Diagnosed] = []
+
     def find(answers: Answers) -> Report:
         more = [TextSource.of_bytes(f"answer {n}", text.encode()) for n, text in enumerate(answers.pasted, 1)]
-        return diagnose([*items, *more], msgspec.structs.replace(asked, answers=answers.told))
+        last[:] = [diagnosed([*items, *more], msgspec.structs.replace(asked, answers=answers.told))]
+        return last[0].report
 
-    return answer(lambda _: converse(find), options)
+    def talk(_: Stop) -> Diagnosed:
+        converse(find)
+        return last[0]
+
+    return answer(talk, options)
 
 
-def answer(find: Callable[[Stop], Report], options: Options) -> int:
-    """Print the report that ``find`` makes; a format that does not exist is refused before that."""
+def answer(find: Callable[[Stop], Report | Diagnosed], options: Options) -> int:
+    """Print the report that ``find`` makes; a format that does not exist is refused before that.
+
+    With what the report rests on, a format that draws pictures can draw them.
+    """
     from ncdiag.report import FOR_PEOPLE, renderer
 
     answers_in = options.answers_in
-    render = renderer(answers_in)
+    renderer(answers_in)
     if answers_in == "nagios" and options.exit_style is ExitStyle.ncdiag:
         from ncdiag.errors import UsageError
 
         msg = "--format nagios prints a state, which has to be the exit code; leave out --exit-style ncdiag"
         raise UsageError(msg)
     with interruptible(quiet=options.quiet) as stop:
-        report = find(stop)
+        found = find(stop)
     if options.is_plugin and stop.happened:
         raise KeyboardInterrupt  # a state of half the input would be wrong
-    if options.redact:
-        from ncdiag.redact import report_cleaned
-
-        report = report_cleaned(report)
-    shown = at_least(report, options.min_severity.value)
-    detail = "whole" if options.verbose else "brief" if options.brief else "screen"
+    report, more = public(found, options)
     fail_on = options.fail_on
-    text = render(shown, width=_width(options), colour=wants_colour(options), detail=detail, fail_on=fail_on.value)
-    write(text, options.output, encoding=None if answers_in in FOR_PEOPLE else "utf-8")
+    write(rendered(report, options, **more), options.output, encoding=None if answers_in in FOR_PEOPLE else "utf-8")
     if options.is_plugin:
         from ncdiag.report.nagios import state
 
@@ -89,9 +97,49 @@ def answer(find: Callable[[Stop], Report], options: Options) -> int:
     return INTERRUPTED if stop.happened else exit_code(report, fail_on)
 
 
-def _width(options: Options) -> int:
+def public(found: Report | Diagnosed, options: Options) -> tuple[Report, dict[str, Any]]:
+    """The report as it may be shown, and what else a format shows: facts, and lines around the cited ones."""
+    from ncdiag.report import WITH_FACTS
+
+    if isinstance(found, Report) or options.answers_in not in WITH_FACTS:
+        report = found if isinstance(found, Report) else found.report
+        if options.redact:
+            from ncdiag.redact import report_cleaned
+
+            report = report_cleaned(report)
+        return report, {}
+    from ncdiag.report.html.evidence import around
+
+    report, case, view = found
+    lines = case.lines(around(report))
+    if options.redact:
+        from ncdiag.diagnose import view_of
+        from ncdiag.redact import judged_cleaned
+
+        report, job, lines = judged_cleaned(report, view.job, lines)
+        view = view_of(job)
+    return report, {"view": view, "lines": lines}
+
+
+def rendered(report: Report, options: Options, stream: TextIO | None = None, **more: Any) -> str:  # noqa: ANN401
+    """The report as text, in the format that is wanted, for ``stream`` (standard output) or a file.
+
+    ``more``: what else the format shows, as `public` gives it.
+    """
+    from ncdiag.report import renderer
+
+    stream = stream or sys.stdout
+    shown = at_least(report, options.min_severity.value)
+    detail = "whole" if options.verbose else "brief" if options.brief else "screen"
+    return renderer(options.answers_in)(
+        shown, width=_width(options, stream), colour=wants_colour(options, stream), detail=detail,
+        fail_on=options.fail_on.value, **more,
+    )  # fmt: skip
+
+
+def _width(options: Options, stream: TextIO | None) -> int:
     """The columns of the terminal; lines for programs (``--brief`` into a pipe or a file) are not cut."""
-    into_terminal = options.output is None and sys.stdout is not None and sys.stdout.isatty()
+    into_terminal = options.output is None and stream is not None and stream.isatty()
     return _UNCUT if options.brief and not into_terminal else shutil.get_terminal_size().columns
 
 
@@ -120,7 +168,7 @@ def exit_code(report: Report, fail_on: FailOn) -> int:
     return NOTHING_UNDERSTOOD if report.summary.verdict == "nothing-understood" else 0
 
 
-def wants_colour(options: Options) -> bool:
+def wants_colour(options: Options, stream: TextIO | None = None) -> bool:
     """Colour only on a terminal that has it, and never against the user's wish; FORCE_COLOR asks for it in a pipe."""
     if options.no_color or os.environ.get("NO_COLOR") or options.output:
         return False
@@ -128,4 +176,5 @@ def wants_colour(options: Options) -> bool:
         return True
     if os.environ.get("TERM") == "dumb":
         return False
-    return sys.stdout is not None and sys.stdout.isatty()
+    stream = stream or sys.stdout
+    return stream is not None and stream.isatty()

@@ -49,7 +49,7 @@ class Options:
         str | None,
         typer.Option(
             "--format", metavar="FORMAT", show_default="text",
-            help="How to answer: text, json, markdown, sarif, junit, prometheus, github or nagios.",
+            help="How to answer: text, html, json, markdown, sarif, junit, prometheus, github or nagios.",
         ),
     ] = None  # fmt: skip
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the answer to FILE.")] = (

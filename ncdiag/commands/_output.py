@@ -7,7 +7,7 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from ncdiag.errors import OutputError
@@ -44,26 +44,31 @@ def unknown(sentence: str, *, in_line: bool) -> int:
     return int(State.UNKNOWN)
 
 
-def for_people(text: str, path: Path | None) -> None:
-    """Write text for people: sanitised, and on a terminal wrapped to its columns."""
+def for_people(text: str, path: Path | None, keep: Collection[str] = ()) -> None:
+    """Write text for people: sanitised, and on a terminal wrapped to its columns, but for the lines to ``keep``."""
     text = clean(text)
-    write(for_terminal(text) if path is None else text, path)
+    write(for_terminal(text, keep) if path is None else text, path)
 
 
-def for_terminal(text: str) -> str:
+def for_terminal(text: str, keep: Collection[str] = ()) -> str:
     """The text wrapped to the columns of the terminal, or to COLUMNS; as it is where it goes into a file or a pipe."""
     into_terminal = sys.stdout is not None and sys.stdout.isatty()
-    return fitted(text, shutil.get_terminal_size().columns) if into_terminal or "COLUMNS" in os.environ else text
+    if not into_terminal and "COLUMNS" not in os.environ:
+        return text
+    return fitted(text, shutil.get_terminal_size().columns, keep)
 
 
-def fitted(text: str, columns: int) -> str:
-    """The text with lines of at most so many columns; what a line goes on with is indented by four more than it."""
+def fitted(text: str, columns: int, keep: Collection[str] = ()) -> str:
+    """The text with lines of at most so many columns; what a line goes on with is indented by four more than it.
+
+    ``keep``: lines to paste, without their indentation; a break would change what they do.
+    """
     import textwrap
 
     lines: list[str] = []
     for line in text.split("\n"):
         blanks = line[: len(line) - len(line.lstrip())]
-        if len(line) <= columns or len(blanks) + _LEAST > columns:
+        if len(line) <= columns or len(blanks) + _LEAST > columns or line.strip() in keep:
             lines.append(line)
         else:
             lines += textwrap.wrap(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -16,9 +17,9 @@ _BETWEEN = 0.2
 def showing(*, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
     """Gives a function that shows bytes read and bytes to read on one line of stderr, which is wiped at the end.
 
-    None when nobody wants to see it or stderr is not a terminal.
+    None when nobody wants to see it or stderr is not a terminal that can wipe a line.
     """
-    if quiet or sys.stderr is None or not sys.stderr.isatty():
+    if quiet or sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield None
         return
     due = [time.monotonic() + _BEFORE]

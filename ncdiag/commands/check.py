@@ -11,8 +11,8 @@ from ncdiag.commands._options import AskNccl, Deltas, Options, Pid, application,
 from ncdiag.commands._sweep import Carrier, CarrierOptions, Fanout, Nodes, Push, Timeout, Via, swept
 
 if TYPE_CHECKING:
+    from ncdiag.diagnose import Diagnosed
     from ncdiag.machine.host import Seen
-    from ncdiag.report.model import Report
 
 app = application()
 
@@ -90,17 +90,18 @@ def check(
         seen: list[Seen] = [look(tree, ask_library=ask_nccl, pid=pid, deltas=seconds) for tree in trees]
         return apart([*seen, *(machine for path in packed for machine in machines_in(path))])
 
-    def find(_: object) -> Report:
+    def find(_: object) -> Diagnosed:
         import msgspec
 
-        from ncdiag.diagnose import diagnose
+        from ncdiag.diagnose import diagnosed
 
         asked = msgspec.structs.replace(options.judging(), table=True)
         if good := baseline or options.good_state():
             from ncdiag.commands._beside import saved
 
             asked = msgspec.structs.replace(asked, baseline=saved(good))
-        return restricted(diagnose(machines(), asked), areas)
+        found = diagnosed(machines(), asked)
+        return found._replace(report=restricted(found.report, areas))
 
     if partial:
         from ncdiag.commands._partial import write_partial

@@ -21,7 +21,7 @@ def diff(
     after: Annotated[str, typer.Argument(metavar="AFTER", help="A file, folder or bundle: the bad one.")],
     *,
     form: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="How to answer: text, json or markdown.")
+        str, typer.Option("--format", metavar="FORMAT", help="How to answer: text, html, json or markdown.")
     ] = "text",
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
     nccl: Annotated[
@@ -49,7 +49,7 @@ def diff(
         found = difference_cleaned(found)
     write(
         render(found, width=shutil.get_terminal_size().columns, whole=verbose), output,
-        encoding="utf-8" if form == "json" else None,
+        encoding="utf-8" if form in {"html", "json"} else None,
     )  # fmt: skip
     lost = [path for path, case in zip((before, after), cases, strict=True) if not is_understood(case)]
     if lost and not quiet:

@@ -22,7 +22,7 @@ app = application()
 
 @app.command(
     help="Explain a rule, any line of a log, an NCCL_* variable, a code (Xid 79, SXid 20034, status 12, errno 111, "
-    "ncclSystemError), a path type, a word of the field, or a file of /sys or /proc. "
+    "ncclSystemError), a path type, a word of the field, a file of /sys or /proc, or how to get a log ('logging'). "
     "A rule with FILE: clause by clause, why it fired on that input or did not."
 )
 def explain(  # noqa: PLR0917  (typer's parameters)
@@ -114,7 +114,11 @@ def _answered(  # noqa: PLR0917  (the options)
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "ncdiag rules list shows the rules"
         msg = f"nothing is known about {thing!r}; {hint}"
         raise UsageError(msg)
-    for_people("\n".join(_text(answer) for answer in found), output)
+    to_paste = {
+        line.strip()
+        for answer in found for value in answer.details.values() if _is_pasted(value) for line in value.splitlines()
+    }  # fmt: skip
+    for_people("\n".join(_text(answer) for answer in found), output, to_paste)
     return 0
 
 
@@ -146,6 +150,11 @@ def _rule_fields(rule: Rule) -> dict[str, Any]:
             **{name: held.get(name) for name in kept}, "conditions": conditions, "fixes": fixes}  # fmt: skip
 
 
+def _is_pasted(value: object) -> bool:
+    """True if a detail is lines to paste, which end in a newline each."""
+    return isinstance(value, str) and value.endswith("\n")
+
+
 def _text(answer: Answer) -> str:
     """An answer for people."""
     import textwrap
@@ -157,6 +166,9 @@ def _text(answer: Answer) -> str:
     for name, value in answer.details.items():
         if isinstance(value, dict):
             lines += [f"  {key} = {held}" for key, held in value.items()]
+            continue
+        if _is_pasted(value):
+            lines += ["", f"  {name}:", *(f"    {line}" for line in value.strip().splitlines())]
             continue
         shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         lines += textwrap.wrap(f"{name}: {shown}", width(), initial_indent="  ", subsequent_indent="    ")

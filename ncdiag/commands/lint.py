@@ -87,13 +87,22 @@ def lint(  # noqa: PLR0917  (typer's parameters)
     if not fix and format_ == "json":
         write(json_escapes(printing.as_json(results)), output, encoding="utf-8")
     elif not fix:
-        write(printing.as_text(results) if format_ == "text" else printing.as_github(results), output)
+        text = printing.as_text(results) if format_ == "text" else printing.as_github(results)
+        write(_on_terminal(text) if format_ == "text" and output is None else text, output)
     worst = {found.severity for result in results for found in result.findings}
     order = ("error", "warning", "info")
     failing = order[: order.index(fail_on.value) + 1] if fail_on is not FailOn.never else ()
     if not worst & set(failing) and not any(result.document.is_understood for result in results):
         return NOTHING_UNDERSTOOD
     return int(bool(worst & set(failing)))
+
+
+def _on_terminal(text: str) -> str:
+    """The text wrapped where a terminal is narrower, but for the corrected lines."""
+    from ncdiag.commands._output import for_terminal
+
+    corrected = ("    write: ", " " * len("    write: "))
+    return for_terminal(text, {line.strip() for line in text.splitlines() if line.startswith(corrected)})
 
 
 def _options(

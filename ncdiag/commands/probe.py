@@ -1,4 +1,7 @@
-"""``ncdiag probe --nodes SET``: which connections between hosts work, tried by an agent on each of them."""
+"""``ncdiag probe --nodes SET``: which connections between hosts work, tried by an agent on each of them.
+
+With ``--launch``: what a launch needs of its hosts.
+"""
 
 from __future__ import annotations
 
@@ -26,15 +29,23 @@ _PLACE = re.compile(r"\[?([A-Za-z0-9_][\w.:-]{0,252}?)\]?:(\d{1,5})")
 
 @app.command(
     help="Try the TCP connections between hosts, in pairs, one after the other; with --bandwidth also what their RDMA "
-    "ports carry. Sends an agent to each host, which listens on some ports meanwhile and leaves nothing behind. Takes "
+    "ports carry, with --launch all that a launch needs of its hosts. Sends an agent to each host, which listens on "
+    "some ports meanwhile and leaves nothing behind. Takes "
     "as long as --seconds at most, and the start."
 )
 @shared
 def probe(
     *,
     nodes: Annotated[
-        str, typer.Option(metavar="SET", help="These hosts: node[001-512], @group, a host file, labels of pods.")
-    ],
+        str | None,
+        typer.Option(metavar="SET", help="These hosts: node[001-512], @group, a host file, labels of pods."),
+    ] = None,
+    launch: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LAUNCH", help="A command line (mpirun, torchrun, srun ...), a script with one, or a hostfile."
+        ),
+    ] = None,
     via: Carrier = Via.auto,
     ssh_options: CarrierOptions = "",
     seconds: Annotated[float, typer.Option(metavar="N", min=1, max=3600, help="The time for the tries.")] = 60,
@@ -72,6 +83,8 @@ def probe(
     options: Options,
 ) -> int:
     """Try, draw and judge."""
+    import msgspec
+
     from ncdiag.cluster.model import Wish
     from ncdiag.cluster.probing import Trial
     from ncdiag.cluster.probing import probe as tried
@@ -95,23 +108,38 @@ def probe(
         bandwidth=bandwidth_seconds if bandwidth else 0.0,
         nccl_tests=nccl_tests,
     )
-    found = tried(nodes, None if via is Via.auto else via.value, trial, Wish(options=ssh_options))
+    wish, means = Wish(options=ssh_options), None if via is Via.auto else via.value
+    read: tuple[Item, ...] = ()
+    if launch is not None:
+        from ncdiag.cluster import launching
+
+        asked = launching.asked(launch, nodes)
+        if master is None and (place := asked.plan.place) is not None:
+            trial = msgspec.structs.replace(trial, places=(place,))
+        found, read = launching.tried(asked, means, trial, wish), asked.readings
+    elif nodes is not None:
+        found = tried(nodes, means, trial, wish)
+    else:
+        msg = "name the hosts with --nodes, or the launch that starts on them with --launch"
+        raise UsageError(msg)
     if not options.quiet:
         say(found.text.partition("\n")[0])
         if found.unfinished:
             say(f"{fold_hosts(found.unfinished)} did not try all others in time (--seconds gives more)")
     if save is not None:
-        write(clean(found.whole), save, encoding="utf-8")  # its lines may be of anybody
+        before = f"{asked.text}\n" if launch is not None else ""
+        write(clean(before + found.whole), save, encoding="utf-8")  # its lines may be of anybody
     source = TextSource.of_bytes("probe", found.text.encode())
-    case = read_all([source, *found.silent])
+    case = read_all([*read, source, *found.silent])
     items: list[Item] = [*case.texts, *case.looks]
     if partial:
         return write_partial(lambda: items, options)
     _draw(case, svg, options)
 
-    from ncdiag.diagnose import diagnose
+    from ncdiag.diagnose import diagnosed
 
-    return answer(lambda _: diagnose(items, options.judging()), options)
+    judging = msgspec.structs.replace(options.judging(), launch=launch is not None)
+    return answer(lambda _: diagnosed(items, judging), options)
 
 
 def _draw(case: Case, svg: Path | None, options: Options) -> None:

@@ -48,7 +48,7 @@ def build() -> Book:
     """Read the table from TOML."""
     from ncdiag import toml
 
-    return msgspec.convert(toml.loads(TABLE.read_text(encoding="utf-8")), Book)
+    return toml.table(TABLE, Book)
 
 
 @functools.cache

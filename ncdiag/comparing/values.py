@@ -47,18 +47,31 @@ Reader = Callable[[Host, View], Iterable[tuple[str, str]]]
 
 
 def of_hosts(view: View) -> Table:
-    """What every host shows, in the order of the job's hosts."""
+    """What every host shows, in the order of the job's hosts. Each host is in one group of a thing at most."""
     table: Table = {}
     for number, item in enumerate(book().item):
         if item.run:
             continue
         reader, wanted = _reader(item), _filter(item)
+        by_name: dict[str, Groups] = {}
         for host in view.job.hosts:
-            for name, value in reader(host, view):
-                if wanted(name):
-                    table.setdefault(Subject(number, name), {}).setdefault(value, []).append(host.name)
+            for name, value in _once(reader(host, view)).items():
+                by_name.setdefault(name, {}).setdefault(value, []).append(host.name)
+        table |= {Subject(number, name): groups for name, groups in by_name.items() if wanted(name)}
     fill(table, view, tuple(table))
     return table
+
+
+def _once(shown: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """One value for each name: where a host shows several of one name, all of them are its value."""
+    found = list(shown)
+    values = dict(found)
+    if len(values) == len(found):
+        return values
+    several: dict[str, list[str]] = {}
+    for name, value in found:
+        several.setdefault(name, []).append(value)
+    return {name: distinct(own) for name, own in several.items()}
 
 
 def fill(table: Table, view: View, subjects: Iterable[Subject]) -> None:
@@ -79,7 +92,7 @@ def of_run(view: View) -> Table:
     return {
         Subject(number, name): {value: [JOB]}
         for number, item in enumerate(book().item) if item.run
-        for name, value in runs.READERS[item.read](view)
+        for name, value in _once(runs.READERS[item.read](view)).items()
     }  # fmt: skip
 
 

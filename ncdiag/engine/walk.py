@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ncdiag.engine.fields import read
+from ncdiag.engine.fields import derived_field
 from ncdiag.engine.kleene import ABSENT
 from ncdiag.engine.tree import Path, Step
 from ncdiag.facts.model import Event, Job, Setting
@@ -104,7 +104,9 @@ def _derived(name: str) -> Take:
     def run(frame: Frame, entity: Any) -> Any:  # noqa: ANN401
         if frame.reads is not None:
             frame.reads.append((entity, name))
-        return read(entity, name, frame.context.view)
+        kind: type[msgspec.Struct] = type(entity)
+        view, found = frame.context.view, derived_field(kind, name)
+        return getattr(entity, name) if found is None else view.computed(entity, found)
 
     return run
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ncdiag.explaining import lines
+from ncdiag.explaining import lines, logs
 from ncdiag.facts.scalars import OLDEST, Version, VersionRange
 from ncdiag.messages.match import full_matcher
 from ncdiag.nccl import codes, environment, paths, terms
@@ -57,7 +57,14 @@ def answers(thing: str, version: Version | VersionRange | None = None) -> tuple[
     ``version`` is the NCCL release of which defaults and numbers are told.
     """
     text = thing.strip()
-    found = [*_variable(text, version), *_codes(text), *_terms(text, version), *_places(text), *_facts(text)]
+    found = [
+        *_logging(text),
+        *_variable(text, version),
+        *_codes(text),
+        *_terms(text, version),
+        *_places(text),
+        *_facts(text),
+    ]
     return tuple(found) or tuple(_message(text))
 
 
@@ -88,9 +95,10 @@ def _names() -> Iterator[str]:
 
 def _variable(text: str, version: Version | VersionRange | None) -> Iterator[Answer]:
     name, given, value = text.removeprefix("$").partition("=")
-    if not _VARIABLE.fullmatch(name):
+    known = environment.variables().get(name)
+    if known is None and not _VARIABLE.fullmatch(name):
         return
-    known, wrong = environment.variables().get(name), of_name(name, version)
+    wrong = of_name(name, version)
     if known is not None:
         details = dict(_of_variable(known, version)) | (_of_text(name, value, version) if given else {})
         yield Answer(kind="variable", name=name, meaning=f"{known.means}.", details=details)
@@ -100,6 +108,14 @@ def _variable(text: str, version: Version | VersionRange | None) -> Iterator[Ans
         near = list(environment.suggest(name)[:_MANY])
         details = {"did you mean": near} if near else {}
         yield Answer(kind="unknown variable", name=name, meaning=meaning, details=details)
+
+
+def _logging(text: str) -> Iterator[Answer]:
+    """How to get a log, of all launchers or one."""
+    asked = logs.asked(text) if text.partition(" ")[0].lower() in logs.WORDS else None
+    if asked is not None:
+        name, meaning, details = asked
+        yield Answer(kind="how to", name=name, meaning=meaning, details=details)
 
 
 def _facts(text: str) -> Iterator[Answer]:

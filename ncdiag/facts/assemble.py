@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
-from ncdiag.facts.assemble_hosts import hosts, with_log_interfaces
+from ncdiag.facts.assemble_hosts import UNNAMED, hosts, with_log_interfaces
 from ncdiag.facts.assemble_ranks import numbered_settings, ordered_events, ranks
-from ncdiag.facts.entity import Entity, build
-from ncdiag.facts.model import Conflict, Job
-from ncdiag.facts.model.declared import declared
+from ncdiag.facts.entity import Alike, Entity, Merged, build
+from ncdiag.facts.model import Conflict, Host, Interface, Job, Rank
+from ncdiag.facts.model.declared import Declared, declared
+from ncdiag.facts.observe import Observation
+
+_MORE_THAN_ONE_LOOK = (Job, Host, Rank, Interface)
+"""Types whose entities are asked for once more when all others are there."""
 
 
-def job(entities: Sequence[Entity], conflicts: Sequence[Conflict]) -> Job:
-    """Build the job; entities whose key does not fit their type are left out."""
-    grouped: dict[str, list[Entity]] = defaultdict(list)
-    for entity in entities:
-        grouped[entity.declared.kind.__name__].append(entity)
-    grouped["Interface"] = with_log_interfaces(grouped)
-    own = grouped.pop("Job", [])
-    entities_of_ranks = grouped["Rank"]
-    parts = {kind: list(_built(kind, found)) for kind, found in grouped.items() if kind != "Rank"}
+def job(merged: Iterable[tuple[Declared, list[Merged]]], conflicts: Callable[[], tuple[Conflict, ...]]) -> Job:
+    """Build the job, one type of facts after the other; entities whose key does not fit their type are left out.
+
+    ``conflicts`` is asked when all types were met.
+    """
+    entities: dict[type[Any], list[Entity]] = {kind: [] for kind in _MORE_THAN_ONE_LOOK}
+    parts: dict[str, list[Any]] = {}
+    named: dict[type[Any], list[str | None]] = {}
+    alike, runs = Alike(), False
+    for kind, found in merged:
+        runs = runs or kind.kind.SHOWS_A_RUN
+        named[kind.kind] = list(dict.fromkeys(host for host, _ in found))
+        if kind.kind in entities:
+            entities[kind.kind] = [_entity(kind, host, one) for host, one in found]
+        else:
+            parts[kind.kind.__name__] = list(_built(kind, found, alike))
+    interfaces = with_log_interfaces(entities[Interface], entities[Rank])
+    parts["Interface"] = [fact for one in interfaces if (fact := build(one)) is not None]
+    named[Interface] = [one.host for one in interfaces]
+    names = [name for kind, found in named.items() if kind is not Job for name in found if name is not None]
+    if not names and runs:
+        names = [UNNAMED]  # something ran somewhere: rules about hosts have one to be unknown about
     settings = parts.get("Setting", [])
-    found_hosts = hosts(grouped, parts, settings)
-    found_ranks = ranks(entities_of_ranks, settings, found_hosts)
-    said = {key: value for entity in own for key, value in entity.values.items()}
+    found_hosts = hosts(dict.fromkeys(names), entities[Host], parts, settings)
+    found_ranks = ranks(entities[Rank], settings, found_hosts)
+    said = {key: value for entity in entities[Job] for key, value in entity.values.items()}
     lists: dict[str, Any] = {
         field: tuple(parts.get(kind.__name__, ())) for field, kind in declared(Job).collections.items()
     }
@@ -35,16 +51,18 @@ def job(entities: Sequence[Entity], conflicts: Sequence[Conflict]) -> Job:
         "hosts": found_hosts, "ranks": found_ranks, "settings": numbered_settings(settings, found_ranks),
         "events": ordered_events(parts.get("Event", []), found_ranks),
     }  # fmt: skip
-    result = Job(conflicts=tuple(conflicts), complete=frozenset(said.pop("complete", ())), **lists)
+    result = Job(conflicts=conflicts(), complete=frozenset(said.pop("complete", ())), **lists)
     return _with_size(result, said)
 
 
-def _built(kind: str, entities: Iterable[Entity]) -> Iterator[Any]:
-    """The facts of one type; the entities of a large cluster are not kept beside them."""
-    for entity in entities:
-        fact = build(entity)
-        if kind != "Host":  # whose own fields are asked for once more
-            entity.release()
+def _entity(kind: Declared, host: str | None, one: Observation | Entity) -> Entity:
+    return one if isinstance(one, Entity) else Entity.begun(kind, host, one)
+
+
+def _built(kind: Declared, found: Iterable[Merged], alike: Alike) -> Iterator[Any]:
+    """The facts of one type."""
+    for host, one in found:
+        fact = build(one) if isinstance(one, Entity) else alike.fact(kind, host, one)
         if fact is not None:
             yield fact
 

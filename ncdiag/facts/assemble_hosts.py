@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, get_args
 
 import msgspec
@@ -25,8 +26,10 @@ _SYSTEM_CONF = "/etc/nccl.conf"
 _ORIGIN_ORDER = (*get_args(Origin), None)
 
 
-def hosts(grouped: Mapping[str, list[Entity]], parts: Parts, settings: Iterable[Setting]) -> tuple[Host, ...]:
-    """All hosts that any entity names, in the order of the input."""
+def hosts(
+    names: Iterable[str], own: Iterable[Entity], parts: Parts, settings: Iterable[Setting]
+) -> tuple[Host, ...]:  # fmt: skip
+    """The hosts of these ``names``, in their order; ``own``: what was observed of hosts themselves."""
     by_host: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     for field, kind in declared(Host).collections.items():
         for fact in _with_parts(declared(kind), parts):
@@ -34,11 +37,8 @@ def hosts(grouped: Mapping[str, list[Entity]], parts: Parts, settings: Iterable[
     by_setting: dict[str | None, list[Setting]] = defaultdict(list)
     for setting in settings:
         by_setting[setting.host].append(setting)
-    own = _own_fields(grouped.get("Host", ()))
-    names = [e.host for kind in grouped for e in grouped[kind] if e.host is not None]
-    if not names and any(each.declared.kind.SHOWS_A_RUN for kind in grouped for each in grouped[kind][:1]):
-        names = [UNNAMED]  # something ran somewhere: rules about hosts have one to be unknown about
-    return tuple(_host(own.get(name, {"name": name}), by_host[name], by_setting[name]) for name in dict.fromkeys(names))
+    said = _own_fields(own)
+    return tuple(_host(said.get(name, {"name": name}), by_host[name], by_setting[name]) for name in names)
 
 
 def _host(own: Mapping[str, Any], lists: Mapping[str, list[Any]], settings: list[Setting]) -> Host:
@@ -79,14 +79,15 @@ def _with_parts(kind: Declared, parts: Parts) -> list[Any]:
 def _owners(kind: Declared, facts: Iterable[Any], field: str, parts: Sequence[Any]) -> Iterator[Any]:
     """``facts`` with ``parts`` in ``field``. The key of a part begins with that of its owner."""
     names, whole = _plain(kind.key), _plain(parts[0].KEY)
+    place, place_of_part, own_place = (_place(keys) for keys in (names, whole[: len(names)], whole))
     held: dict[tuple[Any, ...], list[Any]] = defaultdict(list)
     for part in parts:
-        held[_place(part, whole[: len(names)])].append(part)
-    known = {_place(fact, names): fact for fact in facts}
-    for place in dict.fromkeys([*known, *held]):
-        mine = sorted(held[place], key=lambda part: _place(part, whole))
-        named = dict(zip(("host", *names), place, strict=True))
-        owner = known.get(place) or kind.kind(**named, provenance=mine[0].provenance)
+        held[place_of_part(part)].append(part)
+    known = {place(fact): fact for fact in facts}
+    for at in dict.fromkeys([*known, *held]):
+        mine = sorted(held[at], key=own_place)
+        named = dict(zip(("host", *names), at, strict=True))
+        owner = known.get(at) or kind.kind(**named, provenance=mine[0].provenance)
         yield msgspec.structs.replace(owner, **{field: tuple(mine)}) if mine else owner
 
 
@@ -94,14 +95,15 @@ def _plain(key: Key | None) -> tuple[str, ...]:
     return tuple(name for name in key or () if isinstance(name, str))
 
 
-def _place(fact: Any, names: Iterable[str]) -> tuple[Any, ...]:  # noqa: ANN401
-    return (fact.host, *(getattr(fact, name) for name in names))
+def _place(names: Iterable[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """What tells a fact from the others of its type: its host and these fields."""
+    return attrgetter("host", *names)
 
 
-def with_log_interfaces(grouped: Mapping[str, list[Entity]]) -> list[Entity]:
+def with_log_interfaces(interfaces: Iterable[Entity], ranks: Iterable[Entity]) -> list[Entity]:
     """Interfaces of `ip addr` and the like, plus those that only a log named (their addresses are facts as well)."""
-    known = {(e.host, e.key): e for e in grouped.get("Interface", [])}
-    for rank in grouped.get("Rank", []):
+    known = {(e.host, e.key): e for e in interfaces}
+    for rank in ranks:
         for field, item in _named_by(rank):
             place = rank.host, (item["name"],)
             entity = known.setdefault(place, Entity(declared(Interface), *place))

@@ -20,10 +20,7 @@ T = TypeVar("T", bound=Fact)
 
 
 class Entity:
-    """One entity while it is being merged: values with the observation that each came from.
-
-    Most entities of a large cluster are told once, so that what later observations gave is kept apart.
-    """
+    """One entity while it is being merged: values with the observation that each came from."""
 
     __slots__ = ("_first", "_later", "declared", "host", "key", "provenance", "values")
 
@@ -33,7 +30,14 @@ class Entity:
         self.values: dict[str, Any] = {}
         self.provenance: dict[str, Span] = {}
         self._first: Observation | None = None
-        self._later: dict[str, Observation] | None = None
+        self._later: dict[str, Observation] = {}
+
+    @classmethod
+    def begun(cls, declared: Declared, host: str | None, observation: Observation) -> Entity:
+        """An entity with its first observation."""
+        entity = cls(declared, host, observation.key)
+        entity.add(observation, [])
+        return entity
 
     def add(self, observation: Observation, conflicts: list[model.Conflict]) -> None:
         """Take the fields of one more observation, without those that the type does not have."""
@@ -51,13 +55,9 @@ class Entity:
         for kind in observation.fields.get("complete", ()):
             self.provenance.setdefault(f"complete:{kind}", span)
 
-    def release(self) -> None:
-        """Forget the values, once the fact is built."""
-        self.values, self._first, self._later = {}, None, None
-
     def _origin(self, name: str) -> Observation:
         """The observation that a value came from."""
-        origin = self._later.get(name, self._first) if self._later is not None else self._first
+        origin = self._later.get(name, self._first)
         assert origin is not None  # noqa: S101  (a value without an observation)
         return origin
 
@@ -108,8 +108,6 @@ class Entity:
             self._set(name, kept, new)
 
     def _set(self, name: str, value: Any, observation: Observation) -> None:  # noqa: ANN401
-        if self._later is None:
-            self._later = {}
         self.values[name] = value
         self._later[name] = observation
         self.provenance[name] = observation.span
@@ -121,24 +119,49 @@ class Entity:
         return " ".join(str(part) for part in parts if part is not None)
 
 
+Merged = tuple[str | None, Observation | Entity]
+"""An entity with its host; the only observation of it, as of most entities of a large cluster, or several merged."""
+
+
 class Alike:
-    """Lists of facts that many entities have alike, such as the devices of every rank of a host: each is kept once."""
+    """What many hosts and ranks have alike is kept once, and made once."""
 
     def __init__(self) -> None:
         """None yet."""
-        self._held: dict[tuple[type[Fact], str, bytes], Any] = {}
+        self._lists: dict[tuple[type[Fact], str, bytes], Any] = {}
+        self._facts: dict[tuple[type[Fact], tuple[Any, ...], bytes], Any] = {}
 
-    def one(self, kind: type[Fact], name: str, value: Any) -> Any:  # noqa: ANN401
-        """The value of a field, as its type has it if it is such a list and fits."""
+    def list_of(self, kind: type[Fact], name: str, value: Any) -> Any:  # noqa: ANN401
+        """The value of a field, as its type has it if it is a list of facts that fits: the devices of every rank."""
         if not isinstance(value, list) or not value or not isinstance(value[0], dict):
             return value
         try:
             place = kind, name, msgspec.msgpack.encode(value)
-            if place not in self._held:
-                self._held[place] = msgspec.convert(value, type_of(kind, name), from_attributes=True)
-        except (msgspec.MsgspecError, TypeError, OverflowError):
-            return value  # does not fit, or holds what cannot be told apart by its bytes
-        return self._held[place]
+            if place not in self._lists:
+                self._lists[place] = msgspec.convert(value, type_of(kind, name), from_attributes=True)
+        except _UNLIKE:
+            return value
+        return self._lists[place]
+
+    def fact(self, declared: Declared, host: str | None, seen: Observation) -> Any:  # noqa: ANN401
+        """The fact of an entity that was observed once: that of another host but for the host and the lines."""
+        fields = seen.fields
+        if host is None or "host" not in declared.fields or "host" in fields or not fields.keys() <= declared.fields:
+            return build(Entity.begun(declared, host, seen))
+        try:
+            place = declared.kind, seen.key, msgspec.msgpack.encode(fields)
+        except _UNLIKE:
+            return build(Entity.begun(declared, host, seen))
+        if place not in self._facts:
+            self._facts[place] = build(Entity.begun(declared, host, seen))
+        like = self._facts[place]
+        if like is None:
+            return None
+        return msgspec.structs.replace(like, host=host, provenance=dict.fromkeys(("", *fields), seen.span))
+
+
+_UNLIKE = (msgspec.MsgspecError, TypeError, OverflowError)
+"""It does not fit, or holds what cannot be told apart by its bytes."""
 
 
 def build(entity: Entity, alike: Alike | None = None) -> Any:  # noqa: ANN401
@@ -146,7 +169,7 @@ def build(entity: Entity, alike: Alike | None = None) -> Any:  # noqa: ANN401
     target = entity.declared.kind
     fields = {**entity.values, **dict(_key_values(entity))}
     if alike is not None:
-        fields = {name: alike.one(target, name, value) for name, value in fields.items()}
+        fields = {name: alike.list_of(target, name, value) for name, value in fields.items()}
     if "host" in entity.declared.fields and entity.host is not None:
         fields.setdefault("host", entity.host)
     fields["provenance"] = entity.provenance

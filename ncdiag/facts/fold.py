@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ncdiag.facts.scalars import ip_address
+from ncdiag.patterns import lazy_regex
 
 _NUMBERED = re.compile(r"([^.]*?)(\d{1,9})([^.\d]*(?:\..*)?)")
 """The last number of the first label of a host name: ``ip-10-0-3-17.ec2.internal`` is folded at 17, not at ec2."""
+
+_SET = lazy_regex(r"([^\[\],]*)(?:\[([0-9,-]+)\]([^\[\],]*))?")
+_NUMBER = lazy_regex(r"[0-9]{1,9}")
+MOST_HOSTS = 4096
+"""Names of a set of hosts that are unfolded."""
 
 
 def fold_ranks(ranks: Iterable[int]) -> str:
@@ -22,9 +30,15 @@ def fold_hosts(names: Iterable[str]) -> str:
 
     Zero-padded numbers keep their padding (``node[08-11]``); names without a number stand as they are, at the end.
     """
+    return _of_names(frozenset(names))
+
+
+@functools.lru_cache(maxsize=128)
+def _of_names(names: frozenset[str]) -> str:
+    """`fold_hosts`: most things that the hosts of a cluster have in common are those of all of them."""
     groups: dict[tuple[str, int, str], list[int]] = defaultdict(list)
     plain: list[str] = []
-    split = {name: None if ip_address(name) else _NUMBERED.fullmatch(name) for name in set(names)}
+    split = {name: None if ip_address(name) else _NUMBERED.fullmatch(name) for name in names}
     padded = {(m[1], len(m[2]), m[3]) for m in split.values() if m and len(m[2]) > 1 and m[2].startswith("0")}
     for name, found in split.items():
         if found is None:
@@ -33,6 +47,35 @@ def fold_hosts(names: Iterable[str]) -> str:
         width = len(found[2]) if (found[1], len(found[2]), found[3]) in padded else 0
         groups[found[1], width, found[3]].append(int(found[2]))
     return ",".join([_folded(*key, sorted(numbers)) for key, numbers in sorted(groups.items())] + sorted(plain))
+
+
+def unfold_hosts(folded: str, limit: int = MOST_HOSTS) -> Iterator[str]:
+    """The names in ``node[1-3,7],login``, as `fold_hosts` or a person wrote them; no more than ``limit`` of them."""
+    return itertools.islice(_unfolded(folded), limit)
+
+
+def _unfolded(folded: str) -> Iterator[str]:
+    for found in filter(None, map(_SET.fullmatch, _apart(folded))):
+        prefix, ranges, suffix = found.groups("")
+        if not ranges and prefix:
+            yield prefix
+        for piece in ranges.split(","):
+            first, _, last = piece.partition("-")
+            if _NUMBER.fullmatch(first) and _NUMBER.fullmatch(last or first):
+                for number in range(int(first), int(last or first) + 1):
+                    yield f"{prefix}{number:0{len(first)}d}{suffix}"
+
+
+def _apart(folded: str) -> Iterator[str]:
+    """The text cut at its commas but for those in brackets."""
+    begin, inside = 0, False
+    for place, letter in enumerate(folded):
+        if letter in "[]":
+            inside = letter == "["
+        elif letter == "," and not inside:
+            yield folded[begin:place]
+            begin = place + 1
+    yield folded[begin:]
 
 
 def _folded(prefix: str, width: int, suffix: str, numbers: list[int]) -> str:

@@ -7,14 +7,15 @@ The order of the sources decides nothing: only that of the lines of one source m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from ncdiag.facts import assemble, model
 from ncdiag.facts.assemble_hosts import UNNAMED
-from ncdiag.facts.entity import Entity
+from ncdiag.facts.entity import Entity, Merged
 from ncdiag.facts.model.base import Key
 from ncdiag.facts.model.declared import Declared, observed
 from ncdiag.facts.observe import Observation
@@ -23,34 +24,60 @@ from ncdiag.facts.scalars import VersionRange, ip_address
 
 def merge(observations: Iterable[Observation]) -> model.Job:
     """The job that the observations describe. Values that do not fit their field's type are dropped, never guessed."""
-    observations = list(observations)
-    naming = _Naming(observations)
-    conflicts: list[model.Conflict] = []
-    entities: dict[tuple[str, str | None, tuple[Any, ...]], Entity] = {}
-    types = observed()
-    for number, observation in enumerate(observations):
-        kind = types.get(observation.entity)
-        if kind is None:
-            continue
-        host = naming.host_of(observation, kind)
-        key = (*observation.key, number) if kind.key is None else _whole_key(observation, kind.key)
-        place = observation.entity, host, key
-        if place not in entities:
-            entities[place] = Entity(kind, host, observation.key)
-        entities[place].add(converted(observation), conflicts)
-    return assemble.job(list(entities.values()), conflicts)
+    merging = _Merging(list(observations))
+    return assemble.job(merging.kinds(), merging.conflicts)
+
+
+class _Merging:
+    """Merges one type of facts after the other, so that no more than one of them is held half-made."""
+
+    def __init__(self, observations: Sequence[Observation]) -> None:
+        self._observations, self._naming = observations, _Naming(observations)
+        self._found: list[tuple[int, model.Conflict]] = []
+
+    def kinds(self) -> Iterator[tuple[Declared, list[Merged]]]:
+        """The types in the order of their first observations, each with its entities in that order."""
+        types, numbers = observed(), defaultdict[str, list[int]](list)
+        for number, observation in enumerate(self._observations):
+            numbers[observation.entity].append(number)
+        for name in [name for name in numbers if name in types]:
+            yield types[name], self._merged(types[name], numbers.pop(name))
+
+    def conflicts(self) -> tuple[model.Conflict, ...]:
+        """What was found of them so far, in the order of the observations."""
+        return tuple(conflict for _, conflict in sorted(self._found, key=lambda found: found[0]))
+
+    def _merged(self, kind: Declared, numbers: Iterable[int]) -> list[Merged]:
+        found: dict[tuple[str | None, tuple[Any, ...]], Observation | Entity] = {}
+        host_of, whole = self._naming.host_of, kind.key
+        for number in numbers:
+            observation = converted(self._observations[number])
+            key = (*observation.key, number) if whole is None else _whole_key(observation, whole)
+            place = host_of(observation, kind), key
+            before = found.get(place)
+            if before is None:
+                found[place] = observation
+                continue
+            if isinstance(before, Observation):
+                before = found[place] = Entity.begun(kind, place[0], before)
+            conflicts: list[model.Conflict] = []
+            before.add(observation, conflicts)
+            self._found += [(number, conflict) for conflict in conflicts]
+        return [(host, one) for (host, _), one in found.items()]
 
 
 def _whole_key(observation: Observation, key: Key) -> tuple[Any, ...]:
     """The key with those of its last parts that the observation has among its fields."""
+    if len(observation.key) == len(key):
+        return observation.key
     rest = key[len(observation.key) :]
-    return (*observation.key, *(observation.fields.get(str(name)) for name in rest)) if rest else observation.key
+    return (*observation.key, *(observation.fields.get(str(name)) for name in rest))
 
 
 class _Naming:
     """Decides the host of each observation: what it says, else the only host known, else a label. Never a guess."""
 
-    def __init__(self, observations: Sequence[Observation]) -> None:
+    def __init__(self, observations: Iterable[Observation]) -> None:
         named = {o.host for o in observations if o.host is not None}
         short: dict[str, str] = {}
         for name in named:

@@ -12,12 +12,18 @@ from ncdiag.facts.view import Resolve, View
 def resolved(job: Job, resolve: Resolve) -> Job:
     """The job with number, effective, default and valid of all its settings filled in by ``resolve``."""
     view = View(job)
+    filled: dict[int, tuple[VersionRange | None, Setting]] = {}
+    """By identity: a setting of a host is one of the job's as well."""
 
     def fill(setting: Setting, version: VersionRange | None) -> Setting:
         text = setting.text if setting.is_set is not False else None
         if text is None and setting.is_set is not False:
             return setting
-        return msgspec.structs.replace(setting, **resolve(setting.name, text, version))
+        before = filled.get(id(setting))
+        if before is None or before[0] != version:
+            before = version, msgspec.structs.replace(setting, **resolve(setting.name, text, version))
+            filled[id(setting)] = before
+        return before[1]
 
     def of_rank(rank: Rank) -> Rank:
         version = view.version(rank)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -23,6 +23,12 @@ Resolve = Callable[[str, str | None, VersionRange | None], dict[str, Any]]
 """(name, text or None when unset, NCCL version) -> the fields number, effective, default and valid of a Setting."""
 
 
+Noted = tuple[Any, ...]
+"""What a derived field rests on: spans, and what other fields rest on, as these have it (Noted again).
+
+A field of every host may rest on something of all hosts, so that only what is asked for is written out.
+"""
+
 _NEVER = object()
 """Stands for what was never computed; None is unknown."""
 
@@ -40,11 +46,11 @@ class View:
         self._resolve = resolve
         self.hosts = {host.name: host for host in job.hosts}
         self._computed: dict[str, dict[int, Any]] = defaultdict(dict)
-        self._asked: dict[int, Any] = {}
-        self._evidence: dict[str, dict[int, tuple[Span, ...]]] = defaultdict(dict)
+        self._asked: list[Any] = []
+        self._evidence: dict[str, dict[int, Noted]] = defaultdict(dict)
         self._versions: dict[str | None, VersionRange | None] = {}
         self._of_no_host: dict[bool, dict[str, Setting]] = {}
-        self._noting: list[dict[Span, None]] = []
+        self._noting: list[list[Span | Noted] | None] = []
         self._ranks: dict[str, list[Rank]] | None = None
         self._events: dict[str, dict[str | None, list[Event]]] | None = None
         self._remembered: dict[tuple[Hashable, ...], Any] = {}
@@ -57,14 +63,14 @@ class View:
         if self._noting:
             span = entity.provenance.get(field) or entity.provenance.get("")
             if span is not None:
-                self._noting[-1].setdefault(span)
+                self._add(span)
 
     def evidence(self, entity: Any, name: str) -> tuple[Span, ...]:  # noqa: ANN401
         """What a derived field rests on, as its function noted it.
 
         Empty for stored fields and before it was computed.
         """
-        return self._evidence[name].get(id(entity), ())
+        return _lines(self._evidence[name].get(id(entity), ()))
 
     def computed(self, entity: Any, derived: Derived) -> Any:  # noqa: ANN401
         """What a derived function says of ``entity``; None means unknown. It is called at most once for each."""
@@ -74,19 +80,26 @@ class View:
         if value is _NEVER:
             if derived.events is not None and entity.event not in derived.events:
                 return False
-            noted: dict[Span, None] = {}
-            noting.append(noted)
+            noting.append(None)
             try:
                 value = derived.function(entity, self)
             finally:
-                noting.pop()
+                noted = noting.pop()
             computed[key] = value
-            self._asked[key] = entity  # kept, so that its id stays its own
-            if noted:
+            self._asked.append(entity)  # kept, so that its id stays its own
+            if noted is not None:
                 self._evidence[name][key] = tuple(noted)
         if noting and (evidence := self._evidence[name].get(key)):
-            noting[-1].update(dict.fromkeys(evidence))
+            self._add(evidence)
         return value
+
+    def _add(self, evidence: Span | Noted) -> None:
+        """What is worked out just now rests on this, too."""
+        noted = self._noting[-1]
+        if noted is None:
+            self._noting[-1] = [evidence]
+        elif noted[-1] is not evidence:
+            noted.append(evidence)
 
     def remembered(self, key: tuple[Hashable, ...], work: Callable[[], T]) -> T:
         """What ``work`` gives, worked out once for each key: an answer on this job that notes no evidence."""
@@ -159,11 +172,15 @@ class View:
         for place in places:
             if name in place:
                 return place[name]
-        hosts = [host] if host else list(self.job.hosts)
-        if hosts and all(is_closed(h, "settings") for h in hosts):
+        if is_closed(host, "settings") if host else self._all_environments_seen():
             values = self._resolve(name, None, self.version(entity)) if self._resolve else {}
             return Setting(name=name, is_set=False, host=host.name if host else None, **values)
         return None
+
+    def _all_environments_seen(self) -> bool:
+        """Of all hosts there are."""
+        hosts = self.job.hosts
+        return self.remembered(("environments",), lambda: bool(hosts) and all(is_closed(h, "settings") for h in hosts))
 
     def _job_settings(self, host: Host | None) -> dict[str, Setting]:
         """Settings that belong to no host.
@@ -184,6 +201,23 @@ class View:
                         )
             self._of_no_host[key] = found
         return self._of_no_host[key]
+
+
+def _lines(noted: Noted) -> tuple[Span, ...]:
+    """The spans, each once, in order."""
+    found: dict[Span, None] = {}
+    met: set[int] = set()
+    left: list[Iterator[Any]] = [iter(noted)]
+    while left:
+        each = next(left[-1], None)
+        if each is None:
+            left.pop()
+        elif isinstance(each, Span):
+            found.setdefault(each)
+        elif id(each) not in met:
+            met.add(id(each))
+            left.append(iter(each))
+    return tuple(found)
 
 
 def _are_two_launches(held: Setting, other: Setting) -> bool:

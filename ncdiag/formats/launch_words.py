@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.facts.fold import MOST_HOSTS, unfold_hosts
 from ncdiag.formats.launchers import CONTAINERS, Launcher
 from ncdiag.formats.shell import unquoted
 from ncdiag.formats.shell import words as split
@@ -16,10 +17,8 @@ from ncdiag.patterns import lazy_regex
 
 _APPLICATION = lazy_regex(r".*/|python|bash$|sh$|.*\.(?:py|sh)$|.*_perf$")
 _HOST = lazy_regex(r"(?P<name>[A-Za-z0-9][\w.-]{0,120})(?:[:@](?P<slots>\d{1,4}))?$")
-_BRACKET = lazy_regex(r"(?P<stem>[\w.-]{0,60})\[(?P<ranges>[\d,-]{1,200})\](?P<end>[\w.-]{0,60})$")
 _PPR = lazy_regex(r"ppr:(\d{1,4}):node")
 _PIECE = lazy_regex(r"(?:[^,'\"]|'[^']*'|\"[^\"]*\")+")
-_HOSTS_LIMIT = 4096
 _JOINED = lazy_regex(r"-(?P<option>[a-zA-Z])(?P<value>\d{1,6})$")  # srun -N2
 _NUMBER = lazy_regex(r"\d{1,9}$")
 _KEEPING = frozenset({"mpirun", "mpiexec", "orterun", "prterun", *CONTAINERS})
@@ -38,6 +37,7 @@ class Command(msgspec.Struct):
     hosts: list[dict[str, Any]] = []
     mca: dict[str, str] = {}
     prefix_env: dict[str, str] = {}
+    given: list[str] = []
 
     def started_with(self, before: dict[str, str]) -> None:
         """Take the variables set before the launcher: some pass them on, Open MPI needs -x for each, a container -e."""
@@ -71,6 +71,7 @@ def read_command(words: list[str], place: tuple[str, Launcher, int]) -> tuple[Co
         if joined and joined["option"] in launcher.options:
             option, equals, value = joined["option"], "=", joined["value"]
         known = _known(option, launcher)
+        command.given.append(known)
         position += 1
         waits = False
         if known in launcher.options:
@@ -84,6 +85,43 @@ def read_command(words: list[str], place: tuple[str, Launcher, int]) -> tuple[Co
         command.fields.setdefault("image", words[position])
         position += 1
     return command, min(position, len(words))
+
+
+_INTERPRETER = lazy_regex(r"(?:.*/)?(?:python[\d.]{0,5}|bash|sh)$")
+_LAUNCHES_SCRIPTS = frozenset(
+    {"torchrun", "torch.distributed.run", "torch.distributed.launch", "torch.distributed.elastic", "deepspeed",
+     "accelerate launch"}
+)  # fmt: skip
+
+
+def started(command: Command, own: str, words: list[str]) -> None:
+    """Note what a command starts: ``words`` are those after its options, ``own`` the word that it begins with itself.
+
+    Those that run Python programs are the interpreter, for all the line says; ``-m`` names a module, which has no path.
+    """
+    if "no_ssh" in command.given:
+        command.fields["agent"] = "none"
+    if command.program in _LAUNCHES_SCRIPTS:
+        command.fields["executable"] = own
+        if words[:1] and not {"m", "module", "no_python"} & set(command.given):
+            command.fields["script"] = words[0]
+    elif words:
+        command.fields["executable"] = words[0]
+        script = _script(words[1:]) if _INTERPRETER.match(words[0]) else None
+        if script:
+            command.fields["script"] = script
+
+
+def _script(words: list[str]) -> str | None:
+    """The file that an interpreter is given; None for a module, for text, and where it is not clear."""
+    for position, word in enumerate(words):
+        if word in {"-W", "-X"} or (position and words[position - 1] in {"-W", "-X"}):
+            continue
+        if not word.startswith("-"):
+            return word
+        if word in {"-m", "-c"}:
+            return None
+    return None
 
 
 def _known(option: str, launcher: Launcher) -> str:
@@ -153,9 +191,9 @@ def _variables(command: Command, value: str) -> None:
 def _hosts(command: Command, value: str) -> None:
     """``gpu1:8,gpu2:8`` or ``node[01-04]``; a host named several times without slots has as many."""
     for piece in re.findall(r"[^,\[\]]+(?:\[[^\]]*\][^,\[\]]*)?", value[: 1 << 14]):
-        for name in expanded(piece.strip()):
+        for name in unfold_hosts(piece.strip()):
             found = _HOST.match(name)
-            if not found or len(command.hosts) >= _HOSTS_LIMIT:
+            if not found or len(command.hosts) >= MOST_HOSTS:
                 continue
             entry: dict[str, Any] = {"name": found["name"]}
             if found["slots"]:
@@ -165,21 +203,6 @@ def _hosts(command: Command, value: str) -> None:
                 command.hosts.append(entry)
             else:
                 same["slots"] = same.get("slots", 1) + entry.get("slots", 1)
-
-
-def expanded(text: str) -> list[str]:
-    """``n[01-03,7]`` to its names."""
-    found = _BRACKET.match(text)
-    if not found:
-        return [text]
-    names: list[str] = []
-    for part in found["ranges"].split(","):
-        low, _, high = part.partition("-")
-        if not low.isdecimal() or (high and not high.isdecimal()):
-            continue
-        last = min(int(high or low), int(low) + _HOSTS_LIMIT)
-        names += [f"{found['stem']}{number:0{len(low)}d}{found['end']}" for number in range(int(low), last + 1)]
-    return names[:_HOSTS_LIMIT]
 
 
 def _mpi_args(command: Command, value: str) -> None:
@@ -214,6 +237,24 @@ def _master(command: Command, field: str, value: str) -> None:
             command.fields.setdefault(field, value)
         else:
             _number(command, field, value)
+
+
+def _gpus_per_node(command: Command, value: str) -> None:
+    """``gpu:8``, ``gpu:a100:8,nvme:1``, ``a100:8`` or ``8``; a word alone is one GPU in --gres, and none of ours."""
+    for piece in value.split(","):
+        kind, _, rest = piece.partition(":")
+        if kind == "gpu" or piece == value:
+            _number(command, "gpus_per_node", rest.rpartition(":")[2] if rest else kind)
+
+
+def _resources(field: str) -> Callable[[Command, str], None]:
+    """``worker-0@worker-1:0,2``: the hosts that DeepSpeed takes of its file, or leaves out when no GPU is named."""
+
+    def put(command: Command, value: str) -> None:
+        pieces = [piece.partition(":") for piece in value.split("@")]
+        command.fields[field] = [name for name, _, gpus in pieces if name and not (gpus and field == "exclude")]
+
+    return put
 
 
 def _ulimit(command: Command, value: str) -> None:
@@ -257,7 +298,8 @@ _HANDLERS: dict[str, Callable[[Command, str], None]] = {
     "map_by": _map_by,
     "endpoint": _endpoint, "ulimit": _ulimit, "ipc": _text("ipc"), "network": _text("network"), "image": _text("image"),
     "gpus": _text("gpus"), "hostfile": _text("hostfile"), "device": _list("devices"), "cap_add": _list("cap_add"),
-    "shm_size": _shm_size,
+    "shm_size": _shm_size, "gpus_per_node": _gpus_per_node, "workdir": _text("workdir"), "agent": _text("agent"),
+    "ssh_key": _text("ssh_key"), "include": _resources("include"), "exclude": _resources("exclude"),
     "master_addr": _master_text("master_addr"),
     "master_port": _master_text("master_port"), "ignored": _ignored,
 }  # fmt: skip

@@ -37,7 +37,7 @@ _MPI = Launcher(
         "perhost": "nproc_per_node", "env": "env_pair", "genv": "env_pair", "envlist": "forward_list",
         "genvlist": "forward_list",
         "hostfile": "hostfile", "machinefile": "hostfile", "default-hostfile": "hostfile", "f": "hostfile",
-        "map-by": "map_by",
+        "map-by": "map_by", "wdir": "workdir", "wd": "workdir", "launcher": "agent", "bootstrap": "agent",
     },
     flags=_set(
         "allow-run-as-root oversubscribe nooversubscribe report-bindings tag-output display-map display-allocation v "
@@ -47,19 +47,20 @@ _MPI = Launcher(
         "timestamp-output enable-recovery genvall envall envnone genvnone display-topo do-not-launch xterm noprefix mxm"
     ),
     values=_set(
-        "bind-to rank-by wdir wd cd path prefix output-filename stdin app am tune rf rankfile display timeout "
+        "bind-to rank-by cd path prefix output-filename stdin app am tune rf rankfile display timeout "
         "pernode tmpdir tv "
-        "launcher iface rmk bootstrap cpu-set launch-agent plm output report-uri personality"
+        "iface rmk cpu-set launch-agent plm output report-uri personality"
     ),
 )  # fmt: skip
 _HOROVOD = Launcher(
     options={
         "np": "np", "num-proc": "np", "H": "hosts", "hosts": "hosts", "hostfile": "hostfile", "mpi-args": "mpi_args",
         "network-interface": "network", "network-interfaces": "network", "nics": "network",
+        "p": "ssh_port", "ssh-port": "ssh_port", "i": "ssh_key", "ssh-identity-file": "ssh_key",
         "host-discovery-script": "ignored",
     },
     flags=_set("gloo mpi jsrun verbose autotune disable-cache mpi-threads-disable no-stall-check check-build tcp"),
-    values=_set("p ssh-port min-np max-np slots-per-host start-timeout output-filename log-level"),
+    values=_set("min-np max-np slots-per-host start-timeout output-filename log-level"),
 )  # fmt: skip
 _TORCH = Launcher(
     options={
@@ -75,16 +76,17 @@ _TORCH = Launcher(
 _SLURM = Launcher(
     options={
         "n": "np", "ntasks": "np", "N": "nnodes", "nodes": "nnodes", "ntasks_per_node": "nproc_per_node", "w": "hosts",
-        "nodelist": "hosts", "export": "export", "container_image": "image",
+        "nodelist": "hosts", "export": "export", "container_image": "image", "D": "workdir", "chdir": "workdir",
+        "gres": "gpus_per_node", "gpus_per_node": "gpus_per_node",
     },
     flags=_set(
         "l label overlap exclusive u unbuffered K v Q quiet verbose pty no_container_mount_home O "
         "overcommit contiguous s h"
     ),
     values=_set(
-        "p partition A account t time J job_name c cpus_per_task G gpus gres gpus_per_node gpus_per_task mem "
+        "p partition A account t time J job_name c cpus_per_task G gpus gpus_per_task mem "
         "cpu_bind mem_bind mpi o "
-        "output e error q qos x exclude D chdir C constraint distribution m container_mounts container_name "
+        "output e error q qos x exclude C constraint distribution m container_mounts container_name "
         "container_workdir "
         "reservation jobid wait kill_on_bad_exit k"
     ),
@@ -92,15 +94,15 @@ _SLURM = Launcher(
 _DEEPSPEED = Launcher(
     options={
         "num_gpus": "nproc_per_node", "num_nodes": "nnodes", "master_addr": "master_addr", "master_port": "master_port",
-        "hostfile": "hostfile", "H": "hostfile", "node_rank": "node_rank",
+        "hostfile": "hostfile", "H": "hostfile", "node_rank": "node_rank", "ssh_port": "ssh_port", "launcher": "agent",
+        "include": "include", "i": "include", "exclude": "exclude", "e": "exclude",
     },
     flags=_set(
         "no_local_rank no_python module force_multi no_ssh_check no_ssh save_pid "
         "enable_each_rank_log bind_cores_to_rank"
     ),
     values=_set(
-        "include i exclude e launcher launcher_args autotuning elastic_training min_elastic_nodes "
-        "max_elastic_nodes ssh_port"
+        "launcher_args autotuning elastic_training min_elastic_nodes max_elastic_nodes"
     ),
 )  # fmt: skip
 _ACCELERATE = Launcher(

@@ -9,8 +9,8 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import (
     DATA_TESTS,
     MESH_SIZE,
-    is_gpu_pair,
     is_module,
+    joins_gpus,
     link_gbs,
     listed,
     module_of,
@@ -148,11 +148,11 @@ def xgmi_gap(host: Host, view: View) -> str | None:
     None if the models or the links are not known. Where no pair has xGMI, the table mentions another machine.
     """
     models = [gpu for gpu in host.gpus if gpu.model]
-    pairs = [link for link in host.links if is_gpu_pair(link, view) and _kind(link)]
-    if not models or not pairs:
+    if not models or not any(joins_gpus(link) and _kind(link) for link in host.links):
         return None
     if not all(map(link_gbs, models)) or len(host.gpus) > MESH_SIZE:  # more: GPUs that are partitioned
         return ""
+    pairs = [link for link in host.links if joins_gpus(link) and _kind(link)]
     without = [link for link in pairs if _kind(link) == "PCIE"]
     if len(without) == len(pairs):
         return ""

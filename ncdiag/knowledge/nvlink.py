@@ -8,7 +8,7 @@ from typing import Literal
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Gpu, Host, Job
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.gpus import gpu_pairs, has_nvswitch, is_module, lacks_peer_access, listed, module_of
+from ncdiag.facts.vocabulary.gpus import gpu_pairs, has_nvswitch, is_module, listed, module_of, offers_no_access
 from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_fabric_wait
 from ncdiag.messages.vocabulary.xids import SXID, XID, is_link_xid, is_unfit
 from ncdiag.nccl import xids
@@ -267,7 +267,7 @@ def refused_pairs(host: Host, view: View) -> str | None:
 
     None when no output shows peer access, or none shows how the GPUs between which it is refused are joined.
     """
-    answers = [(link, lacks_peer_access(link, view)) for link in host.links]
+    answers = [(link, offers_no_access(link)) for link in host.links]
     if all(lacks is None for _, lacks in answers):
         return None
     on_switch, bare = has_nvswitch(host, view), lacks_nvlink(host, view)

@@ -14,9 +14,9 @@ from ncdiag.facts.vocabulary.gpus import (
     DATA_TESTS,
     DISABLED_BY_KEY,
     has_nvswitch,
-    lacks_peer_access,
     module_of,
     noted_hit,
+    offers_no_access,
     p2p_words,
 )
 from ncdiag.messages.vocabulary.cuda_errors import is_said
@@ -72,7 +72,7 @@ def slow_pairs(host: Host, view: View) -> str | None:
     """``GPU1 and GPU3 (20.1 of 392 GB/s)``: pairs far below the others; empty for none, None when none was measured."""
     measured = False
     for field in _FIELDS:
-        pairs = [(link, rate) for link in host.links if (rate := _rate(link, field, view)) is not None]
+        pairs = [(link, rate) for link in host.links if (rate := _rate(link, field)) is not None]
         measured = measured or bool(pairs)
         usual, slow = _slow(host, pairs, view, ways=1 + _FIELDS.index(field))
         if slow:
@@ -82,11 +82,10 @@ def slow_pairs(host: Host, view: View) -> str | None:
     return "" if measured else None
 
 
-def _rate(link: TopoLink, field: str, view: View) -> float | None:
+def _rate(link: TopoLink, field: str) -> float | None:
     """What the pair reaches; None without peer access, where the copy goes through the host."""
-    refused = link.peer_access is False or lacks_peer_access(link, view)
     rate: float | None = getattr(link, field)
-    return None if refused else rate
+    return None if rate is None or link.peer_access is False or offers_no_access(link) else rate
 
 
 _Pairs = list[tuple[TopoLink, float]]
@@ -208,7 +207,7 @@ def peer_refusal_text(job: Job, view: View) -> str:
 @derived
 def host_without_peer_access(job: Job, view: View) -> str | None:
     """The first host whose driver offers none between two GPUs; empty where it is offered, None if not known."""
-    answers = [(link, lacks_peer_access(link, view)) for host in job.hosts for link in host.links]
+    answers = [(link, offers_no_access(link)) for host in job.hosts for link in host.links]
     for link, lacks in answers:
         if lacks and not is_disabled_by_key(link, view):
             view.note(link)
@@ -288,7 +287,7 @@ def peerless_model(job: Job, view: View) -> str:
 
     By the models of a host, else by what people say; a driver that somebody patched shows it where pairs are listed.
     """
-    if any(lacks_peer_access(link, view) is False for host in job.hosts for link in host.links):
+    if any(offers_no_access(link) is False for host in job.hosts for link in host.links):
         return ""
     seen = [gpu for host in job.hosts for gpu in host.gpus if gpu.model]
     for gpu in seen:

@@ -9,7 +9,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Fact, Host, Job, Rank
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.gpus import is_gpu_pair
+from ncdiag.facts.vocabulary.gpus import joins_gpus
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log
 from ncdiag.nccl import driver_cuda
 from ncdiag.nccl.defects import DEFECTS, FIRST_FOR_GPU, Defect
@@ -76,7 +76,7 @@ def _has_xid(xid: int, host: Host, view: View) -> bool | None:
 
 def _denies_peers(host: Host, view: View) -> bool | None:
     """None where nothing shows which GPUs reach each other."""
-    pairs = [link for link in host.links if is_gpu_pair(link, view)]
+    pairs = [link for link in host.links if joins_gpus(link)]
     states = [{link.p2p_read, link.p2p_write, link.p2p_status} - {None} for link in pairs]
     denied = next((link for link, told in zip(pairs, states, strict=True) if _UNSUPPORTED in told), None)
     if denied is not None:

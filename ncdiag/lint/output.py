@@ -33,12 +33,18 @@ def as_text(results: Sequence[Result]) -> str:
             lines.append(one_line(f"{result.document.source}: {mentions.not_judged(result.document.unknown)}"))
     counts = _counts(results)
     files = len({result.document.source for result in results})
+    told = ", ".join(
+        _number(counts[key], word) for key, word in (("error", "error"), ("warning", "warning"), ("info", "note"))
+    )
     lines.append(
-        f"{counts['error']} errors, {counts['warning']} warnings, {counts['info']} notes in {files} "
-        f"{'file' if files == 1 else 'files'}"
+        f"{told} in {_number(files, 'file')}"
         + (f"; --fix shows how to fix {counts['fixable']} of them" if counts["fixable"] else "")
     )
     return "\n".join(lines) + "\n"
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def _block(result: Result, found: Finding) -> Iterator[str]:

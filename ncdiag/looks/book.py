@@ -1,4 +1,4 @@
-"""The looks as ``looks.toml`` has them; its head explains the keys."""
+"""The looks as ``looks.toml`` and ``launch.toml`` have them; the head of the first explains the keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import msgspec
 
 from ncdiag import compiled
 
-TABLE = Path(__file__).with_name("looks.toml")
+TABLE, LAUNCH = (Path(__file__).with_name(f"{name}.toml") for name in ("looks", "launch"))
+"""What `ncdiag check` looks at, and the steps of `ncdiag probe --launch`."""
 
 Choice = Literal[
     "bootstrap_interface", "socket_interfaces", "net", "ib_devices", "gid", "gdr", "nics", "local",
@@ -48,14 +49,20 @@ class Book(msgspec.Struct, frozen=True):
     look: tuple[Look, ...]
 
 
-def build() -> Book:
-    """Read the table from TOML."""
+def build(table: Path = TABLE) -> Book:
+    """Read a table from TOML."""
     from ncdiag import toml
 
-    return msgspec.convert(toml.loads(TABLE.read_text(encoding="utf-8")), Book)
+    return toml.table(table, Book)
 
 
 @functools.cache
 def book() -> Book:
-    """The whole table."""
+    """The whole table of `ncdiag check`."""
     return compiled.load("looks", (TABLE, __file__), build, Book)
+
+
+@functools.cache
+def launch_book() -> Book:
+    """The steps of `ncdiag probe --launch`."""
+    return compiled.load("launch", (LAUNCH, __file__), lambda: build(LAUNCH), Book)

@@ -13,6 +13,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.rdma import is_roce
 from ncdiag.looks.book import Choice
 from ncdiag.nccl import versions
+from ncdiag.nccl.on_host.nameless import of_like
 from ncdiag.nccl.on_host.predicting import GIVES_UP, Chosen, Prediction, predict_host
 from ncdiag.report.prediction import NONE, cell, is_told
 
@@ -38,14 +39,21 @@ def chosen(host: Host, view: View, *, beside_others: bool = False) -> Mapping[st
     By the releases that are possible where these agree, else by the newest of them; without any by the newest that was
     read. What the installed library answered beats what is simulated.
     """
+    if not beside_others:
+        return _chosen(host, view)
+
+    def told(like: Host, its: View) -> Mapping[str, Told]:
+        return {name: Told(one.seen, _without_addresses(one.why, like)) for name, one in _chosen(like, its).items()}
+
+    return of_like(host, view, "choices", told)
+
+
+def _chosen(host: Host, view: View) -> Mapping[str, Told]:
     version = view.version(host)
     newest = versions.LATEST_READ if version is None else min(version.high, versions.LATEST_READ)
     later = functools.cache(lambda: predict_host(host, view, newest))  # few hosts leave anything open
     first = predict_host(host, view, version)
-    told: dict[str, Told] = {name: _told(name, host, view, first, later) for name in _CHOICES}
-    if not beside_others:
-        return told
-    return {name: Told(one.seen, _without_addresses(one.why, host)) for name, one in told.items()}
+    return {name: _told(name, host, view, first, later) for name in _CHOICES}
 
 
 def _without_addresses(why: str, host: Host) -> str:

@@ -14,7 +14,7 @@ from ncdiag.engine.templates import show
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Host
 from ncdiag.facts.view import View
-from ncdiag.looks.book import Area, Look, book
+from ncdiag.looks.book import Area, Book, Look, book
 from ncdiag.looks.choices import Told, chosen
 from ncdiag.report import model
 
@@ -33,19 +33,24 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 def table(
-    view: View, verdicts: Iterable[Verdict], findings: Sequence[Finding], not_seen: Mapping[str, Sequence[str]]
-) -> tuple[model.Look, ...]:
-    """Every look at every host in ``not_seen``, area by area; other findings are at the end of theirs."""
+    view: View, verdicts: Iterable[Verdict], findings: Sequence[Finding], not_seen: Mapping[str, Sequence[str]],
+    looks: Book | None = None,
+) -> tuple[model.Look, ...]:  # fmt: skip
+    """Every look at every host in ``not_seen``, area by area; other findings are at the end of theirs.
+
+    ``looks`` are those of `ncdiag check`, or another table.
+    """
+    looks = looks or book()
     seen = Seen(view, {verdict.rule.name: verdict for verdict in verdicts}, findings, not_seen)
     hosts = [host for host in view.job.hosts if host.name in not_seen]
     told = {host.name: chosen(host, view, beside_others=len(hosts) > 1) for host in hosts}
     rows: list[model.Look] = []
-    for area in book().area:
-        for look in (look for look in book().look if look.area == area.name):
+    for area in looks.area:
+        for look in (look for look in looks.look if look.area == area.name):
             rows += (
                 [_of_job(look, seen)] if look.job else [_of_host(look, host, told[host.name], seen) for host in hosts]
             )
-        rows += _others(area, seen)
+        rows += _others(area, seen, looks)
     return tuple(_folded(rows))
 
 
@@ -119,9 +124,9 @@ def _reason(look: Look, host: str, seen: Seen) -> str:
     return text if len(text) <= _SENTENCE else f"{text[:_SENTENCE]} ..."
 
 
-def _others(area: Area, seen: Seen) -> Iterator[model.Look]:
+def _others(area: Area, seen: Seen, looks: Book) -> Iterator[model.Look]:
     """Findings of the areas of the rule book that stand here, which no look names."""
-    named = {name for look in book().look for name in look.rules}
+    named = {name for look in looks.look for name in look.rules}
     for finding in seen.findings:
         if finding.rule.area in area.rules and finding.rule.name not in named and finding.severity != "info":
             status: model.Status = "FAIL" if finding.severity == "error" else "WARN"

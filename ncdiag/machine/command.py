@@ -9,9 +9,11 @@ from pathlib import Path
 
 import msgspec
 
-from ncdiag import toml
+from ncdiag import compiled
 from ncdiag.bare import run
 from ncdiag.sources.files import TextSource
+
+TABLE = Path(__file__).with_name("collectors.toml")
 
 
 class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -75,11 +77,17 @@ class Collectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     command: tuple[Command, ...]
 
 
+def build() -> Collectors:
+    """Read the table from TOML."""
+    from ncdiag import toml
+
+    return toml.table(TABLE, Collectors)
+
+
 @functools.cache
 def collectors() -> Collectors:
     """Everything that a look at a host consists of."""
-    text = Path(__file__).with_name("collectors.toml").read_text(encoding="utf-8")
-    return msgspec.convert(toml.loads(text), Collectors)
+    return compiled.load("collectors", (TABLE, __file__), build, Collectors)
 
 
 def table() -> tuple[Command, ...]:

@@ -26,7 +26,6 @@ from ncdiag.machine.tree import Tree
 from ncdiag.nccl import library
 from ncdiag.reading import partial
 from ncdiag.reading.model import Piece, Reading
-from ncdiag.reading.one import read_source
 from ncdiag.reading.parse import read_sections
 from ncdiag.reading.partial import Elsewhere
 from ncdiag.sources.files import TextSource, open_sources
@@ -303,6 +302,8 @@ def _settings(environ: Mapping[str, str]) -> dict[str, str]:
 
 def _reading(answer: LibraryLog, host: str, *, alone: bool) -> Reading:
     """The log of the library, with the version that it told."""
+    from ncdiag.reading.one import read_source  # where no library was asked, nothing of it is needed
+
     name = f"NCCL {answer.version or 'library'} ({answer.path})"
     read = read_source(TextSource.of_bytes(name, answer.log.encode()))
     found = [_of_host(o, host) for o in read.observations if o.host is not None or o.entity == "Host"]

@@ -6,6 +6,8 @@ value.
 
 from __future__ import annotations
 
+import functools
+
 import msgspec
 
 from ncdiag.facts.scalars import Version, VersionRange
@@ -39,6 +41,7 @@ class Resolved(msgspec.Struct, frozen=True):
     valid: bool | None = None
 
 
+@functools.lru_cache(4096)
 def resolve(name: str, text: str | None, version: Version | VersionRange | None = None) -> Resolved:
     """Read the value ``text`` of a variable as that version of NCCL would; None or the empty text is unset.
 

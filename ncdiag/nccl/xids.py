@@ -47,7 +47,7 @@ def build() -> Reports:
     """Read both tables from TOML."""
     from ncdiag import toml
 
-    table = msgspec.convert(toml.loads(TABLE.read_text(encoding="utf-8")), _Table)
+    table = toml.table(TABLE, _Table)
     found = (
         Xid(number, fault, remedy, *entry)
         for fault, remedies in table.xid.items()

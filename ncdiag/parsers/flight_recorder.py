@@ -120,6 +120,8 @@ def _entry(item: dict[str, Any], members: dict[str, Sequence[int]]) -> dict[str,
     }  # fmt: skip
     if is_p2p:
         fields["is_p2p"] = True
+    elif isinstance(before := item.get("p2p_seq_id"), int) and before > 0:  # every entry has both counts of its group
+        fields["after_p2p"] = True
     if pair:
         ranks, place = members.get(group or "", ()), int(pair["peer"])
         peer = ranks[place] if place < len(ranks) else place  # numbered within the group

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed
-from ncdiag.formats.launch_words import Command, read_command
+from ncdiag.formats.launch_words import Command, read_command, started
 from ncdiag.formats.launchers import NCCL_TESTS, find
 from ncdiag.formats.shell import is_variable, without_secrets, words
 from ncdiag.patterns import lazy_regex
@@ -67,6 +67,8 @@ _LAUNCHERS = (
 )
 _LINES = 200
 _TEXT = 4000
+_WORDS = 16
+"""Words of what a launcher starts that may hold the name of its script."""
 _DEPTH = 4
 """Launchers in one line: docker, srun, mpirun, torchrun."""
 
@@ -116,6 +118,9 @@ def _commands(text: str) -> Iterator[Command]:
             inner, position = _assignments(tokens, position)
             command.env.update(inner)
             command.started_with(env)
+            inside = find(tokens, position)
+            if inside is None or _TEST.match(inside[0]):
+                started(command, word, _until_next(tokens, position))
             env, depth = {}, depth + 1
             yield command
             continue
@@ -130,6 +135,16 @@ def _commands(text: str) -> Iterator[Command]:
             return
         else:
             position += 1
+
+
+def _until_next(tokens: Sequence[str], position: int) -> list[str]:
+    """The words from a position to the end of the command; nothing of a quoted one for a shell."""
+    found: list[str] = []
+    for word in tokens[position : position + _WORDS]:
+        if set(word) <= set(";&|") or word.startswith((">", "<", "2>")) or " " in word:
+            break
+        found.append(word)
+    return found
 
 
 def _assignments(tokens: Sequence[str], position: int) -> tuple[dict[str, str], int]:

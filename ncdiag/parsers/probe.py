@@ -17,6 +17,8 @@ and what a host did not try::
     probe n1 -> n2 with all_reduce_perf: 46.21 GB/s
     probe n3: bandwidth not tried: ib_write_bw is not installed
     probe n3: 1 of 2 hosts tried in time
+
+For a launch there are also the lines of `ncdiag.parsers._probe_needs`, which has that on the place of the ranks, too.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers._probe_needs import needed
 from ncdiag.spans import Section
 
 KIND = "probe"
@@ -39,6 +42,7 @@ ANCHOR = (
     rf"probe of \d{{1,7}} hosts: |probe {_HOST} {_NAME} {_ADDRESS} -> |probe {_HOST} resolves |probe {_HOST}: ports \d"
     rf"|probe {_HOST} {_DEVICE}:\d{{1,3}} -> |probe {_HOST} -> {_HOST} with \w"
     rf"|probe {_HOST}: (?:bandwidth|nccl-tests) not tried: "
+    rf"|probe {_HOST} ssh {_HOST}(?: port \d{{1,5}})?: |probe {_HOST} is user \S+ uid \d"
 )
 _LONGEST = 2000
 
@@ -74,7 +78,7 @@ _PORT = re.compile(
 )
 _RESOLVES = re.compile(rf"probe (?P<host>{_HOST}) resolves (?P<name>{_HOST}): (?P<words>.+)$")
 _WORDS: Mapping[str, dict[str, Any]] = {
-    "rejected": {"outcome": "rejected"}, "taken": {"outcome": "taken"},
+    "rejected": {"outcome": "rejected"},
     "refused": {"outcome": "refused"}, "reset": {"outcome": "refused"},
     "no route to host": {"outcome": "unreachable"}, "network unreachable": {"outcome": "unreachable"},
     "not permitted": {"outcome": "not permitted"}, "not found": {"outcome": "not found"},
@@ -100,6 +104,9 @@ _PHRASES: tuple[tuple[re.Pattern[str], Callable[[str], dict[str, Any]]], ...] = 
 )
 
 
+_UNFINISHED = re.compile(rf"probe {_HOST} has more that was not looked at in time$")
+
+
 def continues(lines: Sequence[str], line: str) -> bool:
     """Any other line of a probe but its head."""
     return line.startswith("probe ") and _HEAD.match(line) is None
@@ -114,7 +121,7 @@ def parse(section: Section) -> Parsed:
         read = _observed(section, index, text) if len(text) < _LONGEST else None
         if read is not None:
             found.append(read)
-        elif text and not _RANGE.match(text):
+        elif text and not any(known.match(text) for known in (_RANGE, _UNFINISHED)):
             unread.append(index)
     return Parsed(observations=tuple(found), unread=tuple(unread))
 
@@ -185,7 +192,7 @@ def _try(section: Section, index: int, line: str) -> Observation | None:
         words: dict[str, list[str] | None] = {"no answer": None, "not found": []}
         addresses = words.get(asked["words"], asked["words"].split())
         return observe(section, index, "ProbeName", host=asked["host"], name=asked["name"], addresses=addresses)
-    return None
+    return needed(section, index, line)
 
 
 def _told(words: str) -> dict[str, Any]:

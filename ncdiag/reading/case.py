@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Collection, Iterator
 
 import msgspec
 
@@ -39,6 +40,21 @@ class Case(msgspec.Struct, frozen=True):
             else:
                 yield from (found.span for found in reading.observations if found.entity == "Event")
                 yield from reading.unread
+
+    def lines(self, places: Collection[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        """The lines at these places (source and number), as far as they were kept: all of a paste.
+
+        Of a long source those that tell of something, and the first that nobody understood.
+        """
+        sources = {source for source, _ in places}
+        found: dict[tuple[str, int], str] = {}
+        for reading in self.readings:
+            if reading.source in sources:
+                seen = (observation.span for observation in reading.observations)
+                for span in reading.written or itertools.chain(seen, reading.unread):
+                    if (span.source, span.line) in places:
+                        found[span.source, span.line] = span.text
+        return found
 
     def job(self) -> Job:
         """The facts of all of it."""

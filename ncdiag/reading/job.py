@@ -12,8 +12,6 @@ from ncdiag.facts.observe import Observation
 from ncdiag.facts.settings import resolved
 from ncdiag.nccl import environment
 from ncdiag.reading.model import Reading
-from ncdiag.reading.one import read_source
-from ncdiag.sources.files import TextSource
 
 
 def job_of(readings: Iterable[Reading], more: Iterable[Observation] = ()) -> Job:
@@ -38,6 +36,9 @@ def facts_of(sections: Mapping[str, Sequence[str]], host: str | None = None) -> 
 
     What a rule's examples are. ``host`` is a heading above them.
     """
+    from ncdiag.reading.one import read_source  # hosts of a sweep merge nothing and read no text
+    from ncdiag.sources.files import TextSource
+
     texts = [text.strip("\n") for found in sections.values() for text in found]
     heading = f"=== {host} ===\n" if host else ""
     source = TextSource.of_bytes("example", (heading + "\n".join(texts) + "\n").encode())

@@ -7,9 +7,12 @@ partial readings in order is the same as judging all their inputs in one place, 
 
 from __future__ import annotations
 
+import functools
 import json
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -24,6 +27,7 @@ from ncdiag.sources.archives import BROKEN, Member, Reader, reason_of
 from ncdiag.sources.machines import PARTIAL_MARK
 from ncdiag.sources.model import Unreadable
 from ncdiag.sources.text import BUFFER_SIZE
+from ncdiag.spans import Span
 
 FORMAT = 1
 """Raised whenever an older ncdiag would misread what a newer one writes."""
@@ -176,14 +180,34 @@ def _decoded(line: bytes) -> Part:
     if entry.machine is not None:
         found = entry.machine
         return msgspec.structs.replace(
-            found, read=tuple(map(_typed, found.read)), observed=tuple(map(_with_types, found.observed))
+            found, read=tuple(map(_typed, found.read)), observed=tuple(map(_with_types, map(_kept, found.observed)))
         )
     msg = "it holds neither a text nor a machine"
     raise msgspec.ValidationError(msg)
 
 
 def _typed(reading: Reading) -> Reading:
-    return msgspec.structs.replace(reading, observations=tuple(map(_with_types, reading.observations)))
+    return msgspec.structs.replace(reading, observations=tuple(map(_with_types, map(_kept, reading.observations))))
+
+
+def _kept(observation: Observation) -> Observation:
+    """The same observation, of which one copy is kept of all that other hosts print as well."""
+    told, span = observation, observation.span
+    try:
+        key, fields = _of_bytes(msgspec.msgpack.encode((told.key, told.fields)))
+    except OverflowError:  # a number that is too long
+        key, fields = told.key, told.fields
+    return Observation(
+        entity=sys.intern(told.entity), key=key, host=told.host and sys.intern(told.host), fields=fields,
+        span=Span(sys.intern(span.source), span.line, sys.intern(span.text)), standing=told.standing,
+    )  # fmt: skip
+
+
+@functools.lru_cache(1 << 14)
+def _of_bytes(encoded: bytes) -> tuple[tuple[str | int | None, ...], dict[str, Any]]:
+    """Key and fields of an observation."""
+    key, fields = msgspec.msgpack.decode(encoded)
+    return tuple(key), fields
 
 
 def _with_types(observation: Observation) -> Observation:

@@ -9,14 +9,15 @@ long, so that wrapped lines break where they broke. Values of secrets are remove
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
 
+from ncdiag.facts.fold import unfold_hosts
 from ncdiag.facts.model import Job
-from ncdiag.formats.launch_words import expanded
 from ncdiag.reading.job import job_of
 from ncdiag.reading.one import read_source
 from ncdiag.redact.bundles import bundle_cleaned
@@ -34,6 +35,7 @@ __all__ = [
     "cleaned",
     "difference_cleaned",
     "hosts_in",
+    "judged_cleaned",
     "names_of",
     "report_cleaned",
     "structure_cleaned",
@@ -76,41 +78,64 @@ def cleaned(
 
 def report_cleaned(report: Report, key: bytes | None = None) -> Report:
     """The report with all its texts cleaned; its names, codes and counts are the same."""
+    return structure_cleaned(report, _learned(report, key))
+
+
+def judged_cleaned(
+    report: Report, job: Job, lines: Mapping[tuple[str, int], str]
+) -> tuple[Report, Job, dict[tuple[str, int], str]]:
+    """A report, the facts of its job and lines of the input, cleaned together: a thing has one stand-in.
+
+    The facts still know their places in the input, and not what those lines say.
+    """
+    redactor = _learned(report, None, names_of(job), lines.values())
+    shown = {(redactor.text(source), number): redactor.text(text) for (source, number), text in lines.items()}
+    return structure_cleaned(report, redactor), structure_cleaned(job, redactor, lines=False), shown
+
+
+def _learned(report: Report, key: bytes | None, hosts: Iterable[str] = (), more: Iterable[str] = ()) -> Redactor:
+    """What cleans a report: it knows the names in it, these ``hosts``, and what ``more`` lines say."""
     lines = [item.text for finding in report.findings for item in finding.evidence]
     signs = (sign for suspect in report.suspects for sign in (*suspect.supporting, *suspect.against))
     lines += [item.text for sign in signs for item in sign.evidence]
     folded = [report.summary.hosts or "", *(finding.hosts or "" for finding in report.findings)]
-    named = [name for text in folded for part in _FOLDED.findall(text) for name in expanded(part)]
+    named = [name for text in folded for part in _FOLDED.findall(text) for name in unfold_hosts(part)]
     named += [section.host for item in report.inputs for section in item.sections if section.host]
-    redactor = Redactor([*named, *hosts_in([TextSource.of_bytes("evidence", "\n".join(lines).encode())])], key)
-    redactor.learn([*lines, *(item.source for item in report.inputs)])
-    return structure_cleaned(report, redactor)
+    redactor = Redactor([*named, *hosts, *hosts_in([TextSource.of_bytes("evidence", "\n".join(lines).encode())])], key)
+    redactor.learn([*lines, *more, *(item.source for item in report.inputs)])
+    return redactor
 
 
 def difference_cleaned(found: Difference) -> Difference:
     """The answer of ``ncdiag diff`` with all its texts cleaned."""
     folded = [found.before.hosts, found.after.hosts, *(change.hosts for change in found.changes)]
-    named = [name for text in folded for part in _FOLDED.findall(text) for name in expanded(part)]
+    named = [name for text in folded for part in _FOLDED.findall(text) for name in unfold_hosts(part)]
     texts = [text for change in found.changes for text in (change.before, change.after)]
     redactor = Redactor([*named, *hosts_in([TextSource.of_bytes("values", "\n".join(texts).encode())])])
     redactor.learn([*texts, found.before.source, found.after.source])
     return structure_cleaned(found, redactor)
 
 
-def structure_cleaned(value: T, redactor: Redactor) -> T:
-    """A msgspec structure (a report, the facts of a job) with all its texts cleaned."""
+def structure_cleaned(value: T, redactor: Redactor, *, lines: bool = True) -> T:
+    """A msgspec structure (a report, the facts of a job) with all its texts cleaned.
+
+    ``lines`` False: without the texts of the lines that facts were read from, which are most of them.
+    """
+    text = functools.cache(redactor.text)  # a thousand ranks say the same
 
     def clean(part: Any) -> Any:  # noqa: ANN401  (what it is made of)
         if isinstance(part, str):
-            return redactor.text(part)
+            return text(part)
         if isinstance(part, list | tuple):
             return [clean(item) for item in part]
         return {name: _of(name, item) for name, item in part.items()} if isinstance(part, dict) else part
 
     def _of(name: str, item: Any) -> Any:  # noqa: ANN401
         """What a field holds; the names in a table of groups are values of the input."""
+        if name == "provenance" and not lines:
+            item = {field: {**span, "text": ""} for field, span in item.items()}
         found = clean(item)
-        return {redactor.text(value): share for value, share in found.items()} if name == "groups" else found
+        return {text(value): share for value, share in found.items()} if name == "groups" else found
 
     made: T = msgspec.convert(clean(msgspec.to_builtins(value)), type(value))
     return made

@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from ncdiag.formats.launch_words import expanded
+from ncdiag.facts.fold import unfold_hosts
 from ncdiag.redact.hosts import KEPT_DOMAIN
 
 __all__ = ["Names"]
@@ -295,7 +295,7 @@ def _hosts_of(name: str) -> Iterator[str]:
     """The hosts of a set such as ``gpu-a[07-08],gpu-b1``."""
     for part in re.findall(r"[^,\[\]]{1,200}(?:\[[^\]]{1,400}\][^,\[\]]{0,60})?", name):
         if not _DEVICE.match(part.partition("[")[0]):
-            yield from expanded(part)
+            yield from unfold_hosts(part)
 
 
 def _codes(width: int) -> itertools.chain[str]:

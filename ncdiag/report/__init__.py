@@ -14,6 +14,8 @@ Renderer = Callable[..., str]
 ``width``, ``colour`` and ``detail`` are for text alone; ``fail_on`` is the least severity that makes the run fail, or
 ``never``. A format takes what it needs and ignores the rest.
 """
+WITH_FACTS = frozenset({"html"})
+"""Formats that draw from facts: their ``render`` takes ``view`` and ``lines`` (`ncdiag.report.html`) as well."""
 FOR_PEOPLE = frozenset({"text", "markdown"})
 """Formats in the encoding of the terminal; the others are UTF-8, whatever the locale says."""
 

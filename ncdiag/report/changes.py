@@ -1,4 +1,4 @@
-"""The answer of ``ncdiag diff``: as text, as JSON and as Markdown."""
+"""The answer of ``ncdiag diff``: as text, as JSON, as Markdown and as a page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Renderer = Callable[..., str]
 
 def renderer(name: str) -> Renderer:
     """``render(found, *, width, whole)`` of a format. Raises UsageError for a name that is none."""
-    known: dict[str, Renderer] = {"text": text, "json": json, "markdown": markdown}
+    known: dict[str, Renderer] = {"text": text, "html": html, "json": json, "markdown": markdown}
     if name not in known:
         msg = f"there is no format {name!r}; the formats are {', '.join(known)}"
         raise UsageError(msg)
@@ -66,6 +66,15 @@ def _changes(page: Page, changes: list[Change], *, whole: bool) -> None:
 def json(found: Difference, **_: object) -> str:
     """For programs; see docs/reports.md."""
     return json_escapes(to_json.dumps(msgspec.to_builtins(found), ensure_ascii=False, indent=1)) + "\n"
+
+
+def html(found: Difference, **_: object) -> str:
+    """A page of its own."""
+    from ncdiag.report.html.difference import page
+
+    return page(
+        found, headline(found), _counts(found), ((_WEIGHTS[weight], some) for weight, some in _by_weight(found))
+    )
 
 
 def markdown(found: Difference, **_: object) -> str:

@@ -9,7 +9,7 @@ from ncdiag.report.differences import FINDING, NOT_FOUND, Beside, Change, Compar
 from ncdiag.report.model import Report
 from ncdiag.report.page import Page
 
-STYLES: dict[Weight, str] = {"high": "bold red", "medium": "bold yellow", "low": "dim"}
+STYLES: dict[Weight, str] = {"high": "bold red", "medium": "yellow", "low": "dim"}
 GROUPS = 4
 """Groups of one comparison that are named."""
 VALUE, HOSTS, WHY, TITLE = 60, 60, 120, 160

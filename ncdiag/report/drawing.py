@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from xml.sax.saxutils import escape
 
 import msgspec
@@ -21,6 +22,22 @@ class Box(msgspec.Struct, frozen=True):
     y: float
     width: float
     height: float
+
+
+_STYLE = "text{font:11px monospace;fill:#1b1f24}.title{font-size:15px;font-weight:bold}.head{font-weight:bold}"
+_ON_WHITE = "@media (prefers-color-scheme:dark){svg{background:#fff}}"
+
+
+def document(size: tuple[float, float], title: str, about: str, style: str, parts: Iterable[str]) -> str:
+    """A whole SVG document of this width and height; ``about`` says in words what it shows, where that is written."""
+    wide, high = (f"{pixels:g}" for pixels in size)
+    place = f'width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" role="img"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {place}>'
+    told = [f"<title>{xml(title)}</title>"]
+    if about:
+        head = head.removesuffix(">") + ' aria-labelledby="title about">'
+        told = [f'<title id="title">{xml(title)}</title>', f'<desc id="about">{xml(about)}</desc>']
+    return "\n".join([head, *told, f"<style>{_STYLE}{style}{_ON_WHITE}</style>", *parts, "</svg>", ""])
 
 
 def rect(box: Box, style: str, about: str | None) -> str:

@@ -10,7 +10,8 @@ from ncdiag.report.sanitize import one_line
 MIN_WIDTH, MAX_WIDTH = 40, 110
 TEXT_LIMIT = 2000
 """Characters of one text that are shown."""
-COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
+COLOURS = {"error": "bold red", "warning": "yellow", "info": "cyan"}
+"""Bold makes yellow and cyan so bright on many terminals that they cannot be read on white."""
 
 Piece = tuple[str, str]
 """Text and style; the style is empty for plain text."""

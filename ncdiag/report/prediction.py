@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
+from ncdiag.facts.fold import fold_hosts
 from ncdiag.nccl.on_host.predicting import GIVES_UP, Chosen, Prediction
 
 _ROWS = (
@@ -44,13 +45,47 @@ def _told(found: Sequence[Prediction]) -> Iterator[str]:
             )  # fmt: skip
             yield f"  rank {rank.rank}: {differing}{_with(one, found)}"
     yield "  why"
-    told = dict.fromkeys(step for one in found for step in one.chosen.reasons)
-    for step in told:
-        those = [one for one in found if step in one.chosen.reasons]
-        only = "" if len(those) == len(found) else "".join(_with(one, found) for one in those)
-        about = f"{step.about}: " if step.about else ""
-        by = "; ".join(word for word in (step.rule, step.source) if word)
-        yield f"    {step.choice}: {about}{step.text} ({by}){only}"
+    yield from (f"    {line}" for line in _why(found))
+
+
+class _Step(NamedTuple):
+    """A step as it is told: what was considered is left out of ``text``, and ``releases`` are where it was taken."""
+
+    choice: str
+    text: str
+    rule: str
+    releases: tuple[str, ...]
+
+
+def _why(found: Sequence[Prediction]) -> Iterator[str]:
+    """The steps, those that say the same of several devices or in several releases once."""
+    taken: dict[tuple[str, str, str, str], dict[str, str]] = {}
+    for one in found:
+        for step in one.chosen.reasons:
+            sources = taken.setdefault((step.choice, step.about, step.text, step.rule), {})
+            sources[_with(one, found)] = step.source
+    alike: dict[_Step, dict[str, str]] = {}
+    for (choice, about, text, rule), sources in taken.items():
+        said = text.replace(about, _ABOUT) if about else text
+        only = tuple(sources) if len(sources) < len(found) else ()
+        alike.setdefault(_Step(choice, said, rule, only), {})[about] = [*sources.values()][-1]
+    for told, devices in alike.items():
+        names = _folded([*devices])
+        about = f"{names}: " if names else ""
+        by = "; ".join(dict.fromkeys(word for word in (told.rule, [*devices.values()][-1]) if word))
+        text = told.text.replace(_ABOUT, names)
+        yield f"{told.choice}: {about}{text} ({by}){''.join(told.releases)}"
+
+
+_ABOUT = "\0"
+
+
+def _folded(names: Sequence[str]) -> str:
+    """The devices (``mlx5_0:1``) or interfaces as one name: ``mlx5_[0-7]:1``."""
+    split = [name.partition(":") for name in names]
+    if len({(colon, port) for _, colon, port in split}) > 1:
+        return ", ".join(names)
+    return fold_hosts(name for name, _, _ in split) + "".join(split[0][1:])
 
 
 def is_told(answer: Chosen, field: str) -> bool:

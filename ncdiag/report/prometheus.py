@@ -7,12 +7,12 @@ hosts, and the number of samples has a bound whatever the input is.
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import get_args
 
+from ncdiag.facts.fold import unfold_hosts
 from ncdiag.report.model import Finding, Report, Status, Verdict
 from ncdiag.report.sanitize import one_line
 
@@ -23,7 +23,6 @@ SAMPLES = 1000
 NAME_LIMIT = 128
 """Characters of a host name."""
 
-_PIECE = re.compile(r"([^\[\],]*)(?:\[([0-9,-]+)\]([^\[\],]*))?(?:,|$)")
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 Labels = tuple[tuple[str, str], ...]
 Samples = Mapping[Labels, float]
@@ -81,18 +80,5 @@ def _hosts(finding: Finding) -> list[str]:
         return [finding.hosts]
     if not 0 < finding.nhosts <= HOSTS:
         return [""]
-    names = [*unfolded(finding.hosts)]
+    names = [*unfold_hosts(finding.hosts, HOSTS + 1)]
     return names if len(set(names)) == finding.nhosts else [""]  # a name with a comma or a bracket in it
-
-
-def unfolded(folded: str) -> Iterator[str]:
-    """The names of ``node[1-3,7],login``, as `ncdiag.facts.fold.fold_hosts` wrote them."""
-    for prefix, ranges, suffix in _PIECE.findall(folded):
-        if not ranges:
-            yield from filter(None, [prefix])
-        for piece in filter(None, ranges.split(",")):
-            first, _, last = piece.partition("-")
-            if first.isdigit() and (last or first).isdigit() and int(last or first) - int(first) < HOSTS:
-                yield from (
-                    f"{prefix}{number:0{len(first)}d}{suffix}" for number in range(int(first), int(last or first) + 1)
-                )

@@ -26,6 +26,8 @@ SHOWN = 10
 """Differences between few hosts that are shown above the answer."""
 OF_MANY = ((10, 2), (6, 5), (4, 7), (2, 7))
 """Differences between many hosts above the answer, and how short the answer may become for them: see `_Layout`."""
+USUAL = 80
+"""Columns below which evidence gets more rows: what it shows must not be lost on a narrow terminal."""
 NOTES = 2
 """Notes that are told where there is nothing else."""
 _SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])")
@@ -122,7 +124,11 @@ class _Layout:
     def _finding(self, lead: Finding) -> None:
         self._sentence(lead.title, 3, style="bold")
         where = digest.where(lead)
-        self.page.line(f"{f'{where}  ' if where else ''}[{digest.label(lead)}]", "dim", first="  ")
+        label = f"[{digest.label(lead)}]"
+        if where and len(where) + len(label) + 4 > self.page.width:
+            self.page.line(where, "dim", first="  ")
+            where = ""
+        self.page.put(f"{f'{where}  ' if where else ''}{label}", "dim", first="  ")
         if lead.why and self.level < self.NO_WHY:
             self._sentence(_SENTENCE.split(lead.why, maxsplit=1)[0], 2)
         evidence = digest.telling(lead)[: 1 if self.level >= self.ONE_EVIDENCE else 2]
@@ -143,7 +149,10 @@ class _Layout:
 
     def _evidence(self, item: Evidence) -> None:
         self.page.line(digest.place(item), "dim", first="  ")
-        self._sentence(item.text, 1 if self.level >= self.SHORT_EVIDENCE else 2, first="  | ", rest="  | ")
+        rows = 1 if self.level >= self.SHORT_EVIDENCE else 2
+        if self.page.width < USUAL:
+            rows = 2 * USUAL // self.page.width + 1
+        self._sentence(item.text, rows, first="  | ", rest="  | ")
 
     def _fix(self, fix: Fix, label: str) -> None:
         label_of_proof = digest.proof_label(fix, suspected=label != "Fix").lower()

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple, Protocol
 
-from ncdiag.looks.book import book
+from ncdiag.looks.book import book, launch_book
 from ncdiag.report.model import Look, Report, Status
 
-STYLES: dict[Status, str] = {"PASS": "green", "WARN": "bold yellow", "FAIL": "bold red", "SKIP": "dim"}
+STYLES: dict[Status, str] = {"PASS": "green", "WARN": "yellow", "FAIL": "bold red", "SKIP": "dim"}
 SEEN_LIMIT = 160
 """Characters of a value that are shown."""
 VALUES = 3
@@ -36,7 +36,7 @@ class Page(Protocol):
 
 def areas(report: Report) -> Iterator[tuple[str, list[Row]]]:
     """The title of each area that has lines, and the lines."""
-    titles = {area.name: area.title for area in book().area}
+    titles = {area.name: area.title for area in (*book().area, *launch_book().area)}
     several = len({look.host for look in report.looks if look.host}) > 1 or any(k.nhosts > 1 for k in report.looks)
     for area, looks in groupby(report.looks, key=lambda look: look.area):
         yield titles.get(area, area), list(_rows(list(looks), several=several))

@@ -57,6 +57,7 @@ class Cutter:
         self._last_number = 0
         self._rule = 0
         self._held: tuple[int, str] | None = None
+        self._names = 0  # the line of a command that prints the host's name
 
     def feed(self, lines: Iterable[tuple[int, str]]) -> None:
         """Take (line number, text) pairs in rising order; a gap in the numbers means that other text stood between."""
@@ -77,14 +78,14 @@ class Cutter:
     @property
     def is_open(self) -> bool:
         """May the next line belong to what is above it, whatever it says?"""
-        return self._open is not None or self._held is not None or 0 < self._rule == self._last_number
+        return self._open is not None or self._held is not None or 0 < self._last_number in {self._rule, self._names}
 
     def alone(self, line: str) -> Literal["text", "nothing", "begins"]:
         """What a line would be, were it alone. Of use to a cutter that reads nothing else."""
         self.feed([(self._last_number + 2, line)])
         begins, is_text = self.is_open or self._host is not None, self._text is not None
         self._open, self._parked, self._held, self._rule, self._host, self._text = None, {}, None, 0, None, None
-        self._room, self._around = TEXT_LIMIT, None
+        self._room, self._around, self._names = TEXT_LIMIT, None, 0
         return "begins" if begins else "text" if is_text else "nothing"
 
     def finish(self) -> list[Section]:
@@ -127,7 +128,7 @@ class Cutter:
             self._read(number, line)
 
     def _read(self, number: int, line: str) -> None:
-        if self._continue(number, line) or self._other_begins(number, line):
+        if self._continue(number, line) or self._other_begins(number, line) or self._names_host(number, line):
             return
         self._close()
         if self._kinds.is_plain(line):
@@ -243,8 +244,20 @@ class Cutter:
                 return opened
         return False
 
+    def _names_host(self, number: int, line: str) -> bool:
+        """True if the line is the answer to a command that asks for the host's name."""
+        name = prompt.host_name(line.strip()) if 0 < self._names == number - 1 else None
+        if name is None:
+            return False
+        self._close()
+        self._at_host(name)
+        return True
+
     def _open_echo(self, number: int, echo: prompt.Echo, indent: prompt.Prefix) -> bool:
         """Open a section behind an echoed command, or one that the command line itself is (a launch, an export)."""
+        if prompt.asks_name(echo.command):
+            self._names = number
+            return True
         around, self._around = self._around, None
         if echo.certain and echo.host:
             self._at_host(echo.host)

@@ -111,6 +111,10 @@ _BANNER_SET = lazy_regex(r"[A-Za-z0-9][\w.\[\],-]{0,200}(?:\s\(\d{1,6}\))?\s*$")
 _REMOTE = lazy_regex(r"(?:ssh|kubectl\s+exec|(?:docker|podman|nerdctl)\s+exec)\s")
 _WITH_VALUE = frozenset({*(f"-{letter}" for letter in "BbcDEeFIiJLlmnOopQRSuWw"), "--namespace", "--container"})
 """Options of these that take the next word (``-n`` of ssh takes none, and nobody types it before a tool)."""
+_ASKS_NAME = lazy_regex(
+    r"(?:/\S{1,40}/)?(?:hostname(?: -[sf]| --(?:short|fqdn|long))?|uname -n|cat /etc/hostname"
+    r"|cat /proc/sys/kernel/hostname|hostnamectl(?: hostname| --static))\s*(?:#.*)?$"
+)
 _QUOTE = lazy_regex(r"(?:> ?)+")
 
 
@@ -131,6 +135,17 @@ def prompt(line: str) -> Echo | None:
     host = found["host"] or found["only"] or found["named"]
     certain = found["bare"] is None and found["named"] is None
     return Echo(found["command"].strip(), short_host(host) if host else None, certain)
+
+
+def asks_name(command: str) -> bool:
+    """True if all that the command prints is the name of its host."""
+    return _ASKS_NAME.match(command) is not None
+
+
+def host_name(line: str) -> str | None:
+    """The host that such a command printed."""
+    found = _BANNER_NAME.match(line)
+    return short_host(found["name"]) if found and found["name"] != "localhost" else None
 
 
 def prompt_above(line: str) -> str | None:

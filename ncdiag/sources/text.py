@@ -15,7 +15,6 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator
 
-from ncdiag.parsers.nccl_log.lines import settled
 from ncdiag.sources.records import unpacked, without_repeats
 
 BUFFER_SIZE = 1 << 20
@@ -152,6 +151,8 @@ def _aligned(chunks: Iterable[bytes]) -> Iterator[bytes]:
             held, size = [rest], len(rest)
     last = b"".join(held)
     if last:
+        from ncdiag.parsers.nccl_log.lines import settled  # a text that was cut off, of which a look at a host has none
+
         yield settled(last) + b"\n"
 
 

@@ -55,6 +55,8 @@ def explained(ncdiag: Run) -> Callable[..., list[dict[str, Any]]]:
         ("/etc/nccl.conf", "file", "/etc/nccl.conf"),
         ("GPUDirect RDMA", "term", "GDR"),
         ("Subnet Manager", "term", "Subnet Manager"),
+        ("RANK", "variable", "RANK"),
+        ("OMPI_MCA_btl_tcp_if_include", "variable", "OMPI_MCA_btl_tcp_if_include"),
         ("NCD101", "rule", "socket-virtual-ifname"),
         ("socket-virtual-ifname", "rule", "socket-virtual-ifname"),
         ("n1:1:2 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>", "message", "bootstrap-interface"),

@@ -27,7 +27,7 @@ def veth(project: Path) -> str:
     return (project / "fixtures" / "cases" / "veth" / "nccl.log").read_text()
 
 
-@pytest.mark.parametrize("format_", ["text", "json", "markdown"])
+@pytest.mark.parametrize("format_", ["text", "html", "json", "markdown"])
 @pytest.mark.parametrize("trap", TRAPS.values(), ids=TRAPS.keys())
 def test_traps_in_a_log(ncdiag: Run, veth: str, tmp_path: Path, trap: str, format_: str) -> None:
     path = tmp_path / "job.log"

@@ -125,9 +125,7 @@ def taken(fleet: Hosts, host: str, port: int) -> Iterator[None]:
 def test_the_port_of_the_master_is_taken(fleet: Hosts, sweep: Sweep) -> None:
     with taken(fleet, "n1", 29500):
         found = titles(sweep("probe", "--nodes", "n[1-2]", "--master", "10.77.0.2:29500", "--format", "json"))
-    assert found == {
-        "probe-master-unusable": "The ranks cannot meet at 10.77.0.2:29500: another program on n1 has the port"
-    }
+    assert found == {"launcher-meeting-port-taken": "Port 29500 of 10.77.0.2, where the ranks are to meet, is in use"}
 
 
 def test_the_master_cannot_be_reached(sweep: Sweep) -> None:

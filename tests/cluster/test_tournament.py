@@ -20,7 +20,7 @@ from ncdiag.bare.probe.server import line_of
 from ncdiag.bare.wrap import wrapped
 from ncdiag.cluster import remote
 from ncdiag.cluster.envelope import Envelopes
-from ncdiag.cluster.probing import introduced
+from ncdiag.cluster.probing import Trial, introduced, table
 from ncdiag.cluster.talk import Talk
 
 PYTHONS = ("3.6", "3.8", "3.13")
@@ -44,12 +44,14 @@ def test_the_number_of_rounds_is_bounded_and_they_differ() -> None:
 
 
 @pytest.mark.parametrize("version", PYTHONS)
-def test_the_agent_introduces_itself_in_every_python_and_leaves(version: str) -> None:
+def test_the_agent_speaks_in_every_python_and_leaves(version: str, tmp_path: Path) -> None:
     found = sorted((Path.home() / ".pyenv").glob(f"versions/{version}.*/bin/python"))
     python = str(found[-1]) if found else shutil.which(f"python{version}")
     if python is None:
         pytest.skip(f"no python{version} here")
-    command = remote.agent({"wait": 20, "seconds": 1, "ports": [], "within": None, "bandwidth": 2, "nccl_tests": "x"})
+    needs = {"programs": [python, "no-such-program"], "paths": [str(tmp_path), str(tmp_path / "gone")]}
+    plan = {"wait": 20, "seconds": 1, "ports": [], "within": None, "bandwidth": 2, "nccl_tests": "x", "needs": needs}
+    command = remote.agent(plan)
     line = command.replace("for p in python3 ", f"for p in {python} python3 ")
     with subprocess.Popen(["sh", "-c", line], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
         assert running.stdin is not None
@@ -62,6 +64,17 @@ def test_the_agent_introduces_itself_in_every_python_and_leaves(version: str) ->
         assert told["token"]
         assert introduced(taken.data(host)) is not None
         assert all(len(one["ports"]) >= 2 for one in told["interfaces"])
+        running.stdin.write(table({host: taken.data(host)}, Trial(seconds=1, bandwidth=10), {}))
+        running.stdin.flush()
+        taken = Envelopes()
+        while not taken.is_whole(host):
+            assert taken.take(running.stdout.readline().decode())
+        lines = taken.data(host).decode().splitlines()
+        assert any(line.startswith(f"probe {host} is user ") and f" uid {os.geteuid()}, " in line for line in lines)
+        assert any(f" has program {python} at {python}, Python {version}." in line for line in lines)
+        assert f"probe {host} lacks program no-such-program" in lines
+        assert f"probe {host} has folder {tmp_path}" in lines
+        assert f"probe {host} lacks {tmp_path}/gone: no such file or directory" in lines
         running.stdin.close()
         assert running.wait(120) == 143
 

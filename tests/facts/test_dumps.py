@@ -125,3 +125,19 @@ def test_sizes_differ_only_where_they_must_be_equal(tmp_path: Path, operation: s
             "rank 0 called all_reduce of [[1024]] Float, rank 1 called all_reduce of [[512]]"
             in found["collective-desync"]
         )
+
+
+@pytest.mark.parametrize("still_there", [True, False])
+def test_the_number_of_a_send_is_not_that_of_a_collective(tmp_path: Path, *, still_there: bool) -> None:
+    """Rank 2 sent twelve times, and did not enter the collective: its last call has the greater number.
+
+    A dump of what is active holds no send that is over; the collectives tell that there were some.
+    """
+    for rank in range(4):
+        waits = {**entry(9, WAIT), "p2p_seq_id": 12}
+        over = [entry(place, ("0", place + 1, "send 2->3", "completed")) for place in range(12) if still_there]
+        content = pickle.loads(dump(rank, [waits] if rank != 2 else over, completed=7))  # noqa: S301
+        content["pg_status"]["0"]["last_enqueued_collective"] = 12 if rank == 2 else 8
+        (tmp_path / f"nccl_trace_rank_{rank}").write_bytes(pickle.dumps(content, protocol=2))
+    found = {finding.name: finding.title for finding in ncdiag.parse([tmp_path]).findings}
+    assert "rank 2 did not enter all_reduce number 8" in found["collective-straggler-late"]

@@ -13,10 +13,10 @@ import pytest
 from kept_reports import NAMES, load
 from prometheus_client.parser import text_string_to_metric_families
 
-from ncdiag.facts.fold import fold_hosts
+from ncdiag.facts.fold import fold_hosts, unfold_hosts
 from ncdiag.report import renderer
 from ncdiag.report.model import Look, Report
-from ncdiag.report.prometheus import HOSTS, SAMPLES, unfolded
+from ncdiag.report.prometheus import HOSTS, SAMPLES
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 Samples = dict[str, list[tuple[dict[str, str], float]]]
@@ -73,7 +73,7 @@ def hosts_of(report: Report) -> dict[str, float]:
     ids=lambda names: f"{names[0]}-{len(names)}",
 )  # fmt: skip
 def test_each_host_has_a_sample(names: list[str]) -> None:
-    assert sorted(unfolded(fold_hosts(names))) == sorted(names)
+    assert sorted(unfold_hosts(fold_hosts(names))) == sorted(names)
     assert hosts_of(with_hosts(names)) == dict.fromkeys(names, 1)
 
 
@@ -98,7 +98,8 @@ def test_the_number_of_samples_has_a_bound() -> None:
 
 
 def test_a_range_that_is_no_host_list_ends() -> None:
-    assert not [*unfolded("n[1-999999999999]")]
+    assert not [*unfold_hosts("n[1-999999999999]")]
+    assert len([*unfold_hosts("n[1-999999999]", HOSTS)]) == HOSTS
 
 
 @pytest.mark.parametrize("host", ['a"b', "a\\b", "a\nb", "a}b", "n1\x1b[2J"])

@@ -56,6 +56,9 @@ TWO_HOSTS = [("lsmod", "n1"), ("ibstat", "n2")]
         f"----------------\nn1\n----------------\n{LSMOD}\n----------------\nn2\n----------------\n{IBSTAT}",
         f"==> n1/lsmod.txt <==\n{LSMOD}\n\n==> n2/ibstat.txt <==\n{IBSTAT}",
         f"host: n1\n{LSMOD}\nhost: n2\n{IBSTAT}",
+        f"$ hostname\nn1\n$ lsmod\n{LSMOD}\n$ hostname\nn2\n$ ibstat\n{IBSTAT}",
+        f"# hostname -f\nn1.example.org\n# lsmod\n{LSMOD}\n# uname -n\nn2\n# ibstat\n{IBSTAT}",
+        f"$ cat /etc/hostname\nn1\n\n$ lsmod\n{LSMOD}\n\n$ hostnamectl hostname\nn2\n$ ibstat\n{IBSTAT}",
         f"root@n1:~# lsmod\n{LSMOD}\nroot@n2:~# ibstat\n{IBSTAT}",
         f"[root@n1 ~]# lsmod\n{LSMOD}\n[root@n2 ~]# ibstat\n{IBSTAT}",
         f"[root@n1 ~]#lsmod\n{LSMOD}\n[root@n2 ~]#ibstat\n{IBSTAT}",
@@ -162,6 +165,9 @@ def test_outputs_with_prose_between(text: str, expected: list[str]) -> None:
         f"---TOPO---\n{LSMOD}",
         f"$ lsmod\n{LSMOD}",
         f"$ docker exec -it train lsmod\n{LSMOD}",
+        f"$ hostname\nhostname: command not found\n$ lsmod\n{LSMOD}",
+        f"$ hostname\n\nthe log follows\n$ lsmod\n{LSMOD}",
+        f"hostname\nn1\n{LSMOD}",  # a person's words
     ],
 )
 def test_what_names_no_host(text: str) -> None:

@@ -66,11 +66,14 @@ def test_the_wheel_carries_package_and_rules(wheel: Path, project: Path) -> None
     assert any(name.startswith("ncdiag/_rules/") for name in inside)
     assert {f"ncdiag/_compiled/{name}.msgpack" for name in ("rules", "messages", "variables")} <= inside
     assert not [name for name in inside if name.startswith(("tests/", "fixtures/"))]
+    assert [name for name in inside if name.endswith(".data/data/share/man/man1/ncdiag.1")]
 
 
 def test_the_wheel_diagnoses_in_a_clean_environment(wheel: Path, clean: Path, project: Path, need: Need) -> None:
     install(clean, need, wheel)
     assert diagnosed(clean, project)["root_cause"] == "socket-virtual-ifname"
+    assert run(clean / "bin" / "ncdiag", "demo", cwd=clean).stdout.count("ROOT CAUSE") == 3
+    assert (clean / "share" / "man" / "man1" / "ncdiag.1").is_file()
 
 
 def test_an_editable_install_finds_the_rules(clean: Path, project: Path, need: Need) -> None:

@@ -79,13 +79,6 @@ def where(program: str = TOOL) -> Optional[str]:
     return shutil.which(program, path=":".join(filter(None, (os.environ.get("PATH"), _PATHS))))
 
 
-def gpus() -> int:
-    """How many GPUs the driver of NVIDIA or AMD shows."""
-    nodes = "/sys/class/kfd/kfd/topology/nodes"
-    amd = [node for node in _listed(nodes) if _word("{}/{}".format(nodes, node), "gpu_id") not in {"", "0"}]
-    return len(_listed("/proc/driver/nvidia/gpus")) or len(amd)
-
-
 def command(port: Mapping[str, Any], seconds: int, listening: int) -> List[str]:
     """The command line of both sides, but for the address of the server."""
     gid = ["-x", str(port["gid"])] if port.get("gid") is not None else []

@@ -14,13 +14,15 @@ import threading
 import time
 import zlib
 from collections import Counter
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Tuple
 
-from ncdiag.bare.probe.bandwidth import Receiver, gpus, rdma_ports, where
+from ncdiag.bare.addresses import is_here, resolved
+from ncdiag.bare.probe.bandwidth import Receiver, rdma_ports, where
 from ncdiag.bare.probe.client import Asker
+from ncdiag.bare.probe.needs import Needs, gpus
 from ncdiag.bare.probe.rails import Rails
 from ncdiag.bare.probe.server import Server
-from ncdiag.bare.probe.ways import interfaces, is_own, neighbour, network_of, port_range, share_network, way
+from ncdiag.bare.probe.ways import interfaces, neighbour, network_of, port_range, share_network, way
 from ncdiag.bare.wrap import leave_with_caller, own_name, wrapped
 
 _GRACE = 30.0
@@ -33,13 +35,16 @@ Host = Mapping[str, Any]
 
 
 def probe(plan: Mapping[str, Any]) -> int:
-    """Do all of it. ``plan``: ``wait`` and ``seconds``, ``ports`` to listen on, and ``within`` a range or None.
+    """Do all of it.
 
-    ``bandwidth``: seconds of one run of ``ib_write_bw``, 0 where none is wanted; ``nccl_tests``: a program to look for.
+    ``plan``: ``wait`` and ``seconds``, ``ports`` to listen on, ``within`` a range or None, and what a launch ``needs``
+    (`Needs`) or None. ``bandwidth``: seconds of one run of ``ib_write_bw``, 0 where none is wanted; ``nccl_tests``: a
+    program to look for.
     """
     words = queue.Queue()  # type: queue.Queue[bytes]
     leave_with_caller(plan["wait"] + plan["seconds"] + _GRACE, words.put)
     server = Server()
+    needs = Needs(plan["needs"]) if plan["needs"] else None
     own = _introduction(server, plan)
     threading.Thread(target=server.serve, daemon=True).start()
     _say(json.dumps(own))
@@ -50,7 +55,10 @@ def probe(plan: Mapping[str, Any]) -> int:
         return 0
     server.tell(table["secret"])
     time.sleep(table["pause"])  # the others hear of it a little later
-    _say("".join(line + "\n" for line in Turn(table, me, server.receiver).lines()))
+    turn = Turn(table, me, server)
+    found = turn.lines()
+    found += needs.lines(table["hosts"][me]["host"]) if needs is not None else []
+    _say("".join(line + "\n" for line in [*found, *turn.outputs]))
     threading.Event().wait()  # others may still ask: stay until who asked has heard all, and leave with it
     return 0
 
@@ -58,6 +66,7 @@ def probe(plan: Mapping[str, Any]) -> int:
 def _introduction(server: Server, plan: Mapping[str, Any]) -> Dict[str, Any]:
     ports = tuple(plan["within"] or port_range())
     found, more = interfaces()
+    listening = server.declared(plan["ports"])  # first, so that none of them is taken by the agent itself
     for one in found:
         one["ports"] = server.listen(one["address"], (ports[0], ports[1]), within=bool(plan["within"]))
     rdma = rdma_ports() if plan["bandwidth"] else []
@@ -66,9 +75,8 @@ def _introduction(server: Server, plan: Mapping[str, Any]) -> Dict[str, Any]:
         server.receiver = Receiver(rdma, plan["bandwidth"], plan["within"])
     return {
         "host": own_name(), "token": server.token, "interfaces": [one for one in found if one["ports"]],
-        "range": ports, "listening": server.declared(plan["ports"]), "taken": server.taken,
-        "more": more, "rdma": rdma, "carries": carries, "gpus": gpus() if plan["bandwidth"] else 0,
-        "nccl_tests": where(plan["nccl_tests"]) or "",
+        "range": ports, "listening": listening, "more": more, "rdma": rdma, "carries": carries,
+        "gpus": gpus() if plan["bandwidth"] else 0, "nccl_tests": where(plan["nccl_tests"]) or "",
     }  # fmt: skip
 
 
@@ -104,9 +112,11 @@ def turns(count: int, most: int) -> List[int]:
 class Turn:
     """What one host does: its partners in turn, until the time is up."""
 
-    def __init__(self, table: Mapping[str, Any], me: int, receiver: Optional[Receiver]) -> None:
-        """``table`` is what all hosts are told; ``receiver`` answers those who measure our RDMA ports."""
-        self._receiver = receiver
+    def __init__(self, table: Mapping[str, Any], me: int, server: Server) -> None:
+        """``table`` is what all hosts are told; ``server`` is ours, which answers them."""
+        self._server = server
+        self.outputs: List[str] = []
+        """What the programs printed that measured our RDMA ports."""
         self._table = table
         self._hosts = table["hosts"]  # type: List[Host]
         self._me, self._own = me, self._hosts[me]
@@ -124,11 +134,10 @@ class Turn:
         partners = [self._hosts[place] for place in met if place != self._me]
         names = Names(dict.fromkeys([self._name, *(host["host"] for host in partners), *self._table["names"]]))
         found = list(self._head())
-        outputs: List[str] = []
         if self._table["bandwidth"] is not None:
             rails = Rails(self._table["bandwidth"], self._own, self._asker, self._ways)
-            found += rails.lines([(self._hosts[place], self._me < place) for place in met], self._receiver)
-            outputs = rails.outputs
+            found += rails.lines([(self._hosts[place], self._me < place) for place in met], self._server.receiver)
+            self.outputs = rails.outputs
             if not (self._own["nccl_tests"] and self._own["gpus"]):
                 why = "{} is not installed".format(self._table["nccl_tests"]) if self._own["gpus"] else "it has no GPU"
                 found.append("probe {}: nccl-tests not tried: {}".format(self._name, why))
@@ -142,8 +151,8 @@ class Turn:
         if done < len(partners):
             found.append("probe {}: {} of {} hosts tried in time".format(self._name, done, len(partners)))
         for place, port in self._table["places"]:
-            found.append(self._place(place, port))
-        return [*found, *names.lines(self._name), *outputs]
+            found += self._place(place, port)
+        return [*found, *names.lines(self._name)]
 
     def _head(self) -> Iterator[str]:
         first, last = self._own["range"]
@@ -177,9 +186,7 @@ class Turn:
                 ", ".join(phrases),
             )  # fmt: skip
         for port in self._table["ports"] if at else ():
-            words = self._asker.reach(at, port)
-            if words == "refused" and port in host["listening"]:
-                words = "rejected"  # somebody listens there: a filter answered in their place
+            words = self._reached(at, port, host["host"])
             yield "probe {} -> {} {} port {}: {}".format(self._name, host["host"], at, port, words)
 
     def _links(self, host: Host) -> Iterator[Tuple[Dict[str, Any], Dict[str, Any], str]]:
@@ -208,14 +215,23 @@ class Turn:
         except OSError:
             return "interface {}".format(index)
 
-    def _place(self, place: str, port: int) -> str:
-        """What became of a connection to a place that the job uses, such as MASTER_ADDR and MASTER_PORT."""
+    def _place(self, place: str, port: int) -> Iterator[str]:
+        """What became of a connection to a place that the job uses, such as MASTER_ADDR and MASTER_PORT.
+
+        Of the host that it names, first: can a program listen there?
+        """
         found = resolved(place)
-        if found and port in self._own["taken"] and is_own(found[0]):
-            words = "taken"
-        else:
-            words = self._asker.reach(found[0], port) if found else "not found"
-        return "probe {} -> {} {} port {}: {}".format(self._name, place, found[0] if found else "-", port, words)
+        if is_here(place, found, self._name):
+            words = self._server.refused.get(port, "free")
+            yield "probe {} is {}, port {}: {}".format(self._name, place, port, words)
+        words = self._reached(found[0], port, place) if found else "not found"
+        yield "probe {} -> {} {} port {}: {}".format(self._name, place, found[0] if found else "-", port, words)
+
+    def _reached(self, address: str, port: int, name: str) -> str:
+        """What a port answers: ``rejected`` where an agent listens, so that a filter refused in its place."""
+        words = self._asker.reach(address, port)
+        hosts = (one for one in self._hosts if name == one["host"] or address in _addresses(one))
+        return "rejected" if words == "refused" and any(port in one["listening"] for one in hosts) else words
 
 
 class Names:
@@ -251,14 +267,9 @@ class Names:
             yield "probe {} resolves {}: {}".format(own, name, words)
 
 
-def resolved(name: str) -> List[str]:
-    """The addresses of a name, as any program here gets them."""
-    try:
-        found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        return []
-    return list(dict.fromkeys(str(place[0]) for *_, place in found))
-
-
 def _family(one: Mapping[str, Any]) -> bool:
     return ":" in one["address"]
+
+
+def _addresses(host: Host) -> List[str]:
+    return [one["address"] for one in host["interfaces"]]

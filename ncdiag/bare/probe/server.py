@@ -5,14 +5,13 @@ so many are served at once.
 """
 
 import contextlib
-import errno
 import random
 import secrets
 import selectors
 import socket
 import threading
 import time
-from typing import Iterable, List, Optional, Tuple
+from typing import Dict, Iterable, List, Optional, Tuple
 
 from ncdiag.bare.probe.bandwidth import Receiver
 
@@ -34,7 +33,7 @@ class Server:
         self._secret = ""
         self._told = threading.Event()
         self.token = secrets.token_hex(8)
-        self.taken: List[int] = []
+        self.refused: Dict[int, str] = {}
         self.receiver: Optional[Receiver] = None
         self._listening = selectors.DefaultSelector()
         self._room = threading.BoundedSemaphore(_MOST_CALLERS)
@@ -58,23 +57,20 @@ class Server:
         return None
 
     def declared(self, ports: Iterable[int]) -> List[int]:
-        """Listen on these ports of all addresses, as far as nobody else does: the others go to ``taken``.
+        """Listen on these ports of all addresses, as far as that is possible: why it is not is in ``refused``."""
+        return [port for port in ports if self._bound("", port)]
 
-        As a launcher does, also on one that a program left a moment ago.
-        """
-        return [port for port in ports if self._bound("", port, again=True)]
-
-    def _bound(self, address: str, port: int, *, again: bool = False) -> Optional[int]:
+    def _bound(self, address: str, port: int) -> Optional[int]:
         bound = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
         try:
-            if again:
-                bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            # as the programs of a job do: connections of one that has just ended are in nobody's way
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1 if port else 0)
             bound.bind((address, port))
             bound.listen(_MOST_CALLERS)
         except (OSError, OverflowError) as error:
             bound.close()
-            if again and getattr(error, "errno", None) == errno.EADDRINUSE:
-                self.taken.append(port)
+            if not address:
+                self.refused[port] = (getattr(error, "strerror", None) or str(error)).lower()
             return None
         self._listening.register(bound, selectors.EVENT_READ)
         return int(bound.getsockname()[1])

@@ -46,15 +46,6 @@ def interfaces() -> Tuple[List[Dict[str, Any]], int]:
     return found[:_MOST_INTERFACES], len(found[_MOST_INTERFACES:])
 
 
-def is_own(address: str) -> bool:
-    """Does this host have the address?"""
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_STREAM) as one:
-        one.bind((address, 0))
-        return True
-    return False
-
-
 def port_range() -> Tuple[int, int]:
     """The ports from which the kernel takes one for a program that names none, as NCCL does."""
     with contextlib.suppress(OSError, ValueError), open("/proc/sys/net/ipv4/ip_local_port_range") as file:

@@ -26,7 +26,21 @@ from ncdiag.facts.model.monitoring import (
     RasShare,
 )
 from ncdiag.facts.model.network import Address, Gid, Hca, Interface, Port, Route, RouteAnswer
-from ncdiag.facts.model.probes import ProbeFault, ProbeGap, ProbeLink, ProbeName, ProbePair, ProbePort, ProbeRail
+from ncdiag.facts.model.probes import (
+    LaunchFault,
+    ProbeFault,
+    ProbeGap,
+    ProbeLink,
+    ProbeLogin,
+    ProbeMeeting,
+    ProbeName,
+    ProbeOwn,
+    ProbePair,
+    ProbePath,
+    ProbePort,
+    ProbeProgram,
+    ProbeRail,
+)
 from ncdiag.facts.model.processes import (
     FAILURES,
     CollectiveSum,
@@ -130,6 +144,7 @@ __all__ = [
     "KernelModule",
     "LastOp",
     "Launch",
+    "LaunchFault",
     "LaunchHost",
     "Level",
     "Library",
@@ -153,9 +168,14 @@ __all__ = [
     "ProbeFault",
     "ProbeGap",
     "ProbeLink",
+    "ProbeLogin",
+    "ProbeMeeting",
     "ProbeName",
+    "ProbeOwn",
     "ProbePair",
+    "ProbePath",
     "ProbePort",
+    "ProbeProgram",
     "ProbeRail",
     "ProcessCpus",
     "Rank",

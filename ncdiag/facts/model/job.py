@@ -13,7 +13,19 @@ from ncdiag.facts.model.hardware import Gpu, Npu, PciDevice, TopoLink
 from ncdiag.facts.model.marks import BY_NAME, GREATEST, READ, UNION, Open, closed_by
 from ncdiag.facts.model.monitoring import HealthCheck, OperationProfile, RasReport
 from ncdiag.facts.model.network import Hca, Interface, Route, RouteAnswer
-from ncdiag.facts.model.probes import ProbeGap, ProbeLink, ProbeName, ProbePair, ProbePort, ProbeRail
+from ncdiag.facts.model.probes import (
+    ProbeGap,
+    ProbeLink,
+    ProbeLogin,
+    ProbeMeeting,
+    ProbeName,
+    ProbeOwn,
+    ProbePair,
+    ProbePath,
+    ProbePort,
+    ProbeProgram,
+    ProbeRail,
+)
 from ncdiag.facts.model.processes import CollectiveSum, Communicator, Event, Parameter, Rank, Setting
 from ncdiag.facts.model.records import (
     Benchmark,
@@ -279,6 +291,11 @@ class Job(Fact, frozen=True, kw_only=True):
     probe_rails: Open[ProbeRail] = ()
     probe_pairs: Open[ProbePair] = ()
     probe_gaps: Open[ProbeGap] = ()
+    probe_logins: Open[ProbeLogin] = ()
+    probe_meetings: Open[ProbeMeeting] = ()
+    probe_own: Open[ProbeOwn] = ()
+    probe_paths: Open[ProbePath] = ()
+    probe_programs: Open[ProbeProgram] = ()
     nranks: int | None = None
     nhosts: int | None = None
     conflicts: tuple[Conflict, ...] = ()

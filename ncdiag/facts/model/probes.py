@@ -8,11 +8,11 @@ from ncdiag.facts.model.base import Fact, HostName
 
 ProbeOutcome = Literal[
     "connected", "refused", "no answer", "unreachable", "not permitted", "silent", "other", "not found", "failed",
-    "rejected", "taken",
+    "rejected",
 ]  # fmt: skip
-"""``rejected``: refused, although an agent listens there; ``taken``: another program has the port, on the host itself;
-``silent``: connected, and no word came; ``other``: connected to somebody else; ``unreachable``: no route, or a
-router's or a filter's word that there is none; ``not permitted``: a filter of the asking host itself."""
+"""``rejected``: refused, although an agent listens there; ``silent``: connected, and no word came; ``other``: connected
+to somebody else; ``unreachable``: no route, or a router's or a filter's word that there is none; ``not permitted``: a
+filter of the asking host itself."""
 
 
 class ProbeLink(Fact, frozen=True, kw_only=True):
@@ -104,6 +104,64 @@ class ProbeGap(Fact, frozen=True, kw_only=True):
     why: str
 
 
+class ProbeMeeting(Fact, frozen=True, kw_only=True):
+    """The place where the ranks meet, told by the ``host`` that it names: can a program listen there? ``error``: no."""
+
+    host: HostName
+    place: str
+    port: int
+    error: str | None = None
+
+
+ProbeLoginOutcome = Literal["logged in", "password", "host key", "unreachable", "closed", "no answer", "failed"]
+"""``password``: ssh would ask for one; ``host key``: it does not know the host, or knows another one by that name;
+``closed``: something took the connection and closed it."""
+
+
+class ProbeLogin(Fact, frozen=True, kw_only=True):
+    """A try of ssh, without a prompt, from the launching host to another, as the launcher connects.
+
+    ``port`` is the one that the launcher names; None where ssh decides.
+    """
+
+    host: HostName
+    peer: HostName
+    port: int | None = None
+    outcome: ProbeLoginOutcome | None = None
+    error: str | None = None
+
+
+class ProbeOwn(Fact, frozen=True, kw_only=True):
+    """Who the launch is on a host, and how many GPUs that host has: ``gpus`` is 0 without a driver."""
+
+    KEY = ()
+
+    host: HostName
+    user: str | None = None
+    uid: int | None = None
+    gpus: int | None = None
+
+
+class ProbePath(Fact, frozen=True, kw_only=True):
+    """A file or folder that the launch needs on a host; ``error`` is why it is of no use there."""
+
+    host: HostName
+    path: str
+    error: str | None = None
+
+
+class ProbeProgram(Fact, frozen=True, kw_only=True):
+    """A program that the launch names, as a shell of the host finds it.
+
+    ``path`` is None where there is none; ``python`` the release of Python that it is, or that its first line names.
+    """
+
+    host: HostName
+    name: str
+    path: str | None = None
+    python: str | None = None
+
+
 ProbeTrouble = Literal[
     "cut off", "unreachable", "ports", "other answers", "large packets", "way", "translated", "loopback name", "name",
     "clock", "inside", "ssh port", "slow", "no run", "place", "detour",
@@ -127,3 +185,21 @@ class ProbeFault(Fact, frozen=True, kw_only=True):
     hosts: str
     network: str = ""
     detail: str = ""
+
+
+LaunchNeed = Literal["login", "user", "path", "program", "slots"]
+
+
+class LaunchFault(Fact, frozen=True, kw_only=True):
+    """What a launch needs and some of its hosts do not have (derived, `ncdiag.knowledge.launcher.reach`).
+
+    ``hosts`` are those, folded, ``example`` is the first of them; ``detail`` is what was seen. ``outcome`` is how ssh
+    ended, and ``port`` the one that the launcher names, as an option of ssh.
+    """
+
+    what: LaunchNeed
+    hosts: str
+    example: str = ""
+    detail: str = ""
+    outcome: ProbeLoginOutcome | None = None
+    port: str = ""

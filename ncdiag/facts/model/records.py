@@ -29,6 +29,12 @@ class Launch(Fact, frozen=True, kw_only=True):
     ``rdma_resources`` the RDMA devices that it asks for, ``shm_mounted`` whether it has a /dev/shm of its own.
     ``efa_devices`` counts AWS's EFA devices among them; ``instance_type`` and ``accelerator`` are what its node has to
     be labelled with; ``mesh`` is the proxy of a service mesh that takes its connections, empty for none.
+
+    ``executable`` is the program that the innermost launcher starts, or what runs ``script``: an interpreter, or the
+    launcher itself; ``workdir`` the folder in which it is started where the line names one. ``agent`` is what carries
+    it to other hosts (``ssh``, ``pdsh``, ``slurm``), ``ssh_port`` and ``ssh_key`` (a file) are what ssh is told.
+    ``include`` and ``exclude`` are the hosts that DeepSpeed takes of its file, or leaves out; ``gpus_per_node`` is what
+    Slurm is asked for.
     """
 
     SHOWS_A_RUN = True
@@ -64,6 +70,15 @@ class Launch(Fact, frozen=True, kw_only=True):
     instance_type: str | None = None
     accelerator: str | None = None
     mesh: str | None = None
+    executable: str | None = None
+    script: str | None = None
+    workdir: str | None = None
+    agent: str | None = None
+    ssh_port: int | None = None
+    ssh_key: str | None = None
+    include: tuple[str, ...] | None = None
+    exclude: tuple[str, ...] | None = None
+    gpus_per_node: int | None = None
 
 
 class BenchmarkRow(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -243,7 +258,8 @@ class FlightEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ``sequence`` counts the collectives of the process group, and the sends and receives of a rank for themselves.
     ``shape`` is the sizes and types of the input. ``to_rank`` and ``from_rank`` are the peer of a send and a receive,
-    as the job numbers its ranks; ``is_p2p`` is true of both, known peer or not.
+    as the job numbers its ranks; ``is_p2p`` is true of both, known peer or not. ``after_p2p``, of a collective: the
+    rank sent or received in the group before it, whether the dump still holds that or not.
     """
 
     group: str | None = None
@@ -252,6 +268,7 @@ class FlightEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     state: str | None = None
     shape: str | None = None
     is_p2p: bool = False
+    after_p2p: bool = False
     to_rank: int | None = None
     from_rank: int | None = None
 

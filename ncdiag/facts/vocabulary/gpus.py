@@ -106,6 +106,11 @@ SIBLINGS = 4
 @derived
 def lacks_peer_access(link: TopoLink, view: View) -> bool | None:
     """Does the driver offer no peer access between two GPUs?"""
+    return offers_no_access(link)
+
+
+def offers_no_access(link: TopoLink) -> bool | None:
+    """`lacks_peer_access` for code that asks of all pairs of all hosts: the pair itself says it, so nothing is kept."""
     told = p2p_words(link)
     if link.peer_access is not None and not told & _NO_PEER_ACCESS:
         return not link.peer_access
@@ -120,6 +125,11 @@ def p2p_words(link: TopoLink) -> set[str]:
 @derived
 def is_gpu_pair(link: TopoLink, view: View) -> bool:
     """Whether the link joins two GPUs."""
+    return joins_gpus(link)
+
+
+def joins_gpus(link: TopoLink) -> bool:
+    """`is_gpu_pair` for code."""
     return link.a.startswith("GPU") and link.b.startswith("GPU")
 
 
@@ -132,7 +142,7 @@ _BRIDGED = 12
 
 def gpu_pairs(host: Host) -> list[TopoLink]:
     """The pairs of GPUs of the host whose level ``nvidia-smi topo -m`` shows."""
-    return [link for link in host.links if link.a.startswith("GPU") and link.b.startswith("GPU") and link.level]
+    return [link for link in host.links if link.level and link.b.startswith("GPU") and link.a.startswith("GPU")]
 
 
 @derived
@@ -147,9 +157,9 @@ def has_nvswitch(host: Host, view: View) -> bool | None:
     if any("NVSwitch" in (device.description or "") for device in host.pci):
         return True
     modules = [is_module(gpu, view) for gpu in host.gpus]
-    counts = _links_of_gpus(host)
     if modules and not any(is_it is not False for is_it in modules):
         return False
+    counts = _links_of_gpus(host)
     if any(sum(links) > _MOST_LINKS for links in counts.values()) or _is_switched_board(host):
         return True
     most = max((count for links in counts.values() for count in links), default=0)

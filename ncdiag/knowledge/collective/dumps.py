@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator
 
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, FlightEntry, FlightGroup, Job
+from ncdiag.facts.view import View
 from ncdiag.spans import Span
 
 OPEN = frozenset({"scheduled", "started"})
@@ -39,7 +40,7 @@ class Dumps:
         self.called: dict[Call, dict[int, FlightEntry]] = defaultdict(dict)
         self.furthest: dict[tuple[int, Group], int] = {}
         self.peers: dict[int, set[int]] = defaultdict(set)  # ranks with which an open send or receive is shared
-        self.mixed: set[Group] = set()
+        self.mixed: set[Group] = set()  # groups that also send, whose last call may be a send with a number of its own
         self._absent: dict[Call, list[int]] = {}
         for rank, record in self.of.items():
             for entry in record.entries:
@@ -54,7 +55,10 @@ class Dumps:
             peer = peer_of(entry)
             if peer is not None and entry.state in OPEN:
                 self.peers[rank].add(peer)
-        elif (number := self.number(rank, entry)) is not None:
+            return
+        if entry.after_p2p:
+            self.mixed.add(group)
+        if (number := self.number(rank, entry)) is not None:
             self.called[group, number][rank] = entry
             self.furthest[rank, group] = max(number, self.furthest.get((rank, group), -1))
 
@@ -98,6 +102,11 @@ class Dumps:
     def _state(self, rank: int, group: Group) -> FlightGroup | None:
         """What the dump says of its group; nothing where sends count as well."""
         return None if group in self.mixed else self.groups[rank].get(group[0])
+
+
+def dumps_of(view: View) -> Dumps:
+    """The dumps of the job, put in order once."""
+    return view.remembered(("flight recorder dumps",), lambda: Dumps(view.job))
 
 
 def peer_of(entry: FlightEntry) -> int | None:
@@ -186,9 +195,8 @@ def _together(dumps: Dumps) -> Iterator[Difference]:
             return
 
 
-def stuck(job: Job) -> Iterator[Difference]:
+def stuck(dumps: Dumps) -> Iterator[Difference]:
     """Ranks that did not get through the first collective that they wait in, and who completed it."""
-    dumps = Dumps(job)
     found: dict[str, tuple[set[int], set[int]]] = defaultdict(lambda: (set(), set()))
     for rank in sorted(dumps.of):
         entry = next((entry for entry in dumps.open(rank) if not entry.is_p2p), None)

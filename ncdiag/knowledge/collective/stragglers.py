@@ -58,7 +58,7 @@ Place = tuple[str, int]
 def collective_events(job: Job, view: View) -> tuple[Event, ...]:
     """What programs said of ranks that are in different collectives or wait, and what comparing their records shows."""
     told = [e for e in job.events if e.event in DESYNC or e.event == "torch-watchdog-timeout"]
-    return (*told, *_compared_timeouts(job), *_compared_records(job), *call_mismatches(job))
+    return (*told, *_compared_timeouts(job), *_compared_records(view), *call_mismatches(job))
 
 
 @derived_of(*DESYNC)
@@ -133,9 +133,9 @@ def _spans(sources: Iterable[Timeout | FlightRecord]) -> list[Span]:
     return list(dict.fromkeys(source.provenance.get("", Span("", 0)) for source in sources))
 
 
-def _compared_records(job: Job) -> Iterator[Event]:
+def _compared_records(view: View) -> Iterator[Event]:
     """Calls of one number and process group that differ in the dumps of two ranks, and ranks that wait in a circle."""
-    found = dumps.Dumps(job)
+    found = dumps.dumps_of(view)
     for sequence, calls in dumps.mismatches(found):
         groups = {call: dumps.named(ranks) for call, ranks in calls.items()}
         yield _desync(sequence, groups, [found.of[rank] for ranks in calls.values() for rank in ranks])
@@ -152,7 +152,7 @@ def _compared_records(job: Job) -> Iterator[Event]:
 @derived
 def waits(job: Job, view: View) -> tuple[Difference, ...]:
     """The collectives in which ranks waited: ``waiting`` and, if a rank is missing, ``late`` with who."""
-    found = (*_told_waits(job), *_timeout_waits(job), *dumps.waits(dumps.Dumps(job)), *stack_waits(job))
+    found = (*_told_waits(job), *_timeout_waits(job), *dumps.waits(dumps.dumps_of(view)), *stack_waits(job))
     return found if any("late" in wait.groups for wait in found) else (*found, *call_waits(job))
 
 
@@ -173,7 +173,7 @@ def has_calls(event: Event, view: View) -> bool:
 @derived
 def stuck_ranks(job: Job, view: View) -> tuple[Difference, ...]:
     """Calls that a rank does not get through (``stuck``) and others did (``through``), by their flight recorders."""
-    return tuple(dumps.stuck(job))
+    return tuple(dumps.stuck(dumps.dumps_of(view)))
 
 
 @derived

@@ -84,9 +84,11 @@ def _is_detail(word: str, view: View) -> bool:
 
 
 def _prints_calls(word: str, view: View) -> bool:
+    if word not in {"INFO", "TRACE"}:
+        return False
     subsystems = view.setting(view.job, "NCCL_DEBUG_SUBSYS")
     named = set((subsystems.text or "").upper().split(",")) if subsystems is not None and subsystems.is_set else set()
-    return word in {"INFO", "TRACE"} and bool(named & _TRACED)
+    return bool(named & _TRACED)
 
 
 _COSTS: dict[str, tuple[tuple[Callable[[str, View], bool], str], ...]] = {

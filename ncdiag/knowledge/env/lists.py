@@ -10,6 +10,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.rdma import ranks_of
 from ncdiag.nccl import versions
 from ncdiag.nccl.on_host.in_force import settings_of
+from ncdiag.nccl.on_host.nameless import of_like
 from ncdiag.nccl.selection import sockets
 from ncdiag.nccl.selection.names import NameList
 from ncdiag.nccl.vocabulary.filters import list_of
@@ -97,9 +98,13 @@ def _taken(host: Host, wanted: NameList, view: View) -> tuple[bool, list[Interfa
             return True, list(rank.socket_interfaces)
     if not is_closed(host, "interfaces"):
         return False, [i for i in host.interfaces if i.addresses and i.up is not False and wanted.admits(i.name)]
-    choice = sockets.net_socket(host.interfaces, settings_of(host, view), view.version(host))
-    names = {*choice.names, *choice.possible}
+    names = of_like(host, view, "data interfaces", _may_carry_data)
     return True, [i for i in host.interfaces if i.name in names]
+
+
+def _may_carry_data(host: Host, view: View) -> set[str]:
+    choice = sockets.net_socket(host.interfaces, settings_of(host, view), view.version(host))
+    return {*choice.names, *choice.possible}
 
 
 def _networks(interface: Interface) -> list[tuple[int, int, int]]:

@@ -15,6 +15,7 @@ from ncdiag.facts.vocabulary.interfaces import ip, is_dead, is_link_local, is_lo
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.nccl import versions
 from ncdiag.nccl.on_host.in_force import settings_of
+from ncdiag.nccl.on_host.nameless import of_like
 from ncdiag.nccl.on_host.seen import kernel_order
 from ncdiag.nccl.selection import sockets
 
@@ -32,7 +33,7 @@ def own_choice(host: Host, view: View) -> tuple[Interface, ...] | None:
         return () if view.ranks_on(host.name) else None
     names = {rank.bootstrap_interface.name for rank in view.ranks_on(host.name) if rank.bootstrap_interface is not None}
     if not names and not view.ranks_on(host.name):
-        names = set(_simulated(host, view))
+        names = set(of_like(host, view, "own choice", _simulated))
     found = [interface for interface in host.interfaces if interface.name in names]
     for interface in found:
         view.note(interface, "addresses")

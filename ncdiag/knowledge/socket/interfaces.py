@@ -13,6 +13,7 @@ from ncdiag.facts.vocabulary.interfaces import DEAD_STATES, ip, is_dead, is_loop
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.rdma import ranks_of
 from ncdiag.nccl.on_host.in_force import settings_of
+from ncdiag.nccl.on_host.nameless import of_like
 from ncdiag.nccl.selection import sockets
 from ncdiag.nccl.vocabulary.filters import list_of
 
@@ -169,5 +170,9 @@ def socket_filter_matches_nothing(host: Host, view: View) -> bool | None:
         view.note(interface)
     if not is_closed(host, "interfaces") or view.setting(host, "NCCL_SOCKET_IFNAME") is None:
         return None
+    return of_like(host, view, "no interface", _finds_none)
+
+
+def _finds_none(host: Host, view: View) -> bool | None:
     choice = sockets.bootstrap(host.interfaces, settings_of(host, view), view.version(host))
     return choice.error is not None if choice.known else None

@@ -9,6 +9,7 @@ from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Job, ProbeFault, ProbePort
 from ncdiag.facts.model.probes import ProbeTrouble
 from ncdiag.knowledge.socket.culprits import Pair, culprits
+from ncdiag.knowledge.socket.probe_names import names_apart
 from ncdiag.spans import Span
 
 _LINES, _SHOWN = 5, 3
@@ -28,19 +29,21 @@ def port_faults(job: Job) -> Iterator[ProbeFault]:
             closed[one.port].append(one)
         else:
             places[one.place, one.port].append(one)
-        if one.outcome == "taken":
-            yield _taken(one)
     for port, tries in closed.items():
         yield from _closed(port, tries, names)
+    apart = names_apart(job)  # which is told of the names (`probe_names`)
     for (place, port), tries in places.items():
-        bad = [one for one in tries if one.outcome in _LOST | {"not found"}]
+        lost = _LOST if place in apart else _LOST | {"not found"}
+        bad = [one for one in tries if one.outcome in lost]
         if bad:
-            yield _place(f"{place}:{port}", bad, len(tries))
+            count = sum((one.place, one.port) == (place, port) for one in job.probe_ports)
+            yield _place(f"{place}:{port}", bad, count)
 
 
 def _hosts(job: Job) -> Mapping[str, str]:
-    """The hosts that took part, by their names and addresses."""
+    """The hosts that took part, by their names and addresses, and by the places that they are."""
     found = {name: name for link in job.probe_links for name in (link.host, link.peer)}
+    found |= {met.place: met.host for met in job.probe_meetings}
     return {link.peer_address: link.peer for link in job.probe_links if not link.answered_by} | found
 
 
@@ -61,13 +64,6 @@ def _closed(port: int, tries: Sequence[ProbePort], names: Mapping[str, str]) -> 
             what=what, where=culprit.where, hosts=fold_hosts(culprit.hosts), detail=f"port {port} {words}",
             provenance=_lines(own),
         )  # fmt: skip
-
-
-def _taken(one: ProbePort) -> ProbeFault:
-    return ProbeFault(
-        what="place", where=one.host, hosts=one.host, network=f"{one.place}:{one.port}",
-        detail=f"another program on {one.host} has the port", provenance=_lines([one]),
-    )  # fmt: skip
 
 
 def _place(place: str, bad: Sequence[ProbePort], count: int) -> ProbeFault:

@@ -54,14 +54,14 @@ class Meeting:
         for version, addresses in self._sorted.items():
             every = "0.0.0.0/0" if version == 4 else "::/0"  # noqa: PLR2004
             spans = sorted(
-                (network.prefixlen, not refuses, network)
+                (network.prefixlen, not refuses, int(network.network_address), int(network.broadcast_address))
                 for text, refuses in known
                 if (network := parsed(every if text == DEFAULT else text)) is not None and network.version == version
             )
             sends = bytearray(len(addresses))
-            for _, passes, network in spans:  # the widest first, so that what is narrower overwrites it
-                first = bisect_left(addresses, (int(network.network_address), ""))
-                end = bisect_right(addresses, (int(network.broadcast_address), "\U0010ffff"))
+            for _, passes, lowest, highest in spans:  # the widest first, so that what is narrower overwrites it
+                first = bisect_left(addresses, (lowest, ""))
+                end = bisect_right(addresses, (highest, "\U0010ffff"))
                 sends[first:end] = bytes([passes]) * max(0, end - first)
             if not all(sends):
                 lost += [text for (_, text), sent in zip(addresses, sends, strict=True) if not sent]

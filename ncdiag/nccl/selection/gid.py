@@ -18,6 +18,7 @@ from ncdiag.nccl import versions
 from ncdiag.nccl.environment import variables
 from ncdiag.nccl.numbers import parse_number
 from ncdiag.nccl.selection.reasons import Reason
+from ncdiag.patterns import lazy_regex
 
 SOURCE = "src/transport/net_ib/connect.cc:298 (v2.30.7-1)"
 SOURCE_BLIND = "src/transport/net_ib.cc:80 (v2.20.5-1)"
@@ -29,9 +30,12 @@ _READ = (
 )  # fmt: skip
 """The variables that decide."""
 
-_MAPPED = ipaddress.ip_network("::ffff:0:0/96")
-_MAPPED_MULTICAST = ipaddress.ip_network("ff0e::ffff:0:0/96")
-_LINK_LOCAL = ipaddress.ip_network("fe80::/64")
+_MAPPED = (b"\0" * 10 + b"\xff\xff", b"\xff\x0e" + b"\0" * 8 + b"\xff\xff")
+"""How the addresses that stand for IPv4 ones begin: ::ffff:0:0/96 and, for multicast, ff0e::ffff:0:0/96."""
+_LINK_LOCAL = b"\xfe\x80" + b"\0" * 6
+"""How those of fe80::/64 begin."""
+_WRITTEN_OUT = lazy_regex(r"[0-9A-Fa-f]{4}(?::[0-9A-Fa-f]{4}){7}")
+_STAND_INS = {_MAPPED[0]: "::ffff:192.0.2.1", _MAPPED[1]: "ff0e::ffff:192.0.2.1", _LINK_LOCAL: "fe80::1"}
 _ROCE = {"IB": 1, "RoCE v1": 1, "RoCE v2": 2}
 """What gid_attrs/types says as a number; the file of a v1 entry reads ``IB/RoCE v1``."""
 
@@ -193,19 +197,30 @@ def _wanted(settings: Mapping[str, str], version: Version) -> _Wanted:
 def _entry_of(gid: Gid, *, keep_ip: bool) -> _Entry:
     text = gid.address if gid.address is not None else f"::ffff:{gid.ip}" if gid.ip else None
     version = _ROCE.get(gid.type) if gid.type else None
-    family, valid, flid, ip = (None, None, None, None) if text is None else _read(text)
-    return _Entry(gid.index, family, valid, flid, version, ip if keep_ip else None)
+    raw = None if text is None else _bytes_of(text)
+    if raw is None:
+        return _Entry(gid.index, version=version)
+    family = IPV4 if raw.startswith(_MAPPED) else IPV6
+    valid = any(raw) and not raw.startswith(_LINK_LOCAL)
+    flid = raw[4:6] != b"\0\0"
+    return _Entry(gid.index, family, valid, flid, version, ipaddress.IPv6Address(raw) if keep_ip else None)
 
 
-@functools.lru_cache(maxsize=1 << 14)
-def _read(text: str) -> tuple[int | None, bool | None, bool | None, ipaddress.IPv6Address | None]:
-    """Family, validity, FLID and number of a GID."""
+def without_place(gid: Gid) -> Gid:
+    """The entry with another address, of which `gid_index` thinks the same unless it looks for a range of addresses."""
+    raw = (_bytes_of(gid.address) if gid.address is not None else None) or b""
+    address = next((text for head, text in _STAND_INS.items() if raw.startswith(head)), gid.address)
+    return msgspec.structs.replace(gid, address=address, ip=None if gid.ip is None else "192.0.2.1")
+
+
+def _bytes_of(text: str) -> bytes | None:
+    """A GID as the 16 bytes that it is; None for what is none."""
     try:
-        ip = ipaddress.IPv6Address(text.partition("%")[0])
+        if _WRITTEN_OUT.fullmatch(text):  # as the kernel writes all the entries of a cluster
+            return bytes.fromhex(text.replace(":", ""))
+        return ipaddress.IPv6Address(text.partition("%")[0]).packed
     except ValueError:
-        return None, None, None, None
-    family = IPV4 if ip in _MAPPED or ip in _MAPPED_MULTICAST else IPV6
-    return family, int(ip) != 0 and ip not in _LINK_LOCAL, ip.packed[4:6] != b"\0\0", ip
+        return None
 
 
 def _candidates(table: _Table) -> Iterable[_Entry]:

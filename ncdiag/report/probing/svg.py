@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ncdiag.report.drawing import LETTER, Box, cut, rect, write, xml
+from ncdiag.report.drawing import LETTER, Box, cut, document, rect, write
 from ncdiag.report.probing.plan import MARKS, MEANINGS, Matrix
 
 SIDE, EDGE = 20, 16
@@ -14,11 +14,9 @@ _RUNS = {"slow", "not tried", "failed"}
 _NAME = 40
 """Letters of the name of a row that are shown."""
 _STYLE = (
-    "text{font:11px monospace;fill:#1b1f24}.title{font-size:15px;font-weight:bold}.head{font-weight:bold}"
     "rect{stroke:#d0d7de}.none{fill:#fff}.self{fill:#eef1f4}.fine{fill:#dff3e3}.ports{fill:#fff3c4}"
     ".large{fill:#ffe0b2}.other{fill:#e4d7f5}.unreachable,.failed{fill:#ffd7d5;stroke:#c62828}"
     ".slow{fill:#ffe0b2;stroke:#c62828}.not{fill:#eef1f4}"
-    "@media (prefers-color-scheme:dark){svg{background:#fff}}"
 )
 
 
@@ -37,13 +35,7 @@ def render(found: Sequence[Matrix]) -> str:
         parts.append(write(EDGE + SIDE + 6, top + 14, MEANINGS[state], ""))
         top += SIDE + 2
     wide, high = max(width, 24 * LETTER) + EDGE, top + EDGE
-    size = f'width="{wide:g}" height="{high:g}" viewBox="0 0 {wide:g} {high:g}"'
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="title about">',
-        '<title id="title">Connections between hosts</title>',
-        f'<desc id="about">{xml(_told(found))}</desc>',
-        f"<style>{_STYLE}</style>", *parts, "</svg>", "",
-    ])  # fmt: skip
+    return document((wide, high), "Connections between hosts", _told(found), _STYLE, parts)
 
 
 def _told(found: Sequence[Matrix]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import quoteattr
 
-from ncdiag.report.drawing import LETTER, Box, cut, rect, write, xml
+from ncdiag.report.drawing import LETTER, Box, cut, document, rect, write, xml
 from ncdiag.report.topology.plan import Device, Picture
 from ncdiag.report.topology.text import cell, cpu_title, groups, meanings
 
@@ -19,12 +19,10 @@ _LINES = 64
 """Room between the GPUs and the NICs for the lines that join them."""
 _COLUMN = 52
 _STYLE = (
-    "text{font:11px monospace;fill:#1b1f24}.title{font-size:15px;font-weight:bold}.head{font-weight:bold}"
     ".cpu{fill:#f3f5f7;stroke:#8c959f}.gpu{fill:#dff3e3;stroke:#2f8f46}.nic{fill:#ddeafb;stroke:#2a64b7}"
     ".cell{fill:#fff;stroke:#d0d7de}.same{fill:#eef1f4;stroke:#d0d7de}.near{fill:#dff3e3;stroke:#d0d7de}"
     ".far{fill:#fff3c4;stroke:#d0d7de}.fault{fill:#ffd7d5;stroke:#c62828}.path{stroke:#2f8f46;stroke-width:2}"
     ".path.across{stroke:#c98a00;stroke-dasharray:5 3}.wrong{fill:#c62828;font-weight:bold}"
-    "@media (prefers-color-scheme:dark){svg{background:#fff}}"
 )
 
 
@@ -36,11 +34,8 @@ def render(pictures: Sequence[Picture]) -> str:
         drawn = _Drawing(picture, top)
         parts += drawn.parts
         top, width = drawn.bottom + 2 * EDGE, max(width, drawn.right)
-    size = f"{width + EDGE:g} {top:g}"
-    wide, high = size.split()
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" viewBox="0 0 {size}" role="img">'
-    names = ", ".join(xml(picture.title) for picture in pictures)
-    return "\n".join([head, f"<title>Topology of {names}</title>", f"<style>{_STYLE}</style>", *parts, "</svg>", ""])
+    names = ", ".join(picture.title for picture in pictures)
+    return document((width + EDGE, top), f"Topology of {names}", "", _STYLE, parts)
 
 
 class _Drawing:

@@ -1,0 +1,198 @@
+"""What a launch needs of its hosts, tried on all of them: ``ncdiag probe --launch``."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import socket
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+
+from ncdiag.bare.addresses import is_here, resolved
+from ncdiag.cluster.logins import logins
+from ncdiag.cluster.model import Wish
+from ncdiag.cluster.probing import Trial, Tried, probe
+from ncdiag.cluster.sweep import Via
+from ncdiag.cluster.targets import targets
+from ncdiag.errors import UsageError
+from ncdiag.facts.model import Job
+from ncdiag.facts.vocabulary.launch_plan import Plan, plan_of
+from ncdiag.formats.shell import hide_secrets
+from ncdiag.parsers import hostfile
+from ncdiag.reading.job import job_of
+from ncdiag.reading.model import Piece, Reading
+from ncdiag.reading.one import read_source
+from ncdiag.sources.files import TextSource
+from ncdiag.spans import Section
+
+_LARGEST = 4 << 20
+"""Bytes of a script or a file of hosts."""
+_DEEPSPEED_FILE = "/job/hostfile"
+"""The file that DeepSpeed reads unless told otherwise (deepspeed/launcher/runner.py, DLTS_HOSTFILE)."""
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A launch that was read: its ``plan`` with all hosts, the ``readings`` of its texts, and these as one ``text``."""
+
+    plan: Plan
+    readings: tuple[Reading, ...]
+    text: str
+
+
+def asked(launch: str, nodes: str | None, environment: Mapping[str, str] = os.environ) -> Asked:
+    """The launch of a command line or a file; ``nodes`` are its hosts where the launch does not name them.
+
+    Raises UsageError for a text without a launch, for hosts that nobody names, and for a file that is not there.
+    """
+    folder, name, text = _text(launch)
+    readings, texts = [read_source(TextSource.of_bytes(name, text.encode()))], [text]
+    for script in _submitted(job_of(readings), folder):
+        texts.append(_read(script))
+        readings.append(read_source(TextSource.of_bytes(str(script), texts[-1].encode())))
+    plan = plan_of(job_of(readings))
+    if not plan.launcher:
+        readings, texts = [_hosts_of(name, text)], [f"$ cat hostfile\n{text}"]
+        plan = plan_of(job_of(readings))
+    if not plan.launcher:
+        msg = (
+            f"no launch was understood in {name}: a line with mpirun, horovodrun, deepspeed, torchrun, accelerate or "
+            "srun, a script with one, or a file of hosts"
+        )
+        raise UsageError(msg)
+    file = plan.hostfile or (_DEEPSPEED_FILE if plan.launcher == "deepspeed" and nodes is None else None)
+    if (
+        not plan.hosts
+        and file is not None
+        and (found := _hostfile(file, folder, told=bool(plan.hostfile and not nodes)))
+    ):
+        readings.append(found[0])
+        texts.append(f"$ cat hostfile\n{found[1]}")
+    hosts = _hosts(plan_of(job_of(readings)), nodes, environment)
+    lines = [hide_secrets(line) for line in "\n".join(texts).splitlines()]
+    return Asked(plan_of(job_of(readings), hosts), tuple(readings), "".join(f"{line}\n" for line in lines))
+
+
+def _submitted(job: Job, folder: Path) -> list[Path]:
+    """The script of ``sbatch job.sh``, where it is here."""
+    names = [line.executable for line in job.launches if line.program == "sbatch" and line.executable]
+    return [folder / name for name in names if (folder / name).is_file()]
+
+
+def _text(launch: str) -> tuple[Path, str, str]:
+    """The folder in which the launch looks for files, its name, and its text."""
+    if os.path.isfile(launch):  # noqa: PTH113  (a command line is no path, at which Path.is_file may fail)
+        return Path(launch).parent, launch, _read(Path(launch))
+    if len(launch.split()) < 2:  # noqa: PLR2004  (a launcher and what it starts)
+        msg = f"--launch {launch}: there is no such file, and it is not the command line of a launch"
+        raise UsageError(msg)
+    return Path(), "launch", f"{launch.strip()}\n"
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as opened:
+            data = opened.read(_LARGEST + 1)
+    except OSError as error:
+        msg = f"cannot read {path}: {error.strerror}"
+        raise UsageError(msg) from None
+    if len(data) > _LARGEST:
+        msg = f"{path} is too long for a script or a file of hosts"
+        raise UsageError(msg)
+    return data.decode("utf-8", "replace")
+
+
+def _hosts_of(name: str, text: str) -> Reading:
+    """A file of hosts, whatever it is called; without a fact where a line of it is something else."""
+    lines = tuple(text.splitlines())
+    parsed = hostfile.parse(Section(kind="hostfile", source=name, first_line=1, lines=lines, command="cat hostfile"))
+    observations = () if parsed.unread else parsed.observations
+    return Reading(name, len(lines), len(parsed.unread), (Piece("hostfile", 1, len(lines), None),), (), observations)
+
+
+def _hostfile(file: str, folder: Path, *, told: bool) -> tuple[Reading, str] | None:
+    """A file of hosts that the launch names; UsageError where one that was told is not here."""
+    path = next((place for place in (Path(file), folder / file) if place.is_file()), None)
+    if path is not None:
+        text = _read(path)
+        return _hosts_of(str(path), text), text
+    if not told:
+        return None
+    msg = (
+        f"the launch names the file of hosts {file}, which is not here: run this in the folder from which the job is "
+        "started, or name the hosts with --nodes"
+    )
+    raise UsageError(msg)
+
+
+def _hosts(plan: Plan, nodes: str | None, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The hosts of the launch: those of ``--nodes``, of its text, or of the allocation of Slurm at hand."""
+    allocation = environment.get("SLURM_JOB_NODELIST")
+    if nodes is not None:
+        return targets(nodes)
+    if plan.hosts:
+        return plan.hosts
+    if allocation:
+        return targets(allocation)
+    msg = "the launch does not say on which hosts it starts; name them with --nodes (example: --nodes 'node[1-4]')"
+    raise UsageError(msg)
+
+
+def tried(found: Asked, via: Via | None, trial: Trial, wish: Wish) -> Tried:
+    """What the hosts of a launch have of what it needs, and the connections between them.
+
+    The lines of ssh stand behind the head of the text.
+    """
+    plan = found.plan
+    needs = {"programs": _programs(plan), "paths": _paths(plan)}
+    here = frozenset(name for name in plan.hosts if is_here(name, resolved(name)))
+    by_ssh = _logs_in(plan)
+    whole = msgspec.structs.replace(trial, needs=needs, ssh=by_ssh and plan.ssh_port is None)
+    options = wish.options or shlex.join(plan.ssh or ())
+    carried = msgspec.structs.replace(wish, options=options, here=here)
+    own = next(iter(sorted(here)), socket.gethostname())
+    peers = [name for name in plan.hosts if name not in here]
+    with ThreadPoolExecutor(1) as pool:
+        asking = pool.submit(logins, own, peers, plan.ssh or (), plan.ssh_port) if by_ssh else None
+        result = probe(",".join(plan.hosts), via, whole, carried)
+        lines = asking.result() if asking is not None else []
+    head, _, rest = result.text.partition("\n")
+    return msgspec.structs.replace(result, text="".join(f"{line}\n" for line in [head, *lines]) + rest)
+
+
+def _logs_in(plan: Plan, environment: Mapping[str, str] = os.environ) -> bool:
+    """Does the launcher log in to the hosts? Inside an allocation of Slurm, Open MPI and MPICH take srun."""
+    if plan.ssh is None:
+        return False
+    return plan.launcher in {"horovodrun", "deepspeed"} or "SLURM_JOB_ID" not in environment
+
+
+def _programs(plan: Plan) -> list[str]:
+    """What every host has to find by name or by an absolute path; nothing of a container, which has its own."""
+    name = plan.executable
+    return [name] if name and plan.image is None and _is_plain(name) and ("/" not in name or name[0] == "/") else []
+
+
+def _paths(plan: Plan) -> list[str]:
+    """Files and folders that every host needs.
+
+    A relative one counts where it exists from here: else this is not the folder from which the job is started.
+    """
+    if plan.image is not None:
+        return []
+    base = Path(plan.workdir) if plan.workdir and _is_plain(plan.workdir) else Path()
+    program = plan.executable if plan.executable and "/" in plan.executable else None
+    found = [str(base)] if base.is_absolute() else []
+    for name in (program, plan.script):
+        if name and _is_plain(name) and (base / name).is_absolute():
+            found.append(str(base / name))
+        elif name and _is_plain(name) and (base / name).exists():
+            found.append(os.path.normpath(Path.cwd() / base / name))
+    return list(dict.fromkeys(found))
+
+
+def _is_plain(word: str) -> bool:
+    """True if a shell takes the word as it is written."""
+    return not set(word) & set("$`*?~{}()<>|&;\"'\\")

@@ -1,0 +1,183 @@
+"""A job from its start to its end: `ncdiag run`."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from ncdiag.commands._options import Options
+from ncdiag.commands._output import say
+from ncdiag.commands._watching import Answer, Diagnoses
+from ncdiag.errors import NcdiagError, contained
+from ncdiag.watching import launch, place, settings, torch
+from ncdiag.watching.job import Job
+from ncdiag.watching.outputs import Outputs
+from ncdiag.watching.progress import Progress
+from ncdiag.watching.session import Session
+
+SILENCE = 300.0
+"""Seconds: less than the ten minutes after which PyTorch ends a job that hangs, more than most compilations take."""
+_TICK = 0.25
+_DRAIN = 2.0
+"""Seconds for output of processes that outlive the job."""
+
+
+class Runner:
+    """Starts the job, reads what it says, and shows what is found."""
+
+    def __init__(
+        self, argv: Sequence[str], options: Options, silence: float | None, grace: float | None, logs: Path | None
+    ) -> None:
+        """``silence``: seconds, None for the default; ``grace``: seconds, None: a job that hangs is not ended.
+
+        Raises NotStartedError, and UsageError for options that make no sense.
+        """
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody learns how a child ended
+        self._options, self._grace = options, grace
+        self._is_default = silence is None
+        self._progress = Progress(SILENCE if silence is None else silence)
+        self._diagnoses = Diagnoses(options, sys.stderr, self._not_seen)
+        self._environment = _own_environment()
+        self._fault = ""
+        self._start(argv, logs)
+
+    def _not_seen(self) -> list[str]:
+        return self._session.not_seen()
+
+    def _start(self, argv: Sequence[str], logs: Path | None) -> None:
+        first = launch.plan(argv, (), self._environment)
+        self._place = place.choose(logs, elsewhere=first.elsewhere)
+        made = settings.settings(self._environment, self._place.begin, torch.names(argv, self._environment))
+        self._environment |= made.given
+        plan = launch.plan(argv, tuple(made.given), self._environment)
+        notes = [*made.notes, *plan.notes, *([f"not read: {self._place.note}"] if self._place.note else [])]
+        if plan.queues:
+            notes.append("sbatch hands the job over and ends: put 'ncdiag run --' inside the script")
+        if not self._options.quiet:
+            for note in notes:
+                say(note)
+        outputs = Outputs()
+        try:
+            self._job = Job(plan.argv, self._environment, outputs.actions)
+        except BaseException:
+            outputs.started()
+            self._place.remove()
+            raise
+        outputs.started()
+        self._session = Session(argv, outputs, made, self._place)
+
+    def run(self) -> int:
+        """Watch until the job has ended; returns its exit code, or the negative number of the signal that ended it."""
+        gc.enable()  # what runs for days makes cycles in the end
+        stops = 0
+        try:
+            while not self._job.wait(_TICK):
+                if self._read() or stops != self._job.stops:
+                    self._progress.seen()
+                    stops = self._job.stops
+                self._look_at_silence()
+                self._take(self._diagnoses.done())
+            self._finish()
+        finally:
+            self._diagnoses.give_up()
+            self._job.release()
+            self._place.remove()
+        return self._job.code or 0
+
+    def _read(self, *, all_of_it: bool = False) -> bool:
+        """Take what is new. A fault of ncdiag ends the reading, not the job."""
+        if self._fault:
+            return False
+        try:
+            return self._session.read(all_of_it=all_of_it)
+        except Exception as error:  # noqa: BLE001  (the job must not suffer from it)
+            self._fault = contained(error, "the output of the job could not be read")
+            say(f"internal error: {self._fault}; the job goes on, and is not watched any more")
+            self._session.outputs.close()
+            return False
+
+    def _look_at_silence(self) -> None:
+        """Begin a diagnosis of a job that hangs. A terminal may wait for a person, unless NCCL is at work."""
+        if self._fault or (self._is_default and self._session.outputs.has_terminal and not self._session.is_nccl_seen):
+            return
+        if self._progress.is_stuck():
+            self._diagnoses.begin(lambda: self._session.items(self._environment, ask=True))
+
+    def _take(self, answer: Answer | None) -> None:
+        """Show the diagnosis of a job that hangs, unless it is the last one again, and end the job if it is to be."""
+        if answer is None:
+            return
+        told = "" if answer.is_understood else "; nothing that was read says why"
+        hint = "it goes on" if self._grace is None else "it is ended"
+        say(f"the job has printed nothing for {self._progress.silent_for:.0f} s{told}; {hint}")
+        if answer.is_understood and answer.cause != self._diagnoses.shown:
+            self._diagnoses.show_quietly(answer)
+        if self._grace is not None:
+            self._job.end(self._grace)
+
+    def _finish(self) -> None:
+        """Read the rest and show the last diagnosis, if it says something."""
+        self._diagnoses.give_up()  # the last diagnosis has all that one of a hang would have
+        self._drain()
+        self._job.release()
+        if self._fault:
+            return
+        try:
+            answer = self._diagnoses.judged(self._session.items(self._environment, ask=False))
+        except KeyboardInterrupt:
+            say("interrupted; the job had ended")
+            return
+        except NcdiagError as error:
+            say(str(error))
+            return
+        except Exception as error:  # noqa: BLE001  (the exit code is that of the job all the same)
+            say(f"internal error: {contained(error, 'the job could not be judged')}")
+            return
+        code = self._job.code or 0
+        how = f"ended with {code}" if code >= 0 else f"was ended by signal {-code}"
+        is_news = answer.cause != (self._diagnoses.shown or "") or self._diagnoses.shown is None
+        is_asked = answer.is_worth or (code and answer.is_understood)
+        if self._options.output is not None or (is_asked and is_news):
+            self._diagnoses.show_quietly(answer)
+        if not self._options.quiet:
+            say(f"the job {how}; {self._told(answer, is_news=is_news)}")
+
+    def _told(self, answer: Answer, *, is_news: bool) -> str:
+        if answer.cause and not is_news:
+            return "its root cause is the one above"
+        printed, logs = (sum(source.size for source in sources) for sources in self._session.read_apart())
+        kept = f"in {self._place.begin}" if self._place.kept else "not kept (--logs DIR keeps them)"
+        where = f"{logs:,} bytes of NCCL's logs, {kept}" if logs else "NCCL wrote no log"
+        fault = "" if answer.is_worth else "no fault seen; "
+        lost = ", the rest came too fast" if self._session.outputs.has_lost else ""
+        read = f"read {printed:,} bytes of its output{lost}"
+        if self._session.outputs.has_terminal:
+            read = "what it prints on a terminal is not read, through a pipe it is (2>&1 | cat)"
+        return f"{fault}{read}; {where}"
+
+    def _drain(self) -> None:
+        """Read until the output has ended, or nothing has come for a while: the job may have left a process behind."""
+        last = time.monotonic()
+        while not self._session.outputs.is_at_end and time.monotonic() < last + _DRAIN:
+            if self._read():
+                last = time.monotonic()
+            else:
+                time.sleep(0.01)
+        self._read(all_of_it=True)
+
+
+def _own_environment() -> dict[str, str]:
+    """The environment with which ncdiag was started: in the C locale, Python adds LC_CTYPE to it (PEP 538)."""
+    environment = dict(os.environ)
+    try:
+        started = Path("/proc/self/environ").read_bytes()
+    except OSError:
+        return environment
+    if not started.startswith(b"LC_CTYPE=") and b"\0LC_CTYPE=" not in started:
+        environment.pop("LC_CTYPE", None)
+    return environment

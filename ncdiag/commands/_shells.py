@@ -1,0 +1,65 @@
+"""Where the shells look for completion scripts of a user, and how they are told."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+_LINE = "# Completion of ncdiag, made by 'ncdiag completion {shell} --install'; it is replaced by the next one.\n"
+
+
+class Place(NamedTuple):
+    """The file for a script, and what else a shell needs to find it."""
+
+    file: Path
+    hint: str
+
+
+def script(shell: str) -> str:
+    """The completion script of a shell."""
+    from typer._completion_shared import get_completion_script  # typer makes them for its own option alone
+
+    made = get_completion_script(prog_name="ncdiag", complete_var="_NCDIAG_COMPLETE", shell=shell)
+    return f"{made}\n"
+
+
+def place(shell: str) -> Place:
+    """The standard folder of a user for the shell."""
+    return _PLACES[shell]()
+
+
+def content(shell: str) -> str:
+    """What goes into that file.
+
+    zsh wants its mark in the first line, and runs the file for the first word that it completes.
+    """
+    head = _LINE.format(shell=shell)
+    if shell != "zsh":
+        return head + script(shell)
+    mark, rest = script(shell).split("\n", 1)
+    return f'{mark}\n{head}{rest}_ncdiag_completion "$@"\n'
+
+
+def _folder(variable: str, default: str) -> Path:
+    given = os.environ.get(variable, "")
+    return Path(given) if Path(given).is_absolute() else Path.home() / default
+
+
+def _bash() -> Place:
+    folder = os.environ.get("BASH_COMPLETION_USER_DIR") or _folder("XDG_DATA_HOME", ".local/share") / "bash-completion"
+    file = Path(folder) / "completions" / "ncdiag"
+    return Place(file, f"new shells read it with the package bash-completion; without that, add to ~/.bashrc: . {file}")
+
+
+def _zsh() -> Place:
+    folder = _folder("XDG_DATA_HOME", ".local/share") / "zsh" / "site-functions"
+    return Place(folder / "_ncdiag", f"~/.zshrc has to name that folder, before compinit: fpath=({folder} $fpath)")
+
+
+def _fish() -> Place:
+    return Place(_folder("XDG_CONFIG_HOME", ".config") / "fish" / "completions" / "ncdiag.fish", "new shells read it")
+
+
+_PLACES: dict[str, Callable[[], Place]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}

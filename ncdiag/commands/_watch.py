@@ -1,0 +1,122 @@
+"""Logs that are followed from now to Ctrl-C: `ncdiag watch`."""
+
+from __future__ import annotations
+
+import gc
+import io
+import os
+import select
+import sys
+import time
+from collections.abc import Iterator, Sequence
+
+from ncdiag.commands._interrupt import interruptible
+from ncdiag.commands._options import Options
+from ncdiag.commands._output import say
+from ncdiag.commands._watching import Answer, Diagnoses
+from ncdiag.reading.growing import Growing
+from ncdiag.reading.model import Item
+from ncdiag.reading.stop import Stop
+from ncdiag.watching.follow import PIECE, Files
+from ncdiag.watching.progress import Progress
+
+_TICK = 0.5
+_SETTLED = 1.0
+"""Seconds in which nothing more is said: a failure has many lines."""
+_PATIENCE = 10.0
+"""Seconds after which a diagnosis is made of a log that goes on and on."""
+
+
+class Watcher:
+    """Follows files, or one pipe."""
+
+    def __init__(self, paths: Sequence[str], options: Options, silence: float) -> None:
+        """Raises InputError for a path that does not exist, UsageError for options that make no sense."""
+        self._quiet = options.quiet
+        self._pipe = Growing("-") if "-" in paths else None
+        self._files = Files([path for path in paths if path != "-"], must_exist=True)
+        self._diagnoses = Diagnoses(options, sys.stdout, list)
+        self._progress = Progress(silence)
+        self._told, self._is_silent = 0, False
+        self._first_told = self._last_told = 0.0
+        self._refused: set[str] = set()
+
+    def watch(self) -> int:
+        """Until Ctrl-C, or the end of the pipe; returns the exit code."""
+        gc.enable()  # what runs for days makes cycles in the end
+        with interruptible(quiet=True) as stop:
+            while not stop.happened and self.turn(stop):
+                pass
+        self._diagnoses.give_up()
+        answer = self._diagnoses.judged(self._items())
+        if self._diagnoses.shown is None or answer.cause != self._diagnoses.shown:
+            self._diagnoses.show(answer)
+        elif not self._quiet:
+            say("nothing new since the diagnosis above")
+        return answer.code
+
+    def turn(self, stop: Stop) -> bool:
+        """Take what is new, and show what it says; False at the end of the pipe."""
+        goes_on = self._read(stop)
+        self._look(time.monotonic())
+        answer = self._diagnoses.done()
+        if answer is not None:
+            self._take(answer)
+        return goes_on
+
+    def _read(self, stop: Stop) -> bool:
+        """Take what is new, or wait for a moment; False at the end of the pipe."""
+        taken, is_over = self._files.read(), False
+        for path in self._files.refused.keys() - self._refused:
+            say(f"{path}: {self._files.refused[path]}")
+            self._refused.add(path)
+        if self._pipe is not None:
+            piece = self._next_piece(0 if taken else _TICK)
+            is_over = piece == b""
+            self._pipe.feed(piece or b"")
+            taken += len(piece or b"")
+        elif not taken and not stop.happened:
+            time.sleep(_TICK)
+        if taken:
+            self._progress.seen()
+        return not is_over
+
+    @staticmethod
+    def _next_piece(seconds: float) -> bytes | None:
+        """What comes through standard input; None if nothing does, empty at its end."""
+        try:
+            handle = sys.stdin.fileno()
+            ready, _, _ = select.select([handle], [], [], seconds)
+            return os.read(handle, PIECE) if ready else None
+        except (AttributeError, io.UnsupportedOperation, ValueError):
+            return b""
+
+    def _sources(self) -> list[Growing]:
+        own = [self._pipe] if self._pipe is not None else []
+        return [source for source in (*own, *self._files.sources) if source.size]
+
+    def _items(self) -> Iterator[Item]:
+        return (source.reading() for source in self._sources())
+
+    def _look(self, now: float) -> None:
+        """Begin a diagnosis where something was said and no more comes, or where nothing came for long."""
+        told = sum(source.told for source in self._sources())
+        if told != self._told:
+            self._told, self._last_told = told, now
+            self._first_told = self._first_told or now
+        settled = now - self._last_told >= _SETTLED or now - self._first_told >= _PATIENCE
+        if self._first_told and settled and self._diagnoses.is_due:
+            self._first_told = 0.0
+            self._diagnoses.begin(self._items)
+        if self._progress.is_stuck():
+            if not self._quiet:
+                say(f"nothing was added for {self._progress.silent_for:.0f} s")
+            self._is_silent = True
+            self._diagnoses.begin(self._items)
+
+    def _take(self, answer: Answer) -> None:
+        """Show another root cause than the one that was shown last; after a silence, also that there is none."""
+        is_wanted = answer.cause or (self._is_silent and answer.is_understood)
+        self._is_silent = False
+        if is_wanted and answer.cause != self._diagnoses.shown:
+            self._diagnoses.show_quietly(answer)

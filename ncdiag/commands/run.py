@@ -1,0 +1,54 @@
+"""``ncdiag run -- COMMAND...``: start a job, watch it, and tell why it failed or hangs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ncdiag.commands._options import Options, application, shared
+
+app = application()
+
+
+@app.command(
+    context_settings={"allow_interspersed_args": False},
+    help="Start a job with NCCL's logs switched on, and say why it failed or hangs. Its output, its signals and its "
+    "exit code stay what they are; the diagnosis goes to standard error or to the file of -o.",
+)
+@shared
+def run(
+    command: Annotated[list[str], typer.Argument(metavar="[--] COMMAND...")],
+    *,
+    hang_after: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS", min=0, show_default="300",
+            help="Diagnose a job that prints nothing for so long, once for each silence; 0: never.",
+        ),
+    ] = None,
+    kill_on_hang: Annotated[bool, typer.Option("--kill-on-hang", help="End a job that hangs.")] = False,
+    kill_grace: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, help="From SIGTERM to SIGKILL for a job that is ended.")
+    ] = 10.0,
+    logs: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep the logs here; on many hosts a folder that all share.")
+    ] = None,
+    options: Options,
+) -> int:  # fmt: skip
+    """Run a job; the exit code is its own."""
+    if not hasattr(os, "posix_spawn") or sys.platform != "linux":
+        from ncdiag.errors import UsageError
+
+        msg = "ncdiag run needs Linux; 'ncdiag parse' judges the logs of a job anywhere"
+        raise UsageError(msg)
+    from ncdiag.commands._run import Runner
+    from ncdiag.watching.job import die_of
+
+    code = Runner(command, options, hang_after, kill_grace if kill_on_hang else None, logs).run()
+    if code < 0:
+        die_of(-code)
+    return code if code >= 0 else 128 - code

@@ -1,0 +1,145 @@
+"""What a launch needs of its hosts and some of them do not have, as `ncdiag probe --launch` saw it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from ncdiag.facts.derived import derived
+from ncdiag.facts.fold import fold_hosts
+from ncdiag.facts.model import Fact, Job, LaunchFault, ProbeMeeting, ProbeProgram
+from ncdiag.facts.model.probes import LaunchNeed
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.launch_plan import Plan, plan_of
+from ncdiag.spans import Span
+
+_LINES = 5
+"""Lines of evidence for one fault."""
+_SHOWN = 3
+_TAKEN = "in use"
+"""What strerror says of EADDRINUSE."""
+
+
+@derived
+def launch_faults(job: Job, view: View) -> tuple[LaunchFault, ...]:
+    """What some hosts lack of what the launch needs."""
+    return (*_logins(job), *_users(job), *_programs(job), *_paths(job), *_slots(job))
+
+
+@derived
+def need(fault: LaunchFault, view: View) -> str:
+    """What is lacking (`LaunchFault.what`), with lines that show it as evidence."""
+    for line in fault.provenance:
+        view.note(fault, line)
+    return fault.what
+
+
+@derived
+def is_taken(meeting: ProbeMeeting, view: View) -> bool:
+    """Does another program listen on the port where the ranks are to meet?"""
+    view.note(meeting)
+    return _TAKEN in (meeting.error or "")
+
+
+def plan(job: Job) -> Plan:
+    """The launch, with the hosts that answered where its text names none of them."""
+    found, answered = plan_of(job), [own.host for own in job.probe_own]
+    return plan_of(job, answered) if not set(answered) <= set(found.hosts) else found
+
+
+def _logins(job: Job) -> Iterator[LaunchFault]:
+    groups = defaultdict(list)
+    for one in job.probe_logins:
+        if one.outcome not in {None, "logged in"}:
+            groups[one.outcome, one.port].append(one)
+    for (outcome, port), some in groups.items():
+        hosts = [one.peer for one in some]
+        said = list(dict.fromkeys(one.error or "" for one in some))
+        rest = f"; and {len(said) - _SHOWN} more" if len(said) > _SHOWN else ""
+        yield LaunchFault(
+            what="login", hosts=fold_hosts(hosts), example=hosts[0], detail="; ".join(said[:_SHOWN]) + rest,
+            outcome=outcome, port=f"-p {port} " if port is not None else "", provenance=_lines(some),
+        )  # fmt: skip
+
+
+def _users(job: Job) -> Iterator[LaunchFault]:
+    told = {own.host: f"{own.user} (uid {own.uid})" for own in job.probe_own}
+    yield from _strange("user", "the user is", told, {own.host: own for own in job.probe_own})
+
+
+def _programs(job: Job) -> Iterator[LaunchFault]:
+    by_name: dict[str, list[ProbeProgram]] = defaultdict(list)
+    for one in job.probe_programs:
+        by_name[one.name].append(one)
+    for name, some in by_name.items():
+        told = {one.host: program_words(one) for one in some}
+        yield from _strange("program", f"{name} is", told, {one.host: one for one in some})
+
+
+def program_words(one: ProbeProgram) -> str:
+    """``/usr/bin/python3 (Python 3.10.12)``."""
+    if one.path is None:
+        return "not found"
+    return f"{one.path} (Python {one.python})" if one.python else one.path
+
+
+def _strange(
+    what: LaunchNeed, subject: str, told: Mapping[str, str], facts: Mapping[str, Fact]
+) -> Iterator[LaunchFault]:  # fmt: skip
+    """What most hosts have is held for right; those that have something else are named."""
+    counts = Counter(told.values())
+    if len(counts) < 2:  # noqa: PLR2004
+        return
+    usual, _ = counts.most_common(1)[0]
+    others = [host for host, words in told.items() if words != usual]
+    groups = [(words, [host for host in others if told[host] == words]) for words in counts if words != usual]
+    shown = [f"{words} on {fold_hosts(hosts)}" for words, hosts in groups[:_SHOWN]]
+    detail = f"{subject} {', '.join(shown)}, {usual} on {fold_hosts(told.keys() - set(others))}"
+    telling = [next(host for host in told if told[host] == usual), *others]
+    yield LaunchFault(
+        what=what, hosts=fold_hosts(others), example=others[0], detail=detail,
+        provenance=_lines([facts[host] for host in telling]),
+    )  # fmt: skip
+
+
+def _paths(job: Job) -> Iterator[LaunchFault]:
+    groups = defaultdict(list)
+    for one in job.probe_paths:
+        if one.error is not None:
+            groups[one.path, one.error].append(one)
+    for (path, error), some in groups.items():
+        hosts = [one.host for one in some]
+        yield LaunchFault(
+            what="path", hosts=fold_hosts(hosts), example=path, detail=f"{path}: {error}", provenance=_lines(some)
+        )
+
+
+def _slots(job: Job) -> Iterator[LaunchFault]:
+    """Hosts with more processes than GPUs, or than Slurm is asked for; a job without any GPU is not one of NCCL."""
+    found = plan(job)
+    own = {one.host: one for one in job.probe_own if one.gpus is not None}
+    if not any(one.gpus for one in own.values()):
+        return
+    most = found.gpus_per_node
+    room = {host: min(one.gpus or 0, most if most is not None else one.gpus or 0) for host, one in own.items()}
+    over = [host for host, count in found.slots.items() if host in room and count > room[host]]
+    if over:
+        told = [f"{found.slots[host]} for {room[host]} {_asked(found, own[host].gpus)} on {host}" for host in over]
+        rest = f" and {len(told) - _SHOWN} more hosts" if len(told) > _SHOWN else ""
+        fitting = ",".join(f"{host}:{min(count, room.get(host, count))}" for host, count in found.slots.items())
+        lines = [*job.launches[:2], *(own[host] for host in over)]
+        yield LaunchFault(
+            what="slots", hosts=fold_hosts(over), example=fitting, detail=", ".join(told[:_SHOWN]) + rest,
+            provenance=_lines(lines),
+        )  # fmt: skip
+
+
+def _asked(found: Plan, gpus: int | None) -> str:
+    """``GPUs``; where Slurm is asked for fewer than there are, ``GPUs that Slurm is asked for``."""
+    most = found.gpus_per_node
+    return "GPUs that Slurm is asked for" if most is not None and most < (gpus or 0) else "GPUs"
+
+
+def _lines(some: Iterable[Fact]) -> dict[str, Span]:
+    spans = dict.fromkeys(span for one in some if (span := one.provenance.get("")) is not None)
+    return {f"{number}": span for number, span in enumerate(list(spans)[:_LINES])}

@@ -1,0 +1,125 @@
+"""What ``check`` looked at, in what hosts differ, and what differs from a saved state, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ncdiag.report import compared, table
+from ncdiag.report.differences import FINDING, NOT_FOUND, Change, Comparison, Share
+from ncdiag.report.html.context import Context
+from ncdiag.report.html.drawing import scrolled
+from ncdiag.report.html.element import Child, Element, element
+
+_GROUPS = 12
+"""Values of one comparison that are listed."""
+_ROWS = 200
+"""Differences that are listed."""
+
+
+def looks(context: Context) -> Element | None:
+    """The table of looks; None where nothing was looked at."""
+    report = context.report
+    if not report.looks:
+        return None
+    rows: list[Element] = []
+    for title, found in table.areas(report):
+        rows.append(element("tr", element("th", title, scope="rowgroup", colspan="3"), class_="area"))
+        rows += [
+            element(
+                "tr",
+                element("td", element("span", row.status, class_=f"status {row.status.lower()}")),
+                element("th", row.what, scope="row"),
+                element("td", row.text),
+            )
+            for row in found
+        ]
+    return _section(context, f"Looked at: {table.counts(report)}", [_table("Looks", ("Result", "Look", "Seen"), rows)])
+
+
+def differences(context: Context) -> Element | None:
+    """In what hosts differ; None where none were compared."""
+    report = context.report
+    title = compared.heading(report)
+    if not title:
+        return None
+    rows = [_compared(one) for one in report.comparison[:_ROWS]]
+    head = ("Weight", "What", "Values, and the hosts that show them", "Why it matters")
+    return _section(
+        context, title, [_table("Hosts compared", head, rows) if rows else None, _more(len(report.comparison))]
+    )
+
+
+def beside(context: Context) -> Element | None:
+    """What differs from a saved state; None without one."""
+    found = context.report.baseline
+    if found is None:
+        return None
+    return _section(context, compared.beside_heading(found), changes(found.changes))
+
+
+def changes(found: tuple[Change, ...]) -> Iterator[Child]:
+    """The changes between two states, as a table."""
+    head = ("Weight", "What", "Before", "Now", "Where", "Why it matters")
+    if found:
+        yield _table("Changes", head, [_changed(one) for one in found[:_ROWS]])
+        yield _more(len(found))
+
+
+def _changed(one: Change) -> Element:
+    what = one.name if one.what == FINDING else f"{one.what} {one.name}".rstrip()
+    word = " (new)" if one.before == NOT_FOUND else " (gone)" if one.after == NOT_FOUND else ""
+    share = f" ({one.change:+.0%})" if one.change is not None else ""
+    return element(
+        "tr",
+        _weight(one.weight),
+        element("th", f"{what}{word}", scope="row"),
+        element("td", one.before),
+        element("td", f"{one.after}{share}"),
+        element("td", _who(Share(one.hosts, one.nhosts)) if one.hosts else "the job"),
+        element("td", one.why),
+    )
+
+
+def _compared(one: Comparison) -> Element:
+    named = list(one.groups.items())
+    values = [
+        element(
+            "li", element("code", value, class_="odd" if value in one.odd else None), " ",
+            element("span", _who(share), class_="quiet"),
+        )
+        for value, share in named[:_GROUPS]
+    ]  # fmt: skip
+    more = len(named) - len(values)
+    values += [element("li", f"and {more} more values")] if more > 0 else []
+    values += [element("li", f"not seen on {_who(one.not_seen)}")] if one.not_seen.nhosts else []
+    return element(
+        "tr",
+        _weight(one.weight),
+        element("th", f"{one.what} {one.name}".rstrip(), scope="row"),
+        element("td", element("ul", *values, class_="values")),
+        element("td", one.why),
+    )
+
+
+def _who(share: Share) -> str:
+    return f"{compared.cut(share.hosts, compared.TITLE)} ({share.nhosts})"
+
+
+def _weight(weight: str) -> Element:
+    return element("td", element("span", weight, class_=f"status {weight}"))
+
+
+def _more(count: int) -> Element | None:
+    return element("p", f"and {count - _ROWS} more", class_="quiet") if count > _ROWS else None
+
+
+def _table(label: str, head: Iterable[str], rows: Iterable[Element]) -> Element:
+    """A table that scrolls by itself where the screen is narrower."""
+    columns = element("thead", element("tr", *(element("th", name, scope="col") for name in head)))
+    shown = element("table", columns, element("tbody", *rows))
+    return scrolled(label, shown)
+
+
+def _section(context: Context, title: str, parts: Iterable[Child]) -> Element:
+    heading = context.fresh("table")
+    return element("section", element("h2", title, id=heading), *parts, class_="card", aria_labelledby=heading)

@@ -1,0 +1,32 @@
+"""What the parts of an answer share: the report, where a cited line leads, the lines around it, and fresh ids."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from ncdiag.report.html.element import Child, link
+from ncdiag.report.model import Evidence, Report
+
+Cited = Callable[[Evidence], str | None]
+Lines = Mapping[tuple[str, int], str]
+"""Lines of the input by source and number, which counts from 1."""
+
+
+class Context:
+    """The report being written. ``lines`` may hold any lines; those around a cited one are shown with it."""
+
+    def __init__(self, report: Report, cited: Cited | None = None, lines: Lines | None = None) -> None:
+        self.report = report
+        self.lines: Lines = lines or {}
+        self._cited = cited
+        self._given: Counter[str] = Counter()
+
+    def fresh(self, word: str) -> str:
+        """An id that no other element of the answer has: ``answer-fix-1``."""
+        self._given[word] += 1
+        return f"answer-{word}-{self._given[word]}"
+
+    def place(self, text: str, item: Evidence) -> Child:
+        """``text``, which names the place of a line, as a link to that line where it can be shown."""
+        return link(text, self._cited(item) if self._cited is not None else None)

@@ -1,0 +1,52 @@
+"""The answer of ``ncdiag diff`` as one page: the two inputs, and a table of what differs for each weight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ncdiag.report import digest
+from ncdiag.report.differences import Change, Weight
+from ncdiag.report.html.checked import changes
+from ncdiag.report.html.drawing import scrolled
+from ncdiag.report.html.element import Child, Element, element
+from ncdiag.report.html.page import document
+from ncdiag.report.model import Difference, Side
+
+_STYLES: dict[Weight, str] = {"high": "error", "medium": "warning", "low": "info"}
+
+
+def page(found: Difference, headline: str, counts: str, parts: Iterator[tuple[str, list[Change]]]) -> str:
+    """The document; ``parts`` are the changes under what they mean together."""
+    shown: list[Child] = [_summary(found, headline, counts)]
+    for number, (title, some) in enumerate(parts, 1):
+        name = f"changes-{number}"
+        style = f"card {_STYLES[some[0].weight]}"
+        heading = element("h2", title, id=name)
+        shown.append(element("section", heading, *changes(tuple(some)), class_=style, aria_labelledby=name))
+    subject = f"{found.before.source}, {found.after.source}"
+    content = element("div", *shown, class_="answer")
+    return document(f"{headline}: {subject}", "NCCL: two runs side by side", subject, [content], found.tool)
+
+
+def _summary(found: Difference, headline: str, counts: str) -> Element:
+    worst = min((change.weight for change in found.changes), key=list(_STYLES).index, default=None)
+    sides = [_side("Before", found.before), _side("After", found.after)]
+    head = ("Run", "Input", "Verdict", "Hosts", "Ranks", "NCCL")
+    columns = element("thead", element("tr", *(element("th", name, scope="col") for name in head)))
+    table = element("table", columns, element("tbody", *sides))
+    return element(
+        "section",
+        element("h2", headline, id="summary", class_="verdict"),
+        scrolled("The two inputs", table),
+        element("p", counts, class_="quiet"),
+        class_=f"card summary {_STYLES[worst] if worst else 'none'}",
+        aria_labelledby="summary",
+    )
+
+
+def _side(label: str, side: Side) -> Element:
+    known = (
+        side.source, digest.HEADLINES[side.verdict], digest.cut(side.hosts, digest.LIST_LIMIT) or "not known",
+        "not known" if side.nranks is None else str(side.nranks), side.nccl_version or "not known",
+    )  # fmt: skip
+    return element("tr", element("th", label, scope="row"), *(element("td", text) for text in known))

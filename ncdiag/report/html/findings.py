@@ -1,0 +1,125 @@
+"""Findings: the first with all that is known of it, the others shorter, notes folded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ncdiag.report import digest
+from ncdiag.report.html import evidence, remedies
+from ncdiag.report.html.context import Context
+from ncdiag.report.html.element import Child, Element, element, group, link
+from ncdiag.report.model import Finding
+
+SHOWN = 50
+"""Findings besides the first that are shown; of more, the names. JSON has all."""
+TITLE_LIMIT = 400
+"""Characters of a title that are shown: it may list ranks."""
+_HEADINGS = {"cause": "Root cause", "symptom": "What is seen to go wrong", "risk": "Risk"}
+
+
+def leading(context: Context, finding: Finding) -> Element:
+    """The first finding."""
+    heading = context.fresh("lead")
+    title = "Note" if finding.severity == "info" else _HEADINGS[finding.role]
+    return element(
+        "section",
+        element("h2", title, id=heading, class_="hidden" if title == digest.headline(context.report) else None),
+        *_head(context, finding),
+        *_body(context, finding),
+        class_=f"card lead {finding.severity}",
+        aria_labelledby=heading,
+    )
+
+
+def others(context: Context, lead: Finding | None) -> Element | None:
+    """All findings but the first and what another one explains; notes are folded."""
+    report = context.report
+    roots = digest.roots(report) or ([lead] if lead is not None else [])
+    explained = [found for root in roots for found in digest.consequences(report, root)]
+    shown = [found for found in report.findings if found is not lead and found not in explained]
+    if not shown:
+        return None
+    heading = context.fresh("others")
+    notes = [found for found in shown[:SHOWN] if found.severity == "info"]
+    names = [found.name for found in shown[SHOWN:]]
+    return element(
+        "section",
+        element("h2", "Also found", id=heading),
+        *(_other(context, found) for found in shown[:SHOWN] if found.severity != "info"),
+        _folded(digest.counted(len(notes), "note"), [_other(context, found) for found in notes]) if notes else None,
+        element("p", f"and {len(names)} more: {', '.join(names)}") if names else None,
+        aria_labelledby=heading,
+    )
+
+
+def _other(context: Context, finding: Finding) -> Element:
+    return element(
+        "article", *_head(context, finding), *_body(context, finding, folded=True), class_=f"card {finding.severity}"
+    )
+
+
+def _head(context: Context, finding: Finding) -> Iterator[Child]:
+    yield element("h3", digest.cut(finding.title, TITLE_LIMIT), id=context.fresh("finding"))
+    yield element(
+        "p",
+        element("span", finding.severity, class_=f"badge {finding.severity}"),
+        " ",
+        element("span", finding.confidence, class_="badge"),
+        " ",
+        element("code", finding.name),
+        f" ({finding.code})",
+        element("span", f" on {digest.where(finding)}", class_="where") if digest.where(finding) else None,
+        class_="meta",
+    )
+
+
+def _body(context: Context, finding: Finding, *, folded: bool = False) -> Iterator[Child]:
+    """Reason, evidence, fixes, consequences and references; ``folded``: the evidence after the first line is folded."""
+    report = context.report
+    if finding.why:
+        yield element("p", finding.why, class_="why")
+    if finding.evidence:
+        yield element("h4", "Evidence")
+        first = finding.evidence[:1] if folded else finding.evidence
+        rest = finding.evidence[len(first) :]
+        more = digest.more_evidence(finding)
+        yield evidence.blocks(context, first, "" if rest else more)
+        if rest:
+            label = digest.counted(len(rest), "more line")
+            yield _folded(label, [evidence.blocks(context, rest, more)])
+    fixes, not_offered = digest.remedies(report, finding)
+    if fixes or not_offered or finding.fixes:
+        yield element("h4", "Fix" if finding.role == "cause" or finding.severity == "info" else "What to do")
+        if len(fixes) < len(finding.fixes):
+            yield element("p", "As above.", class_="note")
+        yield remedies.fixes(context, fixes, not_offered)
+    yield _consequences(context, digest.consequences(report, finding))
+    if finding.references:
+        yield references(finding.references)
+
+
+def _consequences(context: Context, found: Sequence[Finding]) -> Child:
+    if not found:
+        return None
+    items = [
+        element(
+            "li",
+            element("strong", digest.cut(item.title, TITLE_LIMIT)), " ", element("code", item.name), f" ({item.code})",
+            element("span", f" on {digest.where(item)}", class_="where") if digest.where(item) else None,
+            evidence.blocks(context, item.evidence, digest.more_evidence(item)),
+        )
+        for item in found
+    ]  # fmt: skip
+    return _folded(f"It explains {digest.counted(len(found), 'other finding')}", [element("ul", *items)])
+
+
+def references(addresses: Sequence[str]) -> Element:
+    """Where the rule's facts are from."""
+    return element(
+        "ul", *(element("li", link(address, address)) for address in addresses), class_="references quiet",
+        aria_label="References",
+    )  # fmt: skip
+
+
+def _folded(label: str, parts: Sequence[Child]) -> Element:
+    return element("details", element("summary", label), group(*parts))

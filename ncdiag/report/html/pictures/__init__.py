@@ -1,0 +1,41 @@
+"""Pictures of a job, one module each, with ``draw(view, context)``: a picture is left out where no fact is for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ncdiag.errors import contained
+from ncdiag.facts.view import View
+from ncdiag.report.html.context import Context
+from ncdiag.report.html.element import Element, element
+from ncdiag.report.html.pictures import bandwidth, environment, hosts, ranks, rings, timeline, topology
+
+Draw = Callable[[View, Context], Element | None]
+
+_DRAWN: tuple[tuple[str, Draw], ...] = (
+    ("topology", topology.draw),
+    ("connections between hosts", hosts.draw),
+    ("ranks", ranks.draw),
+    ("rings", rings.draw),
+    ("timeline", timeline.draw),
+    ("bandwidth", bandwidth.draw),
+    ("environment", environment.draw),
+)
+"""From the machine to the job."""
+
+
+def pictures(view: View, context: Context) -> list[Element]:
+    """All pictures for which there are facts. One that fails is a sentence, and the others are drawn."""
+    found: list[Element] = []
+    for name, draw in _DRAWN:
+        drawn = _contained(name, draw, view, context)
+        found += [drawn] if drawn is not None else []
+    return found
+
+
+def _contained(name: str, draw: Draw, view: View, context: Context) -> Element | None:
+    try:
+        return draw(view, context)
+    except Exception as error:  # noqa: BLE001  (whatever the facts of a hostile input make a picture do)
+        told = contained(error, f"the picture of the {name} could not be drawn")
+        return element("p", f"{told[:1].upper()}{told[1:]}.", class_="note")

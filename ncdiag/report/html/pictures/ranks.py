@@ -1,0 +1,143 @@
+"""The ranks of a job, host by host, by what some of them have and others have not: version, network, way, settings."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from ncdiag.bare.look import natural
+from ncdiag.facts.fold import fold_hosts, fold_ranks
+from ncdiag.facts.model import Rank
+from ncdiag.facts.view import View
+from ncdiag.report.digest import counted, cut
+from ncdiag.report.html.context import Context
+from ncdiag.report.html.drawing import Cell, legend, matrix, picture
+from ncdiag.report.html.element import Child, Element, element
+
+ROWS = 24
+"""Rows of a matrix; of more groups of hosts, those with the rarest values."""
+COLUMNS = 32
+"""Ranks of a host that have a cell."""
+_VALUES = 6
+"""Values that are told apart in a matrix; the others share the last letter."""
+_SETTINGS = 6
+"""Settings that have a matrix of their own."""
+_LETTERS = "ABCDEF"
+_STATES = {
+    "started": "began its setup", "ready": "completed its setup", "failed": "failed", "silent": "printed nothing",
+}  # fmt: skip
+
+
+class Trait(NamedTuple):
+    """Something that ranks may differ in: its name, and the value of each rank that tells it."""
+
+    name: str
+    values: Mapping[int, str]
+
+    @property
+    def counts(self) -> list[tuple[str, int]]:
+        """The values, the most common first, with how many ranks have them."""
+        return Counter(self.values.values()).most_common()
+
+
+def traits(ranks: Sequence[Rank]) -> list[Trait]:
+    """What at least one of the ranks tells."""
+    found = [Trait(name, _told(ranks, take)) for name, take in _TRAITS]
+    names = Counter(name for rank in ranks for name in rank.settings)
+    settings = [Trait(name, _told(ranks, _setting(name))) for name in sorted(names)]
+    differing = [trait for trait in settings if len(trait.counts) > 1]
+    return [trait for trait in (*found, *differing[:_SETTINGS]) if trait.values]
+
+
+def _told(ranks: Iterable[Rank], take: Callable[[Rank], str | None]) -> dict[int, str]:
+    return {rank.rank: value for rank in ranks if rank.rank is not None and (value := take(rank))}
+
+
+def _setting(name: str) -> Callable[[Rank], str | None]:
+    return lambda rank: setting.text if (setting := rank.settings.get(name)) is not None else None
+
+
+def _version(rank: Rank) -> str | None:
+    return None if rank.nccl_version is None else rank.nccl_version.text or str(rank.nccl_version)
+
+
+def _gdr(rank: Rank) -> str | None:
+    said = {verdict.enabled for verdict in rank.gdr}
+    return None if not said else "on" if said == {True} else "off" if said == {False} else "on for some NICs"
+
+
+_TRAITS: tuple[tuple[str, Callable[[Rank], str | None]], ...] = (
+    ("NCCL version", _version),
+    ("Network", lambda rank: rank.net),
+    ("Transports", lambda rank: ", ".join(sorted(rank.transports or ())) or None),
+    ("GPUDirect RDMA", _gdr),
+    ("How far", lambda rank: _STATES.get(rank.state or "")),
+)
+
+
+def draw(view: View, context: Context) -> Element | None:
+    """A matrix for each thing in which ranks differ, a sentence for each in which they are alike."""
+    ranks = [rank for rank in view.job.ranks if rank.rank is not None]
+    found = traits(ranks)
+    if len({rank.rank for rank in ranks}) < 2 or not found:  # noqa: PLR2004  (one rank differs from nobody)
+        return None
+    by_host: dict[str, list[int]] = defaultdict(list)
+    for rank in ranks:
+        if rank.rank is not None and rank.rank not in by_host[rank.host]:
+            by_host[rank.host].append(rank.rank)
+    alike = [f"{trait.name}: {cut(trait.counts[0][0], 80)}" for trait in found if len(trait.counts) == 1]
+    parts: list[Child] = [element("p", f"The same wherever it is told: {'; '.join(alike)}.")] if alike else []
+    for trait in found:
+        if len(trait.counts) > 1:
+            parts += _matrix(trait, by_host)
+    seen = {rank.rank for rank in ranks}
+    absent = [number for number in range(min(view.job.nranks or 0, 1 << 17)) if number not in seen]
+    told = f"{counted(len(seen), 'rank')} of {view.job.nranks or len(seen)} on {counted(len(by_host), 'host')}."
+    if absent:
+        told += f" Not in this input: {'rank' if len(absent) == 1 else 'ranks'} {cut(fold_ranks(absent), 160)}."
+    return picture(context, "Ranks", told, *parts)
+
+
+def _matrix(trait: Trait, by_host: Mapping[str, Sequence[int]]) -> list[Child]:
+    """A row for each host, or for all that look alike; a column for each of its ranks by number."""
+    letters = {value: _LETTERS[min(place, _VALUES - 1)] for place, (value, _) in enumerate(trait.counts)}
+    groups: dict[tuple[str | None, ...], list[str]] = defaultdict(list)
+    for host, numbers in by_host.items():
+        groups[tuple(letters.get(trait.values.get(number, "")) for number in sorted(numbers))].append(host)
+    rare = {letter: place for place, letter in enumerate(reversed(_LETTERS))}
+    order = sorted(groups, key=lambda cells: (min((rare[c] for c in cells if c), default=9), len(groups[cells])))
+    shown = sorted(order[:ROWS], key=lambda cells: natural(groups[cells][0]))
+    widest = min(COLUMNS, max(map(len, groups)))
+    rows = []
+    for cells in shown:
+        hosts = groups[cells]
+        name = f"{cut(fold_hosts(hosts), 60)} ({len(hosts)})" if len(hosts) > 1 else hosts[0]
+        numbers = sorted(by_host[hosts[0]])
+        filled: list[Cell | None] = [
+            _letter(letter, f"rank {number}" if len(hosts) == 1 else "")
+            for letter, number in zip(cells[:COLUMNS], numbers, strict=False)
+        ]
+        rows.append((name, [*filled, *([None] * (widest - len(filled)))]))
+    keys = [(_letter(letters[value]), _key(trait, value)) for value, _ in trait.counts]
+    left = sum(len(groups[cells]) for cells in order[ROWS:])
+    return [
+        element("h4", trait.name),
+        matrix(f"{trait.name} by host and rank", "host, rank on it", [str(n) for n in range(widest)], rows),
+        legend([*keys[: 2 * _VALUES], *([(Cell("?", "none"), "not told")] if _is_open(groups) else [])]),
+        element("p", f"{counted(left, 'more host')} without a row.", class_="quiet") if left else None,
+    ]
+
+
+def _letter(letter: str | None, about: str = "") -> Cell:
+    return Cell(letter, f"v{_LETTERS.index(letter)}", about) if letter else Cell("?", "none", about)
+
+
+def _is_open(groups: Iterable[tuple[str | None, ...]]) -> bool:
+    return any(letter is None for cells in groups for letter in cells)
+
+
+def _key(trait: Trait, value: str) -> str:
+    numbers = [number for number, held in trait.values.items() if held == value]
+    word = "rank" if len(numbers) == 1 else "ranks"
+    return f"{cut(value, 80)}: {word} {cut(fold_ranks(numbers), 80)}"

@@ -1,0 +1,127 @@
+"""The ways of the data: the rings of a graph file, and the NICs (rails) that the channels of each rank name."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from ncdiag.facts.fold import fold_ranks
+from ncdiag.facts.model import GraphChannel, GraphPlan
+from ncdiag.facts.view import View
+from ncdiag.report.digest import counted, cut
+from ncdiag.report.drawing import Box
+from ncdiag.report.html.context import Context
+from ncdiag.report.html.drawing import Cell, box, legend, line, matrix, picture, svg, words
+from ncdiag.report.html.element import Child, Element, element
+
+CHANNELS = 16
+"""Channels of a graph that are drawn; equal ones share a row."""
+STOPS = 20
+"""GPUs of a channel that are drawn."""
+ROWS = 24
+"""Groups of ranks in the matrix of rails."""
+_GRAPHS = {0: "Ring", 1: "Tree", 2: "CollNet", 3: "NVLS"}
+_WIDE, _HIGH, _GAP, _LABEL = 58.0, 26.0, 22.0, 110.0
+_HALF = 32
+"""Bits of a number below the host, in files that join hosts (since 2.21)."""
+
+
+def draw(view: View, context: Context) -> Element | None:
+    """Rings of the first graph file that has one, then the rails."""
+    parts = [*_graphs(view, context), *_rails(view)]
+    if not parts:
+        return None
+    told = "The order in which a channel visits the GPUs, and the NICs by which data leave and enter the hosts."
+    return picture(context, "Rings and rails", told, *parts)
+
+
+def _graphs(view: View, context: Context) -> Iterator[Child]:
+    plans = [plan for dump in view.job.graph_dumps for plan in dump.graphs if any(each.gpus for each in plan.channels)]
+    for plan in list(dict.fromkeys(plans))[: len(_GRAPHS)]:
+        rows = _rows(plan)
+        name = _GRAPHS.get(plan.id, f"Graph {plan.id}")
+        limits = [
+            f"{bandwidth:g} GB/s {where}" for bandwidth, where in
+            ((plan.bw_intra, "inside a host"), (plan.bw_inter, "between hosts")) if bandwidth is not None
+        ]  # fmt: skip
+        about = f"{name}: {counted(len(plan.channels), 'channel')}{', each ' if limits else ''}{', '.join(limits)}"
+        yield element("h4", about)
+        told = [f"{label}: {' to '.join(text for _, text in stops)}." for label, stops in rows]
+        yield svg(context, about, " ".join(told), *_drawn(rows))
+        yield element("details", element("summary", "In words"), element("ul", *(element("li", each) for each in told)))
+
+
+Stop = tuple[str, str]
+"""The kind of a device (``gpu`` or ``nic``) and its label."""
+
+
+def _rows(plan: GraphPlan) -> list[tuple[str, list[Stop]]]:
+    """The stops of each channel, equal channels together."""
+    alike: dict[tuple[Stop, ...], list[int]] = defaultdict(list)
+    for number, channel in enumerate(plan.channels):
+        alike[tuple(_stops(channel))].append(number)
+    return [
+        (f"{'channel' if len(numbers) == 1 else 'channels'} {fold_ranks(numbers)}", list(stops))
+        for stops, numbers in list(alike.items())[:CHANNELS]
+    ]
+
+
+def _stops(channel: GraphChannel) -> Iterator[Stop]:
+    """In by the first net, the GPUs, out by the last."""
+    nets = [("nic", f"net {_number(net)}") for net in channel.nets]
+    gpus = [("gpu", f"GPU {_number(gpu)}") for gpu in channel.gpus]
+    if len(channel.ranks) == len(gpus):
+        gpus = [("gpu", f"rank {rank}") for rank in channel.ranks]
+    yield from nets[:1]
+    yield from gpus[:STOPS]
+    if len(gpus) > STOPS:
+        yield "more", f"+{len(gpus) - STOPS}"
+    yield from nets[1:2]
+
+
+def _number(number: int) -> str:
+    """A number of a file that joins hosts has the host in its upper half."""
+    return str(number) if number < 1 << _HALF else f"{number & ((1 << _HALF) - 1)} of {number >> _HALF:x}"
+
+
+def _drawn(rows: Sequence[tuple[str, Sequence[Stop]]]) -> tuple[tuple[float, float], list[Child]]:
+    shapes: list[Child] = []
+    size = (_LABEL + max(len(stops) for _, stops in rows) * (_WIDE + _GAP), len(rows) * (_HIGH + _GAP / 2) + 2)
+    for place, (label, stops) in enumerate(rows):
+        top = 1 + place * (_HIGH + _GAP / 2)
+        shapes.append(words(0, top + 17, cut(label, 18)))
+        for number, (kind, text) in enumerate(stops):
+            left = _LABEL + number * (_WIDE + _GAP)
+            if number:
+                shapes.append(line((left - _GAP + 2, top + _HIGH / 2), (left - 3, top + _HIGH / 2), "arrow"))
+                shapes.append(element("path", d=f"M{left - 8:g} {top + _HIGH / 2 - 4:g} l6 4 l-6 4 z", class_="head"))
+            shapes.append(box(Box(left, top, _WIDE, _HIGH), kind, text))
+            shapes.append(words(left + _WIDE / 2, top + 17, cut(text, 9), anchor="middle"))
+    return size, shapes
+
+
+def _rails(view: View) -> Iterator[Child]:
+    """Which of the listed NICs the channels of a rank name, ranks alike together."""
+    groups: dict[tuple[frozenset[str], tuple[str, ...]], list[int]] = defaultdict(list)
+    for rank in view.job.ranks:
+        if rank.nics_used and rank.net_devices and rank.rank is not None:
+            listed = {net.index: net.name for net in rank.net_devices}
+            used = frozenset(listed[index] for index in rank.nics_used if index in listed)
+            groups[used, tuple(listed.values())].append(rank.rank)
+    if not groups:
+        return
+    names = list(dict.fromkeys(name for _, listed in groups for name in listed))
+    rows = [
+        (f"{'rank' if len(numbers) == 1 else 'ranks'} {cut(fold_ranks(numbers), 60)}",
+         [_USED if name in used else _LISTED if name in listed else None for name in names])
+        for (used, listed), numbers in list(groups.items())[:ROWS]
+    ]  # fmt: skip
+    yield element("h4", "NICs that the channels of a rank name")
+    yield matrix("NICs by rank", "ranks", names, rows)
+    is_listed = any(_LISTED in cells for _, cells in rows)
+    yield legend([(_USED, "its channels use this NIC"), *([(_LISTED, "listed, not used")] if is_listed else [])])
+    if len(groups) > ROWS:
+        yield element("p", f"{counted(len(groups) - ROWS, 'more group')} of ranks without a row.", class_="quiet")
+
+
+_USED, _LISTED = Cell("x", "near", "used"), Cell("-", "", "listed")

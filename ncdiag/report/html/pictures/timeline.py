@@ -1,0 +1,143 @@
+"""When the hosts met and what failed first, on one line of time for each host."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ncdiag.bare.look import natural
+from ncdiag.facts.assemble_hosts import UNNAMED
+from ncdiag.facts.model import Event
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.clocks import clock_offsets, shared_time
+from ncdiag.facts.vocabulary.outcome import is_open_failure
+from ncdiag.messages.vocabulary.seen import first_hand, is_end
+from ncdiag.report.digest import counted, cut
+from ncdiag.report.drawing import Box
+from ncdiag.report.html.context import Context
+from ncdiag.report.html.drawing import Cell, box, legend, line, picture, svg, words
+from ncdiag.report.html.element import Child, Element, element
+
+LANES = 16
+"""Hosts that are drawn: those that fail first, then by name."""
+_STEPS = {
+    "comm-nodes": "setup", "connected-rings": "setup", "connected-trees": "setup", "init-timings": "ready",
+    "comm-ended": "over",
+}  # fmt: skip
+"""Lines of NCCL that mark how far a host came (src/init.cc); others say nothing on time."""
+_MEANINGS = {
+    "setup": "a step of the setup", "ready": "setup completed", "over": "communicator destroyed", "failure": "failed",
+    "echo": "failed because of others", "ended": "a process ended",
+}  # fmt: skip
+_LABEL, _WIDTH, _ROW, _TOP = 150.0, 780.0, 26.0, 26.0
+_TICKS = (0.001, 0.01, 0.1, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400)
+"""Seconds between marks of the axis."""
+_MARKS = 10
+
+
+class Mark(NamedTuple):
+    """Something that happened on a host, in seconds after the first; so many ``lines`` tell of it."""
+
+    host: str
+    seconds: float
+    kind: str
+    text: str
+    lines: int
+
+
+def marks(view: View) -> list[Mark]:
+    """What is stamped with a time, in its order; what a host does several times in a second is one mark."""
+    failures = [event for event in view.job.events if event.time is not None and is_open_failure(event, view)]
+    own = {id(event) for event in first_hand(failures, view)} if failures else set()
+    timed: dict[tuple[str, str, int], list[tuple[float, Event]]] = defaultdict(list)
+    for event in view.job.events:
+        time = shared_time(event, view)
+        kind = _kind(event, own, failing=time is not None and is_open_failure(event, view))
+        if time is not None and kind:
+            timed[event.host or UNNAMED, kind, int(time)].append((time, event))
+    begin = min((time for events in timed.values() for time, _ in events), default=0.0)
+    found = []
+    for (host, kind, _), events in timed.items():
+        time, first = min(events, key=lambda one: (one[0], one[1].order))
+        found.append(Mark(host, time - begin, kind, " ".join(first.text.split()), len(events)))
+    return sorted(found, key=lambda mark: (mark.seconds, mark.host))
+
+
+def _kind(event: Event, own: set[int], *, failing: bool) -> str | None:
+    if failing:
+        return "ended" if is_end(event) else "failure" if id(event) in own else "echo"
+    return _STEPS.get(event.event)
+
+
+def draw(view: View, context: Context) -> Element | None:
+    """The lanes; None unless two things have a time."""
+    found = marks(view)
+    if len(found) < 2 or not any(mark.kind in {"failure", "echo", "ended"} for mark in found):  # noqa: PLR2004
+        return None
+    firsts: dict[str, float] = {}
+    for mark in found:
+        if mark.kind in {"failure", "ended"}:
+            firsts.setdefault(mark.host, mark.seconds)
+    lanes = sorted({mark.host for mark in found}, key=lambda host: (firsts.get(host, float("inf")), natural(host)))
+    shown = lanes[:LANES]
+    span = max(mark.seconds for mark in found)
+    clocks = "Clocks are set right by lines that all print at once." if clock_offsets(view.job, view) else (
+        "Times are those of each host's own clock."
+    )  # fmt: skip
+    more = f" {counted(len(lanes) - len(shown), 'more host')} not drawn." if len(lanes) > len(shown) else ""
+    told = f"{_time(span)} from the first stamped line to the last. {clocks}{more}"
+    texts = [_sentence(mark) for mark in found if mark.kind != "setup" and mark.host in shown][:LANES]
+    kinds = {mark.kind for mark in found}
+    return picture(
+        context,
+        "From setup to the first errors",
+        told,
+        svg(context, "Timeline of the job", f"{told} {' '.join(texts)}", *_shapes(found, shown, span)),
+        legend((Cell("", f"mark {kind}"), text) for kind, text in _MEANINGS.items() if kind in kinds),
+        element("details", element("summary", "In words"), element("ol", *(element("li", text) for text in texts))),
+    )
+
+
+def _sentence(mark: Mark) -> str:
+    times = f" ({mark.lines} lines)" if mark.lines > 1 else ""
+    return f"{_time(mark.seconds)}, {_host(mark)}, {_MEANINGS[mark.kind]}{times}: {cut(mark.text, 160)}."
+
+
+def _host(mark: Mark) -> str:
+    return "a host" if mark.host == UNNAMED else mark.host
+
+
+def _shapes(found: list[Mark], lanes: list[str], span: float) -> tuple[tuple[float, float], list[Child]]:
+    height = _TOP + len(lanes) * _ROW + 4
+    return (_LABEL + _WIDTH + 30, height), [*_axis(span, height), *_lanes(found, lanes, span)]
+
+
+def _x(seconds: float, span: float) -> float:
+    return _LABEL + 8 + (_WIDTH - 16) * (seconds / span if span else 0.5)
+
+
+def _axis(span: float, height: float) -> Iterator[Child]:
+    step = next((tick for tick in _TICKS if span / tick <= _MARKS), max(span / _MARKS, _TICKS[-1]))
+    for number in range(int(span / step) + 1):
+        x = _x(number * step, span)
+        yield line((x, _TOP - 6), (x, height), "grid")
+        yield words(x, 14, _time(number * step), anchor="middle")
+
+
+def _lanes(found: list[Mark], lanes: list[str], span: float) -> Iterator[Child]:
+    for place, host in enumerate(lanes):
+        middle = _TOP + place * _ROW + _ROW / 2
+        mine = [mark for mark in found if mark.host == host]
+        yield words(0, middle + 4, cut(_host(mine[0]), 20))
+        yield line((_LABEL, middle), (_LABEL + _WIDTH, middle), "grid")
+        for mark in mine:
+            x = _x(mark.seconds, span)
+            yield box(Box(x - 4, middle - 8, 8, 16), f"mark {mark.kind}", _sentence(mark))
+
+
+def _time(seconds: float) -> str:
+    """``0 s``, ``90 s``, ``25 min``, ``3.5 h``."""
+    if seconds < 120:  # noqa: PLR2004
+        return f"{seconds:.3g} s"
+    return f"{seconds / 60:.3g} min" if seconds < 7200 else f"{seconds / 3600:.3g} h"  # noqa: PLR2004

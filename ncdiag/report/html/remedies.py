@@ -1,0 +1,82 @@
+"""Fixes: what to do, the lines to paste for each launcher, and how to see that it worked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ncdiag.report import digest
+from ncdiag.report.html.context import Context
+from ncdiag.report.html.element import Child, Element, element, group
+from ncdiag.report.model import Fix
+
+SHELL = "shell"
+LONG = 300
+"""Characters from which a note is folded."""
+TABS = 10
+"""Launchers that the style sheet can show in turn; more are one below the other."""
+
+
+def fixes(context: Context, shown: Sequence[Fix], not_offered: Sequence[str], *, suspected: bool = False) -> Element:
+    """All of them, and what would not help; ``suspected``: they are those of a suspect."""
+    refused = [_note("Would not help", text) for text in not_offered]
+    return group(*(_fix(context, fix, suspected=suspected) for fix in shown), *refused)
+
+
+def _fix(context: Context, fix: Fix, *, suspected: bool) -> Element:
+    notes = [
+        (digest.proof_label(fix, suspected=suspected) if label == digest.proof_label(fix) else label, text)
+        for label, text in digest.fix_notes(fix)
+    ]
+    return element(
+        "div",
+        element("p", digest.fix_title(fix), class_="do"),
+        *_to_paste(context, fix),
+        *(_note(label, text) for label, text in notes),
+        class_="fix",
+    )
+
+
+def _note(label: str, text: str) -> Element:
+    """What is known of a fix; folded where it is long."""
+    if len(text) > LONG:
+        return element("details", element("summary", label), element("p", text, class_="note"))
+    return element("p", element("strong", f"{label}: "), text, class_="note")
+
+
+def _to_paste(context: Context, fix: Fix) -> Iterator[Element]:
+    """What to paste into a launcher, and what to run in a shell."""
+    launchers = {name: text for name, text in fix.commands.items() if name != SHELL}
+    if len(launchers) == 1 or len(launchers) > TABS:
+        yield from (_pasted(name, text) for name, text in launchers.items())
+    elif launchers:
+        yield _tabs(context, launchers)
+    if SHELL in fix.commands:
+        yield _pasted(SHELL, fix.commands[SHELL])
+    if not fix.commands and (lines := digest.paste_lines(fix)):
+        for label in dict.fromkeys(label for label, _ in lines):
+            yield _pasted(label, "\n".join(line for name, line in lines if name == label))
+
+
+def _tabs(context: Context, launchers: dict[str, str]) -> Element:
+    """One launcher at a time, chosen by radio buttons, which need no script; on paper all of them."""
+    name = context.fresh("launcher")
+    buttons: list[Child] = []
+    for number, launcher in enumerate(launchers):
+        buttons += [
+            element("input", type="radio", name=name, id=f"{name}-{number}", checked=number == 0),
+            element("label", launcher, for_=f"{name}-{number}"),
+        ]
+    panels = [_pasted(launcher, text) for launcher, text in launchers.items()]
+    return element(
+        "fieldset", element("legend", "Lines to paste, by launcher", class_="hidden"), *buttons, *panels, class_="tabs"
+    )
+
+
+def _pasted(label: str, text: str) -> Element:
+    lines: list[Child] = []
+    for line in text.split("\n"):
+        lines += ["" if not lines else element("br"), line]
+    return element(
+        "div", element("p", label, class_="launcher"), element("pre", element("code", *lines)),
+        class_="paste",
+    )  # fmt: skip

@@ -1,0 +1,54 @@
+"""The JSON schemas of what ncdiag prints for programs, made from the types that it prints.
+
+They describe the shape of ``schema_version`` 1: a field may be added, so that a reader has to pass over those that it
+does not know.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ncdiag.errors import UsageError
+from ncdiag.facts.model import Job
+from ncdiag.report.model import Difference, Report
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+NAMED: Mapping[str, type[msgspec.Struct]] = {"report": Report, "diff": Difference, "facts": Job}
+"""What a schema can be had of: the answers of the judging commands, of ``ncdiag diff`` and of ``ncdiag facts``."""
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The schema of one of `NAMED`, in the dialect of JSON Schema 2020-12. Raises UsageError for another name."""
+    if name not in NAMED:
+        msg = f"there is no schema {name!r}; the schemas are {', '.join(NAMED)}"
+        raise UsageError(msg)
+    return {"$schema": DIALECT, "$id": f"urn:ncdiag:schema:{name}:1", **of_type(NAMED[name])}
+
+
+def of_type(answer: type[msgspec.Struct]) -> dict[str, Any]:
+    """The schema of a type: its own keywords at the top, the types that it refers to in ``$defs``.
+
+    A docstring is the description of its type. ``schema_version`` is required and has the one value that it may have.
+    """
+    made = _described(msgspec.json.schema(answer))
+    parts = made["$defs"]
+    own = parts.pop(made["$ref"].rpartition("/")[2])
+    if version := own["properties"].get("schema_version"):
+        version["const"] = version.pop("default")
+        own["required"] = ["schema_version", *own["required"]]
+    return {**own, "$defs": parts} if parts else own
+
+
+def _described(part: Any) -> Any:  # noqa: ANN401  (JSON values)
+    """The same, descriptions without the indentation and the marks of docstrings."""
+    if isinstance(part, dict):
+        return {
+            name: inspect.cleandoc(held).replace("``", "`")
+            if name == "description" and isinstance(held, str) else _described(held)
+            for name, held in part.items()
+        }  # fmt: skip
+    return [_described(item) for item in part] if isinstance(part, list | tuple) else part

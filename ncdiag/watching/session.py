@@ -1,0 +1,78 @@
+"""All that is read of a job while it runs, and what it says at a moment."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Iterator, Mapping, Sequence
+
+from ncdiag.errors import InputError
+from ncdiag.machine.inputs import inputs
+from ncdiag.reading.growing import Growing
+from ncdiag.reading.model import Item
+from ncdiag.sources.files import TextSource
+from ncdiag.sources.model import Unreadable
+from ncdiag.watching import dumps
+from ncdiag.watching.follow import Files
+from ncdiag.watching.outputs import Outputs
+from ncdiag.watching.place import Place
+from ncdiag.watching.settings import Settings
+
+_CLOCKS = 2.0
+"""Seconds by which the clock of a file system may be behind."""
+
+
+class Session:
+    """A job, its output, and the files that it writes."""
+
+    def __init__(self, argv: Sequence[str], outputs: Outputs, settings: Settings, place: Place) -> None:
+        """``argv`` is the command as it was given."""
+        self._argv, self.outputs, self._settings, self._place = argv, outputs, settings, place
+        self._since = time.time() - _CLOCKS
+        self.files = Files(settings.logs, self._name_of, since=self._since)
+
+    def _name_of(self, path: str) -> str:
+        """A file that is not kept is known by its name."""
+        return path.removeprefix(self._place.begin) if not self._place.kept else path
+
+    def read(self, *, all_of_it: bool = False) -> bool:
+        """Take what is new; True if something was, be it on a terminal."""
+        taken = self.outputs.read() + self.files.read(all_of_it=all_of_it)
+        return self.outputs.has_news() or taken > 0
+
+    @property
+    def is_nccl_seen(self) -> bool:
+        """Has NCCL written a log?"""
+        return any(source.size for source in self.files.sources)
+
+    def sources(self) -> list[Growing]:
+        """Those that gave something."""
+        return [source for source in (*self.files.sources, *self.outputs.sources) if source.size]
+
+    def read_apart(self) -> tuple[list[Growing], list[Growing]]:
+        """What the job printed, and NCCL's logs."""
+        return self.outputs.sources, self.files.sources
+
+    def items(self, environment: Mapping[str, str], *, ask: bool) -> Iterator[Item]:
+        """What a diagnosis is made of. ``ask``: the job runs, and can be asked where it is."""
+        yield TextSource.of_bytes("the command", f"$ {shlex.join(self._argv)}\n".encode("utf-8", "replace"))
+        if ask:
+            dumps.ask_for_dumps(self._settings.pipes, self._settings.dumps)
+        yield from (source.reading() for source in self.sources())
+        for path in dumps.written(self._settings.dumps, self._since):
+            try:
+                yield from inputs([path])
+            except InputError as error:  # noqa: PERF203  (one bad dump does not stop the others)
+                yield Unreadable(path, str(error).removeprefix(f"cannot read {path}: "))
+        answer = dumps.ras(environment) if ask else None
+        if answer is not None:
+            yield answer
+
+    def not_seen(self) -> list[str]:
+        """Phrases on what could not be read."""
+        found = [f"{name} of the job (not a file or a pipe)" for name in self.outputs.unread]
+        if self._place.note:
+            found.append(self._place.note)
+        if self._settings.printed and self.outputs.unread:
+            found.append("NCCL's lines, which NCCL_DEBUG without NCCL_DEBUG_FILE sends to that output")
+        return found

@@ -1,0 +1,124 @@
+"""Copies standard input to standard output, and what it can to descriptor 3: ``python3 -I -S tee.py``.
+
+It stands between a job and the reader of its output, so it lives as long as the job prints, whatever becomes of
+ncdiag: no signal of a terminal reaches it, and descriptor 3 holds nothing up. What waits for the reader of descriptor
+3 is kept up to `ROOM` bytes; what is older is lost to that reader alone, and the exit status is then `LOST`. When the
+reader of standard output goes away, so does this program: the job then gets SIGPIPE, as it would without it.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import errno
+import os
+import select
+import signal
+import sys
+
+TAP = 3
+ROOM = 64 << 20
+"""Bytes that wait for a reader that is busy: seconds of a job that prints a lot."""
+LOST = 3
+_PIECE = 1 << 17
+
+
+class Tap:
+    """The reader at the side: gets what it takes, and is never waited for."""
+
+    def __init__(self, handle: int, room: int = ROOM) -> None:
+        self._room = room
+        self.handle: int | None = handle
+        self.has_lost = False
+        self._held: collections.deque[bytes] = collections.deque()
+        self._size = 0
+        os.set_blocking(handle, False)
+
+    def waiting(self) -> list[int]:
+        """Its descriptor where there is something for it."""
+        return [self.handle] if self.handle is not None and self._held else []
+
+    def take(self, data: bytes) -> None:
+        """Keep the data for it; of too much the oldest is lost, as failures are at the end."""
+        if self.handle is None:
+            return
+        self._held.append(data)
+        self._size += len(data)
+        while self._size > self._room and len(self._held) > 1:
+            self._size -= len(self._held.popleft())
+            self.has_lost = True
+            if self._held[0][:1] != b"\n":  # a line whose beginning was lost is not to be the end of another
+                self._held[0] = b"\n" + self._held[0]
+                self._size += 1
+
+    def give(self) -> None:
+        """Give it what it takes now."""
+        while self.handle is not None and self._held:
+            data = self._held[0]
+            try:
+                count = os.write(self.handle, data)
+            except BlockingIOError:
+                return
+            except OSError:  # it is gone
+                self.handle = None
+                return
+            self._size -= count
+            if count == len(data):
+                self._held.popleft()
+            else:
+                self._held[0] = data[count:]
+
+    def finish(self) -> None:
+        """Give it the rest, however long it takes."""
+        if self.handle is not None:
+            os.set_blocking(self.handle, True)
+            self.give()
+
+
+def copy(source: int, target: int, tap: Tap) -> None:
+    """Copy until the source ends or the target takes no more."""
+    while True:
+        ready, _, _ = select.select([source], tap.waiting(), [])
+        tap.give()
+        if source not in ready:
+            continue
+        data = os.read(source, _PIECE)
+        if not data:
+            return
+        tap.take(data)
+        tap.give()
+        try:
+            _write(target, data)
+        except OSError:
+            return
+
+
+def _write(target: int, data: bytes) -> None:
+    """Write all of it, also where the descriptor was made not to block by those who share it."""
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[os.write(target, rest) :]
+        except OSError as error:  # noqa: PERF203  (each write may be refused for a moment)
+            if error.errno != errno.EAGAIN:
+                raise
+            select.select([], [target], [])
+
+
+def main() -> int:
+    """Copy 0 to 1 and 3."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGUSR1", "SIGUSR2", "SIGTSTP"):
+        signal.signal(getattr(signal, name), signal.SIG_IGN)
+    with contextlib.suppress(OSError):
+        os.setsid()
+    os.closerange(TAP + 1, 4096)
+    tap = Tap(TAP)
+    copy(0, 1, tap)
+    os.close(0)
+    os.close(1)
+    tap.finish()
+    return LOST if tap.has_lost else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

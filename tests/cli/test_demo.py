@@ -1,0 +1,50 @@
+"""``ncdiag demo``: three faults, at once in a pipe, one after the other on a terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from ncdiag.commands.demo import FAULTS
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+ASKED = b"Enter: the next one"
+
+
+def test_in_a_pipe_all_three_are_shown_and_nobody_is_asked(ncdiag: Run, tmp_path: Path) -> None:
+    done = ncdiag("demo", cwd=tmp_path)
+    text = done.stdout.decode()
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert text.count("ROOT CAUSE") == len(FAULTS) == 3
+    assert [name for name in ("socket-virtual-ifname", "roce-gid", "shm-too-small") if name not in text] == []
+    assert ASKED.decode() not in text
+    assert "\x1b" not in text
+
+
+def test_on_a_terminal_it_waits_for_a_key_and_can_be_left(program: list[str]) -> None:
+    leader, follower = pty.openpty()
+    with subprocess.Popen([*program, "demo"], stdin=follower, stdout=follower, stderr=follower) as running:
+        os.close(follower)
+        shown = b""
+        for word in (b"\n", b"q\n"):
+            shown = until(leader, shown, ASKED)
+            os.write(leader, word)
+        assert running.wait() == 0
+    os.close(leader)
+
+
+def until(leader: int, shown: bytes, word: bytes) -> bytes:
+    """What was shown after the word; it has to come soon."""
+    os.set_blocking(leader, False)
+    end = time.monotonic() + 60
+    while word not in shown:
+        assert time.monotonic() < end, shown
+        try:
+            shown += os.read(leader, 65536)
+        except BlockingIOError:
+            time.sleep(0.02)
+    return shown.partition(word)[2]

@@ -1,0 +1,173 @@
+"""What a launch needs, by its text: hosts, ssh as its launcher calls it, the place where ranks meet, processes."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ncdiag.cluster.launching import Asked, asked
+from ncdiag.errors import UsageError
+from ncdiag.facts.vocabulary.launch_plan import Plan, plan_of
+from ncdiag.reading.job import job_of
+
+SBATCH = """\
+#!/bin/bash
+#SBATCH --nodes=3
+#SBATCH --nodelist=gpu[07-09]
+#SBATCH --ntasks-per-node=8
+#SBATCH --gres=gpu:a100:4
+export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+export MASTER_PORT=29511
+srun python train.py
+"""
+
+
+def read(text: str, nodes: str | None = None, **environment: str) -> Asked:
+    return asked(text, nodes, environment)
+
+
+def plan(text: str, nodes: str | None = None, **environment: str) -> Plan:
+    return read(text, nodes, **environment).plan
+
+
+HOSTS: list[tuple[str, str | None, dict[str, str], tuple[str, ...]]] = [
+    ("mpirun -np 4 -H a1:2,b1:2 python t.py", None, {}, ("a1", "b1")),
+    ("mpirun --host a1,a1,b1 ./bench", None, {}, ("a1", "b1")),
+    ("mpiexec.hydra -hosts a1,b1 -ppn 2 ./bench", None, {}, ("a1", "b1")),
+    ("horovodrun -np 2 -H a1:1,b1:1 python t.py", None, {}, ("a1", "b1")),
+    ("srun -w gpu[1-2] python t.py", None, {}, ("gpu1", "gpu2")),
+    ("mpirun -H a1,b1 ./bench", "c[1-2]", {}, ("c1", "c2")),
+    ("torchrun --nnodes 2 --master_addr a1 t.py", "a[1-2]", {}, ("a1", "a2")),
+    ("torchrun --nnodes 2 --rdzv_endpoint a1:29400 t.py", None, {"SLURM_JOB_NODELIST": "a[1-2]"}, ("a1", "a2")),
+]
+
+
+@pytest.mark.parametrize(("text", "nodes", "environment", "hosts"), HOSTS)
+def test_hosts(text: str, nodes: str | None, environment: dict[str, str], hosts: tuple[str, ...]) -> None:
+    assert plan(text, nodes, **environment).hosts == hosts
+
+
+SSH = [
+    ("mpirun -H a1,b1 ./x", (), None),
+    ("mpirun -H a1,b1 --mca plm_rsh_args '-p 12345 -q' ./x", ("-p", "12345", "-q"), 12345),
+    ("mpirun -H a1,b1 --prtemca plm_ssh_args -oPort=2222 ./x", ("-oPort=2222",), 2222),
+    ("OMPI_MCA_plm_rsh_args='-p 2022' mpirun -H a1,b1 ./x", ("-p", "2022"), 2022),
+    ("mpirun -H a1,b1 --mca plm_rsh_agent srun ./x", None, None),
+    ("mpirun -H a1,b1 --mca plm slurm ./x", None, None),
+    ("mpiexec.hydra -launcher slurm -hosts a1,b1 ./x", None, None),
+    ("horovodrun -p 2223 -i /keys/id -np 2 -H a1:1,b1:1 python t.py", ("-p", "2223", "-i", "/keys/id"), 2223),
+    ("srun -w a1,b1 python t.py", None, None),
+]
+
+
+@pytest.mark.parametrize(("text", "options", "port"), SSH)
+def test_ssh(text: str, options: tuple[str, ...] | None, port: int | None) -> None:
+    found = plan(text)
+    assert (found.ssh, found.ssh_port) == (options, port)
+    assert bool(found.why_not) is (options is None)
+
+
+MEETING = [
+    ("torchrun --nnodes 2 --master_addr a1 --master_port 29511 t.py", ("a1", 29511)),
+    ("torchrun --nnodes 2 --master_addr a1 t.py", ("a1", 29500)),
+    ("torchrun --nnodes 2 --rdzv_backend c10d --rdzv_endpoint a1 t.py", ("a1", 29400)),
+    ("accelerate launch --num_machines 2 --main_process_ip a1 t.py", ("a1", 29500)),
+    ("mpirun -H a1,b1 -x MASTER_ADDR=b1 -x MASTER_PORT=29511 python t.py", ("b1", 29511)),
+    ("mpirun -H a1,b1 -x MASTER_ADDR=b1 python t.py", None),
+    ("mpirun -H a1,b1 ./bench", None),
+    ("srun torchrun --nnodes 2 --rdzv_endpoint $HEAD:29500 t.py", None),
+]
+
+
+@pytest.mark.parametrize(("text", "place"), MEETING)
+def test_where_the_ranks_meet(text: str, place: tuple[str, int] | None) -> None:
+    assert plan(text, "a1,b1").place == place
+
+
+PROCESSES = [
+    ("mpirun -np 16 -H a1:8,b1:8 ./x", {"a1": 8, "b1": 8}),
+    ("mpirun -np 10 -H a1:8,b1:8 ./x", {"a1": 8, "b1": 2}),
+    ("mpirun -np 10 --map-by node -H a1:8,b1:8 ./x", {"a1": 5, "b1": 5}),
+    ("mpirun -N 4 -H a1:64,b1:64 ./x", {"a1": 4, "b1": 4}),
+    ("mpirun --map-by ppr:2:node -H a1,b1 ./x", {"a1": 2, "b1": 2}),
+    ("srun -n 16 -w a1,b1 python t.py", {"a1": 8, "b1": 8}),
+    ("srun --ntasks-per-node 1 -w a1,b1 torchrun --nproc_per_node 8 t.py", {"a1": 8, "b1": 8}),
+    ("mpirun -H a1,b1 ./x", {}),
+]
+
+
+@pytest.mark.parametrize(("text", "slots"), PROCESSES)
+def test_processes_on_each_host(text: str, slots: dict[str, int]) -> None:
+    assert plan(text).slots == slots
+
+
+def test_a_batch_script(tmp_path: Path) -> None:
+    script = tmp_path / "job.sbatch"
+    script.write_text(SBATCH)
+    found = plan(str(script))
+    assert found.hosts == ("gpu07", "gpu08", "gpu09")
+    assert found.place == ("gpu07", 29511)
+    assert (found.ssh, found.gpus_per_node, set(found.slots.values())) == (None, 4, {8})
+    assert (found.executable, found.script) == ("python", "train.py")
+
+
+def test_a_batch_script_that_is_submitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "job.sh").write_text(SBATCH)
+    monkeypatch.chdir(tmp_path)
+    found = plan("sbatch --nodes=2 --nodelist=gpu[01-02] job.sh")
+    assert (found.hosts, found.place, found.script) == (("gpu01", "gpu02"), ("gpu01", 29511), "train.py")
+
+
+def test_a_secret_is_not_kept() -> None:
+    found = read("mpirun -H a1,b1 -x WANDB_API_KEY=0123456789abcdef ./x")
+    assert "0123456789abcdef" not in found.text
+    assert "WANDB_API_KEY=" in found.text
+
+
+def test_somebody_has_to_name_hosts_or_a_launch(ncdiag: Callable[..., subprocess.CompletedProcess[bytes]]) -> None:
+    done = ncdiag("probe")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"name the hosts with --nodes, or the launch" in done.stderr
+
+
+def test_a_file_of_hosts_beside_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my.hosts").write_text("worker-0 slots=4\nworker-1 slots=2\nworker-2 slots=4\n")
+    monkeypatch.chdir(tmp_path)
+    found = read("deepspeed --hostfile my.hosts --exclude worker-1@worker-2:0 t.py")
+    assert found.plan.hosts == ("worker-0", "worker-2")
+    assert found.plan.place == ("worker-0", 29500)
+    assert (found.plan.source, found.plan.slots) == ("the file of hosts", {"worker-0": 4, "worker-2": 4})
+    assert plan("mpirun --hostfile my.hosts ./x").hosts == ("worker-0", "worker-1", "worker-2")
+    assert plan("my.hosts").hosts == ("worker-0", "worker-1", "worker-2")
+    assert plan("my.hosts").ssh == ()
+
+
+def test_what_is_saved_is_the_same_launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ncdiag.reading.one import read_source
+    from ncdiag.sources.files import TextSource
+
+    (tmp_path / "hosts").write_text("a1\nb1\n")
+    monkeypatch.chdir(tmp_path)
+    for text in ("mpirun --hostfile hosts -np 2 python t.py", "hosts"):
+        found = read(text)
+        again = job_of([read_source(TextSource.of_bytes("saved", found.text.encode()))])
+        assert plan_of(again) == found.plan
+
+
+REFUSED = [
+    ("torchrun --nnodes 2 --master_addr a1 t.py", "name them with --nodes"),
+    ("srun -N 2 python t.py", "name them with --nodes"),
+    ("mpirun --hostfile nowhere ./x", "the file of hosts nowhere, which is not here"),
+    ("python train.py", "no launch was understood"),
+    ("nowhere.sbatch", "there is no such file"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), REFUSED)
+def test_what_nobody_can_know_is_asked_for(text: str, said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        read(text)
+    assert said in str(refused.value)

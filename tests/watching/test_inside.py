@@ -1,0 +1,166 @@
+"""``run`` and ``watch`` in this process, where what they do is seen line by line; test_run.py has the real program."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from processes import until
+
+from ncdiag.cli import main
+from ncdiag.commands import _options, _run, _watch, _watching
+from ncdiag.reading.stop import Stop
+from ncdiag.watching import dumps, job, outputs, place
+from ncdiag.watching.session import Session
+from ncdiag.watching.settings import Settings
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # a test may have threads
+
+
+@pytest.fixture
+def log(project: Path) -> Path:
+    return project / "fixtures" / "cases" / "veth" / "nccl.log"
+
+
+@pytest.fixture(autouse=True)
+def own_handlers() -> Iterator[None]:
+    before = signal.getsignal(signal.SIGCHLD)
+    yield
+    signal.signal(signal.SIGCHLD, before)
+
+
+@contextlib.contextmanager
+def one_pipe() -> Iterator[list[bytes]]:
+    """Standard output and standard error are one pipe; what came through it is in the list afterwards."""
+    saved = [os.dup(1), os.dup(2)]
+    end, pipe = os.pipe()
+    printed: list[bytes] = []
+    for stream in (1, 2):
+        os.dup2(pipe, stream)
+    os.close(pipe)
+    try:
+        yield printed
+    finally:
+        sys.stdout.flush()
+        for stream, handle in zip((1, 2), saved, strict=True):
+            os.dup2(handle, stream)
+            os.close(handle)
+        with os.fdopen(end, "rb") as opened:
+            printed.append(opened.read())
+
+
+def runner(argv: list[str], report: Path, **more: float) -> _run.Runner:
+    options = _options.Options(output=report)
+    return _run.Runner(argv, options, more.get("silence", 0), more.get("grace"), None)
+
+
+def test_a_job_through_pipes(tmp_path: Path, log: Path) -> None:
+    with one_pipe() as printed:
+        code = runner(["sh", "-c", f"cat {log}; exit 3"], tmp_path / "report").run()
+    assert (code, printed[0]) == (3, log.read_bytes())
+    assert "socket-virtual-ifname" in (tmp_path / "report").read_text()
+
+
+def test_a_job_into_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    code = main(["run", "-o", str(tmp_path / "report"), "--", "sh", "-c", "echo out; echo err >&2; exit 4"])
+    assert (code, capfd.readouterr().out) == (4, "out\n")
+    assert main(["run", "./nosuch"]) == job.NOT_FOUND
+    assert "cannot run ./nosuch" in capfd.readouterr().err
+
+
+def test_a_hang_is_told_and_ended(tmp_path: Path, log: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    words = ["sh", "-c", f"trap '' TERM; cat {log}; sleep 1000 & while :; do wait; done"]
+    assert runner(words, tmp_path / "report", silence=0.2, grace=0.1).run() == -signal.SIGKILL
+    assert "it is ended" in capfd.readouterr().err
+    assert (tmp_path / "report").read_text()
+
+
+def test_a_job_that_ends_on_sigterm_leaves_nothing(tmp_path: Path) -> None:
+    assert runner(["sleep", "1000"], tmp_path / "report", silence=0.2, grace=60).run() == -signal.SIGTERM
+
+
+def test_a_fault_of_ncdiag_is_not_one_of_the_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ncdiag.errors.strict", False)
+
+    def broken(*_: object, **__: object) -> bool:
+        raise RuntimeError
+
+    monkeypatch.setattr(Session, "read", broken)
+    assert runner(["sh", "-c", "sleep 1; exit 6"], tmp_path / "report").run() == 6
+    assert "the job goes on, and is not watched any more" in capfd.readouterr().err
+    monkeypatch.undo()
+    monkeypatch.setattr("ncdiag.errors.strict", False)
+    monkeypatch.setattr(_watching.Diagnoses, "judged", broken)
+    assert runner(["sh", "-c", "exit 7"], tmp_path / "report").run() == 7
+    assert "the job could not be judged" in capfd.readouterr().err
+
+
+def test_a_session_says_what_it_does_not_see() -> None:
+    found = Session(["true"], outputs.Outputs(), Settings({}, printed=True), place.Place("/x/", note="n"))
+    found.outputs.unread.append("standard output")
+    assert [phrase.partition(" ")[0] for phrase in found.not_seen()] == ["standard", "n", "NCCL's"]
+    assert not found.is_nccl_seen
+
+
+def test_a_rank_is_asked_for_its_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dumps, "WAIT", 0.2)
+    pipe = tmp_path / "p_0.pipe"
+    os.mkfifo(pipe)
+    (tmp_path / "p_1.pipe").touch()
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    dumps.ask_for_dumps(f"{tmp_path}/p_", f"{tmp_path}/d_")
+    assert os.read(reader, 10) == b"1\n"
+    os.close(reader)
+    (tmp_path / "d_0").write_text("x")
+    (tmp_path / "d_1").touch()
+    assert list(dumps.written(f"{tmp_path}/d_", 0)) == [f"{tmp_path}/d_0"]
+
+
+def test_ras_is_asked_where_it_is_said_to_listen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "ncclras"
+    program.write_text('#!/bin/sh\necho "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    answer = dumps.ras({"NCCL_RAS_ADDR": "[::1]:28028"})
+    assert answer is not None
+    assert b"".join(answer.buffers()) == b"$ ncclras -v\n-v -h ::1 -p 28028\n"
+
+
+def test_where_a_folder_is_shared_it_is_in_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert not place._is_shared(tmp_path)
+    monkeypatch.setattr(place, "_is_shared", lambda _: True)
+    chosen = place.choose(None, elsewhere=True)
+    assert Path(chosen.begin).parent == tmp_path
+    chosen.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pipe_is_watched_to_its_end(
+    log: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    end, pipe = os.pipe()
+    os.write(pipe, log.read_bytes())
+    os.close(pipe)
+    with os.fdopen(end) as opened:
+        monkeypatch.setattr(sys, "stdin", opened)
+        assert main(["watch", "-"]) == 1
+    assert capfd.readouterr().out.count("ROOT CAUSE") == 1
+
+
+def test_each_cause_is_told_once(tmp_path: Path, log: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "job.log").write_bytes(log.read_bytes())
+    watcher, stop = _watch.Watcher([str(tmp_path)], _options.Options(), 0.1), Stop()
+    assert until(lambda: watcher.turn(stop) and watcher._diagnoses.shown)
+    with (tmp_path / "job.log").open("ab") as opened:
+        opened.write(b"RuntimeError: NCCL error\n")
+    before = watcher._diagnoses._count
+    assert until(lambda: watcher.turn(stop) and watcher._diagnoses._count > before)
+    assert capfd.readouterr().out.count("socket-virtual-ifname") == 1

@@ -1,0 +1,324 @@
+"""``ncdiag run`` around real processes: what they print, how they end and what they are sent is as without it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pty
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from processes import left_running, running, until
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+MARK = "NCDIAG_TEST_JOB"
+PRINTS = """
+import os, sys
+block = bytes(range(256)) * 257
+for _ in range({blocks}):
+    os.write(1, block)
+    os.write(2, block[:1000])
+os.write(1, b"no line end")
+sys.exit({code})
+"""
+COUNTS = """
+import os, signal, sys, time
+def count(number, frame):
+    os.write(log, b"%d\\n" % number)
+log = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
+    signal.signal(getattr(signal, name), count)
+open(sys.argv[1] + ".ready", "w").close()
+while not os.path.exists(sys.argv[1] + ".end"):
+    time.sleep(0.02)
+"""
+
+
+@pytest.fixture
+def mark() -> Iterator[str]:
+    """A word in the environment of a job and of all that it starts; nothing that carries it is left behind."""
+    word = uuid.uuid4().hex
+    yield word
+    assert left_running(word) == []
+
+
+def started(program: list[str], *words: str | Path, mark: str = "", **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401
+    """The program in a session of its own, so without a terminal."""
+    defaults: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    env = {**os.environ, MARK: mark, **options.pop("env", {})}
+    command = [*program, "run", *map(str, words)]
+    return subprocess.Popen(command, start_new_session=True, env=env, **(defaults | options))
+
+
+def python(code: str, *arguments: str | Path) -> list[str]:
+    return [sys.executable, "-c", code, *map(str, arguments)]
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 200])
+def test_the_output_is_the_same_to_the_byte(ncdiag: Run, tmp_path: Path, blocks: int) -> None:
+    job = python(PRINTS.format(blocks=blocks, code=3))
+    alone = subprocess.run(job, capture_output=True, check=False)
+    watched = ncdiag("run", "-q", "-o", tmp_path / "report", "--", *job)
+    assert (watched.returncode, watched.stderr) == (alone.returncode, alone.stderr) == (3, alone.stderr)
+    assert hashlib.sha256(watched.stdout).digest() == hashlib.sha256(alone.stdout).digest()
+    assert (tmp_path / "report").read_text()
+
+
+def test_two_streams_into_one_pipe_keep_their_order(ncdiag: Run) -> None:
+    job = python("import os\nfor n in range(500): os.write(1 + n % 2, b'%d ' % n)")
+    done = ncdiag("run", "-q", "--", *job, stderr=subprocess.STDOUT)
+    assert done.stdout.split() == [b"%d" % n for n in range(500)]
+
+
+def test_a_file_stays_a_file_and_is_read(ncdiag: Run, tmp_path: Path, project: Path) -> None:
+    log = project / "fixtures" / "cases" / "veth" / "nccl.log"
+    out = tmp_path / "job.out"
+    out.write_text("what was there before\n")
+    code = "import os, shutil, stat, sys; shutil.copyfileobj(open(sys.argv[1]), sys.stdout); sys.stdout.flush()\n"
+    code += "os.write(1, b'%d\\n' % stat.S_ISREG(os.fstat(1).st_mode)); sys.exit(1)"
+    with out.open("ab") as opened:
+        done = ncdiag("run", "--", *python(code, log), stdout=opened)
+    assert done.returncode == 1
+    assert out.read_text() == f"what was there before\n{log.read_text()}1\n"
+    assert b"socket-virtual-ifname" in done.stderr
+    assert b"what was there before" not in done.stderr
+
+
+def in_terminal(command: list[str], typed: Callable[[int], None] = lambda _: None) -> tuple[bytes, int]:
+    """What a command prints whose terminal this is, and how it ends; ``typed`` gets the keyboard."""
+    pid, master = pty.fork()
+    if not pid:
+        os.execvp(command[0], command)  # noqa: S606
+    typed(master)
+    parts = []
+    with contextlib.suppress(OSError):  # the end of a terminal
+        while part := os.read(master, 1 << 16):
+            parts.append(part)
+    os.close(master)
+    return b"".join(parts), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def test_a_terminal_stays_a_terminal(program: list[str], tmp_path: Path) -> None:
+    job = python("import os, sys; print([os.isatty(n) for n in range(3)], os.get_terminal_size()); print(input())")
+
+    def typed(keys: int) -> None:
+        os.write(keys, b"typed\n")
+
+    alone = in_terminal(job, typed)
+    watched = in_terminal([*program, "run", "-q", "-o", str(tmp_path / "report"), "--", *job], typed)
+    assert (sorted(watched[0].split()), watched[1]) == (sorted(alone[0].split()), 0)  # the echo comes when it comes
+    assert b"[True, True, True]" in alone[0]
+
+
+def test_ctrl_c_reaches_the_job_once(program: list[str], tmp_path: Path) -> None:
+    log = tmp_path / "signals"
+
+    def typed(keys: int) -> None:
+        assert until((tmp_path / "signals.ready").exists)
+        os.write(keys, b"\x03")
+        assert until(lambda: log.exists() and log.read_text())
+        (tmp_path / "signals.end").touch()
+
+    _, code = in_terminal([*program, "run", "--", *python(COUNTS, log)], typed)
+    assert (code, log.read_text().split()) == (0, [str(signal.SIGINT.value)])
+
+
+def test_ctrl_c_ends_both_as_it_ends_the_job(program: list[str], tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+
+    def typed(keys: int) -> None:
+        assert until(ready.exists)
+        os.write(keys, b"\x03")
+
+    _, code = in_terminal([*program, "run", "--", "sh", "-c", f"touch {ready}; exec sleep 1000"], typed)
+    assert code == -signal.SIGINT
+
+
+@pytest.mark.parametrize(
+    ("job", "code"),
+    [
+        (["true"], 0),
+        (["sh", "-c", "exit 3"], 3),
+        (["sh", "-c", "kill -KILL $$"], -9),
+        (["sh", "-c", "kill -SEGV $$"], -11),
+        (["./nosuch"], 127),
+        (["/"], 126),
+    ],
+)
+def test_the_exit_code_is_that_of_the_job(ncdiag: Run, tmp_path: Path, job: list[str], code: int) -> None:
+    done = ncdiag("run", "--", *job, env={"TMPDIR": str(tmp_path)})
+    assert done.returncode == code
+    assert b"Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_signals_are_passed_on_once(program: list[str], tmp_path: Path, mark: str) -> None:
+    log = tmp_path / "signals"
+    numbers = [signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2]
+    with started(program, "--", *python(COUNTS, log), mark=mark) as process:
+        assert until((tmp_path / "signals.ready").exists)
+        for count, number in enumerate(numbers, 1):
+            os.killpg(process.pid, number)
+            assert until(lambda count=count: log.exists() and log.read_text().count("\n") == count)  # type: ignore[misc]
+        (tmp_path / "signals.end").touch()
+        assert process.wait() == 0
+    assert [int(word) for word in log.read_text().split()] == numbers
+
+
+def state_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def test_a_job_is_stopped_and_continued(program: list[str], tmp_path: Path, mark: str) -> None:
+    log = tmp_path / "signals"
+    with started(program, "--", *python(COUNTS, log), mark=mark) as process:
+        assert until((tmp_path / "signals.ready").exists)
+        job = next(pid for pid in running(str(log)) if pid != process.pid)
+        process.send_signal(signal.SIGTSTP)
+        assert until(lambda: state_of(job) == "T")
+        process.send_signal(signal.SIGCONT)
+        assert until(lambda: state_of(job) != "T")
+        (tmp_path / "signals.end").touch()
+        assert process.wait() == 0
+
+
+def test_a_job_that_hangs_is_diagnosed_and_goes_on(
+    program: list[str], tmp_path: Path, mark: str, project: Path
+) -> None:
+    log = project / "fixtures" / "cases" / "veth" / "nccl.log"
+    end = tmp_path / "end"
+    job = ["sh", "-c", f"cat {log}; while [ ! -e {end} ]; do sleep 0.05; done"]
+    with started(program, "--hang-after", "0.3", "--", *job, mark=mark) as process:
+        assert process.stderr is not None
+        said = b""
+        while b"socket-virtual-ifname" not in said:  # before it prints, a slow start may be taken for a hang
+            said += process.stderr.readline() or pytest.fail(f"nothing said of a hang: {said!r}")
+        end.touch()
+        _, rest = process.communicate()
+    assert process.returncode == 0
+    assert b"has printed nothing for" in said
+    assert b"ROOT CAUSE" not in rest
+    assert b"its root cause is the one above" in rest
+
+
+def test_a_job_that_hangs_and_ignores_sigterm_is_ended_if_that_is_wanted(program: list[str], mark: str) -> None:
+    job = ["sh", "-c", "trap '' TERM; sleep 1000 & while :; do wait; done"]
+    options = ["--hang-after", "0.3", "--kill-on-hang", "--kill-grace", "0.2"]
+    with started(program, *options, "--", *job, mark=mark) as process:
+        _, said = process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert b"it is ended" in said
+
+
+def test_a_job_that_ignores_sigterm_goes_on(program: list[str], tmp_path: Path, mark: str) -> None:
+    ready, end = tmp_path / "ready", tmp_path / "end"
+    job = ["sh", "-c", f"trap '' TERM; touch {ready}; while [ ! -e {end} ]; do sleep 0.05; done; echo whole"]
+    with started(program, "--", *job, mark=mark) as process:
+        assert until(ready.exists)
+        process.terminate()
+        end.touch()
+        out, _ = process.communicate()
+    assert (process.returncode, out) == (0, b"whole\n")
+
+
+def test_the_job_outlives_ncdiag(program: list[str], tmp_path: Path, mark: str) -> None:
+    ready, end = tmp_path / "ready", tmp_path / "end"
+    job = ["sh", "-c", f"echo begin; touch {ready}; while [ ! -e {end} ]; do sleep 0.05; done; echo whole"]
+    with started(program, "--", *job, mark=mark) as process:
+        assert until(ready.exists)
+        process.kill()
+        process.wait()
+        end.touch()
+        assert process.stdout is not None
+        assert process.stdout.read() == b"begin\nwhole\n"
+
+
+def test_a_reader_that_goes_away_ends_the_job(program: list[str], mark: str) -> None:
+    with started(program, "-q", "--", "sh", "-c", "while echo line; do sleep 0.01; done", mark=mark) as process:
+        assert process.stdout is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.wait() == -signal.SIGPIPE
+
+
+SHOWS = (
+    "import os; print(*(f'{n}={v}' for n, v in sorted(os.environ.items()) if 'NCCL' in n or 'TORCH' in n), sep='\\n')"
+)
+
+
+def given(done: subprocess.CompletedProcess[bytes]) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in done.stdout.decode().splitlines())
+
+
+def test_what_is_not_set_is_set(ncdiag: Run, tmp_path: Path) -> None:
+    found = given(ncdiag("run", "--logs", tmp_path, "--", *python(SHOWS)))
+    assert found["NCCL_DEBUG"] == "INFO"
+    assert found["NCCL_DEBUG_FILE"] == f"{tmp_path}/nccl.%h.%p.log"
+    assert found["TORCH_NCCL_DEBUG_INFO_TEMP_FILE"] == f"{tmp_path}/nccl_trace_rank_"
+
+
+def test_what_is_set_stays(ncdiag: Run) -> None:
+    own = {"NCCL_DEBUG": "WARN", "NCCL_DEBUG_SUBSYS": "ALL", "TORCH_FR_BUFFER_SIZE": "0"}
+    done = ncdiag("run", "--", *python(SHOWS), env=own)
+    found = given(done)
+    assert {name: found[name] for name in own} == own
+    assert not {"NCCL_DEBUG_FILE", "TORCH_NCCL_TRACE_BUFFER_SIZE"} & found.keys()  # which would change the output
+    assert b"NCCL_DEBUG=WARN, NCCL_DEBUG_SUBSYS=ALL is yours and stays" in done.stderr
+
+
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+def test_nothing_else_is_changed(program: list[str], locale: str) -> None:
+    signals = "grep -e SigBlk -e SigIgn /proc/self/status | grep -o '......[0-9a-f]$'"  # glibc takes 32 and 33
+    show = f"env | sort | grep -v -e NCCL -e ^_=; {signals}; ls /proc/self/fd; umask; pwd"
+    job = ["sh", "-c", show]
+    env = {name: value for name, value in os.environ.items() if name not in {"LC_ALL", "LC_CTYPE", "COLUMNS", "LINES"}}
+    env["LANG"] = locale
+    alone = subprocess.run(job, capture_output=True, check=False, stdin=subprocess.DEVNULL, env=env)
+    line = [*program, "run", "-q", "--", *job]
+    watched = subprocess.run(line, capture_output=True, check=False, stdin=subprocess.DEVNULL, env=env)
+    assert watched.stdout == alone.stdout
+    assert b"LC_CTYPE" not in watched.stdout
+
+
+DUMPS = """
+import os, pickle, sys
+pipe = os.environ["TORCH_NCCL_DEBUG_INFO_PIPE_FILE"] + "0.pipe"
+os.mkfifo(pipe)
+print("waiting", flush=True)
+with open(pipe) as opened:
+    opened.read()
+call = dict(frames=[], record_id=0, pg_id=0, process_group=("0", "default_pg"), collective_seq_id=7, p2p_seq_id=0,
+    op_id=7, profiling_name="nccl:all_reduce", state="scheduled", input_sizes=[[4]], input_dtypes=["Float"],
+    output_sizes=[[4]], output_dtypes=["Float"], is_p2p=False)
+dump = {"version": "2.4", "nccl_version": "2.21.5", "pg_config": {"0": {"name": "0", "desc": "default_pg",
+    "ranks": "[0, 1]"}}, "pg_status": {}, "entries": [call]}
+with open(os.environ["TORCH_NCCL_DEBUG_INFO_TEMP_FILE"] + "0", "wb") as opened:
+    pickle.dump(dump, opened, 2)
+while not os.path.exists(sys.argv[1]):
+    pass
+"""
+
+
+def test_ranks_are_asked_for_their_flight_recorders(program: list[str], tmp_path: Path, mark: str) -> None:
+    """The job does with the pipe and the dump what a rank of PyTorch does."""
+    report, end = tmp_path / "report", tmp_path / "end"
+    options: list[str | Path] = ["--hang-after", "0.3", "--format", "json", "-o", report]
+    with started(program, *options, "--", *python(DUMPS, end), mark=mark) as process:
+        assert until(report.exists)
+        text = report.read_text()
+        end.touch()
+        process.communicate()
+    assert '"flight_recorder"' in text
+
+
+def test_a_report_for_a_plugin_is_refused(ncdiag: Run) -> None:
+    done = ncdiag("run", "--exit-style", "nagios", "--", "true")
+    assert b"cannot answer a monitoring plugin" in done.stdout + done.stderr
