@@ -20,7 +20,7 @@ from ncdiag.engine.fields import read
 from ncdiag.facts.model import Host, Job
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.view import View
-from ncdiag.looks.book import book
+from ncdiag.looks.book import book, launch_book
 from ncdiag.machine import live, sysfs
 from ncdiag.machine.command import collectors
 from ncdiag.machine.host import apart, look
@@ -33,14 +33,14 @@ Ran = Callable[..., subprocess.CompletedProcess[bytes]]
 
 def test_every_look_names_what_exists() -> None:
     rules = {rule.name for rule in catalogue.rules()}
-    areas = {area.name for area in book().area}
+    areas = {area.name for table in (book(), launch_book()) for area in table.area}
     entries = collectors()
     known = {entry.what for entry in entries.reader} | {entry.what for entry in entries.asked}
     known |= {command.why for command in entries.command}
     known |= {what for what, *_ in sysfs.EXPECTED.values()} | {live.ACS, ""}
     host = Host(name="n1")
     view = View(Job(hosts=(host,)))
-    for entry in book().look:
+    for entry in (*book().look, *launch_book().look):
         assert entry.area in areas, entry.what
         assert entry.rules, f"nothing compares {entry.what}, so that it could never pass"
         assert set(entry.rules) <= rules, entry.what
