@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from hosts import Hosts
-from processes import until
 
 Sweep = Callable[..., subprocess.CompletedProcess[bytes]]
 Need = Callable[[str, object, str], None]
@@ -108,24 +107,6 @@ def test_a_firewall_closes_one_port(fleet: Hosts, sweep: Sweep, need: Need) -> N
         "Some ports are closed to n2: port 5000 gives no answer",
         "Some ports are closed to n3: port 5001 is refused although a program listens there",
     ]
-
-
-@contextlib.contextmanager
-def taken(fleet: Hosts, host: str, port: int) -> Iterator[None]:
-    """A program on a host listens on a port."""
-    line = f"import socket, sys; s = socket.create_server(('', {port})); sys.stdin.read()"
-    with subprocess.Popen([*fleet.inside(host), "python3", "-c", line], stdin=subprocess.PIPE) as running:
-        try:
-            assert until(lambda: f":{port} ".encode() in fleet.run(host, "ss", "-Hltn").stdout)
-            yield
-        finally:
-            running.kill()
-
-
-def test_the_port_of_the_master_is_taken(fleet: Hosts, sweep: Sweep) -> None:
-    with taken(fleet, "n1", 29500):
-        found = titles(sweep("probe", "--nodes", "n[1-2]", "--master", "10.77.0.2:29500", "--format", "json"))
-    assert found == {"launcher-meeting-port-taken": "Port 29500 of 10.77.0.2, where the ranks are to meet, is in use"}
 
 
 def test_the_master_cannot_be_reached(sweep: Sweep) -> None:

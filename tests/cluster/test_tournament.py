@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from linear import assert_linear
 
+from ncdiag.bare.addresses import is_here
 from ncdiag.bare.probe.bandwidth import near, rdma_ports
 from ncdiag.bare.probe.main import partner, turns
 from ncdiag.bare.probe.rails import rails
@@ -196,3 +197,19 @@ def test_the_active_ports_and_the_gid_that_nccl_would_take(tmp_path: Path) -> No
             (place / "gid_attrs" / "types" / str(number)).write_text(f"{kind}\n")
             (place / "gids" / str(number)).write_text(f"{gid}\n")
     assert rdma_ports(str(tmp_path)) == [{"hca": "mlx5_1", "port": 1, "layer": "Ethernet", "rate": 100.0, "gid": 3}]
+
+
+@pytest.mark.parametrize(
+    ("name", "found", "here"),
+    [
+        ("localhost", [], True),
+        ("cn7", [], True),
+        ("127.0.0.1", ["127.0.0.1"], True),
+        ("other", ["127.0.1.1"], False),
+        ("other", ["192.0.2.1", "2001:db8::1"], False),
+        ("other", [], False),
+    ],
+)
+def test_the_place_of_the_ranks_is_this_host(name: str, found: list[str], here: bool) -> None:  # noqa: FBT001
+    """192.0.2.0/24 and 2001:db8::/32 are for documentation (RFC 5737, RFC 3849): no host has them."""
+    assert is_here(name, found, "cn7") is here
