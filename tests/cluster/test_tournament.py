@@ -210,6 +210,6 @@ def test_the_active_ports_and_the_gid_that_nccl_would_take(tmp_path: Path) -> No
         ("other", [], False),
     ],
 )
-def test_the_place_of_the_ranks_is_this_host(name: str, found: list[str], here: bool) -> None:  # noqa: FBT001
+def test_the_place_of_the_ranks_is_this_host(name: str, found: list[str], here: bool) -> None:
     """192.0.2.0/24 and 2001:db8::/32 are for documentation (RFC 5737, RFC 3849): no host has them."""
     assert is_here(name, found, "cn7") is here
