@@ -10,6 +10,7 @@ from linear import assert_linear
 
 from ncdiag.facts.view import View
 from ncdiag.knowledge.ib.links import fraction_of_promised, promised_gbps
+from ncdiag.knowledge.ib.probe_rails import rail_faults
 from ncdiag.knowledge.socket.culprits import Culprit, culprits
 from ncdiag.knowledge.socket.probes import probe_faults
 from ncdiag.reading.job import job_of
@@ -164,14 +165,14 @@ def test_a_slow_rail_is_narrowed_down(
     rates: Callable[[str, str, str], float], expected: list[tuple[str, str]]
 ) -> None:  # fmt: skip
     seen = view(rails(rates))
-    assert [(fault.where, fault.network) for fault in probe_faults(seen.job, seen)] == expected
+    assert [(fault.where, fault.network) for fault in rail_faults(seen.job, seen)] == expected
 
 
 def test_a_port_of_a_lower_rate_is_compared_with_its_like() -> None:
     """What the slower of two ports carries is all that a run between them can reach."""
     paste = rails(lambda a, b, rail: 97.0 if "n2" in {a, b} and rail == "mlx5_0" else 391.0, slow_port="n2 mlx5_0")
     seen = view(paste)
-    assert probe_faults(seen.job, seen) == ()
+    assert rail_faults(seen.job, seen) == ()
     assert {promised_gbps(test, seen) for test in seen.job.link_tests} == {100.0, 400.0}
     assert not [test for test in seen.job.link_tests if (fraction_of_promised(test, seen) or 0) < 0.9]
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts
-from ncdiag.facts.model import Job, LinkTest, ProbeLink, ProbePair, ProbeRail
+from ncdiag.facts.model import Job, LinkTest, ProbeFault, ProbeLink, ProbePair, ProbeRail
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import is_virtual
 
@@ -79,15 +79,6 @@ def measured_rails(job: Job) -> list[Measured]:
     return found
 
 
-@derived
-def rates_of_both(job: Job, view: View) -> dict[str, float]:
-    """Gbit/s of the slower of the two ports of a link test, by its ``HOST DEVICE PORT ADDRESS`` of the peer."""
-    return {
-        f"{one.test.host} {one.test.hca} {one.test.port} {one.test.remote_ip}": one.promised
-        for one in measured_rails(job) if one.test is not None and one.promised is not None
-    }  # fmt: skip
-
-
 def rail_name(rail: ProbeRail) -> str:
     """``mlx5_0:1``; both ports where the peer's has another name."""
     own, other = f"{rail.hca}:{rail.port}", f"{rail.peer_hca}:{rail.peer_port}"
@@ -106,8 +97,8 @@ def gaps(job: Job) -> list[str]:
 
 _MUCH = 0.7
 """The share of what others reach below which a run is slow: runs of healthy links differ by some hundredths."""
-_FEWEST = 3
-"""Runs that can be compared."""
+_FEWEST, _SHOWN = 3, 3
+"""Runs that can be compared; networks that are named."""
 
 
 def usual_rates(found: Sequence[Measured]) -> dict[float | None, float]:
@@ -135,3 +126,14 @@ def slow_pairs(pairs: Sequence[ProbePair]) -> tuple[float, set[int]] | None:
         return None
     usual = rates[len(rates) * 3 // 4]
     return usual, {place for place, one in enumerate(pairs) if one.busbw is not None and one.busbw < _MUCH * usual}
+
+
+def merged(faults: Iterable[ProbeFault]) -> Iterator[ProbeFault]:
+    """The same trouble of the same hosts on several networks as one."""
+    groups: dict[tuple[str, str, str], list[ProbeFault]] = defaultdict(list)
+    for fault in faults:
+        groups[fault.what, fault.where, fault.detail if fault.what not in {"ports", "slow"} else ""].append(fault)
+    for first, *more in groups.values():
+        networks = [first.network, *(fault.network for fault in more)]
+        rest = f" and {len(networks) - _SHOWN} more" if len(networks) > _SHOWN else ""
+        yield msgspec.structs.replace(first, network=", ".join(networks[:_SHOWN]) + rest)

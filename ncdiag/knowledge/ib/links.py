@@ -14,9 +14,9 @@ from ncdiag.facts.vocabulary.benchmarks import carried_gbs
 from ncdiag.facts.vocabulary.gpus import SIBLINGS
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log
 from ncdiag.facts.vocabulary.link_tests import hosts_of_test, measured_bandwidth
-from ncdiag.facts.vocabulary.probes import rates_of_both
 from ncdiag.facts.vocabulary.rdma import active_ports, failed_over_verbs, is_active, raised_counters
 from ncdiag.knowledge.ib.completions import is_never_acknowledged
+from ncdiag.knowledge.ib.probe_rails import rates_of_both
 from ncdiag.messages.vocabulary.reasons import reason
 
 _LOSS = (

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-import msgspec
-
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Job, ProbeFault, ProbeLink
 from ncdiag.facts.model.probes import ProbeTrouble
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.probes import is_inside, state
+from ncdiag.facts.vocabulary.probes import is_inside, merged, state
 from ncdiag.knowledge.socket.culprits import Culprit, Pair, culprits
 from ncdiag.knowledge.socket.probe_names import clock_faults, name_faults
 from ncdiag.knowledge.socket.probe_ports import port_faults
-from ncdiag.knowledge.socket.probe_rails import rail_faults
 from ncdiag.spans import Span
 
 _LINES = 5
@@ -37,8 +34,7 @@ def probe_faults(job: Job, view: View) -> tuple[ProbeFault, ...]:
     for rail, links in rails.items():
         found += _of_rail(rail, [link for link in links if (link.host, link.peer) not in cut], view)
     found += [_inside(rail, links) for rail, links in inside.items() if any(state(one) != "fine" for one in links)]
-    found += rail_faults(job)
-    return (*_merged(found), *port_faults(job), *name_faults(job), *clock_faults(job))
+    return (*merged(found), *port_faults(job), *name_faults(job), *clock_faults(job))
 
 
 @derived
@@ -180,14 +176,3 @@ def _fault(what: ProbeTrouble, culprit: Culprit, links: Sequence[ProbeLink], det
 
 def _lines(links: Sequence[ProbeLink]) -> dict[str, Span]:
     return {f"{number}": link.provenance[""] for number, link in enumerate(links[:_LINES])}
-
-
-def _merged(faults: Iterable[ProbeFault]) -> Iterator[ProbeFault]:
-    """The same trouble of the same hosts on several networks as one."""
-    groups: dict[tuple[str, str, str], list[ProbeFault]] = defaultdict(list)
-    for fault in faults:
-        groups[fault.what, fault.where, fault.detail if fault.what not in {"ports", "slow"} else ""].append(fault)
-    for first, *more in groups.values():
-        networks = [first.network, *(fault.network for fault in more)]
-        rest = f" and {len(networks) - _SHOWN} more" if len(networks) > _SHOWN else ""
-        yield msgspec.structs.replace(first, network=", ".join(networks[:_SHOWN]) + rest)

@@ -5,17 +5,40 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Job, ProbeFault, ProbePair
 from ncdiag.facts.model.probes import ProbeTrouble
-from ncdiag.facts.vocabulary.probes import Measured, is_slow, measured_rails, rail_name, slow_pairs, usual_rates
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.probes import (
+    Measured,
+    is_slow,
+    measured_rails,
+    merged,
+    rail_name,
+    slow_pairs,
+    usual_rates,
+)  # fmt: skip
 from ncdiag.knowledge.socket.culprits import Culprit, Pair, culprits
 
 _LINES, _SHOWN = 5, 2
 
 
-def rail_faults(job: Job) -> Iterator[ProbeFault]:
-    """Slow and failed runs, each trouble narrowed down to hosts, pairs or a rail."""
+@derived
+def rail_faults(job: Job, view: View) -> tuple[ProbeFault, ...]:
+    """Slow and failed runs between the RDMA ports of hosts, each trouble narrowed down to hosts, pairs or a rail."""
+    return tuple(merged([*_of_ports(job), *_of_pairs(job.probe_pairs)]))
+
+
+@derived
+def rail_trouble(fault: ProbeFault, view: View) -> str:
+    """``slow`` or ``no run`` (`ProbeFault.what`), with lines that show it as evidence."""
+    for line in fault.provenance:
+        view.note(fault, line)
+    return fault.what
+
+
+def _of_ports(job: Job) -> Iterator[ProbeFault]:
     found = measured_rails(job)
     rails: dict[str, list[Measured]] = defaultdict(list)
     for one in found:
@@ -26,7 +49,15 @@ def rail_faults(job: Job) -> Iterator[ProbeFault]:
         yield from _of_rail("slow", name, [(one, is_slow(one, usual)) for one in measured], usual)
         tried = [one for one in runs if one.rail.outcome in {"ran", "failed"}]
         yield from _of_rail("no run", name, [(one, one.rail.outcome == "failed") for one in tried], usual)
-    yield from _of_pairs(job.probe_pairs)
+
+
+@derived
+def rates_of_both(job: Job, view: View) -> dict[str, float]:
+    """Gbit/s of the slower of the two ports of a link test, by its ``HOST DEVICE PORT ADDRESS`` of the peer."""
+    return {
+        f"{one.test.host} {one.test.hca} {one.test.port} {one.test.remote_ip}": one.promised
+        for one in measured_rails(job) if one.test is not None and one.promised is not None
+    }  # fmt: skip
 
 
 def _of_pairs(pairs: Sequence[ProbePair]) -> Iterator[ProbeFault]:
