@@ -22,6 +22,7 @@ from ncdiag.facts.observe import not_declared
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_past
+from ncdiag.facts.vocabulary.probes import gaps
 from ncdiag.fixes.values import Values
 from ncdiag.formats.mentions import is_mention
 from ncdiag.language import ENGLISH, speaking
@@ -247,6 +248,7 @@ def _read(case: Case, looked: Sequence[_Looked], job: Job, options: Options) -> 
     complete = {host.name: host.complete for host in job.hosts}
     inputs = [_look_input(each.look.name, each.hosts, complete) for each in looked]
     unseen = [phrase for each in looked for phrase in each.look.not_seen()]
+    unseen += gaps(job)
     faults = [fault for reading in case.readings for fault in reading.faults]
     kinds = {piece.kind for reading in case.readings for piece in reading.pieces}.union(*complete.values())
     return build.Read(

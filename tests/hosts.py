@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from processes import until
@@ -44,9 +44,13 @@ Host n*
 
 
 class Hosts:
-    """``head`` and ``n1`` ... in namespaces; `head` is the prefix of a command line that runs on the head."""
+    """``head`` and ``n1`` ... in namespaces; `head` is the prefix of a command line that runs on the head.
 
-    def __init__(self, folder: Path, count: int) -> None:
+    ``before`` gives lines of a shell that each process of a host starts with, in a mount namespace of its own.
+    """
+
+    def __init__(self, folder: Path, count: int, before: Callable[[str], str] = lambda _: "") -> None:
+        self._before = before
         self.folder, self.names = folder, [f"n{number}" for number in range(1, count + 1)]
         self.tag = f"nc{uuid.uuid4().hex[:6]}"
         self.head = self.inside("head")
@@ -68,7 +72,7 @@ class Hosts:
             "-u",
             "sh",
             "-c",
-            f'hostname {host} && exec "$@"',
+            f'hostname {host} && {self._before(host)} exec "$@"',
             "sh",
         ]
 
@@ -247,9 +251,9 @@ class Hosts:
 
 
 @contextlib.contextmanager
-def hosts(folder: Path, count: int) -> Iterator[Hosts]:
+def hosts(folder: Path, count: int, before: Callable[[str], str] = lambda _: "") -> Iterator[Hosts]:
     """So many hosts, for as long as the context lasts."""
-    made = Hosts(folder, count)
+    made = Hosts(folder, count, before)
     try:
         made.start()
         yield made

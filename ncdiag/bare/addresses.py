@@ -1,8 +1,9 @@
 """Addresses of this network namespace by getifaddrs(3), in its order: the call that NCCL itself makes (socket.cc)."""
 
+import contextlib
 import socket
 import struct
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 _IFADDRS = struct.Struct("@PPIPPPP")  # struct ifaddrs of <ifaddrs.h>: next, name, flags, address, mask, other, data
 _POINT_TO_POINT = 0x10  # IFF_POINTOPOINT
@@ -43,3 +44,32 @@ def _entries(place: Optional[int], memory: Callable[[Any, int], bytes]) -> Itera
         if other and flags & _POINT_TO_POINT:
             fields["peer"] = socket.inet_ntop(family, memory(other + start, length))
         yield family, memory(name, -1).decode("utf-8", "replace"), fields
+
+
+def resolved(name: str) -> List[str]:
+    """The addresses of a name, as any program here gets them."""
+    try:
+        found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return []
+    return list(dict.fromkeys(str(place[0]) for *_, place in found))
+
+
+def is_here(name: str, found: Iterable[str], *known: str) -> bool:
+    """Does a name with these addresses mean this host, which is ``known`` by such names, too?
+
+    Another host's name that leads to loopback is a fault of this host's files, which must not hide that host.
+    """
+    own = socket.gethostname()
+    if name in {"localhost", own, own.partition(".")[0], *known}:
+        return True
+    return any(_is_own(one) for one in found if one == name or not (one.startswith("127.") or one == "::1"))
+
+
+def _is_own(address: str) -> bool:
+    with contextlib.suppress(OSError), socket.socket(
+        socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM
+    ) as one:
+        one.bind((address, 0))
+        return True
+    return False

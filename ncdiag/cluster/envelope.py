@@ -8,6 +8,7 @@ import re
 import sys
 import zlib
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 
 from ncdiag.bare.wrap import MARK
 
@@ -32,11 +33,15 @@ def apart(line: str, node: str = "") -> list[tuple[str, str]]:
 class Envelopes:
     """Takes lines, and gives each host's data once all of it is there.
 
-    What comes after that is passed over, as are more than 64 MiB of one host: no host can make others wait.
+    srun and mpirun do not say who sent a line, so that a process may send one in the name of another host. Only hosts
+    that were asked are heard, and where two different answers come in one name, neither counts. More than 64 MiB of one
+    host are passed over.
     """
 
-    def __init__(self) -> None:
-        """Begin with none."""
+    def __init__(self, hosts: Iterable[str] | None = None) -> None:
+        """Begin with none; ``hosts`` are those that were asked, None for any."""
+        self._asked = _names(hosts) if hosts is not None else None
+        self._doubtful: set[str] = set()
         self._pieces: dict[str, dict[int, str]] = defaultdict(dict)
         self._counts: dict[str, int] = {}
         self._sizes: Counter[str] = Counter()
@@ -46,21 +51,31 @@ class Envelopes:
         """Take a line; False for one that is no part of an envelope. ``node`` is who sent it, where that is known."""
         found = list(_LINE.finditer(line))
         for each in found:
-            self._put(node or each["host"], each)
+            host = self.asked(node or each["host"])
+            if host is not None:
+                self._put(host, each)
         return bool(found)
 
+    def asked(self, name: str) -> str | None:
+        """The host that was asked and calls itself so, be it by its full name; None for who was not."""
+        if self._asked is None:
+            return name
+        return self._asked.get(name) or self._asked.get(name.partition(".")[0])
+
     def _put(self, host: str, line: re.Match[str]) -> None:
-        if host in self._whole:
-            return
         pieces = self._pieces[host]
         if line["count"] is not None:
-            count = self._counts.setdefault(host, int(line["count"]))
-            for number in [number for number in pieces if number >= count]:
-                del pieces[number]
-        elif int(line["number"]) < self._counts.get(host, sys.maxsize):
-            self._sizes[host] += len(line["data"])
-            if self._sizes[host] <= _MOST:
-                pieces[int(line["number"])] = line["data"]
+            count = int(line["count"])
+            fits = self._counts.setdefault(host, count) == count and max(pieces, default=-1) < count
+        else:
+            number, data = int(line["number"]), line["data"]
+            fits = number < self._counts.get(host, sys.maxsize) and pieces.get(number, data) == data
+            if fits and number not in pieces:
+                self._sizes[host] += len(data)
+                if self._sizes[host] <= _MOST:
+                    pieces[number] = data
+        if not fits:
+            self._doubtful.add(host)
         if len(pieces) == self._counts.get(host):
             self._whole.add(host)
 
@@ -77,7 +92,10 @@ class Envelopes:
         return host in self._whole
 
     def data(self, host: str) -> bytes:
-        """What a host sent; ValueError when a part is missing or damaged."""
+        """What a host sent; ValueError when a part is missing or damaged, or somebody else answered in its name."""
+        if host in self._doubtful:
+            msg = "two different answers came in its name, so that neither counts"
+            raise ValueError(msg)
         if not self.is_whole(host):
             msg = "its answer is too long" if self._sizes[host] > _MOST else "a part of its answer is missing"
             raise ValueError(msg)
@@ -93,3 +111,10 @@ class Envelopes:
             msg = "its answer is damaged or too long"
             raise ValueError(msg)
         return data
+
+
+def _names(hosts: Iterable[str]) -> dict[str, str]:
+    """The names under which hosts may answer: their own, and the first part of it where it means one of them alone."""
+    found = {host: host for host in hosts}
+    short = Counter(host.partition(".")[0] for host in found)
+    return {host.partition(".")[0]: host for host in found if short[host.partition(".")[0]] == 1} | found

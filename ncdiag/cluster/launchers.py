@@ -18,6 +18,8 @@ from ncdiag.cluster.envelope import Envelopes
 from ncdiag.cluster.model import Answer, Wish
 from ncdiag.cluster.remote import NONE
 from ncdiag.cluster.talk import Talk
+from ncdiag.cluster.targets import targets
+from ncdiag.errors import UsageError
 from ncdiag.facts.fold import fold_hosts
 
 _GRACE = 15
@@ -29,7 +31,9 @@ _LONGEST_LINE = 1 << 20
 """Bytes; those of an envelope have 4,096."""
 _UP = ("idle", "mix", "alloc", "comp", "resv")
 """How the states begin in which Slurm starts processes on a node (sinfo(1))."""
-_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+_DRAINING = ("drain", "drng")
+"""A node in such a state takes no new job and goes on with those that it has."""
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def by_srun(hosts: Sequence[str], command: str, wish: Wish, talk: Talk | None = None) -> list[Answer]:
@@ -51,10 +55,12 @@ def by_srun(hosts: Sequence[str], command: str, wish: Wish, talk: Talk | None = 
 
 def _unfit(hosts: Sequence[str]) -> dict[str, str]:
     """The hosts on which Slurm starts nothing, and why: one of them would hold up all."""
-    answer = run(["sinfo", "--noheader", "--Node", "--nodes", fold_hosts(hosts), "--format", "%N %T %E"], _GRACE)
+    answer = run(
+        ["sinfo", "--all", "--noheader", "--Node", "--nodes", fold_hosts(hosts), "--format", "%N %T %E"], _GRACE
+    )
     if answer.why is not None or answer.status:
         return {}
-    states = {}
+    own, states = _allocated(), {}
     for line in answer.output.decode("utf-8", "replace").splitlines():
         name, _, rest = line.strip().partition(" ")
         states[name] = rest
@@ -63,22 +69,36 @@ def _unfit(hosts: Sequence[str]) -> dict[str, str]:
         state, _, reason = states.get(host, "").partition(" ")
         if not state:
             found[host] = "Slurm does not know it"
-        elif not state.startswith(_UP) or state.endswith("*"):
+        elif not state.startswith((*_UP, *_DRAINING) if host in own else _UP) or state.endswith("*"):
             why = "" if reason.strip() in {"", "none"} else f" ({reason.strip()})"
             found[host] = f"Slurm says that it is {state}{why}"
     return found
 
 
+def _allocated() -> frozenset[str]:
+    """The nodes of the allocation at hand: steps are started on them for as long as it lasts."""
+    listed = os.environ.get("SLURM_JOB_NODELIST") if "SLURM_JOB_ID" in os.environ else None
+    try:
+        return frozenset(targets(listed)) if listed else frozenset()
+    except UsageError:
+        return frozenset()
+
+
 def by_mpirun(hosts: Sequence[str], command: str, wish: Wish) -> list[Answer]:
     """Ask by Open MPI's or MPICH's launcher; it gives up on all hosts when it cannot reach one."""
-    said = run(["mpirun", "--version"], _GRACE).output.decode("utf-8", "replace")
-    hydra = "HYDRA" in said or "Intel" in said
-    where = ["-hosts", ",".join(hosts), "-ppn", "1"] if hydra else ["-H", ",".join(f"{h}:1" for h in hosts)]
     # What most ranks have as standard input ends at once, and means nothing. Standard output is a pty, which keeps no
     # borders of records (orte/mca/iof/base/iof_base_setup.c); standard error is a pipe.
     apart = f"{{ {command}; }} </dev/null 3>&2 2>/dev/null 1>&3"
-    argv = ["mpirun", *where, "-n", str(len(hosts)), *shlex.split(wish.options), "sh", "-c", apart]
-    return _asked(argv, hosts, wish, _ROOT if os.geteuid() == 0 else {})
+    argv = [*mpirun(hosts), *shlex.split(wish.options), "sh", "-c", apart]
+    return _asked(argv, hosts, wish, AS_ROOT if os.geteuid() == 0 else {})
+
+
+def mpirun(hosts: Sequence[str]) -> list[str]:
+    """The beginning of a command line that starts one process on each host."""
+    said = run(["mpirun", "--version"], _GRACE).output.decode("utf-8", "replace")
+    hydra = "HYDRA" in said or "Intel" in said
+    where = ["-hosts", ",".join(hosts), "-ppn", "1"] if hydra else ["-H", ",".join(f"{h}:1" for h in hosts)]
+    return ["mpirun", *where, "-n", str(len(hosts))]
 
 
 def _asked(
@@ -87,7 +107,7 @@ def _asked(
     """Run a launcher and take what its processes say."""
     if shutil.which(argv[0]) is None:
         return [Answer(host, problem=f"{argv[0]} is not installed here") for host in hosts]
-    envelopes, said = talk or Envelopes(), deque[str](maxlen=_WORDS)
+    envelopes, said = talk or Envelopes(hosts), deque[str](maxlen=_WORDS)
     if talk is not None:
         talk.begin(hosts)
     process = subprocess.Popen(  # noqa: S603  (an argument list)
@@ -108,12 +128,8 @@ def _asked(
             late = False
     finally:
         _end(process)
-    sent = envelopes.hosts()
-    own = {name.partition(".")[0]: name for name in sent}  # a host may call itself by its full name
-    own |= {name: name for name in sent}
     why = f"no answer within {wish.seconds:g} s" if late else _why(argv[0], process.returncode, said)
-    names = {host: own.get(host, own.get(host.partition(".")[0], host)) for host in hosts}
-    answers = [_answer(host, name, envelopes, why) for host, name in names.items()]
+    answers = [_answer(host, envelopes, why) for host in hosts]
     if any(answer.problem for answer in answers):  # what the launcher printed may be of any of them
         told = tuple(text for text in said if NONE not in text)
         answers.append(Answer("", problem=f"{argv[0]} was asked", said=told))
@@ -178,8 +194,8 @@ def _why(launcher: str, code: int | None, said: Sequence[str]) -> str:
     return f"{launcher} ended with {code}{f': {last}' if last else ''}"
 
 
-def _answer(host: str, name: str, envelopes: Envelopes | Talk, why: str) -> Answer:
+def _answer(host: str, envelopes: Envelopes | Talk, why: str) -> Answer:
     try:
-        return Answer(host, data=envelopes.data(name))
+        return Answer(host, data=envelopes.data(host))
     except ValueError as error:
-        return Answer(host, problem=str(error) if name in envelopes.hosts() else why)
+        return Answer(host, problem=str(error) if host in envelopes.hosts() else why)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from ncdiag.cluster.logins import is_here, logins
+from ncdiag.bare.addresses import is_here, resolved
+from ncdiag.cluster.logins import logins
 from ncdiag.cluster.model import Wish
 from ncdiag.cluster.probing import Trial, Tried, probe
 from ncdiag.cluster.sweep import Via
@@ -146,7 +147,7 @@ def tried(found: Asked, via: Via | None, trial: Trial, wish: Wish) -> Tried:
     """
     plan = found.plan
     needs = {"programs": _programs(plan), "paths": _paths(plan)}
-    here = frozenset(name for name in plan.hosts if is_here(name))
+    here = frozenset(name for name in plan.hosts if is_here(name, resolved(name)))
     by_ssh = _logs_in(plan)
     whole = msgspec.structs.replace(trial, needs=needs, ssh=by_ssh and plan.ssh_port is None)
     options = wish.options or shlex.join(plan.ssh or ())

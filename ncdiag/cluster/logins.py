@@ -5,9 +5,6 @@ The lines are those that `ncdiag.parsers._probe_needs` reads.
 
 from __future__ import annotations
 
-import contextlib
-import ipaddress
-import socket
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,24 +14,6 @@ _CONNECT, _ALL = 10, 20
 """Seconds for a connection (ssh's ConnectTimeout), and for one log-in with all that its shell does."""
 _AT_ONCE = 32
 _LONGEST = 400
-
-
-def is_here(name: str) -> bool:
-    """True if a name means this host: its own name, or one of an address that a program can listen on here.
-
-    Another host's name that leads to loopback is a fault of this host's files, which must not hide that host.
-    """
-    own = socket.gethostname()
-    if name in {own, own.partition(".")[0], "localhost"}:
-        return True
-    with contextlib.suppress(OSError, UnicodeError):
-        for family, kind, _, _, place in socket.getaddrinfo(name, 0, type=socket.SOCK_STREAM):
-            address = str(place[0]).partition("%")[0]
-            if name == address or not ipaddress.ip_address(address).is_loopback:
-                with contextlib.suppress(OSError), socket.socket(family, kind) as tried:
-                    tried.bind(place)
-                    return True
-    return False
 
 
 def logins(own: str, peers: Sequence[str], options: Sequence[str], port: int | None) -> list[str]:

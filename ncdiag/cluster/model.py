@@ -11,13 +11,20 @@ class Answer(msgspec.Struct, frozen=True):
     """What came back from a host: its ``data``, or the ``problem`` why there is none, a part of a sentence.
 
     ``said`` are the last lines that ssh or the host printed beside it. An answer without a ``host`` has those of a
-    launcher, which may be of any host.
+    launcher, which may be of any host. ``by`` is what carried the question: ``ssh``, ``srun``, ``mpirun``, ``kubectl``.
     """
 
     host: str
     data: bytes = b""
     problem: str = ""
     said: tuple[str, ...] = ()
+    by: str = ""
+
+    @property
+    def silence(self) -> str:
+        """The line that says that there is no answer, and why."""
+        by = f" by {self.by}" if self.by else ""
+        return f"ncdiag: {self.host} gave no answer to the sweep{by}: {self.problem}"
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ from typing import Annotated
 import msgspec
 
 from ncdiag.cluster import remote
+from ncdiag.cluster.collective import PROGRAM, Able, collectives
 from ncdiag.cluster.model import Answer, Wish
 from ncdiag.cluster.sweep import Via, asked, chosen, machines
 from ncdiag.cluster.talk import Talk
@@ -30,8 +31,10 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
     ``wait``: seconds for the agents to start. ``ports`` are tried on every host besides those that the agents listen
     on; with ``within``, these are in that range. ``places`` are (host, port) that every host tries, such as MASTER_ADDR
-    and MASTER_PORT; the agents listen on such ports where nobody does. ``needs`` are the ``programs`` and ``paths``
-    that a launch needs on every host; None without one. ``ssh``: try port 22 of every host, too.
+    and MASTER_PORT; the agents listen on such ports where nobody does. ``bandwidth``: seconds in which RDMA ports are
+    measured, before all else, and again for ``nccl_tests``, a program, after it; 0 for none. ``needs`` are the
+    ``programs`` and ``paths`` that a launch needs on every host; None without one. ``ssh``: try port 22 of every host,
+    too.
     """
 
     seconds: float = 60.0
@@ -40,6 +43,8 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     ports: tuple[int, ...] = ()
     within: tuple[int, int] | None = None
     places: tuple[tuple[str, int], ...] = ()
+    bandwidth: float = 0.0
+    nccl_tests: str = PROGRAM
     needs: Mapping[str, Sequence[str]] | None = None
     ssh: bool = True
 
@@ -73,22 +78,32 @@ def probe(nodes: str, via: Via | None, trial: Trial, wish: Wish) -> Tried:
         raise UsageError(msg)
     listening = {*trial.ports, *(port for _, port in trial.places)}
     plan = {
-        "wait": trial.wait, "seconds": trial.seconds, "ports": sorted(listening - {_SSH}), "within": trial.within,
+        "wait": trial.wait, "seconds": trial.seconds + trial.bandwidth, "ports": sorted(listening - {_SSH}),
+        "within": trial.within, "bandwidth": _RUN if trial.bandwidth else 0, "nccl_tests": trial.nccl_tests,
         "needs": trial.needs,
     }  # fmt: skip
-    talk = Talk(lambda told: table(told, trial), wait=trial.wait, seconds=trial.seconds + _LATE)
-    whole = msgspec.structs.replace(wish, seconds=trial.wait + trial.seconds + 2 * _LATE)
+    seconds = trial.seconds + trial.bandwidth
+    known: dict[str, Introduction] = {}
+    talk = Talk(lambda told: table(told, trial, known), wait=trial.wait, seconds=seconds + _LATE)
+    whole = msgspec.structs.replace(wish, seconds=trial.wait + seconds + 2 * _LATE)
     answers = asked(nodes, means, remote.agent(plan), whole, talk)
     heard = [answer for answer in answers if not answer.problem]
     mute = [answer for answer in answers if answer.problem]
+    found = list(_found(heard, sum(1 for answer in answers if answer.host)))
+    if trial.bandwidth:
+        able = {one.host: Able(known[one.host].nccl_tests, known[one.host].gpus) for one in heard if one.host in known}
+        able = {host: one for host, one in able.items() if one.path and one.gpus}
+        found += collectives(able, means, wish, trial.bandwidth)
     return Tried(
-        "".join(f"{line}\n" for line in _found(heard, sum(1 for answer in answers if answer.host))),
+        "".join(f"{line}\n" for line in found),
         tuple(machine for answer in mute for machine in machines(answer)),
         "".join(f"{line}\n" for answer in mute for line in _silence(answer)),
     )
 
 
 _SSH = 22
+_RUN, _EACH = 2, 5.0
+"""Seconds of one run of ib_write_bw, and of all that is around it."""
 _PAUSE, _PAUSE_EACH = 0.2, 0.01
 """Seconds until all have heard of each other: the word goes to them one after the other."""
 
@@ -101,15 +116,37 @@ class Port(msgspec.Struct, frozen=True):
     prefix: int
     mtu: int | None
     index: int | None
+    mac: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f:]{17}\Z")] | None
     ports: Annotated[tuple[Annotated[int, msgspec.Meta(ge=1, le=65535)], ...], msgspec.Meta(min_length=1, max_length=8)]
 
 
+class RdmaPort(msgspec.Struct, frozen=True):
+    """An active port of an RDMA device; ``rate`` in Gbit/s, ``gid`` the index to use."""
+
+    hca: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z][\w.-]{0,63}\Z")]
+    port: Annotated[int, msgspec.Meta(ge=1, le=255)]
+    layer: Annotated[str, msgspec.Meta(pattern=r"^\w{0,32}\Z")]
+    rate: float | None = None
+    gid: Annotated[int, msgspec.Meta(ge=0, le=65535)] | None = None
+
+
 class Introduction(msgspec.Struct, frozen=True):
-    """What an agent says of itself, as far as the others are told of it."""
+    """What an agent says of itself, as far as the others are told of it.
+
+    ``listening`` are the ports asked for on which it listens. ``more`` counts the interfaces that are left out;
+    ``carries``: it can measure its RDMA ports; ``nccl_tests`` is where it has the program, and ``gpus`` for how many
+    GPUs.
+    """
 
     token: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{1,64}\Z")]
     interfaces: Annotated[tuple[Port, ...], msgspec.Meta(max_length=64)]
     range: tuple[int, int]
+    listening: Annotated[tuple[int, ...], msgspec.Meta(max_length=1024)] = ()
+    more: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
+    rdma: Annotated[tuple[RdmaPort, ...], msgspec.Meta(max_length=64)] = ()
+    carries: bool = False
+    gpus: Annotated[int, msgspec.Meta(ge=0, le=1024)] = 0
+    nccl_tests: Annotated[str, msgspec.Meta(pattern=r"^(/[\w./+-]{1,500})?\Z")] = ""
 
 
 def introduced(data: bytes) -> Introduction | None:
@@ -123,19 +160,33 @@ def introduced(data: bytes) -> Introduction | None:
     return found
 
 
-def table(told: Mapping[str, bytes], trial: Trial) -> bytes:
-    """One line for all agents: who takes part, under the names by which they were asked."""
+def table(told: Mapping[str, bytes], trial: Trial, known: dict[str, Introduction]) -> bytes:
+    """One line for all agents: who takes part, under the names by which they were asked. ``known`` gets them."""
     hosts = []
     for name, data in told.items():
         host = introduced(data)
         if host is not None:
             hosts.append({**msgspec.to_builtins(host), "host": name})
+            known[name] = host
     content = {
         "secret": secrets.token_hex(16), "pause": _PAUSE + _PAUSE_EACH * len(hosts), "seconds": trial.seconds,
         "rounds": trial.rounds, "hosts": hosts, "places": trial.places,
         "ports": sorted({*trial.ports, *([_SSH] if trial.ssh else [])}), "names": [place for place, _ in trial.places],
+        "nccl_tests": trial.nccl_tests, "bandwidth": _slots(list(known.values()), trial.bandwidth),
     }  # fmt: skip
     return base64.b64encode(zlib.compress(json.dumps(content).encode(), 6)) + b"\n"
+
+
+def _slots(hosts: Sequence[Introduction], seconds: float) -> dict[str, float] | None:
+    """The time slots of `ncdiag.bare.probe.rails`; None where no time is to be spent.
+
+    Of a host with so many ports that not even one round fits, those that come first are measured.
+    """
+    if not seconds:
+        return None
+    ports = max((len(host.rdma) for host in hosts if host.carries), default=0)
+    half = max(_EACH, min(ports * _EACH, seconds / 2))
+    return {"seconds": _RUN, "half": half, "whole": seconds}
 
 
 def _found(heard: Sequence[Answer], asked: int) -> Iterator[str]:
@@ -147,4 +198,4 @@ def _found(heard: Sequence[Answer], asked: int) -> Iterator[str]:
 def _silence(answer: Answer) -> Iterator[str]:
     yield from answer.said
     if answer.host:
-        yield f"ncdiag: {answer.host} gave no answer to the sweep: {answer.problem}"
+        yield answer.silence

@@ -48,7 +48,8 @@ def pushed(seconds: float) -> str:
 
 
 _AGENT = (
-    "addresses", "run", "libraries", "wrap", "probe/ways", "probe/needs", "probe/server", "probe/client", "probe/main",
+    "addresses", "run", "libraries", "wrap", "probe/ways", "probe/needs", "probe/bandwidth", "probe/server",
+    "probe/client", "probe/rails", "probe/main",
 )  # fmt: skip
 """The modules of `ncdiag.bare` that try the connections of a host, each behind what it imports."""
 

@@ -38,8 +38,10 @@ def sweep(nodes: str, via: Via | None, wish: Wish, *, push: bool = False) -> lis
 def asked(nodes: str, means: Via, command: str, wish: Wish, talk: Talk | None = None) -> list[Answer]:
     """What each host behind ``nodes`` answers to a command; ``talk``: what is said to them meanwhile."""
     if means == "kubectl":
-        return _pods(nodes, command, wish, talk)
-    return _hosts(targets(nodes), means, command, wish, talk)
+        answers = _pods(nodes, command, wish, talk)
+    else:
+        answers = _hosts(targets(nodes), means, command, wish, talk)
+    return [msgspec.structs.replace(answer, by=means) for answer in answers]
 
 
 def chosen(nodes: str, environment: Mapping[str, str] = os.environ) -> Via:
@@ -125,7 +127,7 @@ def machines(answer: Answer) -> list[Seen]:
 def _silent(answer: Answer) -> Elsewhere:
     """What was printed in place of the answer, read as any output, and the line that says that there is none."""
     host = answer.host
-    last = [f"ncdiag: {host} gave no answer to the sweep: {answer.problem}"] if host else []
+    last = [answer.silence] if host else []
     lines = [*answer.said, *last]
     source = TextSource.of_bytes(
         f"sweep of {host}" if host else answer.problem, "".join(f"{line}\n" for line in lines).encode()

@@ -28,14 +28,18 @@ class Talk:
         self._spoke: float | None = None
 
     def begin(self, hosts: Sequence[str]) -> None:
-        """The hosts are asked now."""
+        """The hosts are asked now; nobody else is heard."""
         self._expected = set(hosts)
+        self._first, self._second = Envelopes(hosts), Envelopes(hosts)
         self._began = time.monotonic()
 
     def take(self, line: str, node: str = "") -> bool:
         """Take a line, as `Envelopes` does: that of the first envelope of a host until it is whole."""
         found = apart(line, node)
-        for host, one in found:
+        for name, one in found:
+            host = self._first.asked(name)
+            if host is None:
+                continue
             if self._first.is_whole(host):
                 self._second.take(one, node)
                 continue

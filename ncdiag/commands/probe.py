@@ -28,8 +28,9 @@ _PLACE = re.compile(r"\[?([A-Za-z0-9_][\w.:-]{0,252}?)\]?:(\d{1,5})")
 
 
 @app.command(
-    help="Try the TCP connections between hosts, in pairs, one after the other; with --launch, all that a launch needs "
-    "of its hosts. Sends an agent to each host, which listens on some ports meanwhile and leaves nothing behind. Takes "
+    help="Try the TCP connections between hosts, in pairs, one after the other; with --bandwidth also what their RDMA "
+    "ports carry, with --launch all that a launch needs of its hosts. Sends an agent to each host, which listens on "
+    "some ports meanwhile and leaves nothing behind. Takes "
     "as long as --seconds at most, and the start."
 )
 @shared
@@ -60,6 +61,18 @@ def probe(
         str | None,
         typer.Option(metavar="HOST:PORT", help="Where the ranks meet. Default: MASTER_ADDR and MASTER_PORT."),
     ] = None,
+    bandwidth: Annotated[
+        bool,
+        typer.Option(
+            "--bandwidth", help="Run ib_write_bw between the RDMA ports of hosts, one pair at a time. It fills them."
+        ),
+    ] = False,
+    bandwidth_seconds: Annotated[
+        float, typer.Option(metavar="N", min=10, max=3600, help="The time for --bandwidth, before the other tries.")
+    ] = 120,
+    nccl_tests: Annotated[
+        str, typer.Option(metavar="PROGRAM", help="all_reduce_perf on the hosts, which --bandwidth runs too.")
+    ] = "all_reduce_perf",
     svg: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the matrix of hosts as an SVG picture.")
     ] = None,
@@ -92,6 +105,8 @@ def probe(
         ports=tuple(port or ()),
         within=_range(ports),
         places=_places(master),
+        bandwidth=bandwidth_seconds if bandwidth else 0.0,
+        nccl_tests=nccl_tests,
     )
     wish, means = Wish(options=ssh_options), None if via is Via.auto else via.value
     read: tuple[Item, ...] = ()

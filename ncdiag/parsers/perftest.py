@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.facts.scalars import ip_address
 from ncdiag.formats import basics
 from ncdiag.parsers import _events
 from ncdiag.spans import Section
@@ -234,12 +235,14 @@ def _of_header(line: str) -> dict[str, Any]:
 
 
 def _of_command(command: str | None) -> Iterator[tuple[str, Any]]:
-    """What the echoed command tells: the program, ``-d``, ``-i`` and whose memory it uses."""
+    """What the echoed command tells: the program, ``-d``, ``-i``, the server's address and whose memory it uses."""
     words = (command or "")[:4096].split()
     program = next((word.rsplit("/", 1)[-1] for word in words if word.rsplit("/", 1)[-1] in COMMANDS), None)
     if program is None:
         return
     yield "program", program
+    if words[-2:-1] not in (["--source_ip"], ["--bind_source_ip"]) and (peer := ip_address(words[-1])) is not None:
+        yield "remote_ip", str(peer)
     option = _GPU_OPTION.search(" ".join(words))
     yield "memory", "gpu" if option else "host"
     if option and option["number"]:

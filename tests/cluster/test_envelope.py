@@ -75,11 +75,41 @@ def test_a_host_that_never_stops_is_not_kept(monkeypatch: pytest.MonkeyPatch) ->
         taken.data("n1")
 
 
-def test_an_answer_that_is_whole_stays_as_it_is() -> None:
+def test_an_answer_may_come_twice_if_it_is_the_same() -> None:
     taken = Envelopes()
-    for line in [*sent_lines(b"x", "n1"), f"{MARK} n1 0 AAAA", f"{MARK} n1 7 AAAA", f"{MARK} n1 end 9"]:
+    for line in 2 * sent_lines(b"x", "n1"):
         assert taken.take(line)
     assert (taken.data("n1"), taken.whole()) == (b"x", 1)
+
+
+@pytest.mark.parametrize("order", ["first", "last", "between"])
+def test_what_another_sends_in_the_name_of_a_host_is_not_taken_for_its_answer(order: str) -> None:
+    """srun and mpirun do not say who sent a line; the host itself answers too, and the two differ."""
+    own, other = sent_lines(os.urandom(3000), "n1"), sent_lines(b"all is well", "n1")
+    lines = {"first": other + own, "last": own + other, "between": own[:1] + other + own[1:]}[order]
+    taken = Envelopes(["n1", "n2"])
+    for line in [*lines, *sent_lines(b"y", "n2")]:
+        taken.take(line)
+    with pytest.raises(ValueError, match="two different answers came in its name"):
+        taken.data("n1")
+    assert taken.data("n2") == b"y"
+
+
+@pytest.mark.parametrize("line", ["7 AAAA", "0 AAAA", "end 9"])
+def test_one_line_that_does_not_belong_is_enough(line: str) -> None:
+    taken = Envelopes()
+    for each in [*sent_lines(b"x", "n1"), f"{MARK} n1 {line}"]:
+        taken.take(each)
+    with pytest.raises(ValueError, match="in its name"):
+        taken.data("n1")
+
+
+def test_only_hosts_that_were_asked_are_heard() -> None:
+    taken = Envelopes(["n1", "a.west", "a.east"])
+    for name in ("n1.cluster", "n7", "a", "a.west"):
+        for line in sent_lines(name.encode(), name):
+            assert taken.take(line)
+    assert {host: taken.data(host) for host in taken.hosts()} == {"n1": b"n1.cluster", "a.west": b"a.west"}
 
 
 def test_names_with_odd_letters_stay_one_word() -> None:

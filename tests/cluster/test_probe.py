@@ -175,6 +175,8 @@ def test_the_time_is_bounded(fleet: Hosts, sweep: Sweep, need: Callable[[str, ob
         done = sweep("probe", "--nodes", "n[1-6]", "--seconds", "4", "--format", "json")
     found = findings(done)
     assert b"did not try all others in time" in done.stderr
+    left_out = json.loads(done.stdout)["summary"]["not_looked_at"]
+    assert "connections from n[1-6] to some other hosts (the time of the probe was over)" in left_out
     assert names(found) == {"probe-hosts-cut-off"}
     assert "between n[1-6]" in found["probe-hosts-cut-off"]["title"]
 

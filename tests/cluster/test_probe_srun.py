@@ -31,3 +31,28 @@ def test_the_nodes_of_slurm_try_each_other(
     tried = [line for line in (tmp_path / "x.txt").read_text().splitlines() if " -> " in line and " port " not in line]
     assert len(tried) == 6
     assert all("256 KiB both ways" in line for line in tried)
+
+
+@pytest.mark.root
+def test_a_node_that_drains_is_asked_within_its_allocation(
+    need: Callable[[str, object, str], None], program: list[str], tmp_path: Path
+) -> None:
+    """It takes no new job and goes on with those that it has: outside of them it is named as draining."""
+    need("slurm", slurm_node.is_here(), slurm_node.LACKING)
+    probe = shlex.join([*program, "probe", "--nodes", "n[1-2]", "--via", "srun", "--fail-on", "never"])
+    script = f"""
+    ip link set e1 up
+    salloc -Q -N2 -w 'n[1-2]' sh -c '
+        scontrol update nodename=n2 state=drain reason=disk
+        sinfo -N -h -o "%N %T"
+        exec {probe} --save inside.txt
+    ' || exit $?
+    salloc -Q -N1 -w n1 sh -c 'exec {probe} --save outside.txt' || exit $?
+    """
+    done = slurm_node.run(script, tmp_path, os.environ, nodes="n1 n2")
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "n2 draining" in done.stdout
+    assert "probe of 2 hosts: 2 took part" in (tmp_path / "inside.txt").read_text()
+    outside = (tmp_path / "outside.txt").read_text()
+    assert "ncdiag: n2 gave no answer to the sweep by srun: Slurm says that it is drain" in outside
+    assert "srun --nodelist=<host>" in done.stdout

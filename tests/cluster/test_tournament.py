@@ -13,7 +13,10 @@ from pathlib import Path
 import pytest
 from linear import assert_linear
 
+from ncdiag.bare.addresses import is_here
+from ncdiag.bare.probe.bandwidth import near, rdma_ports
 from ncdiag.bare.probe.main import partner, turns
+from ncdiag.bare.probe.rails import rails
 from ncdiag.bare.probe.server import line_of
 from ncdiag.bare.wrap import wrapped
 from ncdiag.cluster import remote
@@ -48,7 +51,8 @@ def test_the_agent_speaks_in_every_python_and_leaves(version: str, tmp_path: Pat
     if python is None:
         pytest.skip(f"no python{version} here")
     needs = {"programs": [python, "no-such-program"], "paths": [str(tmp_path), str(tmp_path / "gone")]}
-    command = remote.agent({"wait": 20, "seconds": 1, "ports": [], "within": None, "needs": needs})
+    plan = {"wait": 20, "seconds": 1, "ports": [], "within": None, "bandwidth": 2, "nccl_tests": "x", "needs": needs}
+    command = remote.agent(plan)
     line = command.replace("for p in python3 ", f"for p in {python} python3 ")
     with subprocess.Popen(["sh", "-c", line], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
         assert running.stdin is not None
@@ -61,7 +65,7 @@ def test_the_agent_speaks_in_every_python_and_leaves(version: str, tmp_path: Pat
         assert told["token"]
         assert introduced(taken.data(host)) is not None
         assert all(len(one["ports"]) >= 2 for one in told["interfaces"])
-        running.stdin.write(table({host: taken.data(host)}, Trial(seconds=1)))
+        running.stdin.write(table({host: taken.data(host)}, Trial(seconds=1, bandwidth=10), {}))
         running.stdin.flush()
         taken = Envelopes()
         while not taken.is_whole(host):
@@ -76,11 +80,20 @@ def test_the_agent_speaks_in_every_python_and_leaves(version: str, tmp_path: Pat
         assert running.wait(120) == 143
 
 
-ONE = {"name": "eth0", "address": "10.0.0.1", "prefix": 16, "mtu": 1500, "index": 2, "ports": [4000]}
+ONE = {"name": "eth0", "address": "10.0.0.1", "prefix": 16, "mtu": 1500, "index": 2, "mac": None, "ports": [4000]}
 
 
 @pytest.mark.parametrize(
-    "changed", [{"address": "localhost"}, {"name": "a\nb"}, {"ports": []}, {"ports": [0]}, {"prefix": 64}, {"mtu": "x"}]
+    "changed",
+    [
+        {"address": "localhost"},
+        {"name": "a\nb"},
+        {"ports": []},
+        {"ports": [0]},
+        {"prefix": 64},
+        {"mtu": "x"},
+        {"mac": "x"},
+    ],
 )
 def test_an_introduction_that_others_cannot_use_is_left_out(changed: dict[str, object]) -> None:
     def told(**one: object) -> bytes:
@@ -143,3 +156,60 @@ def test_a_line_that_comes_too_slowly_is_not_waited_for(monkeypatch: pytest.Monk
         one.sendall(b"no end")
         monkeypatch.setattr("ncdiag.bare.probe.server._LONGEST", -1)
         assert not line_of(other)
+
+
+def test_what_is_measured_runs_near_its_card(tmp_path: Path) -> None:
+    """A tree of /sys in which the card is on the node of one CPU that this process may use."""
+    own = os.sched_getaffinity(0)
+    (tmp_path / "class" / "infiniband" / "mlx5_0" / "device").mkdir(parents=True)
+    (tmp_path / "class" / "infiniband" / "mlx5_0" / "device" / "numa_node").write_text("1\n")
+    node = tmp_path / "devices" / "system" / "node" / "node1"
+    node.mkdir(parents=True)
+    (node / "cpulist").write_text(f"{max(own)},4000-4010\n")
+    with near("mlx5_0", str(tmp_path)):
+        assert os.sched_getaffinity(0) == {max(own)}
+    with near("mlx5_7", str(tmp_path)):
+        assert os.sched_getaffinity(0) == own
+    assert os.sched_getaffinity(0) == own
+
+
+def port(hca: str, layer: str = "InfiniBand") -> dict[str, object]:
+    return {"hca": hca, "port": 1, "layer": layer}
+
+
+def test_ports_of_the_same_rail_are_measured_against_each_other() -> None:
+    own = [port("mlx5_0"), port("mlx5_2"), port("mlx5_bond_0", "Ethernet"), port("ibp9s0")]
+    other = [port("mlx5_2"), port("mlx5_3"), port("mlx5_0")]
+    met = [(one["hca"], there["hca"]) for one, there in rails(own, other)]
+    assert met == [("mlx5_0", "mlx5_0"), ("mlx5_2", "mlx5_2"), ("ibp9s0", "mlx5_3")]
+
+
+def test_the_active_ports_and_the_gid_that_nccl_would_take(tmp_path: Path) -> None:
+    for name, state, layer in (("mlx5_1", "4: ACTIVE", "Ethernet"), ("mlx5_2", "1: DOWN", "Ethernet")):
+        place = tmp_path / name / "ports" / "1"
+        (place / "gid_attrs" / "types").mkdir(parents=True)
+        (place / "gids").mkdir()
+        for file, text in (("state", state), ("rate", "100 Gb/sec (4X EDR)"), ("link_layer", layer)):
+            (place / file).write_text(f"{text}\n")
+        kinds = ["IB/RoCE v1", "RoCE v2", "IB/RoCE v1", "RoCE v2"]
+        gids = 2 * ["fe80:0000:0000:0000:0000:0000:0000:0001"] + 2 * ["0000:0000:0000:0000:0000:ffff:0a00:0001"]
+        for number, (kind, gid) in enumerate(zip(kinds, gids, strict=True)):
+            (place / "gid_attrs" / "types" / str(number)).write_text(f"{kind}\n")
+            (place / "gids" / str(number)).write_text(f"{gid}\n")
+    assert rdma_ports(str(tmp_path)) == [{"hca": "mlx5_1", "port": 1, "layer": "Ethernet", "rate": 100.0, "gid": 3}]
+
+
+@pytest.mark.parametrize(
+    ("name", "found", "here"),
+    [
+        ("localhost", [], True),
+        ("cn7", [], True),
+        ("127.0.0.1", ["127.0.0.1"], True),
+        ("other", ["127.0.1.1"], False),
+        ("other", ["192.0.2.1", "2001:db8::1"], False),
+        ("other", [], False),
+    ],
+)
+def test_the_place_of_the_ranks_is_this_host(name: str, found: list[str], here: bool) -> None:
+    """192.0.2.0/24 and 2001:db8::/32 are for documentation (RFC 5737, RFC 3849): no host has them."""
+    assert is_here(name, found, "cn7") is here

@@ -9,6 +9,8 @@ import pytest
 from linear import assert_linear
 
 from ncdiag.facts.view import View
+from ncdiag.knowledge.ib.links import fraction_of_promised, promised_gbps
+from ncdiag.knowledge.ib.probe_rails import rail_faults
 from ncdiag.knowledge.socket.culprits import Culprit, culprits
 from ncdiag.knowledge.socket.probes import probe_faults
 from ncdiag.reading.job import job_of
@@ -124,3 +126,64 @@ def test_the_clock_that_is_apart_from_most_is_named() -> None:
     seen = view(told(5, words))
     (fault,) = probe_faults(seen.job, seen)
     assert (fault.what, fault.hosts, fault.detail) == ("clock", "n4", "n4 12.5 s ahead")
+
+
+def rails(rates: Callable[[str, str, str], float], *, slow_port: str = "") -> str:
+    """The text of a probe in which three hosts measured two ports each, all but the one named of 400 Gbit/s."""
+    lines = ["probe of 3 hosts: 3 took part"]
+    for place, host in enumerate(hosts(3), 1):
+        lines.append(f"probe {host}: ports 32768-60999")
+        for rail in ("mlx5_0", "mlx5_1"):
+            port = 100.0 if f"{host} {rail}" == slow_port else 400.0
+            lines.append(f"probe {host}: {rail}:1 InfiniBand active {port} Gbit/s")
+        runs = [(rail, other) for rail in ("mlx5_0", "mlx5_1") for other in range(1, 4) if other != place]
+        lines += [
+            f"probe {host} {rail}:1 -> n{other} {rail}:1 at 10.1.0.{other}: ib_write_bw ran" for rail, other in runs
+        ]
+        for rail, other in runs:
+            rate = rates(host, f"n{other}", rail)
+            lines += [
+                f"[ncdiag@{host} ~]# ib_write_bw -d {rail} -i 1 -s 1048576 --report_gbits 10.1.0.{other}",
+                "                    RDMA_Write BW Test",
+                f" Dual-port       : OFF\t\tDevice         : {rail}",
+                " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]",
+                f" 1048576    5000             0.00               {rate:.2f}   \t\t     0.046",
+            ]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("rates", "expected"),
+    [
+        (lambda _a, _b, _rail: 391.0, []),
+        (lambda _a, b, rail: 150.0 if (b, rail) == ("n2", "mlx5_1") else 391.0, [("to n2", "mlx5_1:1")]),
+        (lambda _a, _b, rail: 150.0 if rail == "mlx5_1" else 391.0, [("between n[1-3]", "mlx5_1:1")]),
+        (lambda a, b, _rail: 150.0 if (a, b) == ("n1", "n3") else 391.0, [("from n1 to n3", "mlx5_0:1, mlx5_1:1")]),
+    ],
+)
+def test_a_slow_rail_is_narrowed_down(
+    rates: Callable[[str, str, str], float], expected: list[tuple[str, str]]
+) -> None:  # fmt: skip
+    seen = view(rails(rates))
+    assert [(fault.where, fault.network) for fault in rail_faults(seen.job, seen)] == expected
+
+
+def test_a_port_of_a_lower_rate_is_compared_with_its_like() -> None:
+    """What the slower of two ports carries is all that a run between them can reach."""
+    paste = rails(lambda a, b, rail: 97.0 if "n2" in {a, b} and rail == "mlx5_0" else 391.0, slow_port="n2 mlx5_0")
+    seen = view(paste)
+    assert rail_faults(seen.job, seen) == ()
+    assert {promised_gbps(test, seen) for test in seen.job.link_tests} == {100.0, 400.0}
+    assert not [test for test in seen.job.link_tests if (fraction_of_promised(test, seen) or 0) < 0.9]
+
+
+def test_the_rates_are_drawn() -> None:
+    found = plan.matrices(view(rails(lambda a, _b, rail: 87.6 if (a, rail) == ("n1", "mlx5_0") else 391.0)).job)
+    assert [matrix.network for matrix in found] == ["mlx5_0:1", "mlx5_1:1"]
+    assert found[0].summary == "mlx5_0:1: 4 of 6 runs are as fast as most"
+    rows = text.render(found, width=80).splitlines()
+    assert rows[2] == "    1   \\  88  88  n1"
+    assert rows[-1] == "Numbers are Gbit/s, the lowest of a group."
+    picture = svg.render(found)
+    assert "n1 to n3: 87.6 Gbit/s" in picture
+    assert "much slower than others" in picture

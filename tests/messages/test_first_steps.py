@@ -24,7 +24,8 @@ _FILTERS = ("firewall", "all ports", "nft ", "iptables")
 _NEEDED = {
     "timed-out": "address", "refused": "earliest error", "unreachable": "ip route get", "reset": "other side",
     "denied": "forbids", "no-memory": "memory", "address-in-use": "ss -ltnp", "too-many-files": "limit",
-    "limit-reached": "limit", "address-unusable": "local", "broken-handle": "before this line",
+    "limit-reached": "limit", "not-ready": "other side", "address-unusable": "local",
+    "broken-handle": "before this line",
 }  # fmt: skip
 """A word without which the first step about a reason misses the point."""
 
@@ -44,6 +45,8 @@ def test_the_first_step_is_about_the_reason(group: str, name: str, ncdiag: Run) 
     assert _NEEDED[group] in first.replace("Local", "local"), first
     if group in {"unreachable", "refused", "address-in-use", "address-unusable", "no-memory"}:
         assert not any(word in first.partition("?")[0] for word in _FILTERS), first
+    if group == "not-ready":
+        assert "limit" not in first
     assert not steps[0]["text"].startswith(("Open", "Allow"))
 
 

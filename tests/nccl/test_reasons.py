@@ -70,7 +70,7 @@ def test_a_code_stands_in_one_group_and_exists() -> None:
         ("CUDA_ERROR_SYSTEM_NOT_READY", "fabric-not-ready"),
         ("Cuda failure 802", "fabric-not-ready"),
         ("CUDA error 2", "no-memory"),
-        ("Resource temporarily unavailable (os error 11)", "limit-reached"),
+        ("Resource temporarily unavailable (os error 11)", "not-ready"),
     ],
 )
 def test_an_error_inside_a_line(text: str, group: str) -> None:

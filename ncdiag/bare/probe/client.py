@@ -50,6 +50,25 @@ class Asker:
             found.append("{} of {} ports{}".format(1 + len(rest) - len(closed), 1 + len(rest), shut))
         return found
 
+    def call(
+        self, address: str, target: Mapping[str, Any], host: str, word: str, patience: float
+    ) -> Tuple[Optional[socket.socket], str]:
+        """A connection from our address to an agent, and what it answers to a word in time; without one, why not."""
+        connection, _, words = self._connected(address, target["address"], target["ports"][0])
+        if connection is None:
+            return None, words
+        try:
+            connection.sendall("{}\n".format(self._secret).encode())
+            if self._names.get(line_of(connection).partition(" ")[0]) == host:
+                connection.settimeout(patience)
+                connection.sendall("{}\n".format(word).encode())
+                return connection, line_of(connection, patience)
+            words = "another host answers"
+        except OSError:
+            words = "connected, and no word came back"
+        connection.close()
+        return None, words
+
     def reach(self, address: str, port: int) -> str:
         """What a port of another program answers, in a phrase."""
         connection, took, words = self._connected("", address, port)

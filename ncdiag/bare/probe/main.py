@@ -13,12 +13,16 @@ import sys
 import threading
 import time
 import zlib
+from collections import Counter
 from typing import Any, Dict, Iterator, List, Mapping, Tuple
 
+from ncdiag.bare.addresses import is_here, resolved
+from ncdiag.bare.probe.bandwidth import Receiver, rdma_ports, where
 from ncdiag.bare.probe.client import Asker
-from ncdiag.bare.probe.needs import Needs
+from ncdiag.bare.probe.needs import Needs, gpus
+from ncdiag.bare.probe.rails import Rails
 from ncdiag.bare.probe.server import Server
-from ncdiag.bare.probe.ways import interfaces, network_of, port_range, share_network, way
+from ncdiag.bare.probe.ways import interfaces, neighbour, network_of, port_range, share_network, way
 from ncdiag.bare.wrap import leave_with_caller, own_name, wrapped
 
 _GRACE = 30.0
@@ -34,14 +38,14 @@ def probe(plan: Mapping[str, Any]) -> int:
     """Do all of it.
 
     ``plan``: ``wait`` and ``seconds``, ``ports`` to listen on, ``within`` a range or None, and what a launch ``needs``
-    (`Needs`) or None.
+    (`Needs`) or None. ``bandwidth``: seconds of one run of ``ib_write_bw``, 0 where none is wanted; ``nccl_tests``: a
+    program to look for.
     """
     words = queue.Queue()  # type: queue.Queue[bytes]
     leave_with_caller(plan["wait"] + plan["seconds"] + _GRACE, words.put)
     server = Server()
     needs = Needs(plan["needs"]) if plan["needs"] else None
     own = _introduction(server, plan)
-    server.declare(plan["ports"])
     threading.Thread(target=server.serve, daemon=True).start()
     _say(json.dumps(own))
     table = _table(words)
@@ -51,21 +55,28 @@ def probe(plan: Mapping[str, Any]) -> int:
         return 0
     server.tell(table["secret"])
     time.sleep(table["pause"])  # the others hear of it a little later
-    found = Turn(table, me, server.refused).lines()
+    turn = Turn(table, me, server)
+    found = turn.lines()
     found += needs.lines(table["hosts"][me]["host"]) if needs is not None else []
-    _say("".join(line + "\n" for line in found))
+    _say("".join(line + "\n" for line in [*found, *turn.outputs]))
     threading.Event().wait()  # others may still ask: stay until who asked has heard all, and leave with it
     return 0
 
 
 def _introduction(server: Server, plan: Mapping[str, Any]) -> Dict[str, Any]:
     ports = tuple(plan["within"] or port_range())
-    found = interfaces()
+    found, more = interfaces()
+    listening = server.declared(plan["ports"])  # first, so that none of them is taken by the agent itself
     for one in found:
         one["ports"] = server.listen(one["address"], (ports[0], ports[1]), within=bool(plan["within"]))
+    rdma = rdma_ports() if plan["bandwidth"] else []
+    carries = bool(rdma and where())
+    if carries:
+        server.receiver = Receiver(rdma, plan["bandwidth"], plan["within"])
     return {
         "host": own_name(), "token": server.token, "interfaces": [one for one in found if one["ports"]],
-        "range": ports,
+        "range": ports, "listening": listening, "more": more, "rdma": rdma, "carries": carries,
+        "gpus": gpus() if plan["bandwidth"] else 0, "nccl_tests": where(plan["nccl_tests"]) or "",
     }  # fmt: skip
 
 
@@ -101,13 +112,18 @@ def turns(count: int, most: int) -> List[int]:
 class Turn:
     """What one host does: its partners in turn, until the time is up."""
 
-    def __init__(self, table: Mapping[str, Any], me: int, refused: Mapping[int, str]) -> None:
-        """``table`` is what all hosts are told, ``refused`` are the ports on which nobody may listen here, and why."""
+    def __init__(self, table: Mapping[str, Any], me: int, server: Server) -> None:
+        """``table`` is what all hosts are told; ``server`` is ours, which answers them."""
+        self._server = server
+        self.outputs: List[str] = []
+        """What the programs printed that measured our RDMA ports."""
         self._table = table
         self._hosts = table["hosts"]  # type: List[Host]
         self._me, self._own = me, self._hosts[me]
-        self._refused = refused
         self._name = self._own["host"]
+        macs = [(one["mac"], host["host"]) for host in self._hosts for one in host["interfaces"] if one["mac"]]
+        times = Counter(mac for mac, _ in macs)
+        self._macs = {mac: name for mac, name in macs if times[mac] == 1}  # cloned machines and bridges share some
         self._asker = Asker(table["secret"], {host["token"]: host["host"] for host in self._hosts})
         self._ends = time.monotonic() + table["seconds"]
 
@@ -118,6 +134,14 @@ class Turn:
         partners = [self._hosts[place] for place in met if place != self._me]
         names = Names(dict.fromkeys([self._name, *(host["host"] for host in partners), *self._table["names"]]))
         found = list(self._head())
+        if self._table["bandwidth"] is not None:
+            rails = Rails(self._table["bandwidth"], self._own, self._asker, self._ways)
+            found += rails.lines([(self._hosts[place], self._me < place) for place in met], self._server.receiver)
+            self.outputs = rails.outputs
+            if not (self._own["nccl_tests"] and self._own["gpus"]):
+                why = "{} is not installed".format(self._table["nccl_tests"]) if self._own["gpus"] else "it has no GPU"
+                found.append("probe {}: nccl-tests not tried: {}".format(self._name, why))
+            self._ends = time.monotonic() + self._table["seconds"]
         done = 0
         for host in partners:
             if time.monotonic() >= self._ends:
@@ -135,6 +159,14 @@ class Turn:
         yield "probe {}: ports {}-{}".format(self._name, first, last)
         for one in self._own["interfaces"]:
             yield "probe {}: {name} {address}/{prefix} mtu {mtu} index {index}".format(self._name, **one)
+        if self._own["more"]:
+            yield "probe {}: {} more interfaces not tried".format(self._name, self._own["more"])
+        for one in self._own["rdma"]:
+            yield "probe {}: {hca}:{port} {layer} active {rate} Gbit/s".format(self._name, **one)
+
+    def _ways(self, host: Host) -> Iterator[Tuple[str, Dict[str, Any]]]:
+        for one, other, _ in self._links(host):
+            yield one["address"], other
 
     def _meet(self, host: Host) -> Iterator[str]:
         at = ""
@@ -143,6 +175,10 @@ class Turn:
             way_there = way(other["address"], one["address"])
             if way_there and way_there[0] != one["index"] and other["address"] != one["address"]:
                 phrases.append("leaves by {}".format(self._named(way_there[0])))
+            answers = self._macs.get(neighbour(other["address"]) or "") if not gateway else None
+            if answers and answers not in {host["host"], self._name} and not phrases[-1].endswith("answered"):
+                words = "through {}" if phrases[0].startswith("connected") else "{} answers ARP"
+                phrases.append(words.format(answers))
             where = "via {}".format(gateway) if gateway else "in {}".format(network_of(one))
             at = at or (other["address"] if phrases[0].startswith("connected") else "")
             yield "probe {} {} {} -> {} {} {} {}: {}".format(
@@ -150,9 +186,8 @@ class Turn:
                 ", ".join(phrases),
             )  # fmt: skip
         for port in self._table["ports"] if at else ():
-            yield "probe {} -> {} {} port {}: {}".format(
-                self._name, host["host"], at, port, self._asker.reach(at, port)
-            )
+            words = self._reached(at, port, host["host"])
+            yield "probe {} -> {} {} port {}: {}".format(self._name, host["host"], at, port, words)
 
     def _links(self, host: Host) -> Iterator[Tuple[Dict[str, Any], Dict[str, Any], str]]:
         """Our interface, theirs, and the gateway between; each of theirs in a network that we have, else by a route."""
@@ -186,16 +221,17 @@ class Turn:
         Of the host that it names, first: can a program listen there?
         """
         found = resolved(place)
-        if self._is_here(place, found):
-            words = self._refused.get(port, "free")
+        if is_here(place, found, self._name):
+            words = self._server.refused.get(port, "free")
             yield "probe {} is {}, port {}: {}".format(self._name, place, port, words)
-        words = self._asker.reach(found[0], port) if found else "not found"
+        words = self._reached(found[0], port, place) if found else "not found"
         yield "probe {} -> {} {} port {}: {}".format(self._name, place, found[0] if found else "-", port, words)
 
-    def _is_here(self, place: str, addresses: List[str]) -> bool:
-        """Does a name mean this host, by its name or by an address that others can reach?"""
-        own = {one["address"] for one in self._own["interfaces"]}
-        return place == self._name or not own.isdisjoint(addresses)
+    def _reached(self, address: str, port: int, name: str) -> str:
+        """What a port answers: ``rejected`` where an agent listens, so that a filter refused in its place."""
+        words = self._asker.reach(address, port)
+        hosts = (one for one in self._hosts if name == one["host"] or address in _addresses(one))
+        return "rejected" if words == "refused" and any(port in one["listening"] for one in hosts) else words
 
 
 class Names:
@@ -231,14 +267,9 @@ class Names:
             yield "probe {} resolves {}: {}".format(own, name, words)
 
 
-def resolved(name: str) -> List[str]:
-    """The addresses of a name, as any program here gets them."""
-    try:
-        found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        return []
-    return list(dict.fromkeys(str(place[0]) for *_, place in found))
-
-
 def _family(one: Mapping[str, Any]) -> bool:
     return ":" in one["address"]
+
+
+def _addresses(host: Host) -> List[str]:
+    return [one["address"] for one in host["interfaces"]]

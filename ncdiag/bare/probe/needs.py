@@ -22,6 +22,8 @@ _VERSION = re.compile(r"\d{1,2}\.\d{1,3}\.\d{1,3}")
 _LOADED = "/sys/module/nvidia/version"
 _GPUS = ("/proc/driver/nvidia/gpus/*", "/dev/nvidia[0-9]*")
 """A folder for each GPU that the driver has, and a device for each that a container is given."""
+_NODES = "/sys/class/kfd/kfd/topology/nodes/*/gpu_id"
+"""A file for each node of AMD's driver, with 0 for a CPU."""
 
 
 class Needs:
@@ -45,8 +47,7 @@ class Needs:
 
 
 def _told(wanted: Mapping[str, Any]) -> Iterator[str]:
-    gpus = next(filter(None, (len(glob.glob(pattern)) for pattern in _GPUS)), 0)
-    yield "is user {} uid {}, {} GPUs".format(_user(), os.geteuid(), gpus)
+    yield "is user {} uid {}, {} GPUs".format(_user(), os.geteuid(), gpus())
     driver = _first_line(_LOADED)
     if driver:
         yield "has driver {}".format(driver)
@@ -60,6 +61,12 @@ def _told(wanted: Mapping[str, Any]) -> Iterator[str]:
         yield "has NCCL {} in {}".format(*release)
     for path in wanted["paths"]:
         yield _path(path)
+
+
+def gpus() -> int:
+    """How many GPUs the driver of NVIDIA or AMD shows."""
+    counts = (len(glob.glob(pattern)) for pattern in _GPUS)
+    return next(filter(None, counts), 0) or sum(_first_line(node) not in {"", "0"} for node in glob.glob(_NODES))
 
 
 def _user() -> str:

@@ -13,6 +13,8 @@ import threading
 import time
 from typing import Dict, Iterable, List, Optional, Tuple
 
+from ncdiag.bare.probe.bandwidth import Receiver
+
 BULK = 256 << 10
 """Bytes that are sent in each direction: many packets of any size that Ethernet has."""
 PATIENCE = 2.5
@@ -32,6 +34,7 @@ class Server:
         self._told = threading.Event()
         self.token = secrets.token_hex(8)
         self.refused: Dict[int, str] = {}
+        self.receiver: Optional[Receiver] = None
         self._listening = selectors.DefaultSelector()
         self._room = threading.BoundedSemaphore(_MOST_CALLERS)
 
@@ -53,10 +56,9 @@ class Server:
                 return port
         return None
 
-    def declare(self, ports: Iterable[int]) -> None:
-        """Listen on these ports of all addresses; why that is not possible is in ``refused``."""
-        for port in ports:
-            self._bound("", port)
+    def declared(self, ports: Iterable[int]) -> List[int]:
+        """Listen on these ports of all addresses, as far as that is possible: why it is not is in ``refused``."""
+        return [port for port in ports if self._bound("", port)]
 
     def _bound(self, address: str, port: int) -> Optional[int]:
         bound = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
@@ -113,13 +115,16 @@ class Server:
                 caller.sendall("{}\n".format(taken(caller, ends)).encode())
             elif word == "give":
                 caller.sendall(bytes(BULK))
+            elif word.startswith("carry ") and self.receiver is not None:
+                self.receiver.serve(caller, word.split()[1:])
+                return
             else:
                 return
 
 
-def line_of(connection: socket.socket) -> str:
+def line_of(connection: socket.socket, patience: float = 0.0) -> str:
     """The next line, of one that comes too slowly what came in time; empty when there is none. Raises OSError."""
-    data, ends = bytearray(), time.monotonic() + _LONGEST
+    data, ends = bytearray(), time.monotonic() + patience + _LONGEST
     while len(data) < _LINE and time.monotonic() < ends:
         byte = connection.recv(1)
         if not byte or byte == b"\n":

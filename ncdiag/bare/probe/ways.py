@@ -11,7 +11,9 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from ncdiag.bare.addresses import addresses
 
-_GET_FLAGS, _GET_MTU = 0x8913, 0x8921  # SIOCGIFFLAGS and SIOCGIFMTU of <linux/sockios.h>
+_GET_FLAGS, _GET_MTU, _GET_MAC = 0x8913, 0x8921, 0x8927  # SIOCGIFFLAGS, SIOCGIFMTU, SIOCGIFHWADDR, <linux/sockios.h>
+_ETHERNET = 1  # ARPHRD_ETHER of <linux/if_arp.h>
+_RESOLVED = 0x2  # ATF_COM: the entry of the ARP table is complete
 _UP, _LOOPBACK, _RUNNING = 0x1, 0x8, 0x40  # IFF_* of <linux/if.h>
 _MOST_INTERFACES = 32
 _EPHEMERAL = (32768, 60999)  # what Linux takes unless told otherwise (Documentation/networking/ip-sysctl.rst)
@@ -22,10 +24,10 @@ _ROUTE = struct.Struct("=BBBBBBBBI")  # struct rtmsg
 _ATTRIBUTE = struct.Struct("=HH")  # struct rtattr
 
 
-def interfaces() -> List[Dict[str, Any]]:
+def interfaces() -> Tuple[List[Dict[str, Any]], int]:
     """The interfaces that are up and no loopback, each with one address: its first IPv4 one, else a global IPv6 one.
 
-    ``name``, ``address``, ``prefix``, ``mtu`` and ``index``.
+    ``name``, ``address``, ``prefix``, ``mtu``, ``index`` and ``mac``; and how many more there are than are tried.
     """
     found = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
@@ -38,8 +40,10 @@ def interfaces() -> List[Dict[str, Any]]:
                 found.append({
                     "name": name, "address": usable[0]["ip"], "prefix": usable[0].get("prefix_len", 0),
                     "mtu": _number(asked, _GET_MTU, name, "i"), "index": _index(name),
+                    "mac": _mac(asked, name),
                 })  # fmt: skip
-    return sorted(found, key=lambda one: one["index"] or 0)[:_MOST_INTERFACES]
+    found.sort(key=lambda one: one["index"] or 0)
+    return found[:_MOST_INTERFACES], len(found[_MOST_INTERFACES:])
 
 
 def port_range() -> Tuple[int, int]:
@@ -117,6 +121,27 @@ def _number(asked: socket.socket, question: int, name: str, kind: str) -> Option
     except OSError:
         return None
     return int(struct.unpack_from(kind, request, 16)[0])
+
+
+def _mac(asked: socket.socket, name: str) -> Optional[str]:
+    """The address of an Ethernet interface: ``02:42:ac:11:00:02``."""
+    request = array.array("B", struct.pack("16s24x", os.fsencode(name)[:15]))
+    try:
+        fcntl.ioctl(asked.fileno(), _GET_MAC, request)
+    except OSError:
+        return None
+    family, mac = struct.unpack_from("H6s", request, 16)
+    return ":".join("{:02x}".format(byte) for byte in mac) if family == _ETHERNET else None
+
+
+def neighbour(address: str) -> Optional[str]:
+    """The MAC address of who answered ARP for an IPv4 address; None where nobody did (/proc/net/arp, proc(5))."""
+    with contextlib.suppress(OSError, ValueError), open("/proc/net/arp") as file:
+        for line in file:
+            words = line.split()
+            if len(words) > 3 and words[0] == address and int(words[2], 16) & _RESOLVED:  # noqa: PLR2004
+                return words[3]
+    return None
 
 
 def _index(name: str) -> Optional[int]:

@@ -14,14 +14,17 @@ from ncdiag.facts.model.marks import BY_NAME, GREATEST, READ, UNION, Open, close
 from ncdiag.facts.model.monitoring import HealthCheck, OperationProfile, RasReport
 from ncdiag.facts.model.network import Hca, Interface, Route, RouteAnswer
 from ncdiag.facts.model.probes import (
+    ProbeGap,
     ProbeLink,
     ProbeLogin,
     ProbeMeeting,
     ProbeName,
     ProbeOwn,
+    ProbePair,
     ProbePath,
     ProbePort,
     ProbeProgram,
+    ProbeRail,
 )
 from ncdiag.facts.model.processes import CollectiveSum, Communicator, Event, Parameter, Rank, Setting
 from ncdiag.facts.model.records import (
@@ -285,6 +288,9 @@ class Job(Fact, frozen=True, kw_only=True):
     probe_links: Open[ProbeLink] = ()
     probe_ports: Open[ProbePort] = ()
     probe_names: Open[ProbeName] = ()
+    probe_rails: Open[ProbeRail] = ()
+    probe_pairs: Open[ProbePair] = ()
+    probe_gaps: Open[ProbeGap] = ()
     probe_logins: Open[ProbeLogin] = ()
     probe_meetings: Open[ProbeMeeting] = ()
     probe_own: Open[ProbeOwn] = ()

@@ -7,10 +7,12 @@ from typing import Literal
 from ncdiag.facts.model.base import Fact, HostName
 
 ProbeOutcome = Literal[
-    "connected", "refused", "no answer", "unreachable", "not permitted", "silent", "other", "not found", "failed"
-]
-"""``silent``: connected, and no word came; ``other``: connected to somebody else; ``unreachable``: no route, or a
-router's or a filter's word that there is none; ``not permitted``: a filter of the asking host itself."""
+    "connected", "refused", "no answer", "unreachable", "not permitted", "silent", "other", "not found", "failed",
+    "rejected",
+]  # fmt: skip
+"""``rejected``: refused, although an agent listens there; ``silent``: connected, and no word came; ``other``: connected
+to somebody else; ``unreachable``: no route, or a router's or a filter's word that there is none; ``not permitted``: a
+filter of the asking host itself."""
 
 
 class ProbeLink(Fact, frozen=True, kw_only=True):
@@ -19,7 +21,8 @@ class ProbeLink(Fact, frozen=True, kw_only=True):
     ``network`` is the one that both are in, ``gateway`` the router between them where they are in none. ``ms`` is what
     the connection took, ``answered_by`` who else was there instead of the peer, ``seen_as`` the address that the peer
     saw where it is another one, ``leaves_by`` the interface by which the kernel sends there where it is not the one
-    that has ``address``. ``arrives`` and ``returns``: do 256 KiB get there, and back? Of ``ports_tried`` ports that
+    that has ``address``, ``through`` another host of the probe that answers ARP for the peer's address and passes it
+    on. ``arrives`` and ``returns``: do 256 KiB get there, and back? Of ``ports_tried`` ports that
     the peer listened on, ``ports_closed`` did not answer. ``clock_ahead_seconds``: the peer's clock is so far ahead.
     """
 
@@ -37,6 +40,7 @@ class ProbeLink(Fact, frozen=True, kw_only=True):
     answered_by: str | None = None
     seen_as: str | None = None
     leaves_by: str | None = None
+    through: str | None = None
     arrives: bool | None = None
     returns: bool | None = None
     ports_tried: int | None = None
@@ -61,6 +65,43 @@ class ProbeName(Fact, frozen=True, kw_only=True):
     host: HostName
     name: str
     addresses: tuple[str, ...] | None = None
+
+
+class ProbeRail(Fact, frozen=True, kw_only=True):
+    """A run of ``program`` (``ib_write_bw``) from port ``hca``:``port`` of a host to one of another.
+
+    ``address`` is where the two sides met, ``error`` why it failed or was not tried. What it measured is the `LinkTest`
+    of that host, device and ``remote_ip``.
+    """
+
+    host: HostName
+    hca: str
+    port: int
+    peer: HostName
+    peer_hca: str
+    peer_port: int
+    program: str
+    address: str | None = None
+    outcome: Literal["ran", "failed", "not tried"] | None = None
+    error: str | None = None
+
+
+class ProbePair(Fact, frozen=True, kw_only=True):
+    """A run of ``program`` of nccl-tests over two hosts: ``busbw`` of its largest size in GB/s, or the ``error``."""
+
+    host: HostName
+    peer: HostName
+    program: str
+    busbw: float | None = None
+    error: str | None = None
+
+
+class ProbeGap(Fact, frozen=True, kw_only=True):
+    """What a host did not try: all other ``hosts`` in time, all its ``interfaces``, or ``bandwidth``; ``why`` so."""
+
+    host: HostName
+    what: Literal["hosts", "interfaces", "bandwidth", "nccl-tests"]
+    why: str
 
 
 class ProbeMeeting(Fact, frozen=True, kw_only=True):
@@ -123,7 +164,7 @@ class ProbeProgram(Fact, frozen=True, kw_only=True):
 
 ProbeTrouble = Literal[
     "cut off", "unreachable", "ports", "other answers", "large packets", "way", "translated", "loopback name", "name",
-    "clock", "inside", "ssh port",
+    "clock", "inside", "ssh port", "slow", "no run", "place", "detour",
 ]  # fmt: skip
 
 
@@ -132,9 +173,11 @@ class ProbeFault(Fact, frozen=True, kw_only=True):
 
     ``what`` is the trouble: ``cut off`` on every network that was tried, ``unreachable`` on one of several, ``inside``
     on interfaces that lead to containers and virtual machines of the same host alone, ``ssh port`` where only the port
-    of ssh gives no answer. ``where`` are the hosts, or pairs
-    of hosts, that it is narrowed down to, as a phrase (``to n3``), ``hosts`` those to look at, folded; ``network`` is
-    the network with its interface, ``detail`` what was seen.
+    of ssh gives no answer, ``slow`` where a link carries much less than others, ``no run`` where a measurement fails,
+    ``detour`` where another host passes packets on that are not for it, ``place`` where the ranks cannot meet at the
+    address and port of ``network``. ``where`` are the hosts, or pairs of hosts, that it is narrowed down to, as a
+    phrase (``to n3``), ``hosts`` those to look at, folded; ``network`` is the network with its interface, or the rail,
+    ``detail`` what was seen.
     """
 
     what: ProbeTrouble

@@ -154,7 +154,8 @@ class LinkTest(Fact, frozen=True, kw_only=True):
 
     ``hca`` and ``port`` are the tested device's, ``memory`` is where its buffers lie (None: the output does not tell),
     ``gpu`` CUDA's number of that GPU. ``bidirectional`` and ``dual_port`` add up both directions or ports. Of iperf3
-    there are the two addresses, and ``gbps`` is what all ``streams`` together carried, in Gbit/s.
+    there are the two addresses (of perftest the server's, where the command names it), and ``gbps`` is what all
+    ``streams`` together carried, in Gbit/s.
     """
 
     program: str

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
+import msgspec
+
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Job, ProbeLink
+from ncdiag.facts.fold import fold_hosts
+from ncdiag.facts.model import Job, LinkTest, ProbeFault, ProbeLink, ProbePair, ProbeRail
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import is_virtual
 
@@ -46,3 +50,90 @@ def connecting_interfaces(job: Job, view: View) -> dict[str, tuple[str, ...]]:
         if passed > failed:
             found[host].append(interface)
     return {host: tuple(names) for host, names in found.items()}
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """A run between two RDMA ports, and what it measured in Gbit/s, as far as it did.
+
+    ``promised`` is the rate of the slower of the two ports in Gbit/s, None where one is not known.
+    """
+
+    rail: ProbeRail
+    test: LinkTest | None
+    gbps: float | None
+    promised: float | None
+
+
+def measured_rails(job: Job) -> list[Measured]:
+    """All runs between RDMA ports, each with what perftest printed."""
+    tests = {(test.host, test.hca, test.port, test.remote_ip): test for test in job.link_tests if test.rows}
+    rates = {(port.host, port.hca, port.number): port.rate_gbps
+             for host in job.hosts for hca in host.hcas for port in hca.ports}  # fmt: skip
+    found = []
+    for rail in job.probe_rails:
+        test = tests.get((rail.host, rail.hca, rail.port, rail.address)) if rail.outcome == "ran" else None
+        values = [row.average_gbps for row in test.rows if row.average_gbps is not None] if test is not None else []
+        ends = [rates.get((rail.host, rail.hca, rail.port)), rates.get((rail.peer, rail.peer_hca, rail.peer_port))]
+        known = [rate for rate in ends if rate]
+        found.append(Measured(rail, test, max(values, default=None), min(known) if len(known) == len(ends) else None))
+    return found
+
+
+def rail_name(rail: ProbeRail) -> str:
+    """``mlx5_0:1``; both ports where the peer's has another name."""
+    own, other = f"{rail.hca}:{rail.port}", f"{rail.peer_hca}:{rail.peer_port}"
+    return own if own == other else f"{own} - {other}"
+
+
+def gaps(job: Job) -> list[str]:
+    """A phrase for each thing that hosts did not try, for the report on what was not looked at."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for gap in job.probe_gaps:
+        what = {"hosts": "connections from {} to some other hosts", "interfaces": "some interfaces of {}"}
+        why = "the time of the probe was over" if gap.what == "hosts" else gap.why
+        found[f"{what.get(gap.what, gap.what + ' of {}')} ({why})"].append(gap.host)
+    return [text.format(fold_hosts(hosts)) if "{}" in text else text for text, hosts in found.items()]
+
+
+_MUCH = 0.7
+"""The share of what others reach below which a run is slow: runs of healthy links differ by some hundredths."""
+_FEWEST, _SHOWN = 3, 3
+"""Runs that can be compared; networks that are named."""
+
+
+def usual_rates(found: Sequence[Measured]) -> dict[float | None, float]:
+    """Gbit/s that three of four runs over ports of one rate do not exceed, by that rate; only where enough were run."""
+    by_rate: dict[float | None, list[float]] = defaultdict(list)
+    for one in found:
+        if one.gbps is not None:
+            by_rate[one.promised].append(one.gbps)
+    return {rate: sorted(some)[len(some) * 3 // 4] for rate, some in by_rate.items() if len(some) >= _FEWEST}
+
+
+def is_slow(one: Measured, usual: Mapping[float | None, float]) -> bool:
+    """Did it carry much less than others over ports of the same rate?"""
+    others = usual.get(one.promised)
+    return one.gbps is not None and others is not None and one.gbps < _MUCH * others
+
+
+def slow_pairs(pairs: Sequence[ProbePair]) -> tuple[float, set[int]] | None:
+    """GB/s that three of four runs of nccl-tests do not exceed, and the places of those that reach much less.
+
+    None for few runs.
+    """
+    rates = sorted(one.busbw for one in pairs if one.busbw is not None)
+    if len(rates) < _FEWEST:
+        return None
+    usual = rates[len(rates) * 3 // 4]
+    return usual, {place for place, one in enumerate(pairs) if one.busbw is not None and one.busbw < _MUCH * usual}
+
+
+def merged(faults: Iterable[ProbeFault]) -> Iterator[ProbeFault]:
+    """The same trouble of the same hosts on several networks as one."""
+    groups: dict[tuple[str, str, str], list[ProbeFault]] = defaultdict(list)
+    for fault in faults:
+        groups[fault.what, fault.where, fault.detail if fault.what not in {"ports", "slow"} else ""].append(fault)
+    for first, *more in groups.values():
+        networks = [first.network, *(fault.network for fault in more)]
+        rest = f" and {len(networks) - _SHOWN} more" if len(networks) > _SHOWN else ""
+        yield msgspec.structs.replace(first, network=", ".join(networks[:_SHOWN]) + rest)

@@ -16,6 +16,7 @@ from ncdiag.facts.vocabulary.hosts import shows_kernel_log
 from ncdiag.facts.vocabulary.link_tests import hosts_of_test, measured_bandwidth
 from ncdiag.facts.vocabulary.rdma import active_ports, failed_over_verbs, is_active, raised_counters
 from ncdiag.knowledge.ib.completions import is_never_acknowledged
+from ncdiag.knowledge.ib.probe_rails import rates_of_both
 from ncdiag.messages.vocabulary.reasons import reason
 
 _LOSS = (
@@ -165,6 +166,9 @@ def promised_gbps(test: LinkTest, view: View) -> float | None:
     rates = {rate for host in hosts_of_test(test, view) for rate in _rates(test, host, view)}
     if len(rates) != 1:
         return None
+    both = rates_of_both(view.job, view).get(f"{test.host} {test.hca} {test.port} {test.remote_ip}")
+    if both is not None:
+        rates = {min(*rates, both)}
     ways = (2 if test.bidirectional else 1) * (2 if test.dual_port else 1)
     return rates.pop() * ways
 

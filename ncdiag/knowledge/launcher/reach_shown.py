@@ -100,7 +100,7 @@ def connections_shown(job: Job, view: View) -> str | None:
 
 @derived
 def launch_slots(job: Job, view: View) -> str | None:
-    """``8 processes for 8 GPUs``; empty where no host has an NVIDIA GPU, None where the launch says no number."""
+    """``8 processes for 8 GPUs``; empty where no host has a GPU, None where the launch says no number."""
     found = plan(job)
     gpus = {own.host: own.gpus for own in job.probe_own if own.gpus is not None}
     if gpus and not any(gpus.values()):

@@ -190,3 +190,11 @@ def taken_port(host: Host, view: View) -> int | None:
     view.note(host, "listening_ports")
     view.note(port)
     return int(text)
+
+
+@derived
+def asked_by(event: Event, view: View) -> str | None:
+    """What carried the question that a host did not answer: ``ssh``, ``srun``, ``mpirun`` or ``kubectl``."""
+    if event.event != "host-unanswered":
+        return None
+    return str(event.fields.get("carrier") or "ssh")  # releases that did not tell it asked by ssh most often

@@ -19,9 +19,21 @@ APART = 1.0
 
 def name_faults(job: Job) -> Iterator[ProbeFault]:
     """Names that lead to the asking host itself, and names that are something else on some hosts."""
+    yield from _loopback([one for one in job.probe_names if _is_loopback(one)])
+    yield from _different(_asked_by_others(job))
+
+
+def names_apart(job: Job) -> frozenset[str]:
+    """The names that are something else on some hosts, or nothing."""
+    told: dict[str, set[str]] = defaultdict(set)
+    for one in _asked_by_others(job):
+        told[one.name].add(_told(one))
+    return frozenset(name for name, some in told.items() if len(some) > 1)
+
+
+def _asked_by_others(job: Job) -> list[ProbeName]:
     known = [one for one in job.probe_names if one.addresses is not None]
-    yield from _loopback([one for one in known if _is_loopback(one)])
-    yield from _different([one for one in known if not _is_loopback(one) and one.host != one.name])
+    return [one for one in known if not _is_loopback(one) and one.host != one.name]
 
 
 def _is_loopback(one: ProbeName) -> bool:

@@ -5,25 +5,20 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-import msgspec
-
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Job, ProbeFault, ProbeLink
 from ncdiag.facts.model.probes import ProbeTrouble
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.probes import is_inside, state
+from ncdiag.facts.vocabulary.probes import is_inside, merged, state
 from ncdiag.knowledge.socket.culprits import Culprit, Pair, culprits
 from ncdiag.knowledge.socket.probe_names import clock_faults, name_faults
+from ncdiag.knowledge.socket.probe_ports import port_faults
 from ncdiag.spans import Span
 
 _LINES = 5
 """Lines of evidence for one fault."""
 _SHOWN = 3
-_SSH = 22
-"""The port of ssh (IANA), which every probe tries: launchers start processes through it, NCCL does not need it."""
-_LOST = frozenset({"no answer", "unreachable", "not permitted"})
-
 Lines = Mapping[Pair, Sequence[ProbeLink]]
 
 
@@ -39,7 +34,7 @@ def probe_faults(job: Job, view: View) -> tuple[ProbeFault, ...]:
     for rail, links in rails.items():
         found += _of_rail(rail, [link for link in links if (link.host, link.peer) not in cut], view)
     found += [_inside(rail, links) for rail, links in inside.items() if any(state(one) != "fine" for one in links)]
-    return (*_merged(found), *_places(job), *name_faults(job), *clock_faults(job))
+    return (*merged(found), *port_faults(job), *name_faults(job), *clock_faults(job))
 
 
 @derived
@@ -87,6 +82,7 @@ def _of_rail(rail: str, links: Sequence[ProbeLink], view: View) -> Iterator[Prob
         ("other answers", _is_answered_by_others, _who),
         ("ports", lambda link: bool(link.ports_closed) if link.ports_tried else None, _ports),
         ("way", lambda link: link.leaves_by is not None, _ways),
+        ("detour", lambda link: link.through is not None if link.outcome == "connected" else None, _detours),
         ("translated", lambda link: link.seen_as is not None if link.outcome == "connected" else None, _seen),
     )
     for what, check, told in checks:
@@ -155,6 +151,11 @@ def _ways(links: Iterable[ProbeLink]) -> str:
     return "; ".join([*found][:_SHOWN])
 
 
+def _detours(links: Iterable[ProbeLink]) -> str:
+    found = dict.fromkeys(f"{one.through} answers ARP for {one.peer_address} of {one.peer}" for one in links)
+    return "; ".join([*found][:_SHOWN])
+
+
 def _seen(links: Iterable[ProbeLink]) -> str:
     found = dict.fromkeys(f"{one.address} of {one.host} is seen as {one.seen_as}" for one in links)
     return "; ".join([*found][:_SHOWN])
@@ -166,33 +167,6 @@ def _inside(rail: str, links: Sequence[ProbeLink]) -> ProbeFault:
     return ProbeFault(what="inside", where=hosts, hosts=hosts, network=rail, provenance=_lines(own))
 
 
-def _places(job: Job) -> Iterator[ProbeFault]:
-    """Ports of other programs, and the place where the ranks meet."""
-    tries: dict[int, dict[Pair, bool]] = defaultdict(dict)
-    lines: dict[tuple[int, Pair], Span] = {}
-    refused: set[int] = set()
-    free = {(met.place, met.port) for met in job.probe_meetings if met.error is None}  # the agent there listens
-    for one in job.probe_ports:
-        pair = one.host, one.place
-        is_refused = one.outcome == "refused" and (one.place, one.port) in free
-        tries[one.port][pair] = one.outcome in _LOST or is_refused
-        if is_refused:
-            refused.add(one.port)
-        lines[one.port, pair] = one.provenance[""]
-    for port, tried in tries.items():
-        for culprit in culprits(tried):
-            spans = {f"{n}": lines[port, pair] for n, pair in enumerate(sorted(culprit.pairs)[:_LINES])}
-            hosts = fold_hosts(culprit.hosts)
-            what: ProbeTrouble = "ssh port" if port == _SSH else "ports"
-            yield ProbeFault(
-                what=what,
-                where=culprit.where,
-                hosts=hosts,
-                provenance=spans,
-                detail=f"port {port} {'refuses, although a program listens' if port in refused else 'gives no answer'}",
-            )
-
-
 def _fault(what: ProbeTrouble, culprit: Culprit, links: Sequence[ProbeLink], detail: str, network: str) -> ProbeFault:
     hosts = fold_hosts(culprit.hosts)
     return ProbeFault(
@@ -202,14 +176,3 @@ def _fault(what: ProbeTrouble, culprit: Culprit, links: Sequence[ProbeLink], det
 
 def _lines(links: Sequence[ProbeLink]) -> dict[str, Span]:
     return {f"{number}": link.provenance[""] for number, link in enumerate(links[:_LINES])}
-
-
-def _merged(faults: Iterable[ProbeFault]) -> Iterator[ProbeFault]:
-    """The same trouble of the same hosts on several networks as one."""
-    groups: dict[tuple[str, str, str], list[ProbeFault]] = defaultdict(list)
-    for fault in faults:
-        groups[fault.what, fault.where, fault.detail if fault.what != "ports" else ""].append(fault)
-    for first, *more in groups.values():
-        networks = [first.network, *(fault.network for fault in more)]
-        rest = f" and {len(networks) - _SHOWN} more" if len(networks) > _SHOWN else ""
-        yield msgspec.structs.replace(first, network=", ".join(networks[:_SHOWN]) + rest)

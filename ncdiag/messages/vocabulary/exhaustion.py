@@ -14,7 +14,7 @@ _WORDED = "failure-words"
 
 OPEN_FAILURES = ("ib-open-device-failed", "verbs-open-failed")
 """Events in which a listed RDMA device could not be opened."""
-_USED_UP = frozenset({"no-memory", "no-space", "too-many-files", "limit-reached"})
+_USED_UP = frozenset({"no-memory", "no-space", "too-many-files", "limit-reached", "not-ready"})
 
 
 @derived

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
 
 import msgspec
 
 from ncdiag.bare.look import natural
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Job, ProbeLink
-from ncdiag.facts.vocabulary.probes import LinkState, state
+from ncdiag.facts.vocabulary.probes import LinkState, is_slow, measured_rails, rail_name, slow_pairs, state, usual_rates
 
 Pair = tuple[str, str]
-MARKS: dict[LinkState, str] = {
-    "fine": ".", "ports": "p", "large packets": "m", "other answers": "?", "unreachable": "x",
+State = LinkState | Literal["slow", "not tried", "failed"]
+MARKS: dict[State, str] = {
+    "fine": ".", "ports": "p", "large packets": "m", "other answers": "?", "unreachable": "x", "slow": "",
+    "not tried": "-", "failed": "x",
 }  # fmt: skip
-MEANINGS: dict[LinkState, str] = {
+"""In the order of their trouble. Runs that were measured have their number of Gbit/s as a mark."""
+MEANINGS: dict[State, str] = {
     "fine": "connects", "ports": "some ports are closed", "large packets": "large messages are lost",
-    "other answers": "another host answers", "unreachable": "does not connect",
+    "other answers": "another host answers", "unreachable": "does not connect", "slow": "much slower than others",
+    "not tried": "not tried", "failed": "the run fails",
 }  # fmt: skip
 _WORST = list(MARKS)
 SINGLE = 16
@@ -30,13 +35,17 @@ MOST = 24
 class Cell(msgspec.Struct, frozen=True):
     """What became of the tries from one group of hosts to another; ``count`` of them."""
 
-    state: LinkState
+    state: State
     count: int
     about: str
+    mark: str
 
 
 class Matrix(msgspec.Struct, frozen=True):
-    """The tries on one network. ``groups`` are folded hosts, ``left_out`` counts those without a row."""
+    """The tries on one network. ``groups`` are folded hosts, ``left_out`` counts those without a row.
+
+    ``unit`` is that of the numbers in the cells, empty where there are none.
+    """
 
     network: str
     groups: tuple[str, ...]
@@ -44,75 +53,120 @@ class Matrix(msgspec.Struct, frozen=True):
     pairs: int
     fine: int
     left_out: int = 0
+    unit: str = ""
 
     @property
     def summary(self) -> str:
         """``10.0.0.0/16 (eth0): 54 of 56 pairs connect without fault``."""
-        return f"{self.network}: {self.fine} of {self.pairs} pairs connect without fault"
+        what = "runs are as fast as most" if self.unit else "pairs connect without fault"
+        return f"{self.network}: {self.fine} of {self.pairs} {what}"
+
+    @property
+    def size(self) -> int:
+        """Letters of the longest mark."""
+        return max((len(cell.mark) for cell in self.cells.values()), default=1)
+
+
+class _Try(msgspec.Struct, frozen=True):
+    """A try between two hosts; ``size`` is the number that it measured."""
+
+    pair: Pair
+    state: State
+    about: str
+    alone: str = ""
+    size: float | None = None
 
 
 def matrices(job: Job) -> list[Matrix]:
-    """A matrix for each network that was tried, the one with most pairs first."""
-    rails: dict[str, list[ProbeLink]] = defaultdict(list)
+    """A matrix for each network that was tried, the one with most pairs first, then one for each rail."""
+    networks: dict[str, list[_Try]] = defaultdict(list)
     for link in job.probe_links:
         names = ", ".join(dict.fromkeys([link.interface, link.peer_interface]))
-        rails[f"{link.network} ({names})" if link.network else f"routed ({names})"].append(link)
-    return sorted((_matrix(rail, links) for rail, links in rails.items()), key=lambda found: -found.pairs)
+        networks[f"{link.network} ({names})" if link.network else f"routed ({names})"].append(_connected(link))
+    found = [_matrix(network, tries) for network, tries in networks.items()]
+    return [*sorted(found, key=lambda matrix: -matrix.pairs), *_rails(job)]
 
 
-def _matrix(rail: str, links: Sequence[ProbeLink]) -> Matrix:
-    worst: dict[Pair, ProbeLink] = {}
-    for link in links:
-        pair = link.host, link.peer
-        if pair not in worst or _rank(link) > _rank(worst[pair]):
-            worst[pair] = link
+def _rails(job: Job) -> Iterator[Matrix]:
+    runs = measured_rails(job)
+    usual, rails = usual_rates(runs), defaultdict[str, list[_Try]](list)
+    for run in runs:
+        outcome: State = "not tried" if run.rail.outcome == "not tried" else "failed" if run.gbps is None else "fine"
+        outcome = "slow" if is_slow(run, usual) else outcome
+        told = run.rail.error or "nothing was measured"
+        about = f"{run.gbps:.4g} Gbit/s" if run.gbps is not None else f"{MEANINGS[outcome]} ({told})"
+        rails[rail_name(run.rail)].append(_Try((run.rail.host, run.rail.peer), outcome, about, size=run.gbps))
+    for name in sorted(rails, key=natural):
+        yield _matrix(name, rails[name], unit="Gbit/s")
+    if job.probe_pairs:
+        yield _matrix(job.probe_pairs[0].program, _pairs(job), unit="GB/s")
+
+
+def _pairs(job: Job) -> Iterator[_Try]:
+    _, slow = slow_pairs(job.probe_pairs) or (0.0, set[int]())
+    for place, one in enumerate(job.probe_pairs):
+        outcome: State = "failed" if one.busbw is None else "slow" if place in slow else "fine"
+        about = f"{one.busbw:.4g} GB/s" if one.busbw is not None else f"{MEANINGS[outcome]} ({one.error})"
+        yield _Try((one.host, one.peer), outcome, about, size=one.busbw)
+
+
+def _connected(link: ProbeLink) -> _Try:
+    found = state(link)
+    about = MEANINGS[found]
+    if found == "unreachable" and link.error:
+        about = f"{about} ({link.error})"
+    alone = f"{about}, {link.ms:g} ms" if link.ms is not None else ""
+    return _Try((link.host, link.peer), found, about, alone)
+
+
+def _matrix(name: str, tries: Iterable[_Try], unit: str = "") -> Matrix:
+    worst: dict[Pair, _Try] = {}
+    for one in tries:
+        if one.pair not in worst or _rank(one) > _rank(worst[one.pair]):
+            worst[one.pair] = one
     groups = _groups(worst)
-    troubled = Counter(host for pair, link in worst.items() if state(link) != "fine" for host in pair)
+    troubled = Counter(host for pair, one in worst.items() if one.state != "fine" for host in pair)
     shown = groups
     if len(groups) > MOST:
         kept = sorted(groups, key=lambda group: -max(troubled[host] for host in group))[:MOST]
         shown = [group for group in groups if group in kept]
     home = {host: place for place, group in enumerate(shown) for host in group}
-    found: dict[tuple[int, int], list[ProbeLink]] = defaultdict(list)
-    for (one, other), link in worst.items():
-        if one in home and other in home:
-            found[home[one], home[other]].append(link)
+    found: dict[tuple[int, int], list[_Try]] = defaultdict(list)
+    for (asks, asked), tried in worst.items():
+        if asks in home and asked in home:
+            found[home[asks], home[asked]].append(tried)
     return Matrix(
-        network=rail,
+        network=name,
+        unit=unit,
         groups=tuple(fold_hosts(group) for group in shown),
         cells={place: _cell(some) for place, some in found.items()},
         pairs=len(worst),
-        fine=sum(state(link) == "fine" for link in worst.values()),
+        fine=sum(one.state == "fine" for one in worst.values()),
         left_out=len({host for group in groups for host in group}) - len(home),
     )
 
 
-def _rank(link: ProbeLink) -> int:
-    return _WORST.index(state(link))
+def _rank(one: _Try) -> tuple[int, float]:
+    return _WORST.index(one.state), -(one.size or 0.0)
 
 
-def _groups(worst: Mapping[Pair, ProbeLink]) -> list[tuple[str, ...]]:
+def _groups(worst: Mapping[Pair, _Try]) -> list[tuple[str, ...]]:
     """Hosts with the same troubles with the same others, in the order of their names."""
     hosts = sorted({host for pair in worst for host in pair}, key=natural)
     if len(hosts) <= SINGLE:
         return [(host,) for host in hosts]
     trouble: dict[str, set[tuple[str, str, bool]]] = {host: set() for host in hosts}
-    for (one, other), link in worst.items():
-        if state(link) != "fine":
-            trouble[one].add((other, state(link), True))
-            trouble[other].add((one, state(link), False))
+    for (one, other), tried in worst.items():
+        if tried.state != "fine":
+            trouble[one].add((other, tried.state, True))
+            trouble[other].add((one, tried.state, False))
     found: dict[frozenset[tuple[str, str, bool]], list[str]] = defaultdict(list)
     for host in hosts:
         found[frozenset(trouble[host])].append(host)
     return [tuple(group) for group in found.values()]
 
 
-def _cell(links: Iterable[ProbeLink]) -> Cell:
-    some = list(links)
-    link = max(some, key=_rank)
-    told = MEANINGS[state(link)]
-    if state(link) == "unreachable" and link.error:
-        told = f"{told} ({link.error})"
-    elif len(some) == 1 and link.ms is not None:
-        told = f"{told}, {link.ms:g} ms"
-    return Cell(state(link), len(some), told)
+def _cell(some: Sequence[_Try]) -> Cell:
+    one = max(some, key=_rank)
+    about = one.alone or one.about if len(some) == 1 else one.about
+    return Cell(one.state, len(some), about, MARKS[one.state] if one.size is None else f"{one.size:.0f}")

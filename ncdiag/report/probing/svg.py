@@ -9,11 +9,14 @@ from ncdiag.report.probing.plan import MARKS, MEANINGS, Matrix
 
 SIDE, EDGE = 20, 16
 """Side of a square, and the room around all, in pixels."""
+_RUNS = {"slow", "not tried", "failed"}
+"""States that are explained where they are shown: of runs that few ask for."""
 _NAME = 40
 """Letters of the name of a row that are shown."""
 _STYLE = (
     "rect{stroke:#d0d7de}.none{fill:#fff}.self{fill:#eef1f4}.fine{fill:#dff3e3}.ports{fill:#fff3c4}"
-    ".large{fill:#ffe0b2}.other{fill:#e4d7f5}.unreachable{fill:#ffd7d5;stroke:#c62828}"
+    ".large{fill:#ffe0b2}.other{fill:#e4d7f5}.unreachable,.failed{fill:#ffd7d5;stroke:#c62828}"
+    ".slow{fill:#ffe0b2;stroke:#c62828}.not{fill:#eef1f4}"
 )
 
 
@@ -24,7 +27,10 @@ def render(found: Sequence[Matrix]) -> str:
     for matrix in found:
         top, right = _draw(parts, matrix, top)
         width = max(width, right)
+    shown = {cell.state for matrix in found for cell in matrix.cells.values()}
     for state, mark in MARKS.items():
+        if state in _RUNS and state not in shown:
+            continue
         parts += [rect(Box(EDGE, top, SIDE, SIDE), state.split()[0], None), write(EDGE + 6, top + 14, mark, "")]
         parts.append(write(EDGE + SIDE + 6, top + 14, MEANINGS[state], ""))
         top += SIDE + 2
@@ -48,21 +54,21 @@ def _draw(parts: list[str], matrix: Matrix, top: float) -> tuple[float, float]:
     left = EDGE + LETTER * (min(_NAME, max(map(len, matrix.groups), default=1)) + 6)
     parts.append(write(EDGE, top + 14, matrix.summary, "title"))
     top += 2 * SIDE
-    numbers = range(len(matrix.groups))
-    parts += [write(left + column * SIDE + 3, top - 4, str(column + 1), "head") for column in numbers]
+    numbers, side = range(len(matrix.groups)), max(SIDE, LETTER * matrix.size + 8)
+    parts += [write(left + column * side + 3, top - 4, str(column + 1), "head") for column in numbers]
     for row, group in enumerate(matrix.groups):
         line = top + row * SIDE
         parts.append(write(EDGE, line + 14, cut(f"{row + 1} {group}", left - EDGE), "head"))
         for column, other in enumerate(matrix.groups):
             cell = matrix.cells.get((row, column))
-            box = Box(left + column * SIDE, line, SIDE, SIDE)
+            box = Box(left + column * side, line, side, SIDE)
             if cell is None:
                 parts.append(rect(box, "self" if row == column else "none", None))
                 continue
             parts.append(rect(box, cell.state.split()[0], f"{group} to {other}: {cell.about}"))
-            parts.append(write(box.x + 6, line + 14, MARKS[cell.state], ""))
+            parts.append(write(box.x + (6 if len(cell.mark) == 1 else 3), line + 14, cell.mark, ""))
     if matrix.left_out:
         below = top + len(matrix.groups) * SIDE + 14
         parts.append(write(EDGE, below, f"and {matrix.left_out} hosts with less trouble", ""))
     bottom = top + len(matrix.groups) * SIDE + 2 * EDGE
-    return bottom, max(left + len(matrix.groups) * SIDE, EDGE + 1.4 * LETTER * len(matrix.summary))
+    return bottom, max(left + len(matrix.groups) * side, EDGE + 1.4 * LETTER * len(matrix.summary))

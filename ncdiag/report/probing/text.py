@@ -8,7 +8,7 @@ from ncdiag.report.page import Page, Piece
 from ncdiag.report.probing.plan import MARKS, MEANINGS, Matrix
 from ncdiag.report.sanitize import one_line
 
-_COLOURS = {"fine": "green", "unreachable": "bold red"}
+_COLOURS = {"fine": "green", "unreachable": "bold red", "failed": "bold red"}
 
 
 def render(found: Sequence[Matrix], *, width: int = 80, colour: bool = False) -> str:
@@ -20,14 +20,18 @@ def render(found: Sequence[Matrix], *, width: int = 80, colour: bool = False) ->
         _rows(page, matrix)
     if found:
         page.blank()
-        states = {cell.state for matrix in found for cell in matrix.cells.values()}
-        page.put("; ".join(f"{mark} {MEANINGS[state]}" for state, mark in MARKS.items() if state in states))
+        cells = [cell for matrix in found for cell in matrix.cells.values()]
+        marks = {(mark, MEANINGS[cell.state]) for cell in cells if (mark := MARKS[cell.state]) == cell.mark}
+        page.put("; ".join(" ".join(pair) for pair in sorted(marks)))
         page.put("A row asks, a column is asked; blank: not tried.")
+        units = dict.fromkeys(matrix.unit for matrix in found if matrix.unit)
+        if units:
+            page.put(f"Numbers are {' or, of nccl-tests, '.join(units)}, the lowest of a group.")
     return page.painted() if colour else page.plain()
 
 
 def _rows(page: Page, matrix: Matrix) -> None:
-    size = len(str(len(matrix.groups))) + 1
+    size = max(len(str(len(matrix.groups))), matrix.size) + 1
     numbers = range(len(matrix.groups))
     page.lines.append([(" " * (size + 1), ""), *((f"{number + 1:>{size}}", "dim") for number in numbers)])
     for row, group in enumerate(matrix.groups):
@@ -36,7 +40,7 @@ def _rows(page: Page, matrix: Matrix) -> None:
             cell = matrix.cells.get((row, column))
             own = "\\" if row == column else " "
             style = _COLOURS.get(cell.state, "yellow") if cell else "dim"
-            line.append((f"{MARKS[cell.state] if cell else own:>{size}}", style))
+            line.append((f"{cell.mark if cell else own:>{size}}", style))
         room = page.width - sum(len(text) for text, _ in line) - 2
         name = one_line(group)
         line.append((f"  {name if len(name) <= room else f'{name[: max(1, room - 3)]}...'}", "bold"))
