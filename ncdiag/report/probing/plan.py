@@ -11,6 +11,7 @@ from ncdiag.bare.look import natural
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Job, ProbeLink
 from ncdiag.facts.vocabulary.probes import LinkState, state
+from ncdiag.language import say
 
 Pair = tuple[str, str]
 MARKS: dict[LinkState, str] = {
@@ -48,7 +49,8 @@ class Matrix(msgspec.Struct, frozen=True):
     @property
     def summary(self) -> str:
         """``10.0.0.0/16 (eth0): 54 of 56 pairs connect without fault``."""
-        return f"{self.network}: {self.fine} of {self.pairs} pairs connect without fault"
+        text = say("{n} of {pairs} pairs connect without fault", n=self.fine, pairs=self.pairs)
+        return say("{label}: {text}", label=self.network, text=text)
 
 
 def matrices(job: Job) -> list[Matrix]:
@@ -56,7 +58,7 @@ def matrices(job: Job) -> list[Matrix]:
     rails: dict[str, list[ProbeLink]] = defaultdict(list)
     for link in job.probe_links:
         names = ", ".join(dict.fromkeys([link.interface, link.peer_interface]))
-        rails[f"{link.network} ({names})" if link.network else f"routed ({names})"].append(link)
+        rails[say("{text} ({note})", text=link.network or say("routed"), note=names)].append(link)
     return sorted((_matrix(rail, links) for rail, links in rails.items()), key=lambda found: -found.pairs)
 
 
@@ -110,9 +112,9 @@ def _groups(worst: Mapping[Pair, ProbeLink]) -> list[tuple[str, ...]]:
 def _cell(links: Iterable[ProbeLink]) -> Cell:
     some = list(links)
     link = max(some, key=_rank)
-    told = MEANINGS[state(link)]
+    told = say(MEANINGS[state(link)])
     if state(link) == "unreachable" and link.error:
-        told = f"{told} ({link.error})"
+        told = say("{text} ({note})", text=told, note=link.error)
     elif len(some) == 1 and link.ms is not None:
-        told = f"{told}, {link.ms:g} ms"
+        told = say(", ").join((told, f"{link.ms:g} ms"))
     return Cell(state(link), len(some), told)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ncdiag.language import say
 from ncdiag.report.page import Page, Piece
 from ncdiag.report.probing.plan import MARKS, MEANINGS, Matrix
 from ncdiag.report.sanitize import one_line
@@ -21,8 +22,8 @@ def render(found: Sequence[Matrix], *, width: int = 80, colour: bool = False) ->
     if found:
         page.blank()
         states = {cell.state for matrix in found for cell in matrix.cells.values()}
-        page.put("; ".join(f"{mark} {MEANINGS[state]}" for state, mark in MARKS.items() if state in states))
-        page.put("A row asks, a column is asked; blank: not tried.")
+        page.put(say("; ").join(f"{mark} {say(MEANINGS[state])}" for state, mark in MARKS.items() if state in states))
+        page.put(say("A row asks, a column is asked; blank: not tried."))
     return page.painted() if colour else page.plain()
 
 
@@ -42,4 +43,4 @@ def _rows(page: Page, matrix: Matrix) -> None:
         line.append((f"  {name if len(name) <= room else f'{name[: max(1, room - 3)]}...'}", "bold"))
         page.lines.append(line)
     if matrix.left_out:
-        page.put(f"and {matrix.left_out} hosts with less trouble", first=" ")
+        page.put(say("and {n} hosts with less trouble", n=matrix.left_out), first=" ")
