@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ncdiag.language import say
+from ncdiag.language import phrase, say
 from ncdiag.report import digest
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.element import Element, element
@@ -41,7 +41,8 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
             yield say("Hosts"), str(known.nhosts or hosts)
         if known.nranks:
             yield say("Ranks"), str(known.nranks)
-        yield "NCCL", known.nccl_version or say("version unknown")
+        version = known.nccl_version and phrase(f"NCCL {known.nccl_version}").removeprefix("NCCL ")
+        yield "NCCL", version or say("version unknown")
     counts = ((known.errors, "error"), (known.warnings, "warning"), (known.infos, "note"))
     yield say("Findings"), say(", ").join(digest.counted(n, noun) for n, noun in counts if n) or say("none")
     if not_understood := digest.not_understood(report):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ncdiag.engine.fields import read
 from ncdiag.facts.model import Difference
 from ncdiag.facts.view import View
-from ncdiag.language import say
+from ncdiag.language import phrase, say
 from ncdiag.report.digest import counted, cut
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.drawing import picture, scrolled
@@ -46,7 +46,7 @@ def draw(view: View, context: Context) -> Element | None:
 def _row(one: Difference) -> Element:
     what = say(_WORDS.get(one.what, one.what))
     values = [
-        element("li", element("code", cut(value, _TEXT)), element("span", f" {cut(who, _TEXT)}", class_="quiet"))
+        element("li", element("code", cut(value, _TEXT)), element("span", f" {cut(phrase(who), _TEXT)}", class_="quiet"))
         for value, who in list(one.groups.items())[:_VALUES]
     ]
     if len(one.groups) > _VALUES:
