@@ -91,7 +91,7 @@ def _body(context: Context, finding: Finding, *, folded: bool = False) -> Iterat
         more = digest.more_evidence(finding)
         yield evidence.blocks(context, first, "" if rest else more)
         if rest:
-            label = digest.counted(len(rest), "more line")
+            label = say("and {lines}", lines=digest.counted(len(rest), "more line"))
             yield _folded(label, [evidence.blocks(context, rest, more)])
     fixes, not_offered = digest.remedies(report, finding)
     if fixes or not_offered or finding.fixes:

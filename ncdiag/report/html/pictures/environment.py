@@ -46,7 +46,9 @@ def draw(view: View, context: Context) -> Element | None:
 def _row(one: Difference) -> Element:
     what = say(_WORDS.get(one.what, one.what))
     values = [
-        element("li", element("code", cut(value, _TEXT)), element("span", f" {cut(phrase(who), _TEXT)}", class_="quiet"))
+        element(
+            "li", element("code", cut(value, _TEXT)), element("span", f" {cut(phrase(who), _TEXT)}", class_="quiet")
+        )
         for value, who in list(one.groups.items())[:_VALUES]
     ]
     if len(one.groups) > _VALUES:
