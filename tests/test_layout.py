@@ -55,7 +55,7 @@ ALLOWED = {
     "comparing": KNOWLEDGE | {"engine", "report"},
     "assistant": {"cli", "errors", "report"},
     "redact": READING | {"machine", "report"},
-    "serve": READING | {"catalogue", "diagnose", "machine", "redact", "report", "toml"},
+    "serve": READING | {"diagnose", "machine", "redact", "report", "toml"},
     "lint": READING | {"catalogue", "engine", "fixes", "report", "diagnose"},
     "diagnose": READING | {"catalogue", "comparing", "differential", "engine", "fixes", "looks", "report"},
 }

@@ -119,9 +119,9 @@ class Options:
     @property
     def language(self) -> str:
         """The language of the answer; a format for programs heeds the option alone, as no locale may change it."""
-        from ncdiag.report import FOR_PEOPLE
+        from ncdiag.report import SPOKEN
 
-        return language_of(self.lang or (None if self.answers_in in FOR_PEOPLE else Language.en))
+        return language_of(self.lang or (None if self.answers_in in SPOKEN else Language.en))
 
     def judging(self) -> diagnose.Options:
         """The part that the judgement itself needs."""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 ENGLISH = "en"
 LANGUAGES = (ENGLISH, "zh")
 """Codes of the languages that ncdiag answers in."""
+TAGS = {ENGLISH: "en", "zh": "zh-Hans"}
+"""The codes that HTML has for them (BCP 47)."""
 VARIABLE = "NCDIAG_LANG"
 _LOCALE = ("LC_ALL", "LC_MESSAGES", "LANG")
 """The variables that name a locale for messages, in the order in which they count (POSIX, Base Definitions, 8.2)."""
@@ -52,6 +54,12 @@ def _table(code: str) -> Table | None:
 def is_english() -> bool:
     """Is the answer in English?"""
     return _TABLE.get() is None
+
+
+def tag() -> str:
+    """The code that HTML has for the language of the answer."""
+    table = _TABLE.get()
+    return TAGS[ENGLISH if table is None else table.code]
 
 
 def say(template: str, **values: object) -> str:

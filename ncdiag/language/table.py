@@ -66,6 +66,7 @@ class Pattern(msgspec.Struct, frozen=True, array_like=True):
 class Table(msgspec.Struct, frozen=True):
     """``exact``: every template; ``patterns``: those with holes, the longest literals first."""
 
+    code: str
     exact: dict[str, str]
     patterns: tuple[Pattern, ...]
 
@@ -130,7 +131,7 @@ def build(code: str) -> Table:
     found = list(entries(code))
     exact = {template: said for template, said, _ in found}
     patterns = [_pattern(template, said) for template, said, name in found if "{" in template and name != SENTENCES]
-    return Table(exact, tuple(sorted(patterns, key=lambda pattern: -sum(map(len, pattern.literals)))))
+    return Table(code, exact, tuple(sorted(patterns, key=lambda pattern: -sum(map(len, pattern.literals)))))
 
 
 def entries(code: str) -> Iterator[tuple[str, str, str]]:

@@ -18,6 +18,8 @@ WITH_FACTS = frozenset({"html"})
 """Formats that draw from facts: their ``render`` takes ``view`` and ``lines`` (`ncdiag.report.html`) as well."""
 FOR_PEOPLE = frozenset({"text", "markdown"})
 """Formats in the encoding of the terminal; the others are UTF-8, whatever the locale says."""
+SPOKEN = FOR_PEOPLE | {"html"}
+"""Formats in the language of the locale; a format for programs is in another one only where it is asked for."""
 
 
 def formats() -> list[str]:

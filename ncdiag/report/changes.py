@@ -73,9 +73,8 @@ def html(found: Difference, **_: object) -> str:
     """A page of its own."""
     from ncdiag.report.html.difference import page
 
-    return page(
-        found, headline(found), _counts(found), ((_WEIGHTS[weight], some) for weight, some in _by_weight(found))
-    )
+    parts = ((say(_WEIGHTS[weight]), some) for weight, some in _by_weight(found))
+    return page(found, headline(found), _counts(found), parts)
 
 
 def markdown(found: Difference, **_: object) -> str:

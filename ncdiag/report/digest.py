@@ -299,7 +299,8 @@ def fix_title(fix: Fix) -> str:
 def proof_label(fix: Fix, *, suspected: bool = False) -> str:
     """Whether the choice that the fix brings about was worked out; ``Proved`` only where that choice ends the fault.
 
-    Of a workaround or a test the effect is simulated, and of a suspect nobody knows whether it is the fault at all.
+    Of a workaround or a test the effect is simulated, and of a suspect nobody knows whether it is the fault at all. In
+    English: `say` tells it.
     """
     if fix.proof is None:
         return ""
@@ -315,9 +316,9 @@ def fix_in_short(fix: Fix, *, suspected: bool = False) -> str:
     return say("{text} ({note})", text=fix.text, note=say("; ").join(notes)) if notes else fix.text
 
 
-def fix_notes(fix: Fix) -> list[tuple[str, str]]:
-    """Label and text of what is known about a fix: its proof and how to confirm it."""
-    notes = [(say(proof_label(fix)), fix.proof.text)] if fix.proof else []
+def fix_notes(fix: Fix, *, suspected: bool = False) -> list[tuple[str, str]]:
+    """Label and text of what is known about a fix: its proof and how to confirm it; ``suspected``: a suspect's."""
+    notes = [(say(proof_label(fix, suspected=suspected)), fix.proof.text)] if fix.proof else []
     return [*notes, (say("Confirm"), fix.confirm)] if fix.confirm else notes
 
 

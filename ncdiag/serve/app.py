@@ -17,13 +17,13 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from ncdiag.report import formats
+from ncdiag.report import SPOKEN, formats
 from ncdiag.serve import abandoned, analysis, keep, uploads
 from ncdiag.serve.guard import Guard
 from ncdiag.serve.line import Line
 from ncdiag.serve.page import Page, said, statics
 from ncdiag.serve.settings import Settings
-from ncdiag.serve.words import LANGUAGES, accepted
+from ncdiag.serve.words import ENGLISH, LANGUAGES, accepted
 from ncdiag.serve.worker import INPUT, Outcome, Work
 
 EVENTS = "application/x-ndjson"
@@ -64,10 +64,13 @@ class _Site:
         with tempfile.TemporaryDirectory(prefix=abandoned.prefix(), ignore_cleanup_errors=True) as self.folder:
             yield
 
-    def language(self, request: Request) -> str:
-        """The language that the address names, else the browser's."""
+    def language(self, request: Request, wants: str = "") -> str:
+        """The language that the address names, else the browser's; of a format for programs English."""
         named = request.query_params.get("lang", "")
-        return named if named in LANGUAGES else accepted(request.headers.get("accept-language", ""))
+        if named in LANGUAGES:
+            return named
+        is_spoken = not wants or wants in SPOKEN
+        return accepted(request.headers.get("accept-language", "")) if is_spoken else ENGLISH
 
     def page(self, request: Request) -> Response:
         """The empty page."""
@@ -124,11 +127,11 @@ class _Judge:
             await response(request.scope, request.receive, send)
 
     def _work(self, request: Request, folder: Path, received: uploads.Received) -> Work:
-        limits = self._settings.limits
+        limits, wants = self._settings.limits, received.fields.get("format", "")
         return Work(
-            folder=str(folder), names=tuple(received.names), language=self._site.language(request),
+            folder=str(folder), names=tuple(received.names), language=self._site.language(request, wants),
             redact=received.fields.get("redact", "") not in {"", "0", "no", "off"},
-            wants=received.fields.get("format", ""), options=self._settings.options,
+            wants=wants, options=self._settings.options,
             seconds=limits.seconds, memory=limits.memory,
         )  # fmt: skip
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from string import Template
 
 from ncdiag import __version__
+from ncdiag.language import TAGS
 from ncdiag.serve.settings import Settings
-from ncdiag.serve.words import LANGUAGES, TAGS, words
+from ncdiag.serve.words import LANGUAGES, words
 from ncdiag.serve.worker import FILES, Outcome
 
 STATIC = Path(__file__).parent / "static"

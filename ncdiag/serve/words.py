@@ -11,8 +11,6 @@ from ncdiag import toml
 ENGLISH = "en"
 LANGUAGES = {ENGLISH: "English", "zh": "中文"}
 """Languages of the page by code, each named in itself."""
-TAGS = {ENGLISH: "en", "zh": "zh-Hans"}
-"""The codes that HTML has for them (BCP 47)."""
 
 
 @functools.cache

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import msgspec
 
-from ncdiag import catalogue, diagnose
+from ncdiag import diagnose
 from ncdiag.errors import NcdiagError
 from ncdiag.facts.view import View
+from ncdiag.language import speaking
 from ncdiag.machine.inputs import inputs
 from ncdiag.reading.many import read_all
 from ncdiag.reading.model import Item
@@ -23,6 +24,7 @@ from ncdiag.report.html.answer import built
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.element import element, write
 from ncdiag.report.html.pictures import pictures
+from ncdiag.report.localised import localised
 from ncdiag.report.model import Report
 from ncdiag.serve.redacted import Redacted
 from ncdiag.serve.shown import Shown
@@ -98,9 +100,15 @@ def analyse(work: Work) -> None:
 
 
 def _outcome(work: Work) -> Outcome:
-    """What comes of the files in the working directory."""
+    """What comes of the files in the working directory, in the language of the page."""
+    with speaking(work.language):
+        return _found(work)
+
+
+def _found(work: Work) -> Outcome:
     redacted = Redacted(work.names) if work.redact else None
-    view, report = judged(inputs(work.names) if redacted is None else redacted.items(), work.options)
+    options = msgspec.structs.replace(work.options, language=work.language)
+    view, report = judged(inputs(work.names) if redacted is None else redacted.items(), options)
     shown = Shown(report, open_sources(work.names) if redacted is None else iter(redacted.texts))
     if work.wants:
         return Outcome(files={work.wants: _rendered(work.wants, report, view, shown)})
@@ -116,8 +124,8 @@ def _outcome(work: Work) -> Outcome:
 
 def judged(items: Iterable[Item], options: diagnose.Options) -> tuple[View, Report]:
     """The facts, and the report on what is read in this process alone, which may start no other."""
-    rules = diagnose.selected(catalogue.rules(options.rules), options)
-    return diagnose.judged(read_all(items, processes=1), rules, options)
+    view, report = diagnose.judged(read_all(items, processes=1), diagnose.rules_for(options), options)
+    return view, localised(report)
 
 
 def _rendered(name: str, report: Report, view: View, shown: Shown) -> str:

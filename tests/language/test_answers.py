@@ -27,7 +27,7 @@ def printed(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def test_chinese_is_asked_for(log: str, capfd: pytest.CaptureFixture[str]) -> None:
-    for form in (["--verbose"], ["--brief"], ["--format", "markdown"], []):
+    for form in (["--verbose"], ["--brief"], ["--format", "markdown"], ["--format", "html"], []):
         assert TITLE in printed(capfd, "parse", log, "--lang", "zh", *form)
 
 
@@ -38,6 +38,7 @@ def test_the_locale_counts_for_people_alone(
     monkeypatch.delenv("NCDIAG_LANG", raising=False)
     monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
     assert TITLE in printed(capfd, "parse", log)
+    assert TITLE in printed(capfd, "parse", log, "--format", "html")
     assert printed(capfd, "parse", log, "--format", "json") == english
     assert TITLE not in printed(capfd, "parse", log, "--lang", "en")
 
@@ -113,6 +114,10 @@ def test_two_runs_beside_each_other(project: Path, capfd: pytest.CaptureFixture[
     found = printed(capfd, "diff", *both, "--lang", "zh")
     assert "现为 2.21.5" in found
     assert "differ" not in found
+    page = printed(capfd, "diff", *both, "--lang", "zh", "--format", "html")
+    assert '<html lang="zh-Hans">' in page
+    for words in ("NCCL：两次运行对比", "重要内容不同", ">最重要</h2>", ">之前</th>", ">为何重要</th>", ">高</span>"):
+        assert words in page, words
 
 
 def test_a_wrong_translation_of_a_pack_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+TABLES = {"_BOUNDS", "_HEADINGS", "_MEANINGS", "_STATES", "_VERBS", "_WORDS", "MEANINGS"}
+"""Tables of words in modules that draw."""
 CALLS = {"say", "lead_in", "counted"}
 HOLE = re.compile(r"\{\w*\}")
 JOINTS = re.compile(
@@ -82,6 +84,31 @@ def source(project: Path) -> str:
 def test_every_sentence_of_the_program_is_translated(project: Path) -> None:
     exact = table.build("zh").exact
     assert sorted({text for tree in trees(project) for text in said(tree) if text not in exact}) == []
+
+
+def drawn(tree: ast.Module) -> Iterator[str]:
+    """The words in the tables of a module: values of dictionaries, and what has a blank in tuples."""
+    for node in tree.body:
+        names = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        if any(isinstance(name, ast.Name) and name.id in TABLES for name in names):
+            assert isinstance(node, ast.Assign | ast.AnnAssign)
+            assert node.value is not None
+            if isinstance(node.value, ast.Dict):
+                yield from filter(None, (text for value in node.value.values for text in literals(value)))
+            else:
+                texts = (text for each in ast.walk(node.value) if isinstance(each, ast.expr) for text in literals(each))
+                yield from (text for text in texts if " " in text)
+
+
+def test_every_word_of_a_picture_is_translated(project: Path) -> None:
+    folder = project / "ncdiag" / "report"
+    parts = [path for name in ("html", "probing", "topology") for path in sorted((folder / name).rglob("*.py"))]
+    words = [text for path in parts for text in drawn(ast.parse(path.read_text(encoding="utf-8")))]
+    assert {"failed", "setup completed", "what link tests showed", "{gpu} uses {nics}.", "connects"} <= set(words)
+    exact = table.build("zh").exact
+    assert {text for text in words if text not in exact} == {"GPUDirect RDMA"}  # which stays
 
 
 def test_every_phrase_is_one_that_the_program_says(source: str) -> None:

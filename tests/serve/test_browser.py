@@ -151,8 +151,8 @@ def test_three_files_are_dropped_and_one_is_taken_back(tab: Callable[..., Tab], 
     assert [re.sub(r" .*", "", item) for item in here.page.locator("#chosen li span").all_inner_texts()] == names
     here.page.get_by_role("button", name="Remove rank1.log").click()
     here.judge()
-    here.page.locator(".summary details").evaluate("details => { details.open = true }")
-    read = here.page.locator(".summary").inner_text()
+    here.page.locator(".scope details").evaluate("details => { details.open = true }")
+    read = here.page.locator(".scope").inner_text()
     assert "rank0.log" in read
     assert "rank2.log" in read
     assert "rank1.log" not in read
@@ -220,6 +220,8 @@ def test_language_and_theme_change_without_a_reload(tab: Callable[..., Tab], pro
     page.get_by_text("诊断结果已就绪。").wait_for()
     assert page.evaluate("() => document.documentElement.lang") == "zh-Hans"
     assert page.get_by_role("heading", name="你的内容").count() == 1
+    assert "其地址被公布给了其他主机" in page.locator("#result .lead h3").inner_text()
+    assert page.locator("#result .summary .verdict").inner_text() == "根因"
     here.shot("veth-desktop-zh")
     light = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
     page.get_by_label("主题").select_option("dark")

@@ -104,6 +104,18 @@ def test_the_page_speaks_the_language_of_the_browser(served: Served, language: s
     assert "查找根因" in served.ask(f"{urlsplit(served.url).path}?lang=zh", headers={"Accept-Language": language}).text
 
 
+def test_the_answer_is_in_the_language_of_the_page(served: Served, veth: str) -> None:
+    for answer in (served.send(veth, query="?lang=zh"), served.send(veth, headers={"Accept-Language": "zh-CN"})):
+        shown = visible(answer.text.partition('<div id="result"')[2])
+        for words in ("根因", "其地址被公布给了其他主机", "未查看", "下一步"):
+            assert words in shown, words
+        assert "Root cause" not in shown
+    title = served.report(veth)["findings"][0]["title"]
+    for query, is_chinese in (("", False), ("?lang=zh", True)):  # JSON heeds the address alone
+        answer = served.send(veth, None, {"Accept-Language": "zh-CN"}, query, format="json")
+        assert (json.loads(answer.text)["findings"][0]["title"] != title) is is_chinese
+
+
 def test_nothing_sent_is_answered_with_a_sentence(served: Served) -> None:
     answer = served.send("")
     assert answer.status == 400

@@ -41,6 +41,6 @@ def built(context: Context) -> Element:
         checked.looks(context),
         checked.differences(context),
         checked.beside(context),
-        closing.limits(context),
+        closing.scope(context),
         class_="answer",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ncdiag.language import phrase, say
 from ncdiag.report import compared, table
 from ncdiag.report.differences import FINDING, NOT_FOUND, Change, Comparison, Share
 from ncdiag.report.html.context import Context
@@ -33,7 +34,8 @@ def looks(context: Context) -> Element | None:
             )
             for row in found
         ]
-    return _section(context, f"Looked at: {table.counts(report)}", [_table("Looks", ("Result", "Look", "Seen"), rows)])
+    title = say("{label}: {text}", label=say("Looked at"), text=table.counts(report))
+    return _section(context, title, [_table(say("Looks"), (say("Result"), say("Look"), say("Seen")), rows)])
 
 
 def differences(context: Context) -> Element | None:
@@ -43,10 +45,9 @@ def differences(context: Context) -> Element | None:
     if not title:
         return None
     rows = [_compared(one) for one in report.comparison[:_ROWS]]
-    head = ("Weight", "What", "Values, and the hosts that show them", "Why it matters")
-    return _section(
-        context, title, [_table("Hosts compared", head, rows) if rows else None, _more(len(report.comparison))]
-    )
+    head = (say("Weight"), say("What"), say("Values, and the hosts that show them"), say("Why it matters"))
+    shown = _table(say("Hosts compared"), head, rows) if rows else None
+    return _section(context, title, [shown, _more(len(report.comparison))])
 
 
 def beside(context: Context) -> Element | None:
@@ -59,24 +60,25 @@ def beside(context: Context) -> Element | None:
 
 def changes(found: tuple[Change, ...]) -> Iterator[Child]:
     """The changes between two states, as a table."""
-    head = ("Weight", "What", "Before", "Now", "Where", "Why it matters")
+    head = (say("Weight"), say("What"), say("Before"), say("Now"), say("Where"), say("Why it matters"))
     if found:
-        yield _table("Changes", head, [_changed(one) for one in found[:_ROWS]])
+        yield _table(say("Changes"), head, [_changed(one) for one in found[:_ROWS]])
         yield _more(len(found))
 
 
 def _changed(one: Change) -> Element:
-    what = one.name if one.what == FINDING else f"{one.what} {one.name}".rstrip()
-    word = " (new)" if one.before == NOT_FOUND else " (gone)" if one.after == NOT_FOUND else ""
+    what = one.name if one.what == FINDING else _what(one)
+    if NOT_FOUND in {one.before, one.after}:
+        what = say("{text} ({note})", text=what, note=say("new" if one.before == NOT_FOUND else "gone"))
     share = f" ({one.change:+.0%})" if one.change is not None else ""
     return element(
         "tr",
         _weight(one.weight),
-        element("th", f"{what}{word}", scope="row"),
-        element("td", one.before),
-        element("td", f"{one.after}{share}"),
-        element("td", _who(Share(one.hosts, one.nhosts)) if one.hosts else "the job"),
-        element("td", one.why),
+        element("th", what, scope="row"),
+        element("td", _value(one.before)),
+        element("td", f"{_value(one.after)}{share}"),
+        element("td", _who(Share(one.hosts, one.nhosts)) if one.hosts else say("the job")),
+        element("td", phrase(one.why)),
     )
 
 
@@ -90,27 +92,35 @@ def _compared(one: Comparison) -> Element:
         for value, share in named[:_GROUPS]
     ]  # fmt: skip
     more = len(named) - len(values)
-    values += [element("li", f"and {more} more values")] if more > 0 else []
-    values += [element("li", f"not seen on {_who(one.not_seen)}")] if one.not_seen.nhosts else []
+    values += [element("li", say("and {n} more values", n=more))] if more > 0 else []
+    values += [element("li", say("not seen on {who}", who=_who(one.not_seen)))] if one.not_seen.nhosts else []
     return element(
         "tr",
         _weight(one.weight),
-        element("th", f"{one.what} {one.name}".rstrip(), scope="row"),
+        element("th", _what(one), scope="row"),
         element("td", element("ul", *values, class_="values")),
         element("td", one.why),
     )
 
 
+def _what(one: Change | Comparison) -> str:
+    return f"{say(one.what)} {one.name}".rstrip()
+
+
+def _value(text: str) -> str:
+    return say(text) if text == NOT_FOUND else text
+
+
 def _who(share: Share) -> str:
-    return f"{compared.cut(share.hosts, compared.TITLE)} ({share.nhosts})"
+    return say("{text} ({note})", text=compared.cut(share.hosts, compared.TITLE), note=share.nhosts)
 
 
 def _weight(weight: str) -> Element:
-    return element("td", element("span", weight, class_=f"status {weight}"))
+    return element("td", element("span", say(weight), class_=f"status {weight}"))
 
 
 def _more(count: int) -> Element | None:
-    return element("p", f"and {count - _ROWS} more", class_="quiet") if count > _ROWS else None
+    return element("p", say("and {n} more", n=count - _ROWS), class_="quiet") if count > _ROWS else None
 
 
 def _table(label: str, head: Iterable[str], rows: Iterable[Element]) -> Element:

@@ -1,13 +1,17 @@
-"""What comes after findings and suspects: the next steps, who failed first, and what the answer does not rest on."""
+"""What comes after findings and suspects: the next steps, who failed first, and what the answer rests on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ncdiag.language import say
 from ncdiag.report import digest
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.element import Child, Element, element
 from ncdiag.report.model import NextStep, Report
+
+_SHOWN_INPUTS = 3
+"""Inputs that are named without being asked for."""
 
 
 def steps(context: Context) -> Element | None:
@@ -21,10 +25,10 @@ def steps(context: Context) -> Element | None:
     heading = context.fresh("next")
     return element(
         "section",
-        element("h2", "What to do next", id=heading),
+        element("h2", say("What to do next"), id=heading),
         element("ul", *items, class_="steps") if items else None,
-        element("h3", "Could not be judged") if asks else None,
-        element("ul", *asks, element("li", f"and {rest} more") if rest > 0 else None) if asks else None,
+        element("h3", say("Could not be judged")) if asks else None,
+        element("ul", *asks, element("li", say("and {n} more", n=rest)) if rest > 0 else None) if asks else None,
         class_="card",
         aria_labelledby=heading,
     )
@@ -35,13 +39,13 @@ def _step(step: NextStep) -> tuple[list[Child], str]:
     if not step.run:
         return [], step.text
     if step.do == "run":
-        return ["Run with ", element("code", step.run)], step.text
-    return ["Paste ", element("code", digest.asked((step.run,), ""))], step.text
+        return [say("Run with"), " ", element("code", step.run)], step.text
+    return [say("Paste"), " ", element("code", digest.asked((step.run,), ""))], step.text
 
 
 def _tick(context: Context, what: Sequence[Child], text: str) -> Element:
     name = context.fresh("step")
-    shown = [*what, f": {text}" if what and text else text[:1].upper() + text[1:]]
+    shown = [*what, say(": ") + text if what and text else text[:1].upper() + text[1:]]
     return element("li", element("input", type="checkbox", id=name), element("label", *shown, for_=name))
 
 
@@ -51,32 +55,50 @@ def first_to_fail(context: Context) -> Element | None:
     if not lines:
         return None
     heading = context.fresh("first")
-    rows = [element("div", element("dt", label or "also"), element("dd", text)) for label, text in lines]
+    rows = [element("div", element("dt", label or say("also")), element("dd", text)) for label, text in lines]
     return element(
-        "section", element("h2", "First to fail", id=heading), element("dl", *rows, class_="rows"), class_="card",
+        "section", element("h2", say("First to fail"), id=heading), element("dl", *rows, class_="rows"), class_="card",
         aria_labelledby=heading,
     )  # fmt: skip
 
 
-def limits(context: Context) -> Element | None:
-    """What is ruled out, in doubt, or failed."""
-    rows = list(_limits(context.report))
-    if not rows:
+def scope(context: Context) -> Element | None:
+    """What the answer rests on: what is ruled out, in doubt, not looked at or failed, and what was read."""
+    report = context.report
+    rows = list(_limits(report))
+    read = _read(report)
+    if not rows and read is None:
         return None
-    heading = context.fresh("limits")
+    heading = context.fresh("scope")
     shown = [element("div", element("dt", label), element("dd", text)) for label, text in rows]
     return element(
-        "section", element("h2", "Ruled out and in doubt", id=heading), element("dl", *shown, class_="rows"),
-        class_="card", aria_labelledby=heading,
+        "section", element("h2", say("Scope of this answer"), id=heading),
+        element("dl", *shown, class_="rows") if shown else None, read, class_="card scope", aria_labelledby=heading,
     )  # fmt: skip
 
 
 def _limits(report: Report) -> Iterator[tuple[str, str]]:
     if report.ruled_out:
-        yield "Ruled out", digest.ruled_out(report)
+        yield say("Ruled out"), digest.ruled_out(report)
+    if report.summary.not_looked_at:
+        yield say("Not looked at"), say("; ").join(report.summary.not_looked_at)
     for conflict in report.conflicts[: digest.SHOWN_ASKS]:
-        yield "Sources disagree", digest.disagreement(conflict)
+        yield say("Sources disagree"), digest.disagreement(conflict)
     for text in report.expired:
-        yield "Order expired", text
+        yield say("Order expired"), text
     for fault in report.faults:
-        yield "ncdiag failed", digest.failed(fault)
+        yield say("ncdiag failed"), digest.failed(fault)
+
+
+def _read(report: Report) -> Element | None:
+    """What was read, folded where it is much."""
+    lines = [line for line in digest.was_read(report) if line != digest.job_read(report)]
+    if not lines:
+        return None
+    inputs = digest.counted(len(report.inputs), "input")
+    return element(
+        "details",
+        element("summary", say("{text} ({note})", text=say("What was read"), note=inputs)),
+        element("ul", *(element("li", line) for line in lines)),
+        open=len(report.inputs) <= _SHOWN_INPUTS,
+    )

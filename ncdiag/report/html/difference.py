@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ncdiag.language import say
 from ncdiag.report import digest
 from ncdiag.report.differences import Change, Weight
 from ncdiag.report.html.checked import changes
@@ -25,19 +26,25 @@ def page(found: Difference, headline: str, counts: str, parts: Iterator[tuple[st
         shown.append(element("section", heading, *changes(tuple(some)), class_=style, aria_labelledby=name))
     subject = f"{found.before.source}, {found.after.source}"
     content = element("div", *shown, class_="answer")
-    return document(f"{headline}: {subject}", "NCCL: two runs side by side", subject, [content], found.tool)
+    return document(
+        say("{label}: {text}", label=headline, text=subject),
+        say("NCCL: two runs side by side"),
+        subject,
+        [content],
+        found.tool,
+    )
 
 
 def _summary(found: Difference, headline: str, counts: str) -> Element:
     worst = min((change.weight for change in found.changes), key=list(_STYLES).index, default=None)
-    sides = [_side("Before", found.before), _side("After", found.after)]
-    head = ("Run", "Input", "Verdict", "Hosts", "Ranks", "NCCL")
+    sides = [_side(say("Before"), found.before), _side(say("After"), found.after)]
+    head = (say("Run"), say("Input"), say("Verdict"), say("Hosts"), say("Ranks"), "NCCL")
     columns = element("thead", element("tr", *(element("th", name, scope="col") for name in head)))
     table = element("table", columns, element("tbody", *sides))
     return element(
         "section",
         element("h2", headline, id="summary", class_="verdict"),
-        scrolled("The two inputs", table),
+        scrolled(say("The two inputs"), table),
         element("p", counts, class_="quiet"),
         class_=f"card summary {_STYLES[worst] if worst else 'none'}",
         aria_labelledby="summary",
@@ -46,7 +53,7 @@ def _summary(found: Difference, headline: str, counts: str) -> Element:
 
 def _side(label: str, side: Side) -> Element:
     known = (
-        side.source, digest.HEADLINES[side.verdict], digest.cut(side.hosts, digest.LIST_LIMIT) or "not known",
-        "not known" if side.nranks is None else str(side.nranks), side.nccl_version or "not known",
+        side.source, say(digest.HEADLINES[side.verdict]), digest.cut(side.hosts, digest.LIST_LIMIT) or say("not known"),
+        say("not known") if side.nranks is None else str(side.nranks), side.nccl_version or say("not known"),
     )  # fmt: skip
     return element("tr", element("th", label, scope="row"), *(element("td", text) for text in known))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ncdiag.language import say
 from ncdiag.report import digest
 from ncdiag.report.html import evidence, remedies
 from ncdiag.report.html.context import Context
@@ -20,7 +21,7 @@ _HEADINGS = {"cause": "Root cause", "symptom": "What is seen to go wrong", "risk
 def leading(context: Context, finding: Finding) -> Element:
     """The first finding."""
     heading = context.fresh("lead")
-    title = "Note" if finding.severity == "info" else _HEADINGS[finding.role]
+    title = say("Note") if finding.severity == "info" else say(_HEADINGS[finding.role])
     return element(
         "section",
         element("h2", title, id=heading, class_="hidden" if title == digest.headline(context.report) else None),
@@ -44,10 +45,10 @@ def others(context: Context, lead: Finding | None) -> Element | None:
     names = [found.name for found in shown[SHOWN:]]
     return element(
         "section",
-        element("h2", "Also found", id=heading),
+        element("h2", say("Also found"), id=heading),
         *(_other(context, found) for found in shown[:SHOWN] if found.severity != "info"),
         _folded(digest.counted(len(notes), "note"), [_other(context, found) for found in notes]) if notes else None,
-        element("p", f"and {len(names)} more: {', '.join(names)}") if names else None,
+        element("p", say("and {n} more: {names}", n=len(names), names=", ".join(names))) if names else None,
         aria_labelledby=heading,
     )
 
@@ -62,15 +63,20 @@ def _head(context: Context, finding: Finding) -> Iterator[Child]:
     yield element("h3", digest.cut(finding.title, TITLE_LIMIT), id=context.fresh("finding"))
     yield element(
         "p",
-        element("span", finding.severity, class_=f"badge {finding.severity}"),
+        element("span", say(finding.severity), class_=f"badge {finding.severity}"),
         " ",
-        element("span", finding.confidence, class_="badge"),
+        element("span", say(finding.confidence), class_="badge"),
         " ",
         element("code", finding.name),
         f" ({finding.code})",
-        element("span", f" on {digest.where(finding)}", class_="where") if digest.where(finding) else None,
+        _where(finding),
         class_="meta",
     )
+
+
+def _where(finding: Finding) -> Element | None:
+    where = digest.where(finding)
+    return element("span", " ", say("on {where}", where=where), class_="where") if where else None
 
 
 def _body(context: Context, finding: Finding, *, folded: bool = False) -> Iterator[Child]:
@@ -79,19 +85,19 @@ def _body(context: Context, finding: Finding, *, folded: bool = False) -> Iterat
     if finding.why:
         yield element("p", finding.why, class_="why")
     if finding.evidence:
-        yield element("h4", "Evidence")
+        yield element("h4", say("Evidence"))
         first = finding.evidence[:1] if folded else finding.evidence
         rest = finding.evidence[len(first) :]
         more = digest.more_evidence(finding)
         yield evidence.blocks(context, first, "" if rest else more)
         if rest:
-            label = digest.counted(len(rest), "more line")
+            label = say("and {lines}", lines=digest.counted(len(rest), "more line"))
             yield _folded(label, [evidence.blocks(context, rest, more)])
     fixes, not_offered = digest.remedies(report, finding)
     if fixes or not_offered or finding.fixes:
-        yield element("h4", "Fix" if finding.role == "cause" or finding.severity == "info" else "What to do")
+        yield element("h4", say("Fix" if finding.role == "cause" or finding.severity == "info" else "What to do"))
         if len(fixes) < len(finding.fixes):
-            yield element("p", "As above.", class_="note")
+            yield element("p", say("As above."), class_="note")
         yield remedies.fixes(context, fixes, not_offered)
     yield _consequences(context, digest.consequences(report, finding))
     if finding.references:
@@ -105,19 +111,21 @@ def _consequences(context: Context, found: Sequence[Finding]) -> Child:
         element(
             "li",
             element("strong", digest.cut(item.title, TITLE_LIMIT)), " ", element("code", item.name), f" ({item.code})",
-            element("span", f" on {digest.where(item)}", class_="where") if digest.where(item) else None,
+            _where(item),
             evidence.blocks(context, item.evidence, digest.more_evidence(item)),
         )
         for item in found
     ]  # fmt: skip
-    return _folded(f"It explains {digest.counted(len(found), 'other finding')}", [element("ul", *items)])
+    return _folded(
+        say("It explains {findings}", findings=digest.counted(len(found), "other finding")), [element("ul", *items)]
+    )
 
 
 def references(addresses: Sequence[str]) -> Element:
     """Where the rule's facts are from."""
     return element(
         "ul", *(element("li", link(address, address)) for address in addresses), class_="references quiet",
-        aria_label="References",
+        aria_label=say("References"),
     )  # fmt: skip
 
 

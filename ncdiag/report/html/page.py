@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ncdiag.facts.view import View
+from ncdiag.language import say, tag
 from ncdiag.report import digest
 from ncdiag.report.html import answer
 from ncdiag.report.html.context import Context, Lines
@@ -28,7 +29,8 @@ def page(report: Report, view: View | None = None, lines: Lines | None = None) -
     context = Context(report, lines=lines)
     subject = _subject(report)
     shown = [answer.built(context), _pictures(context, pictures(view, context) if view is not None else [])]
-    return document(f"{digest.headline(report)}: {subject}", "NCCL diagnosis", subject, shown, report.tool)
+    title = say("{label}: {text}", label=digest.headline(report), text=subject)
+    return document(title, say("NCCL diagnosis"), subject, shown, report.tool)
 
 
 def document(title: str, heading: str, subject: str, shown: Sequence[Child], tool: Tool) -> str:
@@ -36,16 +38,19 @@ def document(title: str, heading: str, subject: str, shown: Sequence[Child], too
     content = element("main", *shown, id="main")
     body = element(
         "body",
-        element("a", "Skip to the content", href="#main", class_="skip-link"),
+        element("a", say("Skip to the content"), href="#main", class_="skip-link"),
         _top(heading, subject, content),
         content,
         element("footer", element("p", _made_by(tool), class_="quiet"), class_="foot"),
     )
-    return f"<!doctype html>\n{write(element('html', _head(title), body, lang='en'))}\n"
+    return f"<!doctype html>\n{write(element('html', _head(title), body, lang=tag()))}\n"
 
 
 def _made_by(tool: Tool) -> str:
-    return f"Written by {tool.name} {tool.version}. This file runs no program and loads nothing from elsewhere."
+    return say(
+        "Written by {tool} {version}. This file runs no program and loads nothing from elsewhere.",
+        tool=tool.name, version=tool.version,
+    )  # fmt: skip
 
 
 def _head(title: str) -> Element:
@@ -67,7 +72,7 @@ def _head(title: str) -> Element:
 def _subject(report: Report) -> str:
     """What the report is on: the hosts, else the inputs."""
     sources = ", ".join(item.source for item in report.inputs)
-    return digest.cut(report.summary.hosts or sources or "no input", digest.LIST_LIMIT)
+    return digest.cut(report.summary.hosts or sources or say("no input"), digest.LIST_LIMIT)
 
 
 def _top(heading: str, subject: str, content: Element) -> Element:
@@ -76,7 +81,7 @@ def _top(heading: str, subject: str, content: Element) -> Element:
         "header",
         element("h1", heading),
         element("p", subject, class_="quiet"),
-        element("nav", element("ul", *entries), aria_label="Contents", class_="contents"),
+        element("nav", element("ul", *entries), aria_label=say("Contents"), class_="contents"),
         class_="top",
     )
 
@@ -95,4 +100,6 @@ def _pictures(context: Context, drawn: list[Element]) -> Child:
     if not drawn:
         return None
     heading = context.fresh("pictures")
-    return element("section", element("h2", "Pictures", id=heading), *drawn, class_="pictures", aria_labelledby=heading)
+    return element(
+        "section", element("h2", say("Pictures"), id=heading), *drawn, class_="pictures", aria_labelledby=heading
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ncdiag.language import say
 from ncdiag.report import digest
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.element import Child, Element, element, group
@@ -18,20 +19,16 @@ TABS = 10
 
 def fixes(context: Context, shown: Sequence[Fix], not_offered: Sequence[str], *, suspected: bool = False) -> Element:
     """All of them, and what would not help; ``suspected``: they are those of a suspect."""
-    refused = [_note("Would not help", text) for text in not_offered]
+    refused = [_note(say("Would not help"), text) for text in not_offered]
     return group(*(_fix(context, fix, suspected=suspected) for fix in shown), *refused)
 
 
 def _fix(context: Context, fix: Fix, *, suspected: bool) -> Element:
-    notes = [
-        (digest.proof_label(fix, suspected=suspected) if label == digest.proof_label(fix) else label, text)
-        for label, text in digest.fix_notes(fix)
-    ]
     return element(
         "div",
         element("p", digest.fix_title(fix), class_="do"),
         *_to_paste(context, fix),
-        *(_note(label, text) for label, text in notes),
+        *(_note(label, text) for label, text in digest.fix_notes(fix, suspected=suspected)),
         class_="fix",
     )
 
@@ -40,7 +37,7 @@ def _note(label: str, text: str) -> Element:
     """What is known of a fix; folded where it is long."""
     if len(text) > LONG:
         return element("details", element("summary", label), element("p", text, class_="note"))
-    return element("p", element("strong", f"{label}: "), text, class_="note")
+    return element("p", element("strong", label + say(": ")), text, class_="note")
 
 
 def _to_paste(context: Context, fix: Fix) -> Iterator[Element]:
@@ -68,7 +65,11 @@ def _tabs(context: Context, launchers: dict[str, str]) -> Element:
         ]
     panels = [_pasted(launcher, text) for launcher, text in launchers.items()]
     return element(
-        "fieldset", element("legend", "Lines to paste, by launcher", class_="hidden"), *buttons, *panels, class_="tabs"
+        "fieldset",
+        element("legend", say("Lines to paste, by launcher"), class_="hidden"),
+        *buttons,
+        *panels,
+        class_="tabs",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ncdiag.language import say
 from ncdiag.report import digest
 from ncdiag.report.html import evidence, remedies
 from ncdiag.report.html.context import Context
@@ -29,7 +30,7 @@ def suspects(context: Context) -> Element | None:
 def _suspect(context: Context, suspect: Suspect) -> Iterator[Child]:
     yield element("h3", suspect.title)
     yield element(
-        "p", element("span", suspect.likelihood, class_="badge"), " ", element("code", suspect.name),
+        "p", element("span", say(suspect.likelihood), class_="badge"), " ", element("code", suspect.name),
         f" ({suspect.code})", class_="meta",
     )  # fmt: skip
     if suspect.why:
@@ -42,10 +43,10 @@ def _suspect(context: Context, suspect: Suspect) -> Iterator[Child]:
     ]
     for title, style, items in rows:
         if items:
-            yield element("h4", title)
+            yield element("h4", say(title))
             yield element("ul", *(element("li", item) for item in items), class_=f"signs {style}")
     if suspect.fixes:
-        yield element("h4", "Fix, if it is this")
+        yield element("h4", say("Fix, if it is this"))
         yield remedies.fixes(context, suspect.fixes, (), suspected=True)
     if suspect.references:
         yield references(suspect.references)

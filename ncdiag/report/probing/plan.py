@@ -12,6 +12,7 @@ from ncdiag.bare.look import natural
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Job, ProbeLink
 from ncdiag.facts.vocabulary.probes import LinkState, is_slow, measured_rails, rail_name, slow_pairs, state, usual_rates
+from ncdiag.language import phrase, say
 
 Pair = tuple[str, str]
 State = LinkState | Literal["slow", "not tried", "failed"]
@@ -26,6 +27,7 @@ MEANINGS: dict[State, str] = {
     "not tried": "not tried", "failed": "the run fails",
 }  # fmt: skip
 _WORST = list(MARKS)
+_NOTHING = "nothing was measured"
 SINGLE = 16
 """Hosts up to which each has a row of its own."""
 MOST = 24
@@ -58,8 +60,13 @@ class Matrix(msgspec.Struct, frozen=True):
     @property
     def summary(self) -> str:
         """``10.0.0.0/16 (eth0): 54 of 56 pairs connect without fault``."""
-        what = "runs are as fast as most" if self.unit else "pairs connect without fault"
-        return f"{self.network}: {self.fine} of {self.pairs} {what}"
+        counts = {"n": self.fine, "pairs": self.pairs}
+        text = (
+            say("{n} of {pairs} runs are as fast as most", **counts)
+            if self.unit
+            else say("{n} of {pairs} pairs connect without fault", **counts)
+        )
+        return say("{label}: {text}", label=self.network, text=text)
 
     @property
     def size(self) -> int:
@@ -82,7 +89,8 @@ def matrices(job: Job) -> list[Matrix]:
     networks: dict[str, list[_Try]] = defaultdict(list)
     for link in job.probe_links:
         names = ", ".join(dict.fromkeys([link.interface, link.peer_interface]))
-        networks[f"{link.network} ({names})" if link.network else f"routed ({names})"].append(_connected(link))
+        network = say("{text} ({note})", text=link.network or say("routed"), note=names)
+        networks[network].append(_connected(link))
     found = [_matrix(network, tries) for network, tries in networks.items()]
     return [*sorted(found, key=lambda matrix: -matrix.pairs), *_rails(job)]
 
@@ -93,8 +101,7 @@ def _rails(job: Job) -> Iterator[Matrix]:
     for run in runs:
         outcome: State = "not tried" if run.rail.outcome == "not tried" else "failed" if run.gbps is None else "fine"
         outcome = "slow" if is_slow(run, usual) else outcome
-        told = run.rail.error or "nothing was measured"
-        about = f"{run.gbps:.4g} Gbit/s" if run.gbps is not None else f"{MEANINGS[outcome]} ({told})"
+        about = f"{run.gbps:.4g} Gbit/s" if run.gbps is not None else _said(outcome, run.rail.error or _NOTHING)
         rails[rail_name(run.rail)].append(_Try((run.rail.host, run.rail.peer), outcome, about, size=run.gbps))
     for name in sorted(rails, key=natural):
         yield _matrix(name, rails[name], unit="Gbit/s")
@@ -106,16 +113,20 @@ def _pairs(job: Job) -> Iterator[_Try]:
     _, slow = slow_pairs(job.probe_pairs) or (0.0, set[int]())
     for place, one in enumerate(job.probe_pairs):
         outcome: State = "failed" if one.busbw is None else "slow" if place in slow else "fine"
-        about = f"{one.busbw:.4g} GB/s" if one.busbw is not None else f"{MEANINGS[outcome]} ({one.error})"
+        about = f"{one.busbw:.4g} GB/s" if one.busbw is not None else _said(outcome, one.error)
         yield _Try((one.host, one.peer), outcome, about, size=one.busbw)
+
+
+def _said(outcome: State, error: str | None) -> str:
+    """What a mark means, and what the program said."""
+    told = say(MEANINGS[outcome])
+    return say("{text} ({note})", text=told, note=phrase(error)) if error else told
 
 
 def _connected(link: ProbeLink) -> _Try:
     found = state(link)
-    about = MEANINGS[found]
-    if found == "unreachable" and link.error:
-        about = f"{about} ({link.error})"
-    alone = f"{about}, {link.ms:g} ms" if link.ms is not None else ""
+    about = _said(found, link.error if found == "unreachable" else "")
+    alone = say(", ").join((about, f"{link.ms:g} ms")) if link.ms is not None else ""
     return _Try((link.host, link.peer), found, about, alone)
 
 

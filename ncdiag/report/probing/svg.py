@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ncdiag.language import cells, say
 from ncdiag.report.drawing import LETTER, Box, cut, document, rect, write
 from ncdiag.report.probing.plan import MARKS, MEANINGS, Matrix
 
@@ -32,21 +33,26 @@ def render(found: Sequence[Matrix]) -> str:
         if state in _RUNS and state not in shown:
             continue
         parts += [rect(Box(EDGE, top, SIDE, SIDE), state.split()[0], None), write(EDGE + 6, top + 14, mark, "")]
-        parts.append(write(EDGE + SIDE + 6, top + 14, MEANINGS[state], ""))
+        parts.append(write(EDGE + SIDE + 6, top + 14, say(MEANINGS[state]), ""))
         top += SIDE + 2
     wide, high = max(width, 24 * LETTER) + EDGE, top + EDGE
-    return document((wide, high), "Connections between hosts", _told(found), _STYLE, parts)
+    return document((wide, high), say("Connections between hosts"), _told(found), _STYLE, parts)
 
 
 def _told(found: Sequence[Matrix]) -> str:
     """The matrices in words: how many pairs connect, and each trouble."""
     sentences = []
     for matrix in found:
-        sentences.append(f"{matrix.summary}.")
+        sentences.append(say("{sentence}.", sentence=matrix.summary))
         for (row, column), cell in matrix.cells.items():
             if cell.state != "fine":
-                sentences.append(f"{matrix.groups[row]} to {matrix.groups[column]}: {cell.about}.")
-    return " ".join(sentences)
+                told = _pair(matrix.groups[row], matrix.groups[column], cell.about)
+                sentences.append(say("{sentence}.", sentence=told))
+    return say(" ").join(sentences)
+
+
+def _pair(one: str, other: str, about: str) -> str:
+    return say("{label}: {text}", label=say("{one} to {other}", one=one, other=other), text=about)
 
 
 def _draw(parts: list[str], matrix: Matrix, top: float) -> tuple[float, float]:
@@ -65,10 +71,10 @@ def _draw(parts: list[str], matrix: Matrix, top: float) -> tuple[float, float]:
             if cell is None:
                 parts.append(rect(box, "self" if row == column else "none", None))
                 continue
-            parts.append(rect(box, cell.state.split()[0], f"{group} to {other}: {cell.about}"))
+            parts.append(rect(box, cell.state.split()[0], _pair(group, other, cell.about)))
             parts.append(write(box.x + (6 if len(cell.mark) == 1 else 3), line + 14, cell.mark, ""))
     if matrix.left_out:
         below = top + len(matrix.groups) * SIDE + 14
-        parts.append(write(EDGE, below, f"and {matrix.left_out} hosts with less trouble", ""))
+        parts.append(write(EDGE, below, say("and {n} hosts with less trouble", n=matrix.left_out), ""))
     bottom = top + len(matrix.groups) * SIDE + 2 * EDGE
-    return bottom, max(left + len(matrix.groups) * side, EDGE + 1.4 * LETTER * len(matrix.summary))
+    return bottom, max(left + len(matrix.groups) * side, EDGE + 1.4 * LETTER * cells.width(matrix.summary))

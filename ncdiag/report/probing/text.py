@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ncdiag.language import say
 from ncdiag.report.page import Page, Piece
 from ncdiag.report.probing.plan import MARKS, MEANINGS, Matrix
 from ncdiag.report.sanitize import one_line
@@ -22,11 +23,11 @@ def render(found: Sequence[Matrix], *, width: int = 80, colour: bool = False) ->
         page.blank()
         cells = [cell for matrix in found for cell in matrix.cells.values()]
         marks = {(mark, MEANINGS[cell.state]) for cell in cells if (mark := MARKS[cell.state]) == cell.mark}
-        page.put("; ".join(" ".join(pair) for pair in sorted(marks)))
-        page.put("A row asks, a column is asked; blank: not tried.")
+        page.put(say("; ").join(f"{mark} {say(meaning)}" for mark, meaning in sorted(marks)))
+        page.put(say("A row asks, a column is asked; blank: not tried."))
         units = dict.fromkeys(matrix.unit for matrix in found if matrix.unit)
         if units:
-            page.put(f"Numbers are {' or, of nccl-tests, '.join(units)}, the lowest of a group.")
+            page.put(say("Numbers are {units}, the lowest of a group.", units=say(" or, of nccl-tests, ").join(units)))
     return page.painted() if colour else page.plain()
 
 
@@ -46,4 +47,4 @@ def _rows(page: Page, matrix: Matrix) -> None:
         line.append((f"  {name if len(name) <= room else f'{name[: max(1, room - 3)]}...'}", "bold"))
         page.lines.append(line)
     if matrix.left_out:
-        page.put(f"and {matrix.left_out} hosts with less trouble", first=" ")
+        page.put(say("and {n} hosts with less trouble", n=matrix.left_out), first=" ")

@@ -54,6 +54,16 @@ def test_all_that_the_text_says_is_in_it(name: str) -> None:
     assert [finding.title for finding in digest.roots(report)[:1] if one_line(finding.title)[:60] not in text] == []
 
 
+def test_the_cause_comes_before_what_was_read() -> None:
+    report = load("veth")
+    shown = Reader(answer(report)).text
+    title, version = report.findings[0].title, report.summary.nccl_version
+    assert version
+    words = (digest.headline(report), version, title, "What to do next", "Not looked at", "What was read")
+    places = [shown.index(text) for text in words]
+    assert places == sorted(places)
+
+
 def test_a_place_leads_to_the_line_that_is_shown() -> None:
     report = load("veth")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from pages import Reader, assert_harmless, assert_headings_in_order
 
 from ncdiag import catalogue, diagnose
 from ncdiag.facts.model import Benchmark, Event, Job, ProbeLink, Rank
+from ncdiag.language import speaking
 from ncdiag.machine.inputs import inputs
 from ncdiag.report import changes, digest, renderer
 from ncdiag.report.html.evidence import around
@@ -50,11 +52,11 @@ def judged(path: Path) -> tuple[diagnose.Diagnosed, Reader]:
     return found, page
 
 
-def assert_sound(page: Reader, allowed: set[str]) -> None:
+def assert_sound(page: Reader, allowed: set[str], language: str = "en") -> None:
     assert_harmless(page, allowed)
     assert_headings_in_order(page)
     assert len(page.of("h1")) == len(page.of("main")) == len(page.of("title")) - len(page.of("svg")) - _tips(page) == 1
-    assert page.of("html")[0].attributes == {"lang": "en"}
+    assert page.of("html")[0].attributes == {"lang": language}
     ids = set(page.values("id"))
     assert all(set(named.split()) <= ids for named in page.values("aria-labelledby"))
     assert set(page.values("for")) <= ids
@@ -122,6 +124,47 @@ def test_without_facts_there_are_no_pictures() -> None:
 def test_each_kept_report_makes_a_sound_page(name: str) -> None:
     report = load(name)
     assert_sound(Reader(renderer("html")(report)), addresses(report))
+
+
+NAMED = re.compile(
+    r"(?:NCCL|shell|rank|net|mlx5_|GPU\d|NIC\d).*|(?:\d+ )?px[-\[\]\d]+(?:（\d）)?|[-\d.,/]*(?:（bond0）)?|\d+[MGK]"
+)
+"""Headings and labels that are names."""
+LABELS = {"h1", "h2", "h4", "dt", "th", "summary", "legend", "strong", "title", "desc", "a"}
+WIDE = re.compile(r"[\u3400-\u9fff]")
+
+
+def english(page: Reader) -> set[str]:
+    """Labels, and words for who does not see, that are neither Chinese nor names."""
+    found = {text.strip() for tag, text in page.texts if tag.name in LABELS and "://" not in text}
+    found |= set(page.values("aria-label"))
+    return {text for text in found if not WIDE.search(text) and not NAMED.fullmatch(text)}
+
+
+def test_a_chinese_page_is_chinese_in_all_its_labels() -> None:
+    with speaking("zh"):
+        found = diagnose.diagnosed(
+            inputs([str(FIXTURES / "pictures" / "two-hosts.txt")]), diagnose.Options(language="zh")
+        )
+        page = Reader(written(found))
+    assert_sound(page, addresses(found.report), "zh-Hans")
+    assert english(page) == set()
+    for words in (
+        "GPU3：所有网卡都在 CPU 之间的链路另一侧（SYS）", "px01 到 px03：无法连接", "2.21.5+cuda12.8：rank 4-7",
+        "通道 0,2：net 0 到 rank 0 到 rank 3", "主机网络允许的上限：50 GB/s", "已完成初始化", "px02 上的 rank 4-7",
+    ):  # fmt: skip
+        assert words in " ".join(page.text.split()), words
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_labels_of_each_kept_report_in_chinese(name: str) -> None:
+    """The sentences of the report itself were made in English."""
+    report = load(name)
+    own = msgspec.json.encode(report).decode()
+    with speaking("zh"):
+        page = Reader(renderer("html")(report))
+    assert_sound(page, addresses(report), "zh-Hans")
+    assert {text for text in english(page) if text not in own} == set()
 
 
 def test_a_job_of_a_thousand_ranks_is_a_small_page() -> None:

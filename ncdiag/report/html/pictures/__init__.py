@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ncdiag.errors import contained
 from ncdiag.facts.view import View
+from ncdiag.language import say
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.element import Element, element
 from ncdiag.report.html.pictures import bandwidth, environment, hosts, ranks, rings, timeline, topology
@@ -37,5 +38,5 @@ def _contained(name: str, draw: Draw, view: View, context: Context) -> Element |
     try:
         return draw(view, context)
     except Exception as error:  # noqa: BLE001  (whatever the facts of a hostile input make a picture do)
-        told = contained(error, f"the picture of the {name} could not be drawn")
-        return element("p", f"{told[:1].upper()}{told[1:]}.", class_="note")
+        told = contained(error, say("the picture of the {name} could not be drawn", name=say(name)))
+        return element("p", say("{sentence}.", sentence=told[:1].upper() + told[1:]), class_="note")

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ncdiag.engine.fields import read
 from ncdiag.facts.model import Benchmark
 from ncdiag.facts.view import View
+from ncdiag.language import say
 from ncdiag.report.digest import counted
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.drawing import Cell, legend, line, picture, scrolled, svg, words
@@ -48,9 +49,11 @@ def curves(view: View) -> list[Curve]:
 
 def _curve(run: Benchmark, number: int, view: View) -> Curve:
     rows = sorted(run.rows, key=lambda row: row.size)[-POINTS:]
-    told = [(style, text, read(run, field, view)) for field, style, text in _BOUNDS]
+    told = [(style, say(text), read(run, field, view)) for field, style, text in _BOUNDS]
     return Curve(
-        ", ".join(filter(None, [run.program or f"Run {number}", counted(run.nranks, "rank") if run.nranks else ""])),
+        say(", ").join(
+            filter(None, [run.program or say("Run {n}", n=number), counted(run.nranks, "rank") if run.nranks else ""])
+        ),
         [(row.size, row.busbw) for row in rows if row.busbw is not None and row.size > 0],
         [(row.size, row.in_place_busbw) for row in rows if row.in_place_busbw is not None and row.size > 0],
         [(style, text, value) for style, text, value in told if value],
@@ -66,23 +69,32 @@ def draw(view: View, context: Context) -> Element | None:
     for curve in found[:SHOWN]:
         parts += _chart(curve, context)
     if len(found) > SHOWN:
-        parts.append(element("p", f"{counted(len(found) - SHOWN, 'more run')} not drawn.", class_="quiet"))
-    told = "Bus bandwidth by message size, beside the bounds that are known for these machines."
-    return picture(context, "Measured bandwidth", told, *parts)
+        parts.append(
+            element("p", say("{things} not drawn.", things=counted(len(found) - SHOWN, "more run")), class_="quiet")
+        )
+    told = say("Bus bandwidth by message size, beside the bounds that are known for these machines.")
+    return picture(context, say("Measured bandwidth"), told, *parts)
 
 
 def _chart(curve: Curve, context: Context) -> Iterator[Child]:
     best = max(value for _, value in curve.outside)
-    told = [f"The best size reaches {best:g} GB/s.", *(f"{value:.3g} GB/s: {text}." for _, text, value in curve.bounds)]
+    told = [
+        say("The best size reaches {value} GB/s.", value=f"{best:g}"),
+        *(say("{value} GB/s: {text}.", value=f"{value:.3g}", text=text) for _, text, value in curve.bounds),
+    ]
     yield element("h4", curve.name)
-    yield element("p", " ".join(told))
+    yield element("p", say(" ").join(told))
     size = (_LEFT + _WIDTH + 16, _TOP + _HEIGHT + _BELOW)
-    yield svg(context, f"Bus bandwidth of {curve.name}", " ".join(told), size, _shapes(curve))
-    keys = [(Cell("", "stroke outside"), "out of place")]
-    keys += [(Cell("", "stroke inside"), "in place")] if curve.inside else []
-    keys += [(Cell("", f"stroke {style}"), f"{text}: {value:.3g} GB/s") for style, text, value in curve.bounds]
+    yield svg(context, say("Bus bandwidth of {name}", name=curve.name), say(" ").join(told), size, _shapes(curve))
+    keys = [(Cell("", "stroke outside"), say("out of place"))]
+    keys += [(Cell("", "stroke inside"), say("in place"))] if curve.inside else []
+    keys += [(Cell("", f"stroke {style}"), _bound(text, value)) for style, text, value in curve.bounds]
     yield legend(keys)
-    yield element("details", element("summary", "The sizes in a table"), _table(curve))
+    yield element("details", element("summary", say("The sizes in a table")), _table(curve))
+
+
+def _bound(text: str, value: float) -> str:
+    return say("{label}: {text}", label=text, text=f"{value:.3g} GB/s")
 
 
 def _shapes(curve: Curve) -> Iterator[Child]:
@@ -106,15 +118,16 @@ def _shapes(curve: Curve) -> Iterator[Child]:
         x = place(size, 0)[0]
         yield line((x, _TOP + _HEIGHT), (x, _TOP + _HEIGHT + 5), "grid")
         yield words(x, _TOP + _HEIGHT + 20, size_text(size), anchor="middle")
-    yield words(_LEFT + _WIDTH / 2, _TOP + _HEIGHT + 38, "message size in bytes", anchor="middle")
+    yield words(_LEFT + _WIDTH / 2, _TOP + _HEIGHT + 38, say("message size in bytes"), anchor="middle")
     for style, text, value in curve.bounds:
         y = place(min(sizes), value)[1]
-        yield line((_LEFT, y), (_LEFT + _WIDTH, y), f"stroke {style}", f"{text}: {value:.3g} GB/s")
+        yield line((_LEFT, y), (_LEFT + _WIDTH, y), f"stroke {style}", _bound(text, value))
     for style, points in (("inside", curve.inside), ("outside", curve.outside)):
         places = [place(*point) for point in points]
         yield element("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in places), class_=f"stroke {style}")
         for (x, y), (size, value) in zip(places, points, strict=True):
-            about = f"{size_text(size)}: {value:g} GB/s {'in place' if style == 'inside' else 'out of place'}"
+            way = say("in place" if style == "inside" else "out of place")
+            about = say("{size}: {value} GB/s {way}", size=size_text(size), value=f"{value:g}", way=way)
             yield element("circle", element("title", about), cx=x, cy=y, r=3.5, class_=f"point {style}")
 
 
@@ -146,6 +159,6 @@ def _table(curve: Curve) -> Element:
         )
         for size, value in curve.outside
     ]  # fmt: skip
-    names = ("Size", "Out of place, GB/s", "In place, GB/s")
+    names = (say("Size"), say("Out of place, GB/s"), say("In place, GB/s"))
     head = element("thead", element("tr", *(element("th", name, scope="col") for name in names)))
-    return scrolled(f"Sizes of {curve.name}", element("table", head, element("tbody", *rows)))
+    return scrolled(say("Sizes of {name}", name=curve.name), element("table", head, element("tbody", *rows)))

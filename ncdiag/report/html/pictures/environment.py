@@ -5,6 +5,7 @@ from __future__ import annotations
 from ncdiag.engine.fields import read
 from ncdiag.facts.model import Difference
 from ncdiag.facts.view import View
+from ncdiag.language import phrase, say
 from ncdiag.report.digest import counted, cut
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.drawing import picture, scrolled
@@ -31,20 +32,26 @@ def draw(view: View, context: Context) -> Element | None:
     if not found:
         return None
     rows = [_row(one) for one in found[:SHOWN]]
-    head = element("tr", element("th", "What", scope="col"), element("th", "Values, and who has them", scope="col"))
+    head = element(
+        "tr", element("th", say("What"), scope="col"), element("th", say("Values, and who has them"), scope="col")
+    )
     table = element("table", element("thead", head), element("tbody", *rows))
-    more = f" {counted(len(found) - SHOWN, 'more')} not listed." if len(found) > SHOWN else ""
-    told = f"{counted(len(found), 'difference')} between ranks or hosts in what is mostly equal.{more}"
-    return picture(context, "What differs", told, scrolled("Differences", table))
+    things = counted(len(found), "difference")
+    told = [say("{things} between ranks or hosts in what is mostly equal.", things=things)]
+    if len(found) > SHOWN:
+        told.append(say("{n} more not listed.", n=len(found) - SHOWN))
+    return picture(context, say("What differs"), say(" ").join(told), scrolled(say("Differences"), table))
 
 
 def _row(one: Difference) -> Element:
-    what = _WORDS.get(one.what, one.what)
+    what = say(_WORDS.get(one.what, one.what))
     values = [
-        element("li", element("code", cut(value, _TEXT)), element("span", f" {cut(who, _TEXT)}", class_="quiet"))
+        element(
+            "li", element("code", cut(value, _TEXT)), element("span", f" {cut(phrase(who), _TEXT)}", class_="quiet")
+        )
         for value, who in list(one.groups.items())[:_VALUES]
     ]
     if len(one.groups) > _VALUES:
-        values.append(element("li", f"and {len(one.groups) - _VALUES} more values"))
+        values.append(element("li", say("and {n} more values", n=len(one.groups) - _VALUES)))
     name = f"{what} {one.name}".strip() if one.what in _NAMED else what
     return element("tr", element("th", name, scope="row"), element("td", element("ul", *values, class_="values")))

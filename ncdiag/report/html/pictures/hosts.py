@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ncdiag.facts.view import View
+from ncdiag.language import say
 from ncdiag.report.digest import counted
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.drawing import Cell, legend, matrix, picture
@@ -20,12 +21,18 @@ def draw(view: View, context: Context) -> Element | None:
         return None
     parts: list[Child] = []
     for one in found[:SHOWN]:
-        parts += [element("h4", one.network), element("p", f"{one.summary}."), _matrix(one), _troubles(one)]
+        parts += [
+            element("h4", one.network),
+            element("p", say("{sentence}.", sentence=one.summary)),
+            _matrix(one),
+            _troubles(one),
+        ]
     states = {cell.state for one in found for cell in one.cells.values()}
-    keys = ((Cell(MARKS[state], _style(state)), text) for state, text in MEANINGS.items() if state in states)
-    told = "A row asks, a column is asked; an empty cell was not tried."
-    more = f" {counted(len(found) - SHOWN, 'more network')} not shown." if len(found) > SHOWN else ""
-    return picture(context, "Connections between hosts", f"{told}{more}", *parts, legend(keys))
+    keys = ((Cell(MARKS[state], _style(state)), say(text)) for state, text in MEANINGS.items() if state in states)
+    told = [say("A row asks, a column is asked; an empty cell was not tried.")]
+    if len(found) > SHOWN:
+        told.append(say("{things} not shown.", things=counted(len(found) - SHOWN, "more network")))
+    return picture(context, say("Connections between hosts"), say(" ").join(told), *parts, legend(keys))
 
 
 def _style(state: str) -> str:
@@ -39,19 +46,28 @@ def _matrix(one: Matrix) -> Element:
         cells: list[Cell | None] = []
         for column in numbers:
             found = one.cells.get((row, column))
-            about = f"{group} to {one.groups[column]}: {found.about}" if found else ""
+            about = _pair(group, one.groups[column], found.about) if found else ""
             own = Cell("", "self") if row == column else None
             cells.append(Cell(MARKS[found.state], _style(found.state), about) if found else own)
         rows.append((f"{row + 1} {group}", cells))
-    return matrix(f"Connections on {one.network}", "from, to", [str(number + 1) for number in numbers], rows)
+    return matrix(
+        say("Connections on {network}", network=one.network),
+        say("from, to"),
+        [str(number + 1) for number in numbers],
+        rows,
+    )
+
+
+def _pair(one: str, other: str, about: str) -> str:
+    return say("{label}: {text}", label=say("{one} to {other}", one=one, other=other), text=about)
 
 
 def _troubles(one: Matrix) -> Child:
     items = [
-        element("li", f"{one.groups[row]} to {one.groups[column]}: {cell.about}")
+        element("li", _pair(one.groups[row], one.groups[column], cell.about))
         for (row, column), cell in one.cells.items()
         if cell.state != "fine"
     ]
     if one.left_out:
-        items.append(element("li", f"{counted(one.left_out, 'host')} with less trouble without a row"))
+        items.append(element("li", say("{hosts} with less trouble without a row", hosts=counted(one.left_out, "host"))))
     return element("ul", *items, class_="faults") if items else None

@@ -10,6 +10,7 @@ from ncdiag.bare.look import natural
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Rank
 from ncdiag.facts.view import View
+from ncdiag.language import say
 from ncdiag.report.digest import counted, cut
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.drawing import Cell, legend, matrix, picture
@@ -43,7 +44,7 @@ class Trait(NamedTuple):
 
 def traits(ranks: Sequence[Rank]) -> list[Trait]:
     """What at least one of the ranks tells."""
-    found = [Trait(name, _told(ranks, take)) for name, take in _TRAITS]
+    found = [Trait(say(name), _told(ranks, take)) for name, take in _TRAITS]
     names = Counter(name for rank in ranks for name in rank.settings)
     settings = [Trait(name, _told(ranks, _setting(name))) for name in sorted(names)]
     differing = [trait for trait in settings if len(trait.counts) > 1]
@@ -64,7 +65,7 @@ def _version(rank: Rank) -> str | None:
 
 def _gdr(rank: Rank) -> str | None:
     said = {verdict.enabled for verdict in rank.gdr}
-    return None if not said else "on" if said == {True} else "off" if said == {False} else "on for some NICs"
+    return None if not said else say("on" if said == {True} else "off" if said == {False} else "on for some NICs")
 
 
 _TRAITS: tuple[tuple[str, Callable[[Rank], str | None]], ...] = (
@@ -72,7 +73,7 @@ _TRAITS: tuple[tuple[str, Callable[[Rank], str | None]], ...] = (
     ("Network", lambda rank: rank.net),
     ("Transports", lambda rank: ", ".join(sorted(rank.transports or ())) or None),
     ("GPUDirect RDMA", _gdr),
-    ("How far", lambda rank: _STATES.get(rank.state or "")),
+    ("How far", lambda rank: say(_STATES[rank.state]) if rank.state in _STATES else None),
 )
 
 
@@ -86,17 +87,29 @@ def draw(view: View, context: Context) -> Element | None:
     for rank in ranks:
         if rank.rank is not None and rank.rank not in by_host[rank.host]:
             by_host[rank.host].append(rank.rank)
-    alike = [f"{trait.name}: {cut(trait.counts[0][0], 80)}" for trait in found if len(trait.counts) == 1]
-    parts: list[Child] = [element("p", f"The same wherever it is told: {'; '.join(alike)}.")] if alike else []
+    alike = [
+        say("{label}: {text}", label=trait.name, text=cut(trait.counts[0][0], 80))
+        for trait in found
+        if len(trait.counts) == 1
+    ]
+    parts: list[Child] = (
+        [element("p", say("The same wherever it is told: {values}.", values=say("; ").join(alike)))] if alike else []
+    )
     for trait in found:
         if len(trait.counts) > 1:
             parts += _matrix(trait, by_host)
     seen = {rank.rank for rank in ranks}
     absent = [number for number in range(min(view.job.nranks or 0, 1 << 17)) if number not in seen]
-    told = f"{counted(len(seen), 'rank')} of {view.job.nranks or len(seen)} on {counted(len(by_host), 'host')}."
+    count, hosts = counted(len(seen), "rank"), counted(len(by_host), "host")
+    told = [say("{ranks} of {n} on {hosts}.", ranks=count, n=view.job.nranks or len(seen), hosts=hosts)]
     if absent:
-        told += f" Not in this input: {'rank' if len(absent) == 1 else 'ranks'} {cut(fold_ranks(absent), 160)}."
-    return picture(context, "Ranks", told, *parts)
+        told.append(say("Not in this input: {ranks}.", ranks=named(absent, 160)))
+    return picture(context, say("Ranks"), say(" ").join(told), *parts)
+
+
+def named(numbers: Sequence[int], limit: int = 80) -> str:
+    """``ranks 0-3,8``."""
+    return say("rank {ranks}" if len(numbers) == 1 else "ranks {ranks}", ranks=cut(fold_ranks(numbers), limit))
 
 
 def _matrix(trait: Trait, by_host: Mapping[str, Sequence[int]]) -> list[Child]:
@@ -112,10 +125,10 @@ def _matrix(trait: Trait, by_host: Mapping[str, Sequence[int]]) -> list[Child]:
     rows = []
     for cells in shown:
         hosts = groups[cells]
-        name = f"{cut(fold_hosts(hosts), 60)} ({len(hosts)})" if len(hosts) > 1 else hosts[0]
+        name = say("{text} ({note})", text=cut(fold_hosts(hosts), 60), note=len(hosts)) if len(hosts) > 1 else hosts[0]
         numbers = sorted(by_host[hosts[0]])
         filled: list[Cell | None] = [
-            _letter(letter, f"rank {number}" if len(hosts) == 1 else "")
+            _letter(letter, say("rank {ranks}", ranks=number) if len(hosts) == 1 else "")
             for letter, number in zip(cells[:COLUMNS], numbers, strict=False)
         ]
         rows.append((name, [*filled, *([None] * (widest - len(filled)))]))
@@ -123,9 +136,16 @@ def _matrix(trait: Trait, by_host: Mapping[str, Sequence[int]]) -> list[Child]:
     left = sum(len(groups[cells]) for cells in order[ROWS:])
     return [
         element("h4", trait.name),
-        matrix(f"{trait.name} by host and rank", "host, rank on it", [str(n) for n in range(widest)], rows),
-        legend([*keys[: 2 * _VALUES], *([(Cell("?", "none"), "not told")] if _is_open(groups) else [])]),
-        element("p", f"{counted(left, 'more host')} without a row.", class_="quiet") if left else None,
+        matrix(
+            say("{name} by host and rank", name=trait.name),
+            say("host, rank on it"),
+            [str(n) for n in range(widest)],
+            rows,
+        ),
+        legend([*keys[: 2 * _VALUES], *([(Cell("?", "none"), say("not told"))] if _is_open(groups) else [])]),
+        element("p", say("{things} without a row.", things=counted(left, "more host")), class_="quiet")
+        if left
+        else None,
     ]
 
 
@@ -139,5 +159,4 @@ def _is_open(groups: Iterable[tuple[str | None, ...]]) -> bool:
 
 def _key(trait: Trait, value: str) -> str:
     numbers = [number for number, held in trait.values.items() if held == value]
-    word = "rank" if len(numbers) == 1 else "ranks"
-    return f"{cut(value, 80)}: {word} {cut(fold_ranks(numbers), 80)}"
+    return say("{label}: {text}", label=cut(value, 80), text=named(numbers))

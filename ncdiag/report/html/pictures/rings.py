@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import GraphChannel, GraphPlan
 from ncdiag.facts.view import View
+from ncdiag.language import say
 from ncdiag.report.digest import counted, cut
 from ncdiag.report.drawing import Box
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.drawing import Cell, box, legend, line, matrix, picture, svg, words
 from ncdiag.report.html.element import Child, Element, element
+from ncdiag.report.html.pictures import ranks
 
 CHANNELS = 16
 """Channels of a graph that are drawn; equal ones share a row."""
@@ -21,6 +23,7 @@ STOPS = 20
 ROWS = 24
 """Groups of ranks in the matrix of rails."""
 _GRAPHS = {0: "Ring", 1: "Tree", 2: "CollNet", 3: "NVLS"}
+_INSIDE, _BETWEEN = "{value} GB/s inside a host", "{value} GB/s between hosts"
 _WIDE, _HIGH, _GAP, _LABEL = 58.0, 26.0, 22.0, 110.0
 _HALF = 32
 """Bits of a number below the host, in files that join hosts (since 2.21)."""
@@ -31,24 +34,37 @@ def draw(view: View, context: Context) -> Element | None:
     parts = [*_graphs(view, context), *_rails(view)]
     if not parts:
         return None
-    told = "The order in which a channel visits the GPUs, and the NICs by which data leave and enter the hosts."
-    return picture(context, "Rings and rails", told, *parts)
+    told = say("The order in which a channel visits the GPUs, and the NICs by which data leave and enter the hosts.")
+    return picture(context, say("Rings and rails"), told, *parts)
 
 
 def _graphs(view: View, context: Context) -> Iterator[Child]:
     plans = [plan for dump in view.job.graph_dumps for plan in dump.graphs if any(each.gpus for each in plan.channels)]
     for plan in list(dict.fromkeys(plans))[: len(_GRAPHS)]:
         rows = _rows(plan)
-        name = _GRAPHS.get(plan.id, f"Graph {plan.id}")
-        limits = [
-            f"{bandwidth:g} GB/s {where}" for bandwidth, where in
-            ((plan.bw_intra, "inside a host"), (plan.bw_inter, "between hosts")) if bandwidth is not None
-        ]  # fmt: skip
-        about = f"{name}: {counted(len(plan.channels), 'channel')}{', each ' if limits else ''}{', '.join(limits)}"
+        about = _about(plan)
         yield element("h4", about)
-        told = [f"{label}: {' to '.join(text for _, text in stops)}." for label, stops in rows]
-        yield svg(context, about, " ".join(told), *_drawn(rows))
-        yield element("details", element("summary", "In words"), element("ul", *(element("li", each) for each in told)))
+        told = [
+            say("{label}: {text}.", label=label, text=say(" to ").join(text for _, text in stops))
+            for label, stops in rows
+        ]
+        yield svg(context, about, say(" ").join(told), *_drawn(rows))
+        yield element(
+            "details", element("summary", say("In words")), element("ul", *(element("li", each) for each in told))
+        )
+
+
+def _about(plan: GraphPlan) -> str:
+    """``Ring: 4 channels, each 24 GB/s inside a host, 12 GB/s between hosts``."""
+    name = say(_GRAPHS[plan.id]) if plan.id in _GRAPHS else say("Graph {n}", n=plan.id)
+    limits = [
+        say(text, value=f"{value:g}")
+        for value, text in ((plan.bw_intra, _INSIDE), (plan.bw_inter, _BETWEEN)) if value is not None
+    ]  # fmt: skip
+    text = counted(len(plan.channels), "channel")
+    if limits:
+        text = say("{channels}, each {limits}", channels=text, limits=say(", ").join(limits))
+    return say("{label}: {text}", label=name, text=text)
 
 
 Stop = tuple[str, str]
@@ -61,7 +77,7 @@ def _rows(plan: GraphPlan) -> list[tuple[str, list[Stop]]]:
     for number, channel in enumerate(plan.channels):
         alike[tuple(_stops(channel))].append(number)
     return [
-        (f"{'channel' if len(numbers) == 1 else 'channels'} {fold_ranks(numbers)}", list(stops))
+        (say("channel {n}" if len(numbers) == 1 else "channels {n}", n=fold_ranks(numbers)), list(stops))
         for stops, numbers in list(alike.items())[:CHANNELS]
     ]
 
@@ -71,7 +87,7 @@ def _stops(channel: GraphChannel) -> Iterator[Stop]:
     nets = [("nic", f"net {_number(net)}") for net in channel.nets]
     gpus = [("gpu", f"GPU {_number(gpu)}") for gpu in channel.gpus]
     if len(channel.ranks) == len(gpus):
-        gpus = [("gpu", f"rank {rank}") for rank in channel.ranks]
+        gpus = [("gpu", say("rank {ranks}", ranks=rank)) for rank in channel.ranks]
     yield from nets[:1]
     yield from gpus[:STOPS]
     if len(gpus) > STOPS:
@@ -81,7 +97,11 @@ def _stops(channel: GraphChannel) -> Iterator[Stop]:
 
 def _number(number: int) -> str:
     """A number of a file that joins hosts has the host in its upper half."""
-    return str(number) if number < 1 << _HALF else f"{number & ((1 << _HALF) - 1)} of {number >> _HALF:x}"
+    return (
+        str(number)
+        if number < 1 << _HALF
+        else say("{n} of {host}", n=number & ((1 << _HALF) - 1), host=f"{number >> _HALF:x}")
+    )
 
 
 def _drawn(rows: Sequence[tuple[str, Sequence[Stop]]]) -> tuple[tuple[float, float], list[Child]]:
@@ -111,17 +131,20 @@ def _rails(view: View) -> Iterator[Child]:
     if not groups:
         return
     names = list(dict.fromkeys(name for _, listed in groups for name in listed))
+    used_cell, listed_cell = Cell("x", "near", say("used")), Cell("-", "", say("listed"))
     rows = [
-        (f"{'rank' if len(numbers) == 1 else 'ranks'} {cut(fold_ranks(numbers), 60)}",
-         [_USED if name in used else _LISTED if name in listed else None for name in names])
+        (ranks.named(numbers, 60),
+         [used_cell if name in used else listed_cell if name in listed else None for name in names])
         for (used, listed), numbers in list(groups.items())[:ROWS]
     ]  # fmt: skip
-    yield element("h4", "NICs that the channels of a rank name")
-    yield matrix("NICs by rank", "ranks", names, rows)
-    is_listed = any(_LISTED in cells for _, cells in rows)
-    yield legend([(_USED, "its channels use this NIC"), *([(_LISTED, "listed, not used")] if is_listed else [])])
+    yield element("h4", say("NICs that the channels of a rank name"))
+    yield matrix(say("NICs by rank"), say("ranks"), names, rows)
+    is_listed = any(listed_cell in cells for _, cells in rows)
+    unused = [(listed_cell, say("listed, not used"))] if is_listed else []
+    yield legend([(used_cell, say("its channels use this NIC")), *unused])
     if len(groups) > ROWS:
-        yield element("p", f"{counted(len(groups) - ROWS, 'more group')} of ranks without a row.", class_="quiet")
-
-
-_USED, _LISTED = Cell("x", "near", "used"), Cell("-", "", "listed")
+        yield element(
+            "p",
+            say("{groups} of ranks without a row.", groups=counted(len(groups) - ROWS, "more group")),
+            class_="quiet",
+        )

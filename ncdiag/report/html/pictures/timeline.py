@@ -12,6 +12,7 @@ from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import clock_offsets, shared_time
 from ncdiag.facts.vocabulary.outcome import is_open_failure
+from ncdiag.language import say
 from ncdiag.messages.vocabulary.seen import first_hand, is_end
 from ncdiag.report.digest import counted, cut
 from ncdiag.report.drawing import Box
@@ -82,30 +83,38 @@ def draw(view: View, context: Context) -> Element | None:
     lanes = sorted({mark.host for mark in found}, key=lambda host: (firsts.get(host, float("inf")), natural(host)))
     shown = lanes[:LANES]
     span = max(mark.seconds for mark in found)
-    clocks = "Clocks are set right by lines that all print at once." if clock_offsets(view.job, view) else (
-        "Times are those of each host's own clock."
-    )  # fmt: skip
-    more = f" {counted(len(lanes) - len(shown), 'more host')} not drawn." if len(lanes) > len(shown) else ""
-    told = f"{_time(span)} from the first stamped line to the last. {clocks}{more}"
+    sentences = [
+        say("{time} from the first stamped line to the last.", time=_time(span)),
+        say("Clocks are set right by lines that all print at once.") if clock_offsets(view.job, view)
+        else say("Times are those of each host's own clock."),
+    ]  # fmt: skip
+    if len(lanes) > len(shown):
+        sentences.append(say("{things} not drawn.", things=counted(len(lanes) - len(shown), "more host")))
+    told = say(" ").join(sentences)
     texts = [_sentence(mark) for mark in found if mark.kind != "setup" and mark.host in shown][:LANES]
     kinds = {mark.kind for mark in found}
     return picture(
         context,
-        "From setup to the first errors",
+        say("From setup to the first errors"),
         told,
-        svg(context, "Timeline of the job", f"{told} {' '.join(texts)}", *_shapes(found, shown, span)),
-        legend((Cell("", f"mark {kind}"), text) for kind, text in _MEANINGS.items() if kind in kinds),
-        element("details", element("summary", "In words"), element("ol", *(element("li", text) for text in texts))),
+        svg(context, say("Timeline of the job"), say(" ").join((told, *texts)), *_shapes(found, shown, span)),
+        legend((Cell("", f"mark {kind}"), say(text)) for kind, text in _MEANINGS.items() if kind in kinds),
+        element(
+            "details", element("summary", say("In words")), element("ol", *(element("li", text) for text in texts))
+        ),
     )
 
 
 def _sentence(mark: Mark) -> str:
-    times = f" ({mark.lines} lines)" if mark.lines > 1 else ""
-    return f"{_time(mark.seconds)}, {_host(mark)}, {_MEANINGS[mark.kind]}{times}: {cut(mark.text, 160)}."
+    what = say(_MEANINGS[mark.kind])
+    if mark.lines > 1:
+        what = say("{text} ({note})", text=what, note=counted(mark.lines, "line"))
+    label = say(", ").join((_time(mark.seconds), _host(mark), what))
+    return say("{label}: {text}.", label=label, text=cut(mark.text, 160))
 
 
 def _host(mark: Mark) -> str:
-    return "a host" if mark.host == UNNAMED else mark.host
+    return say("a host") if mark.host == UNNAMED else mark.host
 
 
 def _shapes(found: list[Mark], lanes: list[str], span: float) -> tuple[tuple[float, float], list[Child]]:
@@ -139,5 +148,7 @@ def _lanes(found: list[Mark], lanes: list[str], span: float) -> Iterator[Child]:
 def _time(seconds: float) -> str:
     """``0 s``, ``90 s``, ``25 min``, ``3.5 h``."""
     if seconds < 120:  # noqa: PLR2004
-        return f"{seconds:.3g} s"
-    return f"{seconds / 60:.3g} min" if seconds < 7200 else f"{seconds / 3600:.3g} h"  # noqa: PLR2004
+        return say("{n} s", n=f"{seconds:.3g}")
+    if seconds < 7200:  # noqa: PLR2004
+        return say("{n} min", n=f"{seconds / 60:.3g}")
+    return say("{n} h", n=f"{seconds / 3600:.3g}")

@@ -8,6 +8,7 @@ import msgspec
 
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.view import View
+from ncdiag.language import phrase, say
 from ncdiag.report import digest
 from ncdiag.report.digest import counted
 from ncdiag.report.drawing import Box
@@ -100,31 +101,37 @@ def draw(view: View, context: Context) -> Element | None:
         parts.append(
             element(
                 "p",
-                f"Not drawn: {counted(len(rest), 'more host')} ({digest.cut(fold_hosts(rest), digest.LIST_LIMIT)}).",
+                say("Not drawn: {hosts} ({names}).", hosts=counted(len(rest), "more host"), names=_folded(rest)),
                 class_="quiet",
             )
         )
-    told = "Each GPU and NIC below its CPU, with lines from a GPU to the NICs that are nearest to it."
-    return picture(context, "GPUs and NICs of a host", told, *parts)
+    told = say("Each GPU and NIC below its CPU, with lines from a GPU to the NICs that are nearest to it.")
+    return picture(context, say("GPUs and NICs of a host"), told, *parts)
+
+
+def _folded(hosts: Sequence[str]) -> str:
+    return digest.cut(fold_hosts(hosts), digest.LIST_LIMIT)
 
 
 def _host(drawn: Drawn, context: Context) -> Iterator[Child]:
     found = drawn.picture
-    many = f" ({len(drawn.hosts)} hosts alike)" if len(drawn.hosts) > 1 else ""
-    title = f"{digest.cut(fold_hosts(drawn.hosts), digest.LIST_LIMIT)}{many}, from {found.source}"
+    title = phrase(drawn.hosts[0]) if len(drawn.hosts) == 1 else _folded(drawn.hosts)
+    if len(drawn.hosts) > 1:
+        title = say("{text} ({note})", text=title, note=say("{n} hosts alike", n=len(drawn.hosts)))
+    title = say("{what}, from {source}", what=title, source=phrase(found.source))
     yield element("h4", title)
     sentences = list(_told(drawn))
     shapes, size = _shapes(drawn)
-    yield svg(context, f"Topology of {title}", " ".join(sentences), size, shapes)
+    yield svg(context, say("Topology of {host}", host=title), say(" ").join(sentences), size, shapes)
     if found.faults:
-        yield element("ul", *(element("li", f"{label}: {text}") for label, text in found.faults), class_="faults")
+        yield element("ul", *(element("li", _fault(label, text)) for label, text in found.faults), class_="faults")
     states = {style for *_, style in _links(drawn)}
-    yield legend((Cell("", f"way {state}"), text) for state, text in _STATES.items() if state in states)
+    yield legend((Cell("", f"way {state}"), say(text)) for state, text in _STATES.items() if state in states)
     yield element(
         "details",
-        element("summary", "Distances in a table"),
+        element("summary", say("Distances in a table")),
         *_matrices(found),
-        element("p", "; ".join(dict.fromkeys(meanings(found))), class_="quiet"),
+        element("p", say("; ").join(dict.fromkeys(map(phrase, meanings(found)))), class_="quiet"),
     )
 
 
@@ -138,7 +145,10 @@ _STATES = {
 }
 
 
-_VERBS = {"chosen": "uses", "refused": "does without GPUDirect RDMA to", "rejected": "does not use"}
+_VERBS = {
+    "chosen": "{gpu} uses {nics}.", "refused": "{gpu} does without GPUDirect RDMA to {nics}.",
+    "rejected": "{gpu} does not use {nics}.",
+}  # fmt: skip
 
 
 def _told(drawn: Drawn) -> Iterator[str]:
@@ -147,11 +157,16 @@ def _told(drawn: Drawn) -> Iterator[str]:
     for gpu in found.of("gpu"):
         states = {nic.label: drawn.state(gpu, nic) for nic in found.of("nic")}
         if gpu.nearest:
-            yield f"{gpu.label} is nearest to {', '.join(gpu.nearest)} ({gpu.level})."
-        for state, verb in _VERBS.items():
+            nics = ", ".join(gpu.nearest)
+            yield say("{gpu} is nearest to {nics} ({level}).", gpu=gpu.label, nics=nics, level=gpu.level)
+        for state, sentence in _VERBS.items():
             if labels := [label for label, held in states.items() if held == state]:
-                yield f"{gpu.label} {verb} {', '.join(labels)}."
-    yield from (f"{label}: {text}." for label, text in found.faults)
+                yield say(sentence, gpu=gpu.label, nics=", ".join(labels))
+    yield from (say("{sentence}.", sentence=_fault(label, text)) for label, text in found.faults)
+
+
+def _fault(label: str, text: str) -> str:
+    return say("{label}: {text}", label=label, text=phrase(text))
 
 
 def _shapes(drawn: Drawn) -> tuple[list[Child], tuple[float, float]]:
@@ -166,7 +181,7 @@ def _shapes(drawn: Drawn) -> tuple[list[Child], tuple[float, float]]:
         height = _ROW + 2 * _HIGH + _LINES + 2 * _GAP
         frames.append(box(Box(left, 0.5, width, height), "cpu"))
         listed = found.cpus.get(node, "") if node is not None else ""
-        frames.append(words(left + _GAP, _ROW, cut(f"{cpu_title(node)}  {listed}", width - 2 * _GAP), "head"))
+        frames.append(words(left + _GAP, _ROW, cut(f"{phrase(cpu_title(node))}  {listed}", width - 2 * _GAP), "head"))
         for row, top in zip(rows, (_ROW + _GAP, _ROW + _GAP + _HIGH + _LINES), strict=True):
             for place, device in enumerate(row):
                 middle = left + width * (place + 0.5) / len(row)
@@ -180,9 +195,9 @@ def _device(drawn: Drawn, device: Device, place: Box) -> Iterator[Child]:
     wrong = drawn.picture.faulty(device.label)
     unused = device.kind == "nic" and drawn.used is not None and device.name not in drawn.used
     name = device.name if device.name and device.name != device.label else ""
-    lines = [device.label, name.removeprefix("NVIDIA "), "not used" if unused else device.pcie.text()]
-    use = "not used by NCCL" if unused else ""
-    about = "; ".join(filter(None, [device.label, name, device.pcie.text(), use, *wrong]))
+    lines = [device.label, name.removeprefix("NVIDIA "), say("not used") if unused else device.pcie.text()]
+    use = say("not used by NCCL") if unused else ""
+    about = say("; ").join(filter(None, [device.label, name, device.pcie.text(), use, *map(phrase, wrong)]))
     style = f"{device.kind}{' fault' if wrong else ''}{' unused' if unused else ''}"
     yield box(place, style, about)
     shown = [text for text in lines if text]
@@ -209,7 +224,10 @@ def _ways(drawn: Drawn, boxes: dict[str, Box]) -> Iterator[Child]:
         one, other = boxes[gpu.label], boxes[nic.label]
         yield line(
             (one.x + one.width / 2, one.y + one.height), (other.x + other.width / 2, other.y), f"way {style}",
-            f"{gpu.label} to {nic.label}: {link.word if link else '?'}, {_STATES[style]}",
+            say(
+                "{label}: {text}", label=_pair(gpu.label, nic.label),
+                text=say(", ").join((link.word if link else "?", say(_STATES[style]))),
+            ),
         )  # fmt: skip
 
 
@@ -217,7 +235,11 @@ def _matrices(found: Picture) -> Iterator[Element]:
     gpus, nics = ([device.label for device in found.of(kind)] for kind in ("gpu", "nic"))
     for columns, label in ((gpus, "GPU to GPU"), (nics, "GPU to NIC")):
         if any(cell(found, row, column) for row in gpus for column in columns if row != column):
-            yield matrix(label, label, columns, [(row, _row(found, row, columns)) for row in gpus])
+            yield matrix(say(label), say(label), columns, [(row, _row(found, row, columns)) for row in gpus])
+
+
+def _pair(one: str, other: str) -> str:
+    return say("{one} to {other}", one=one, other=other)
 
 
 def _row(found: Picture, row: str, columns: Sequence[str]) -> list[Cell]:
@@ -227,5 +249,5 @@ def _row(found: Picture, row: str, columns: Sequence[str]) -> list[Cell]:
         link = cell(found, row, column)
         mark = link.mark if link else ""
         style = "self" if row == column else mark or ("near" if column in nearest else "")
-        cells.append(Cell(link.word if link else "?", style, f"{row} to {column}" if row != column else ""))
+        cells.append(Cell(link.word if link else "?", style, _pair(row, column) if row != column else ""))
     return cells
