@@ -32,11 +32,8 @@ BAR = "\uff5c"
 PARTS = re.compile(r"[\u3001-\u9fff\uff01-\uff5e]+|\uff5c")
 MARKS = re.compile(r"[`'\"\u201c\u201d]")
 QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|\u201c[^\u201d]*\u201d|(?<!\w)'[^']*'(?!\w)")
-ENGLISH = re.compile(
-    r"(?<![\w.=/-])(?:[A-Za-z][a-z']+,? [a-z][a-z']+|(?:[Ii]n|[Oo]n|at|by|of|to|for|from|[Ww]ith|and|or|is|are|[Nn]o) )"
-    r"(?![\w]*[=/_])"
-)
-"""Two plain words in a row, or one that joins words."""
+ENGLISH = re.compile(r"(?<![\w.=/:-])(?!ranks? )[A-Za-z]?[a-z]+,? (?=\S)|(?<=\S) (?!ranks? )[a-z]{2,}(?![\w.=/:-])")
+"""A plain word beside another one or a name."""
 
 
 def bare(text: str) -> str:
