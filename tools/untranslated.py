@@ -45,7 +45,7 @@ def stripped(rule: Rule) -> Rule:
     """The rule with nothing but holes in its texts."""
     texts = msgspec.structs.asdict(english(rule))
     made = {name: bare(text) if isinstance(text, str) else tuple(map(bare, text)) for name, text in texts.items()}
-    return translated(rule, Translation(**made))
+    return translated(rule, msgspec.convert(made, Translation))
 
 
 def remaining(rule: Rule) -> Iterator[str]:

@@ -25,10 +25,13 @@ _FITS: dict[str, re.Pattern[str]] = {
     "version": re.compile(r"\d[\w.+-]*"),
     "low": re.compile(r"(?:[A-Z]+ )?\d[\w.+-]*"),
     "share": re.compile(r"[\d.]+%"),
+    "numbers": re.compile(r"[\d,-]+"),
+    "device": re.compile(r"[^\s;]*\d[^\s;]*"),
+    "ip": re.compile(r"[\da-f]*[.:][\da-f.:]+"),
     **dict.fromkeys(("rate", "usual"), re.compile(r"\d[\d.e+]*")),
     **dict.fromkeys(("name", "host", "hosts", "rank", "ranks"), re.compile(r"[^\s;]+")),
 }
-"""What may be in a hole of that name: a number, a version, a share, a name, a proof's beginning; anything in others."""
+"""What may be in a hole of that name, such as a number, a share, an address or a proof's beginning; anything in others."""
 SENTENCES = "report.toml"
 """The file of the templates that the program names itself: they are looked for in no text."""
 _DEPTH = 4
@@ -111,8 +114,8 @@ class Table(msgspec.Struct, frozen=True):
         head, colon, rest = text.partition(": ")
         if rest and (said := self.exact.get(head)) is not None and " " in head:
             return self.say(f"{{label}}{colon}{{text}}", {"label": said, "text": self.phrase(rest, depth - 1)})
-        if rest and " " not in head and (told := self.phrase(rest, depth - 1)) != rest:
-            return self.tidy(f"{head}{self.exact.get(colon, colon)}{told}")
+        if rest and " " not in head and (said := self.phrase(rest, depth - 1)) != rest:
+            return self.tidy(f"{head}{self.exact.get(colon, colon)}{said}")
         for glue in _GLUE:
             parts = text.split(glue)
             if len(parts) > 1:

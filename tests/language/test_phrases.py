@@ -21,7 +21,7 @@ CALLS = {"say", "lead_in", "counted"}
 HOLE = re.compile(r"\{\w*\}")
 JOINTS = re.compile(
     r"\b(?:on|of|with|to|over|risk|for|against|and waits?|holds?|number|which it|is|are|were|dumps?|"
-    r"from|in|and|several|both|all|called|say|waits)\b|[(),:]| as before"
+    r"from|in|and|several|both|all|called|say|waits|by|do|stands)\b|[(),:]| as before"
 )
 """Where the program puts sentences together."""
 WIDE = re.compile(r"[\u3400-\u9fff]")
@@ -112,6 +112,9 @@ def test_phrases_are_in_chinese_and_punctuated_so() -> None:
         ),
         ("GPU0 and GPU1", "GPU0 和 GPU1"),
         ("AWS Libfabric (n1), no plugin (n2)", "AWS Libfabric (n1)，没有插件（n2）"),
+        ("out of memory", "out of memory"),
+        ("Job completed", "Job completed"),
+        ("Failed to connect (111)", "Failed to connect (111)"),
         ("a, b (uid 1); c", "a, b (uid 1); c"),
         ("rank 5 says nothing at all (a; b); no answer", "rank 5 says nothing at all (a; b)；没有应答"),
         ("Environment: it should be 120 to 7200.", "Environment: it should be 120 to 7200."),
