@@ -31,7 +31,7 @@ _FITS: dict[str, re.Pattern[str]] = {
     **dict.fromkeys(("rate", "usual"), re.compile(r"\d[\d.e+]*")),
     **dict.fromkeys(("name", "host", "hosts", "rank", "ranks"), re.compile(r"[^\s;]+")),
 }
-"""What may be in a hole of that name, such as a number, a share, an address or a proof's beginning; anything in others."""
+"""What may be in a hole of that name, such as a number, a share or a proof's beginning; anything in others."""
 SENTENCES = "report.toml"
 """The file of the templates that the program names itself: they are looked for in no text."""
 _DEPTH = 4
@@ -45,6 +45,8 @@ _GLUE = (", ", " and ", " or ")
 """What joins phrases."""
 _NAMES = re.compile(r"[^\s]*[A-Z\d_/.][^\s]*(?: [^\s]*[A-Z\d_/.][^\s]*)*")
 """Names and numbers, which are said as they are: no word in small letters alone."""
+_LABEL = re.compile(r"[A-Z][A-Za-z]+(?<!Error)")
+"""An operation or a state in front of what is told of it."""
 
 
 class Pattern(msgspec.Struct, frozen=True, array_like=True):
@@ -114,7 +116,7 @@ class Table(msgspec.Struct, frozen=True):
         head, colon, rest = text.partition(": ")
         if rest and (said := self.exact.get(head)) is not None and " " in head:
             return self.say(f"{{label}}{colon}{{text}}", {"label": said, "text": self.phrase(rest, depth - 1)})
-        if rest and " " not in head and (said := self.phrase(rest, depth - 1)) != rest:
+        if rest and _LABEL.fullmatch(head) and (said := self.phrase(rest, depth - 1)) != rest:
             return self.tidy(f"{head}{self.exact.get(colon, colon)}{said}")
         for glue in _GLUE:
             parts = text.split(glue)
