@@ -21,10 +21,17 @@ LIMIT = 1000
 _FITS: dict[str, re.Pattern[str]] = {
     "n": re.compile(r"\d+"),
     "with_this": re.compile(r"with this, .+"),
+    "total": re.compile(r"\d+"),
     "version": re.compile(r"\d[\w.+-]*"),
+    "low": re.compile(r"(?:[A-Z]+ )?\d[\w.+-]*"),
+    "share": re.compile(r"[\d.]+%"),
+    "numbers": re.compile(r"[\d,-]+"),
+    "device": re.compile(r"[^\s;]*\d[^\s;]*"),
+    "ip": re.compile(r"[\da-f]*[.:][\da-f.:]+"),
+    **dict.fromkeys(("rate", "usual"), re.compile(r"\d[\d.e+]*")),
     **dict.fromkeys(("name", "host", "hosts", "rank", "ranks"), re.compile(r"[^\s;]+")),
 }
-"""What may be in a hole of that name: a number, a version, a name, a proof's beginning; anything in others."""
+"""What may be in a hole of that name, such as a number, a share or a proof's beginning; anything in others."""
 SENTENCES = "report.toml"
 """The file of the templates that the program names itself: they are looked for in no text."""
 _DEPTH = 4
@@ -36,6 +43,10 @@ _TIGHT = re.compile(rf"(?<={_WIDE})(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?={_WIDE})")
 _LOOSE = re.compile(rf"(?<={_WIDE}) (?={_WIDE})| (?=[\uff01-\uff1f])|(?<={_MARK}) ")
 _GLUE = (", ", " and ", " or ")
 """What joins phrases."""
+_NAMES = re.compile(r"[^\s]*[A-Z\d_/.][^\s]*(?: [^\s]*[A-Z\d_/.][^\s]*)*")
+"""Names and numbers, which are said as they are: no word in small letters alone."""
+_LABEL = re.compile(r"[A-Z][A-Za-z]+(?<!Error)")
+"""An operation or a state in front of what is told of it."""
 
 
 class Pattern(msgspec.Struct, frozen=True, array_like=True):
@@ -90,7 +101,7 @@ class Table(msgspec.Struct, frozen=True):
             return found
         if not depth:
             return text
-        parts = text.split("; ")
+        parts = list(_apart(text))
         if len(parts) > 1:
             told = [self.phrase(part, depth) for part in parts]
             return text if told == parts else self.exact.get("; ", "; ").join(told)
@@ -106,13 +117,27 @@ class Table(msgspec.Struct, frozen=True):
         head, colon, rest = text.partition(": ")
         if rest and (said := self.exact.get(head)) is not None and " " in head:
             return self.say(f"{{label}}{colon}{{text}}", {"label": said, "text": self.phrase(rest, depth - 1)})
+        if rest and _LABEL.fullmatch(head) and (said := self.phrase(rest, depth - 1)) != rest:
+            return self.tidy(f"{head}{self.exact.get(colon, colon)}{said}")
         for glue in _GLUE:
             parts = text.split(glue)
             if len(parts) > 1:
                 told = [self.phrase(part, depth - 1) for part in parts]
-                if all(new != old for new, old in zip(told, parts, strict=True)):
+                pairs = zip(told, parts, strict=True)
+                if (told != parts or glue != ", ") and all(new != old or _NAMES.fullmatch(old) for new, old in pairs):
                     return self.tidy(self.exact.get(glue, glue).join(told))
         return text
+
+
+def _apart(text: str) -> Iterator[str]:
+    """What stands between semicolons, outside of parentheses."""
+    start = at = 0
+    while (at := text.find("; ", at)) >= 0:
+        if text.count("(", start, at) <= text.count(")", start, at):
+            yield text[start:at]
+            start = at + 2
+        at += 2
+    yield text[start:]
 
 
 def files(code: str) -> list[Path]:

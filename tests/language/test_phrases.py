@@ -22,7 +22,8 @@ TABLES = {"_BOUNDS", "_HEADINGS", "_MEANINGS", "_STATES", "_VERBS", "_WORDS", "M
 CALLS = {"say", "lead_in", "counted"}
 HOLE = re.compile(r"\{\w*\}")
 JOINTS = re.compile(
-    r"\b(?:on|of|with|to|over|risk|for|against|and waits?|holds?|number|which it|is|are|dumps?)\b|[(),:]| as before"
+    r"\b(?:on|of|with|to|over|risk|for|against|and waits?|holds?|number|which it|is|are|were|dumps?|"
+    r"from|in|and|several|both|all|called|say|waits|by|do|stands)\b|[(),:]| as before"
 )
 """Where the program puts sentences together."""
 WIDE = re.compile(r"[\u3400-\u9fff]")
@@ -136,6 +137,17 @@ def test_phrases_are_in_chinese_and_punctuated_so() -> None:
             "n1's interfaces were not seen; the job is on one host: paste `ip addr` (on n1)",
             "没有看到 n1 的接口；作业只在一台主机上：请粘贴 `ip addr`（在 n1 上）",
         ),
+        ("GPU0 and GPU1", "GPU0 和 GPU1"),
+        ("AWS Libfabric (n1), no plugin (n2)", "AWS Libfabric (n1)，没有插件（n2）"),
+        ("AllReduce: rank 3 at 100, 31 ranks at 99", "AllReduce：rank 3 为 100，31 个 rank 为 99"),
+        ("/bin/sh: 1: torchrun: not found", "/bin/sh: 1: torchrun: not found"),
+        ("failed for device minor number 5", "failed for device minor number 5"),
+        ("out of memory", "out of memory"),
+        ("Job completed", "Job completed"),
+        ("Failed to connect (111)", "Failed to connect (111)"),
+        ("a, b (uid 1); c", "a, b (uid 1); c"),
+        ("rank 5 says nothing at all (a; b); no answer", "rank 5 says nothing at all (a; b)；没有应答"),
+        ("Environment: it should be 120 to 7200.", "Environment: it should be 120 to 7200."),
         ("it is not synchronised to a reference", "it is not synchronised to a reference"),
         ("all of 3 ports are active", "all of 3 ports are active"),
         ("unknown", "unknown"),
