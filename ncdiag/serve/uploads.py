@@ -25,7 +25,11 @@ PASTE = "paste.txt"
 FILES_LIMIT = 500
 SILENCE = 60.0
 """Seconds after which a sender that sends nothing is given up."""
+_FIELDS = frozenset({"format", "redact"})
+"""Small fields that are looked at; others are dropped, so that a form of millions of them costs no memory."""
 _FIELD_LIMIT = 200
+_PARTS_LIMIT = FILES_LIMIT + 100
+_HEADER_LIMIT = 4096
 _NAME_LIMIT = 100
 _STRANGE = re.compile(r"[^\w.,+@=-]+")
 _PIECE = 1 << 20
@@ -127,8 +131,9 @@ class _Writer:
         self.waiting += len(piece)
 
     def field(self, name: str, value: bytes) -> None:
-        """Keep a small field."""
-        self._received.fields[name] = value.decode("utf-8", "replace").strip()
+        """Keep a small field that somebody looks at."""
+        if name in _FIELDS:
+            self._received.fields[name] = value.decode("utf-8", "replace").strip()
 
     def flush(self) -> None:
         """Write what is held. Raises OSError."""
@@ -169,6 +174,7 @@ class _Form:
 
     def __init__(self, boundary: bytes, writer: _Writer) -> None:
         self.writer = writer
+        self._parts = 0
         self._parser = MultipartParser(
             boundary,
             {
@@ -186,15 +192,18 @@ class _Form:
         self.writer.close()
 
     def _begin(self) -> None:
+        self._parts += 1
+        if self._parts > _PARTS_LIMIT:
+            raise UploadError(413, "too_many")
         self._name = self._value = self._disposition = b""
         self._field = ""
         self._kept: bytes | None = b""
 
     def _header_name(self, data: bytes, start: int, end: int) -> None:
-        self._name += data[start:end]
+        self._name = _longer(self._name, data[start:end])
 
     def _header_value(self, data: bytes, start: int, end: int) -> None:
-        self._value += data[start:end]
+        self._value = _longer(self._value, data[start:end])
 
     def _header_end(self) -> None:
         if self._name.lower() == b"content-disposition":
@@ -223,6 +232,13 @@ class _Form:
             self.writer.close()
         else:
             self.writer.field(self._field, self._kept[:_FIELD_LIMIT])
+
+
+def _longer(header: bytes, more: bytes) -> bytes:
+    """Raises UploadError for a header that no browser sends."""
+    if len(header) + len(more) > _HEADER_LIMIT:
+        raise UploadError(400, "broken_upload")
+    return header + more
 
 
 def harmless(name: str, taken: Iterable[str]) -> str:

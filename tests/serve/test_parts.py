@@ -11,13 +11,14 @@ import anyio.lowlevel
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.requests import Request
 from starlette.types import Message
 
 from ncdiag.serve import analysis
 from ncdiag.serve.app import build
 from ncdiag.serve.line import Line
 from ncdiag.serve.settings import Limits, Settings
-from ncdiag.serve.uploads import harmless
+from ncdiag.serve.uploads import Received, UploadError, harmless, receive
 from ncdiag.serve.words import LANGUAGES, accepted, table
 from ncdiag.serve.worker import INPUT, Outcome, Work
 
@@ -48,6 +49,43 @@ def test_a_name_stays_as_near_as_it_can(given_name: str, made: str) -> None:
 
 def test_the_same_name_twice_is_two_files() -> None:
     assert harmless("x.tar.gz", ["X.tar.gz"]) == "x-2.tar.gz"
+
+
+def part(name: str, value: str, more: str = "") -> str:
+    return f'--x\r\nContent-Disposition: form-data; name="{name}"{more}\r\n\r\n{value}\r\n'
+
+
+def taken(folder: Path, body: str) -> Received:
+    """What is taken of a form."""
+    messages = [{"type": "http.request", "body": body.encode(), "more_body": False}]
+
+    async def said() -> Message:
+        return messages.pop(0)
+
+    scope = {"type": "http", "method": "POST", "path": "/", "query_string": b"",
+             "headers": [(b"content-type", b"multipart/form-data; boundary=x")]}  # fmt: skip
+    return anyio.run(receive, Request(scope, said), folder, 1 << 20)
+
+
+def test_a_form_is_taken(tmp_path: Path) -> None:
+    received = taken(tmp_path, part("text", "a log") + part("redact", "on") + part("other", "y") + "--x--\r\n")
+    assert received == Received(fields={"redact": "on"}, names=["paste.txt"])
+    assert (tmp_path / "paste.txt").read_text() == "a log"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "word"),
+    [
+        (part("a", "b") * 700, 413, "too_many"),
+        (part("a", "b", more=f"; filename={'n' * 9000}"), 400, "broken_upload"),
+        (part("files", "b", more='; filename="a.log"') * 501, 413, "too_many"),
+        ("no form at all", 400, "broken_upload"),
+    ],
+)
+def test_forms_that_no_browser_sends_are_refused(tmp_path: Path, body: str, status: int, word: str) -> None:
+    with pytest.raises(UploadError) as refused:
+        taken(tmp_path, f"{body}--x--\r\n")
+    assert (refused.value.status, refused.value.word) == (status, word)
 
 
 @pytest.mark.parametrize(
