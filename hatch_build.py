@@ -24,7 +24,8 @@ class CompiledCatalogue(BuildHookInterface):  # type: ignore[type-arg]
         self._folder = tempfile.TemporaryDirectory()
         command = [sys.executable, "-m", "ncdiag.catalogue", "build", self._folder.name]
         paths = os.pathsep.join([self.root, *filter(None, sys.path)])  # what an isolated build installed is among them
-        subprocess.run(command, cwd=self.root, env={**os.environ, "PYTHONPATH": paths}, check=True)  # noqa: S603
+        env = {**os.environ, "PYTHONPATH": paths, "PYTHONHASHSEED": "0"}  # sets in one order, for the same bytes
+        subprocess.run(command, cwd=self.root, env=env, check=True)  # noqa: S603
         for path in Path(self._folder.name).glob("*.msgpack"):
             build_data["force_include"][str(path)] = f"ncdiag/_compiled/{path.name}"
 

@@ -10,6 +10,8 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import tempfile
+from collections.abc import Iterator
 from multiprocessing import connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -22,6 +24,7 @@ from ncdiag.serve.worker import OUTCOME, Outcome, Work, analyse
 
 _FORKS = "forkserver" in multiprocessing.get_all_start_methods()
 _CONTEXT = multiprocessing.get_context("forkserver") if _FORKS else multiprocessing.get_context("spawn")
+_LONGEST_FOLDER = 60
 _OUTCOME_LIMIT = 64 << 20
 """Bytes of an outcome that are sent to a browser."""
 
@@ -32,7 +35,23 @@ async def make_ready() -> None:
         from multiprocessing import forkserver
 
         _CONTEXT.set_forkserver_preload(["ncdiag.serve.warm"])
-        await anyio.to_thread.run_sync(forkserver.ensure_running)
+        with _short_paths():
+            await anyio.to_thread.run_sync(forkserver.ensure_running)
+
+
+@contextlib.contextmanager
+def _short_paths() -> Iterator[None]:
+    """Let the fork server put its sockets where a path is short enough for one (unix(7): 108 bytes with its name).
+
+    It makes its folder once, below tempfile's; Python 3.14 does the same by itself.
+    """
+    usual = tempfile.tempdir
+    if len(os.fsencode(tempfile.gettempdir())) > _LONGEST_FOLDER:
+        tempfile.tempdir = "/tmp"  # noqa: S108  (mkdtemp makes a private folder in it)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = usual
 
 
 async def run(work: Work) -> Outcome:

@@ -32,13 +32,14 @@ THE_ORDER_TELLS = {
 """Examples that another order makes another one, and why."""
 
 TELLS_OF_WHAT_IT_IS_ABOUT = {
+    ("launcher-slots-exceed-gpus", "launch"): "without the launch nothing asks for processes",
     ("host-name-is-loopback", "name_lookup"): "nobody asked what a name stands for, and there is no answer to judge",
     ("roce-port-without-gid", "ibstat"): "the list of ports alone has the port that the list of GIDs lacks",
 }  # fmt: skip
 """Rules and sections without which there is nothing that the rule could be unsure about, and why."""
 
 WHERE_FAILURES_STAND = frozenset(
-    {"nccl_log", "nccl_tests", "perftest", "text", "throughput", "torch_watchdog", "traceback"}
+    {"nccl_log", "nccl_tests", "perftest", "probe", "text", "throughput", "torch_watchdog", "traceback"}
 )
 """The output of the programs themselves: the failure, the stall or the low speed is printed there. A program that has
 nothing to report prints nothing, so that without this output nothing is known to have failed, and a rule may be clear.
