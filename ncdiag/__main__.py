@@ -7,14 +7,11 @@ import sys
 
 
 def main() -> int:
-    """Import the program, and run it. What is ignored where `run` is called stays so, for the job that it starts."""
-    ignored = sys.argv[1:2] == ["run"] and _signal.getsignal(_signal.SIGINT) == _signal.SIG_IGN
-    if not ignored:
-        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+    """Import the program, and run it."""
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
     from ncdiag.cli import main as run
 
-    if not ignored:
-        _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+    _signal.signal(_signal.SIGINT, _signal.default_int_handler)
     return run()
 
 

@@ -39,7 +39,7 @@ def serving(program: list[str], tmp_path: Path) -> Iterator[Callable[..., Served
         yield start
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it is open, its thread runs a loop, and tests beside it could run none
 def chromium(need: Callable[[str, object, str], None]) -> Iterator[Browser]:
     """A browser (playwright's ``Browser``); the test is skipped where there is none."""
     path = shutil.which("chromium") or shutil.which("google-chrome")
