@@ -16,6 +16,7 @@ from ncdiag.spans import Section
 
 KIND = "nccl_params"
 COMMANDS: tuple[str, ...] = ()
+INTERLEAVED = True  # threads of the library go on writing the log
 ANCHOR = r"=== ncclParam Registry Dump ===[ \t]*$"
 
 _HEAD = re.compile(ANCHOR)

@@ -9,11 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from specimens import read, sections, specimens
+from specimens import FIXTURES, read, sections, specimens
 
 from ncdiag.facts.merge import merge
 from ncdiag.facts.model import Host
 from ncdiag.parsers import discover
+from ncdiag.sections.cut import Cutter
 
 KINDS = ("clock_sync", "iblinkinfo", "iptables", "nccl_params", "nftables", "ss")
 CASES = specimens(*KINDS)
@@ -71,3 +72,14 @@ def test_chains_of_a_service_mesh_in_what_the_real_tools_print(need: Callable[[s
         "iptables": "ISTIO_REDIRECT", "nftables": "ISTIO_REDIRECT",
     }  # fmt: skip
     assert "input_policy" not in found["iptables"], "the INPUT of the table nat is no filter"
+
+
+@pytest.mark.parametrize("above", range(1, 10))
+def test_a_thread_that_logs_does_not_cut_the_registry(above: int) -> None:
+    lines = read(FIXTURES / "nccl_params" / "dump.txt")
+    cutter = Cutter("case.txt", discover())
+    cutter.feed((number + (number > above), line) for number, line in enumerate(lines, 1))
+    section = cutter.finish()[0]
+    (found,) = discover()[section.kind].parse(section).observations
+    names = [each["name"] for each in found.fields["nccl_parameters"]]
+    assert names == [line.partition(" ")[0] for line in lines if line.startswith("NCCL_")]
