@@ -52,7 +52,8 @@ def process_text(events: list[Event]) -> str:
     if rank is not None:
         name = f"Rank {rank}"
     elif "task" in fields or "tasks" in fields:
-        name = f"Task {fields['task']}" if "task" in fields else f"Tasks {str(fields['tasks']).rstrip(':')}"
+        numbers = str(fields.get("task", fields.get("tasks"))).rstrip(":")
+        name = f"Task {numbers}" if numbers.isdecimal() else f"Tasks {numbers}"
     elif "local_rank" in fields:
         name = f"Local rank {fields['local_rank']}"
     elif events[0].event == "node-failed":
@@ -128,6 +129,18 @@ def other_side(event: Event, view: View) -> str:
 def on_its_host(event: Event, view: View) -> str:
     """`` on n2``; nothing where the host is not known."""
     return f" on {event.host}" if event.host else ""
+
+
+@derived
+def amd_gpu(event: Event, view: View) -> str:
+    """``AMD GPU 0000:83:00.0``; ``AMD GPU at node 8 of rocminfo``; ``an AMD GPU`` where the line names none.
+
+    The ROCm runtime numbers the nodes of its topology, CPUs among them.
+    """
+    fields = event.fields
+    if "pci" in fields:
+        return f"AMD GPU {fields['pci']}"
+    return f"AMD GPU at node {fields['gpu_node']} of rocminfo" if "gpu_node" in fields else "an AMD GPU"
 
 
 @derived

@@ -84,7 +84,7 @@ def cuda_class(event: Event, view: View) -> str:
     return found if found in _MISUSES or not is_peer_failure(event, view) else ""
 
 
-_KERNEL_FAULTS = ("cuda-illegal-access", "cuda-launch-failure", "amdgpu-page-fault")
+_KERNEL_FAULTS = ("cuda-illegal-access", "cuda-launch-failure", "amdgpu-page-fault", "amdgpu-kernel-fault")
 
 
 @derived_of(*_KERNEL_FAULTS, *PRINTED)
