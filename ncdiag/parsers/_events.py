@@ -44,7 +44,7 @@ _CERTAIN = 18
 """Letters in the words of a failure that are in order, from which it is told from prose."""
 _TELLING = 30
 """Literal characters from which an NCCL message is told from prose even when other text is behind it."""
-_PASSED_ON = frozenset({"cause", "symptom"})
+_PASSED_ON = frozenset({"cause", "symptom", "echo"})
 _APART = frozenset({"rank-announced"})
 """Events of which each line is one, for it matters what is between two that are alike."""
 _PEERS = ("peer", "peer_address", "peer_host", "peer_rank")

@@ -15,6 +15,7 @@ from ncdiag.parsers import discover
 from ncdiag.sections.cut import Cutter
 
 KINDS = (
+    "coordination",
     "dmesg", "flight_recorder", "hccl_ranktable", "nccl_tests", "text", "throughput", "torch_watchdog",
     "torchrun_failure", "traceback",
 )  # fmt: skip

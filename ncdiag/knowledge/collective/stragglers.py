@@ -38,6 +38,7 @@ DESYNC = (
 _EQUAL_SIZES = {"ALLREDUCE", "BROADCAST", "REDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"}
 """Operations in which all ranks pass as many elements."""
 _MISSING = frozenset({"torch-ranks-missing", "torch-barrier-missed", "horovod-ranks-missing"})
+_TASKS_MISSING = "coordination-barrier-timeout"
 _BARRIER_NAME = "a monitored barrier"
 _BARRIER = frozenset({"torch-barrier-timeout", "torch-barrier-present"})
 _NAMELESS = {"torch-uneven-inputs": "A rank that ran out of data", "horovod-stalled": "A rank that is not named"}
@@ -268,6 +269,10 @@ def _told_waits(job: Job) -> Iterator[Difference]:
             unnumbered = _BARRIER_NAME if event.event == "torch-barrier-missed" else "a collective"
             name = unnumbered if sequence is None else f"{operation} number {sequence}"
             groups = {"waiting": "the others", "late": _named(late)}
+            yield Difference(what="wait", name=name, groups=groups, provenance=event.provenance)
+        elif event.event == _TASKS_MISSING and "tasks" in event.fields:
+            groups = {"waiting": "the others", "late": f"task {event.fields['tasks']}"}
+            name = f"barrier {event.fields.get('barrier')}"
             yield Difference(what="wait", name=name, groups=groups, provenance=event.provenance)
         elif event.event in _BARRIER and "present_ranks" in event.fields:
             came = {0, *(int(number) for number in _NUMBER.findall(str(event.fields["present_ranks"])))}

@@ -78,7 +78,8 @@ def _signal(number: int) -> str:
 _WATCHDOG = frozenset({"torch-watchdog-timeout", "torch-heartbeat-stuck", "torch-tear-down"})
 _LOSSES = frozenset({
     "socket-closed-by-peer", "ib-completion-error", "torch-result-remote-error", "torch-store-timeout",
-    "torch-unique-id-missing", "c10d-connect-timeout", "c10d-connect-failed",
+    "torch-unique-id-missing", "c10d-connect-timeout", "c10d-connect-failed", "coordination-start-timeout",
+    "coordination-tasks-lost", "coordination-leader-lost",
 })  # fmt: skip
 _LOSS_CATEGORIES = frozenset({"collective", "watchdog", "tcp-transfer"})
 """What ranks print when another one is gone or does not come: events, and categories of them."""
@@ -86,7 +87,10 @@ _OWN_MISTAKES = frozenset({"torch-collective-mismatch", "collective-mismatch", "
 """Of these categories, what ranks do wrong together."""
 _ABORTED = frozenset({-signal.SIGABRT, 128 + signal.SIGABRT})
 """Exit codes of a process that SIGABRT ended, as Python and as a shell tell them."""
-_LOSS = ("socket-closed-by-peer", "gloo-peer-gone", "mpi-tcp-peer-gone")
+_LOSS = (
+    "socket-closed-by-peer", "gloo-peer-gone", "mpi-tcp-peer-gone",
+    "coordination-tasks-lost", "coordination-leader-lost",
+)  # fmt: skip
 
 
 @derived

@@ -136,7 +136,7 @@ def is_gloo_misled(event: Event, view: View) -> bool | None:
 
 
 _LOST = "torch-rdzv-store-lost"
-_STARTED = ("c10d-connect-timeout", "torch-store-timeout")
+_STARTED = ("c10d-connect-timeout", "torch-store-timeout", "coordination-start-timeout")
 _UNANSWERED = "rendezvous-unanswered"
 _UNREACHED_ERRNO = frozenset({110, 111, 113})
 """Timed out, refused, no route. PyTorch tries IPv6 first, which fails with others and harms nobody."""
@@ -150,6 +150,15 @@ def is_unmet_rendezvous(event: Event, view: View) -> bool:
     if event.event == _UNANSWERED:
         return not (view.job.ranks or went_on(event, view))
     return (event.event == _LOST or event.fields.get("errno") in _UNREACHED_ERRNO) and not view.job.ranks
+
+
+@derived
+def absent_tasks(event: Event, view: View) -> str:
+    """``; task 5 did not come``, where the line that gives up names whom it waited for."""
+    tasks = str(event.fields.get("tasks", ""))
+    if not tasks:
+        return ""
+    return f"; task {tasks} did not come" if tasks.isdecimal() else f"; tasks {tasks} did not come"
 
 
 @derived_of("torch-store-peer-gone", "torch-unique-id-missing", _LOST)
