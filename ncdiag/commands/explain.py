@@ -175,7 +175,8 @@ def _text(answer: Answer) -> str:
         if _is_pasted(value):
             lines += ["", f"  {name}:", *(f"    {line}" for line in value.strip().splitlines())]
             continue
-        shown = say(", ").join(map(str, value)) if isinstance(value, list) else phrase(str(value))
+        text = say("read") if value == "read" else phrase(str(value))  # a word alone may be a name elsewhere
+        shown = say(", ").join(map(str, value)) if isinstance(value, list) else text
         lines += cells.wrap(say("{label}: {text}", label=say(name), text=shown), width(), "  ", "    ")
     return "\n".join(lines) + "\n"
 

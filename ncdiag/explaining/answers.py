@@ -34,6 +34,7 @@ _WORDS = {
 _FACT = re.compile(r"[A-Z][A-Za-z]{2,40}(?:\.[a-z]\w{0,60})?")
 _EVENT = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+")
 _READ: dict[bool | None, str] = {True: "read", False: "not read", None: "not in all of these"}
+_ALIKE, _ALIKE_ON_HOST = "all ranks need the same value", "the ranks of one host need the same value"
 _FREE = "ranks may have different values"
 _NEAR, _MANY = 0.72, 3
 
@@ -185,8 +186,9 @@ def _values(known: Variable, version: Version | VersionRange | None) -> str:
 
 def _agreement(known: Variable) -> str | None:
     """Whether ranks need the same value; None where that is not known."""
-    ranks = "the ranks of one host need" if known.agree_on_host else "all ranks need"
-    return f"{ranks} the same value" if known.agree else None if known.agree is None else _FREE
+    if known.agree is None:
+        return None
+    return _FREE if not known.agree else _ALIKE_ON_HOST if known.agree_on_host else _ALIKE
 
 
 def _of_nothing(known: Variable) -> str:

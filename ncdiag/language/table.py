@@ -97,7 +97,7 @@ class Table(msgspec.Struct, frozen=True):
         """What is said for a text; the text itself where nothing fits."""
         if " " not in text or len(text) > LIMIT:
             return text
-        if (found := self.exact.get(text)) is not None:
+        if (found := self._whole(text)) is not None:
             return found
         if not depth:
             return text
@@ -111,6 +111,13 @@ class Table(msgspec.Struct, frozen=True):
                 held = {name: self.phrase(value, depth - 1) for name, value in values.items()}
                 return self.tidy(pattern.said.format(**held))
         return self._joined(text, depth)
+
+    def _whole(self, text: str) -> str | None:
+        """What is said for a text that is a template, or one with a stop behind it."""
+        if (found := self.exact.get(text)) is not None or not text.endswith("."):
+            return found
+        found = self.exact.get(text[:-1])
+        return found if found is None else self.say("{sentence}.", {"sentence": found})
 
     def _joined(self, text: str, depth: int) -> str:
         """A list of phrases, each said by itself, or one in front of a text."""
