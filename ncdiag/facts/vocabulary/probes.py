@@ -11,6 +11,7 @@ import msgspec
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Job, LinkTest, ProbeFault, ProbeLink, ProbePair, ProbeRail
+from ncdiag.facts.model.probes import ProbeUntried
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import is_virtual
 
@@ -85,14 +86,18 @@ def rail_name(rail: ProbeRail) -> str:
     return own if own == other else f"{own} - {other}"
 
 
+_UNTRIED: Mapping[ProbeUntried, str] = {
+    "hosts": "connections from {} to some other hosts", "interfaces": "some interfaces of {}",
+    "bandwidth": "bandwidth of {}", "nccl-tests": "nccl-tests of {}", "needs": "some of what the launch needs of {}",
+}  # fmt: skip
+
+
 def gaps(job: Job) -> list[str]:
     """A phrase for each thing that hosts did not try, for the report on what was not looked at."""
-    found: dict[str, list[str]] = defaultdict(list)
+    found: dict[tuple[ProbeUntried, str], list[str]] = defaultdict(list)
     for gap in job.probe_gaps:
-        what = {"hosts": "connections from {} to some other hosts", "interfaces": "some interfaces of {}"}
-        why = "the time of the probe was over" if gap.what == "hosts" else gap.why
-        found[f"{what.get(gap.what, gap.what + ' of {}')} ({why})"].append(gap.host)
-    return [text.format(fold_hosts(hosts)) if "{}" in text else text for text, hosts in found.items()]
+        found[gap.what, "the time of the probe was over" if gap.what == "hosts" else gap.why].append(gap.host)
+    return [f"{_UNTRIED[what].format(fold_hosts(hosts))} ({why})" for (what, why), hosts in found.items()]
 
 
 _MUCH = 0.7
