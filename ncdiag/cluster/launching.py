@@ -15,7 +15,8 @@ from ncdiag.bare.addresses import is_here, resolved
 from ncdiag.cluster.logins import logins
 from ncdiag.cluster.model import Wish
 from ncdiag.cluster.probing import Trial, Tried, probe
-from ncdiag.cluster.sweep import Via
+from ncdiag.cluster.ssh_words import ways
+from ncdiag.cluster.sweep import Via, chosen
 from ncdiag.cluster.targets import targets
 from ncdiag.errors import UsageError
 from ncdiag.facts.model import Job
@@ -149,14 +150,17 @@ def tried(found: Asked, via: Via | None, trial: Trial, wish: Wish) -> Tried:
     needs = {"programs": _programs(plan), "paths": _paths(plan)}
     here = frozenset(name for name in plan.hosts if is_here(name, resolved(name)))
     by_ssh = _logs_in(plan)
-    whole = msgspec.structs.replace(trial, needs=needs, ssh=by_ssh and plan.ssh_port is None)
-    options = wish.options or shlex.join(plan.ssh or ())
+    nodes = ",".join(plan.hosts)
+    means = via or chosen(nodes)
+    own_way = ways(plan.ssh or () if by_ssh or means == "ssh" else ())
+    options = wish.options or (shlex.join(own_way.options) if means == "ssh" else "")
+    whole = msgspec.structs.replace(trial, needs=needs, ssh=by_ssh and own_way.port is None)
     carried = msgspec.structs.replace(wish, options=options, here=here)
     own = next(iter(sorted(here)), socket.gethostname())
     peers = [name for name in plan.hosts if name not in here]
     with ThreadPoolExecutor(1) as pool:
-        asking = pool.submit(logins, own, peers, plan.ssh or (), plan.ssh_port) if by_ssh else None
-        result = probe(",".join(plan.hosts), via, whole, carried)
+        asking = pool.submit(logins, own, peers, own_way) if by_ssh else None
+        result = probe(nodes, means, whole, carried)
         lines = asking.result() if asking is not None else []
     head, _, rest = result.text.partition("\n")
     return msgspec.structs.replace(result, text="".join(f"{line}\n" for line in [head, *lines]) + rest)

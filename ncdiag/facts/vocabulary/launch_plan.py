@@ -36,7 +36,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     ``launcher`` is the outermost one that is known; ``hosts`` those that the text names, and ``source`` a phrase on
     where. ``hostfile`` is the file of hosts that was named, ``slots`` the processes on each host as far as told.
-    ``ssh`` are the options with which the launcher calls ssh; None where it does not, for the reason in ``why_not``.
+    ``ssh`` are the options with which the launcher calls ssh; None where it does not.
     ``master`` and ``port`` are where the ranks meet; empty and None where the text does not say it.
     """
 
@@ -44,11 +44,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     hosts: tuple[str, ...] = ()
     source: str = ""
     hostfile: str | None = None
-    nnodes: int | None = None
     slots: Mapping[str, int] = {}
     gpus_per_node: int | None = None
     ssh: tuple[str, ...] | None = None
-    why_not: str = ""
     master: str = ""
     port: int | None = None
     executable: str | None = None
@@ -61,12 +59,6 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         """Where the ranks meet; None where the text does not say both host and port."""
         return (self.master, self.port) if self.master and self.port is not None else None
 
-    @property
-    def ssh_port(self) -> int | None:
-        """The port in the options of ssh; None where these name none."""
-        joined = re.search(r"(?:^|\s)(?:-p\s?|-o\s?Port[= ])(\d{1,5})(?:\s|$)", " ".join(self.ssh or ()))
-        return int(joined[1]) if joined else None
-
 
 def plan_of(job: Job, hosts: Sequence[str] = ()) -> Plan:
     """The plan of the launch that a job shows; ``hosts`` are told by somebody else, in place of those of the text."""
@@ -74,18 +66,15 @@ def plan_of(job: Job, hosts: Sequence[str] = ()) -> Plan:
     named, source = _named(job, lines)
     own = tuple(hosts) or named
     outer = next((line for line in lines if line.program not in {"sbatch", "salloc"}), lines[0] if lines else None)
-    ssh, why_not = _ssh(outer, lines)
     master, port = _meeting(job, lines, own)
     return Plan(
         launcher=outer.program if outer is not None else HOSTFILE if named else "",
         hosts=own,
         source=source if own == named else "",
         hostfile=next((line.hostfile for line in lines if line.hostfile), None),
-        nnodes=_first(line.nnodes for line in lines),
         slots=_slots(job, lines, own),
         gpus_per_node=_first(line.gpus_per_node for line in lines),
-        ssh=ssh,
-        why_not=why_not,
+        ssh=_ssh(outer, lines),
         master=master,
         port=port,
         executable=_last(line.executable for line in lines if line.program != "sbatch"),
@@ -124,23 +113,21 @@ def _named(job: Job, lines: Sequence[Launch]) -> tuple[tuple[str, ...], str]:
     return tuple(names), "the file of hosts" if listed.program == HOSTFILE else listed.program
 
 
-def _ssh(outer: Launch | None, lines: Sequence[Launch]) -> tuple[tuple[str, ...] | None, str]:
-    """The options of ssh, or why the launcher does not call it."""
+def _ssh(outer: Launch | None, lines: Sequence[Launch]) -> tuple[str, ...] | None:
+    """The options of ssh; None where the launcher does not call it."""
     if outer is None:
-        return (), ""  # a file of hosts alone is for a launcher that logs in to them
-    if outer.program in _TORCH | {"accelerate launch"}:
-        return None, f"{outer.program} is started on each host by itself"
-    if outer.program in _SLURM or any(line.program == "sbatch" for line in lines):
-        return None, "Slurm starts the processes"
+        return ()  # a file of hosts alone is for a launcher that logs in to them
+    if outer.program in _TORCH | _SLURM | {"accelerate launch"} or any(line.program == "sbatch" for line in lines):
+        return None
     given = _parameters(outer)
     program = next((given[name] for name in _SSH_PROGRAMS if given.get(name)), outer.agent or "ssh")
     name = program.split(":")[0].strip().rpartition("/")[2].split(" ")[0]
     if name not in _SSH_AGENTS or given.get("plm") == "slurm":
-        return None, f"{outer.program} is told to start processes by {name if name not in _SSH_AGENTS else 'slurm'}"
+        return None
     words = next((_split(given[name]) for name in _SSH_ARGUMENTS if given.get(name)), [])
     words += ["-p", str(outer.ssh_port)] if outer.ssh_port is not None else []
     words += ["-i", outer.ssh_key] if outer.ssh_key else []
-    return tuple(words), ""
+    return tuple(words)
 
 
 def _parameters(launch: Launch) -> dict[str, str]:
