@@ -27,7 +27,7 @@ from ncdiag.reading.job import job_of
 from ncdiag.reading.model import Piece, Reading
 from ncdiag.reading.one import read_source
 from ncdiag.sources.files import TextSource
-from ncdiag.spans import Section
+from ncdiag.spans import Section, span
 
 _LARGEST = 4 << 20
 """Bytes of a script or a file of hosts."""
@@ -54,12 +54,13 @@ def asked(launch: str, nodes: str | None, environment: Mapping[str, str] = os.en
         texts.append(_read(script))
         readings.append(read_source(TextSource.of_bytes(str(script), texts[-1].encode())))
     plan = plan_of(job_of(readings))
-    if not plan.launcher:
+    if not plan.launcher and name == launch:
         readings, texts = [_hosts_of(name, text)], [f"$ cat hostfile\n{text}"]
         plan = plan_of(job_of(readings))
     if not plan.launcher:
+        where = name if name == launch else "the line"
         msg = (
-            f"no launch was understood in {name}: a line with mpirun, horovodrun, deepspeed, torchrun, accelerate or "
+            f"no launch was understood in {where}: a line with mpirun, horovodrun, deepspeed, torchrun, accelerate or "
             "srun, a script with one, or a file of hosts"
         )
         raise UsageError(msg)
@@ -71,9 +72,20 @@ def asked(launch: str, nodes: str | None, environment: Mapping[str, str] = os.en
     ):
         readings.append(found[0])
         texts.append(f"$ cat hostfile\n{found[1]}")
+    _refuse(plan)
     hosts = _hosts(plan_of(job_of(readings)), nodes, environment)
     lines = [hide_secrets(line) for line in "\n".join(texts).splitlines()]
     return Asked(plan_of(job_of(readings), hosts), tuple(readings), "".join(f"{line}\n" for line in lines))
+
+
+def _refuse(plan: Plan) -> None:
+    """UsageError for a launch that cannot be tried from here."""
+    if plan.elsewhere and plan.ssh is not None:
+        msg = (
+            f"{plan.launcher} is started by {plan.elsewhere} in another place, from which it reaches its hosts: call "
+            f"ncdiag probe there, with what {plan.elsewhere} starts"
+        )
+        raise UsageError(msg)
 
 
 def _submitted(job: Job, folder: Path) -> list[Path]:
@@ -89,6 +101,11 @@ def _text(launch: str) -> tuple[Path, str, str]:
     if len(launch.split()) < 2:  # noqa: PLR2004  (a launcher and what it starts)
         msg = f"--launch {launch}: there is no such file, and it is not the command line of a launch"
         raise UsageError(msg)
+    try:
+        shlex.split(launch)
+    except ValueError as error:
+        msg = f"--launch {launch}: {str(error).lower()}"
+        raise UsageError(msg) from None
     return Path(), "launch", f"{launch.strip()}\n"
 
 
@@ -110,7 +127,9 @@ def _hosts_of(name: str, text: str) -> Reading:
     lines = tuple(text.splitlines())
     parsed = hostfile.parse(Section(kind="hostfile", source=name, first_line=1, lines=lines, command="cat hostfile"))
     observations = () if parsed.unread else parsed.observations
-    return Reading(name, len(lines), len(parsed.unread), (Piece("hostfile", 1, len(lines), None),), (), observations)
+    unread = tuple(span(name, number + 1, lines[number]) for number in parsed.unread)
+    piece = Piece("hostfile", 1, len(lines), None)
+    return Reading(name, len(lines), len(unread), (piece,), (), observations, unread)
 
 
 def _hostfile(file: str, folder: Path, *, told: bool) -> tuple[Reading, str] | None:
@@ -118,7 +137,11 @@ def _hostfile(file: str, folder: Path, *, told: bool) -> tuple[Reading, str] | N
     path = next((place for place in (Path(file), folder / file) if place.is_file()), None)
     if path is not None:
         text = _read(path)
-        return _hosts_of(str(path), text), text
+        reading = _hosts_of(str(path), text)
+        if reading.unread and told:
+            msg = f"{reading.unread[0].source}, line {reading.unread[0].line}: this is no host of a file of hosts"
+            raise UsageError(msg)
+        return reading, text
     if not told:
         return None
     msg = (
@@ -133,11 +156,13 @@ def _hosts(plan: Plan, nodes: str | None, environment: Mapping[str, str]) -> tup
     allocation = environment.get("SLURM_JOB_NODELIST")
     if nodes is not None:
         return targets(nodes)
-    if plan.hosts:
+    if plan.hosts and not plan.doubt:
         return plan.hosts
     if allocation:
         return targets(allocation)
-    msg = "the launch does not say on which hosts it starts; name them with --nodes (example: --nodes 'node[1-4]')"
+    why = "does not say on which hosts it starts" if not plan.hosts else "does not say surely on which hosts it starts"
+    words = f" ({plan.doubt})" if plan.doubt else ""
+    msg = f"the launch {why}{words}; name them with --nodes (example: --nodes 'node[1-4]')"
     raise UsageError(msg)
 
 
@@ -176,7 +201,7 @@ def _logs_in(plan: Plan, environment: Mapping[str, str] = os.environ) -> bool:
 def _programs(plan: Plan) -> list[str]:
     """What every host has to find by name or by an absolute path; nothing of a container, which has its own."""
     name = plan.executable
-    return [name] if name and plan.image is None and _is_plain(name) and ("/" not in name or name[0] == "/") else []
+    return [name] if name and not plan.contained and _is_plain(name) and ("/" not in name or name[0] == "/") else []
 
 
 def _paths(plan: Plan) -> list[str]:
@@ -184,7 +209,7 @@ def _paths(plan: Plan) -> list[str]:
 
     A relative one counts where it exists from here: else this is not the folder from which the job is started.
     """
-    if plan.image is not None:
+    if plan.contained:
         return []
     base = Path(plan.workdir) if plan.workdir and _is_plain(plan.workdir) else Path()
     program = plan.executable if plan.executable and "/" in plan.executable else None

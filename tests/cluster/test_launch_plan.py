@@ -68,7 +68,103 @@ def test_ssh(text: str, options: tuple[str, ...] | None) -> None:
     assert plan(text).ssh == options
 
 
+DOUBTFUL = [
+    ("mpirun -H a1,user@b1 ./x", "not understood: user@b1"),
+    ("mpirun -H '[fe80::1],b1' ./x", "not understood: fe80::1"),
+    ("mpirun -H -oProxyCommand=x,b1 ./x", "not understood: -oProxyCommand=x"),
+    ("mpirun -H a1,$MORE ./x", "not understood: $MORE"),
+    ("mpirun -H $HOSTS ./x", "not understood: $HOSTS"),
+    ("srun -w n[1-9999999] ./x", "not understood: n[1-9999999]"),
+    ("srun -w n[1-4 ./x", "not understood: n[1-4"),
+    ("mpirun -H a1,b1 ./x && mpirun -H c1,d1 ./y", "several commands start processes"),
+    ("mpirun -H a1 ./x : -H c1 ./y", "several programs with a colon between them"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), DOUBTFUL)
+def test_hosts_that_may_not_be_all_are_asked_for(text: str, said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        read(text)
+    assert said in str(refused.value)
+    assert "name them with --nodes" in str(refused.value)
+    assert plan(text, "e1,e2").hosts == ("e1", "e2")
+    assert plan(text, SLURM_JOB_NODELIST="e[1-2]").hosts == ("e1", "e2")
+
+
+STEPS = [
+    ("#SBATCH -w n[1-4]\nsrun -w n1 ray start --head\nsrun -w n[2-4] ray start\n", ("n1", "n2", "n3", "n4")),
+    ('#SBATCH -w n[1-4]\nip=$(srun -N1 -n1 -w "$head" hostname)\nsrun python t.py\n', ("n1", "n2", "n3", "n4")),
+    ("#SBATCH -w n[1-4]\nsrun -w n[1-2] python t.py\n", ("n1", "n2")),
+    ("srun -w n1 hostname\nsrun python t.py\n", None),
+]
+
+
+@pytest.mark.parametrize(("text", "hosts"), STEPS)
+def test_steps_of_a_batch_script(tmp_path: Path, text: str, hosts: tuple[str, ...] | None) -> None:
+    script = tmp_path / "job.sbatch"
+    script.write_text(f"#!/bin/bash\n{text}")
+    if hosts is None:
+        with pytest.raises(
+            UsageError, match="several commands start processes, and not all on the hosts of srun -w n1"
+        ):
+            read(str(script))
+    else:
+        assert plan(str(script)).hosts == hosts
+
+
+UNREAD = [
+    ("accelerate launch --config_file two.yaml t.py", ("the configuration two.yaml of accelerate",)),
+    ("mpirun -H a1,b1 -rf ranks ./x", ("the rank file ranks",)),
+    ("mpirun -H a1,b1 ./x; rm -rf ranks", ()),
+    ("mpirun -H a1,b1 -np 1 ./x : -np 2 ./y", ("the programs that mpirun starts behind a colon",)),
+    ("torchrun --nnodes 2 --master_addr a1 --master_port 99999 t.py", ("a1 port 99999, where the ranks are to meet",)),
+    ("torchrun --nnodes 2 --master_addr -oX t.py", ("-oX port 29500, where the ranks are to meet",)),
+    ("torchrun --nnodes 2 --rdzv-endpoint=localhost:0 t.py", ()),
+]
+
+
+@pytest.mark.parametrize(("text", "unread"), UNREAD)
+def test_what_nobody_reads_is_told(text: str, unread: tuple[str, ...]) -> None:
+    found = plan(text, "a1,b1")
+    assert (found.unread, found.place) == (unread, None)
+
+
+CONTAINED = [
+    ("docker run --rm img:1 torchrun --nnodes 2 /w/t.py", True),
+    ("docker exec c1 torchrun --nnodes 2 /w/t.py", True),
+    ("srun singularity exec --nv i.sif torchrun --nnodes 2 /w/t.py", True),
+    ("kubectl exec -n x pod-0 -- torchrun --nnodes 2 /w/t.py", True),
+    ("mpirun -H a1,b1 singularity exec --nv i.sif python /w/t.py", False),
+    ("torchrun --nnodes 2 /w/t.py", False),
+]
+
+
+@pytest.mark.parametrize(("text", "contained"), CONTAINED)
+def test_files_of_a_container_are_not_looked_for_on_its_host(text: str, *, contained: bool) -> None:
+    assert plan(text, "a1,b1").contained is contained
+
+
+@pytest.mark.parametrize("by", ["ssh head", "kubectl exec launcher --"])
+def test_what_logs_in_from_another_place_is_tried_there(by: str) -> None:
+    with pytest.raises(UsageError, match=f"mpirun is started by {by.split(maxsplit=1)[0]} in another place"):
+        read(f"{by} mpirun -H a1,b1 ./x")
+
+
+QUOTED = [
+    "ssh a1 'torchrun --nnodes 2 --master_addr a1 t.py'",
+    'bash -c "torchrun --nnodes 2 --master_addr a1 t.py"',
+    'srun -N2 bash -c "torchrun --nnodes 2 --master_addr a1 t.py"',
+]
+
+
+@pytest.mark.parametrize("text", QUOTED)
+def test_a_launch_between_quotes(text: str) -> None:
+    found = plan(text, "a1,b1")
+    assert (found.place, found.script) == (("a1", 29500), "t.py")
+
+
 MEETING = [
+    ("torchrun --nnodes 2 --rdzv_endpoint=[fe80::1]:29400 t.py", ("fe80::1", 29400)),
     ("torchrun --nnodes 2 --master_addr a1 --master_port 29511 t.py", ("a1", 29511)),
     ("torchrun --nnodes 2 --master_addr a1 t.py", ("a1", 29500)),
     ("torchrun --nnodes 2 --rdzv_backend c10d --rdzv_endpoint a1 t.py", ("a1", 29400)),
@@ -155,7 +251,16 @@ def test_what_is_saved_is_the_same_launch(tmp_path: Path, monkeypatch: pytest.Mo
         assert plan_of(again) == found.plan
 
 
+def test_a_file_that_is_no_file_of_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "hosts").write_text("a1 slots=4\nb1; reboot\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="hosts, line 2: this is no host of a file of hosts"):
+        read("mpirun --hostfile hosts ./x")
+
+
 REFUSED = [
+    ("env A=b mpirun -H a1,b1 ./x", "no launch was understood"),
+    ('mpirun -H a1,b1 "./x', "no closing quotation"),
     ("torchrun --nnodes 2 --master_addr a1 t.py", "name them with --nodes"),
     ("srun -N 2 python t.py", "name them with --nodes"),
     ("mpirun --hostfile nowhere ./x", "the file of hosts nowhere, which is not here"),

@@ -116,10 +116,10 @@ def _paths(job: Job) -> Iterator[LaunchFault]:
 
 def _slots(job: Job) -> Iterator[LaunchFault]:
     """Hosts with more processes than GPUs, or than Slurm is asked for; a job without any GPU is not one of NCCL."""
-    found = plan(job)
     own = {one.host: one for one in job.probe_own if one.gpus is not None}
     if not any(one.gpus for one in own.values()):
         return
+    found = plan(job)
     most = found.gpus_per_node
     room = {host: min(one.gpus or 0, most if most is not None else one.gpus or 0) for host, one in own.items()}
     over = [host for host, count in found.slots.items() if host in room and count > room[host]]
