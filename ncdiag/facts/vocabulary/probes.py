@@ -10,10 +10,11 @@ import msgspec
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts
-from ncdiag.facts.model import Job, LinkTest, ProbeFault, ProbeLink, ProbePair, ProbeRail
+from ncdiag.facts.model import Fact, Job, LaunchFault, LinkTest, ProbeFault, ProbeLink, ProbePair, ProbeRail
 from ncdiag.facts.model.probes import ProbeUntried
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import is_virtual
+from ncdiag.spans import Span
 
 LinkState = Literal["fine", "ports", "large packets", "other answers", "unreachable"]
 
@@ -51,6 +52,33 @@ def connecting_interfaces(job: Job, view: View) -> dict[str, tuple[str, ...]]:
         if passed > failed:
             found[host].append(interface)
     return {host: tuple(names) for host, names in found.items()}
+
+
+_LINES = 5
+"""Lines of evidence for one fault."""
+
+
+def few(spans: Iterable[Span | None]) -> dict[str, Span]:
+    """The first of some lines, each once, as the provenance of the fault that they show."""
+    return {f"{number}": one for number, one in enumerate(list(dict.fromkeys(filter(None, spans)))[:_LINES])}
+
+
+def lines_of(facts: Iterable[Fact]) -> dict[str, Span]:
+    """The first of the lines that tell of some facts."""
+    return few(one.provenance.get("") for one in facts)
+
+
+@derived
+def trouble(fault: ProbeFault, view: View) -> str:
+    """What the trouble is (`ProbeFault.what`), with lines that show it as evidence."""
+    note_lines(fault, view)
+    return fault.what
+
+
+def note_lines(fault: ProbeFault | LaunchFault, view: View) -> None:
+    """What is asked of a fault rests on all of its lines."""
+    for line in fault.provenance:
+        view.note(fault, line)
 
 
 class Measured(msgspec.Struct, frozen=True):
