@@ -26,6 +26,12 @@ def test_each_is_said_once() -> None:
     ]
 
 
+def test_runs_that_had_no_turn() -> None:
+    run = "probe n1 mlx5_0:1 -> n{} mlx5_0:1 at {}: ib_write_bw {}"
+    lines = [run.format(2, "10.1.0.2", "ran"), run.format(3, "-", "not tried: no time left")]
+    assert untried(*lines) == ["1 of 2 runs between RDMA ports (no time left)"]
+
+
 def test_what_a_launch_needs_and_nobody_could_look_at() -> None:
     """A file system that hangs: the other hosts have the file, and nobody knows of this one."""
     assert untried("probe n1 has file /data/t.py", "probe n2 has more that was not looked at in time") == [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
@@ -125,7 +125,13 @@ def gaps(job: Job) -> list[str]:
     found: dict[tuple[ProbeUntried, str], list[str]] = defaultdict(list)
     for gap in job.probe_gaps:
         found[gap.what, "the time of the probe was over" if gap.what == "hosts" else gap.why].append(gap.host)
-    return [f"{_UNTRIED[what].format(fold_hosts(hosts))} ({why})" for (what, why), hosts in found.items()]
+    told = [f"{_UNTRIED[what].format(fold_hosts(hosts))} ({why})" for (what, why), hosts in found.items()]
+    runs = [rail for rail in job.probe_rails if rail.outcome == "not tried"]
+    if runs:
+        reasons = Counter(rail.error or "no reason was told" for rail in runs).most_common(_SHOWN)
+        words = "; ".join(why for why, _ in reasons)
+        told.append(f"{len(runs)} of {len(job.probe_rails)} runs between RDMA ports ({words})")
+    return told
 
 
 _MUCH = 0.7
