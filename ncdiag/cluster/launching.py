@@ -20,7 +20,7 @@ from ncdiag.cluster.sweep import Via, chosen
 from ncdiag.cluster.targets import targets
 from ncdiag.errors import UsageError
 from ncdiag.facts.model import Job
-from ncdiag.facts.vocabulary.launch_plan import Plan, plan_of
+from ncdiag.facts.vocabulary.launch_plan import Plan, configurations, plan_of
 from ncdiag.formats.shell import hide_secrets
 from ncdiag.parsers import hostfile
 from ncdiag.reading.job import job_of
@@ -50,9 +50,9 @@ def asked(launch: str, nodes: str | None, environment: Mapping[str, str] = os.en
     """
     folder, name, text = _text(launch)
     readings, texts = [read_source(TextSource.of_bytes(name, text.encode()))], [text]
-    for script in _submitted(job_of(readings), folder):
-        texts.append(_read(script))
-        readings.append(read_source(TextSource.of_bytes(str(script), texts[-1].encode())))
+    for beside in _further(job_of(readings), folder):
+        texts.append(_read(beside))
+        readings.append(read_source(TextSource.of_bytes(str(beside), texts[-1].encode())))
     plan = plan_of(job_of(readings))
     if not plan.launcher and name == launch:
         readings, texts = [_hosts_of(name, text)], [f"$ cat hostfile\n{text}"]
@@ -88,10 +88,10 @@ def _refuse(plan: Plan) -> None:
         raise UsageError(msg)
 
 
-def _submitted(job: Job, folder: Path) -> list[Path]:
-    """The script of ``sbatch job.sh``, where it is here."""
-    names = [line.executable for line in job.launches if line.program == "sbatch" and line.executable]
-    return [folder / name for name in names if (folder / name).is_file()]
+def _further(job: Job, folder: Path) -> list[Path]:
+    """The script of ``sbatch job.sh`` and a configuration of accelerate, where they are here."""
+    scripts = [line.executable for line in job.launches if line.program == "sbatch" and line.executable]
+    return [folder / name for name in (*scripts, *configurations(job)) if (folder / name).is_file()]
 
 
 def _text(launch: str) -> tuple[Path, str, str]:

@@ -129,6 +129,18 @@ def test_what_nobody_reads_is_told(text: str, unread: tuple[str, ...]) -> None:
     assert (found.unread, found.place) == (unread, None)
 
 
+def test_a_configuration_of_accelerate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "two.yaml").write_text(
+        "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nmachine_rank: 0\n"
+        "main_process_ip: b1\nmain_process_port: 29555\nnum_machines: 2\nnum_processes: 16\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    found = plan("accelerate launch --config_file two.yaml t.py", "a1,b1")
+    assert (found.launcher, found.place, found.unread) == ("accelerate launch", ("b1", 29555), ())
+    own = plan("accelerate launch --config_file two.yaml --main_process_ip a1 t.py", "a1,b1")
+    assert own.place == ("a1", 29555)
+
+
 CONTAINED = [
     ("docker run --rm img:1 torchrun --nnodes 2 /w/t.py", True),
     ("docker exec c1 torchrun --nnodes 2 /w/t.py", True),

@@ -36,12 +36,11 @@ _OPTIONS = r"(?:mpirun|mpiexec\S{0,9}|orterun|prterun)\s(?:[^;|&]{0,2000}?\s)?-{
 _FILES = (
     (re.compile(rf"{_OPTIONS}(?:rf|rankfile|map-by[= ]+rankfile:file)[= ](\S{{1,200}})"), "the rank file {}"),
     (re.compile(rf"{_OPTIONS}(?:app|configfile)[= ](\S{{1,200}})"), "the file of applications {}"),
-    (
-        re.compile(r"accelerate[ ]launch\s[^;|&]{0,400}--config[_-]file[= ](\S{1,200})"),
-        "the configuration {} of accelerate",
-    ),
 )
 """Files that say where processes run or where the ranks meet, as a phrase each."""
+_CONFIGURATION = re.compile(r"accelerate[ ]launch\s[^;|&]{0,400}--config[_-]file[= ](\S{1,200})")
+_CONFIGURED = "accelerate config"
+"""The program of a launch that is such a file."""
 _SEVERAL, _EACH_ON_ITS_OWN = re.compile(r"\s:\s+-"), re.compile(r"\s:\s(?:.*\s)?-{1,2}(?:H|hosts?)\b")
 """Several applications in one line of mpirun."""
 _SHOWN, _FEW = 80, 3
@@ -92,8 +91,10 @@ def plan_of(job: Job, hosts: Sequence[str] = ()) -> Plan:
     named, source = _named(job, lines)
     own = tuple(hosts) or named
     outer = next((line for line in lines if line.program not in {"sbatch", "salloc"}), lines[0] if lines else None)
-    master, port = _meeting(job, lines, own)
+    configured = [launch for launch in job.launches if launch.program == _CONFIGURED]
+    master, port = _meeting(job, [*configured, *lines], own)
     meets = re.fullmatch(_PLAIN, master) is not None and (port is None or 0 < port <= _LAST_PORT)
+    files = [] if configured else [f"the configuration {name} of accelerate" for name in configurations(job)]
     odd = [f"{master} port {port}, where the ranks are to meet"] if master and port != 0 and not meets else []
     return Plan(
         launcher=outer.program if outer is not None else HOSTFILE if named else "",
@@ -110,9 +111,14 @@ def plan_of(job: Job, hosts: Sequence[str] = ()) -> Plan:
         workdir=_last(line.workdir for line in lines),
         contained=any(line.image for line in job.launches) or any(map(_is_contained, lines)),
         elsewhere=found[1] if outer is not None and (found := _ELSEWHERE.match(outer.text)) else "",
-        unread=tuple(dict.fromkeys([*odd, *_unread(lines)])),
+        unread=tuple(dict.fromkeys([*odd, *files, *_unread(lines)])),
         doubt=_doubt(lines, _listed(job, lines)) if own == named else "",
     )
+
+
+def configurations(job: Job) -> list[str]:
+    """The files that accelerate is told to take its settings from."""
+    return [found[1] for launch in job.launches if (found := _CONFIGURATION.search(launch.text))]
 
 
 def _is_contained(line: Launch) -> bool:
