@@ -11,6 +11,7 @@ from linear import assert_linear
 from ncdiag.facts.view import View
 from ncdiag.knowledge.ib.links import fraction_of_promised, promised_gbps
 from ncdiag.knowledge.ib.probe_rails import rail_faults
+from ncdiag.knowledge.launcher.reach import launch_faults
 from ncdiag.knowledge.socket.culprits import Culprit, culprits
 from ncdiag.knowledge.socket.probes import probe_faults
 from ncdiag.reading.job import job_of
@@ -198,3 +199,14 @@ def test_the_rates_are_drawn() -> None:
     picture = svg.render(found)
     assert "n1 to n3: 87.6 Gbit/s" in picture
     assert "much slower than others" in picture
+
+
+@pytest.mark.parametrize(("gpus", "fitting"), [(4, "n1:8,n2:4"), (0, "n1:8")])
+def test_slots_that_fit_the_gpus(gpus: int, fitting: str) -> None:
+    """A host without a GPU has no slot to be named with."""
+    seen = view(
+        "mpirun -np 16 -H n1:8,n2:8 python3 /data/train.py\n\nprobe of 2 hosts: 2 took part\n"
+        f"probe n1 is user ada uid 1000, 8 GPUs\nprobe n2 is user ada uid 1000, {gpus} GPUs\n"
+    )
+    (fault,) = launch_faults(seen.job, seen)
+    assert (fault.what, fault.hosts, fault.example) == ("slots", "n2", fitting)

@@ -123,7 +123,8 @@ def _slots(job: Job) -> Iterator[LaunchFault]:
     if over:
         told = [f"{found.slots[host]} for {room[host]} {_asked(found, own[host].gpus)} on {host}" for host in over]
         rest = f" and {len(told) - _SHOWN} more hosts" if len(told) > _SHOWN else ""
-        fitting = ",".join(f"{host}:{min(count, room.get(host, count))}" for host, count in found.slots.items())
+        fits = {host: min(count, room.get(host, count)) for host, count in found.slots.items()}
+        fitting = ",".join(f"{host}:{count}" for host, count in fits.items() if count)
         lines = [*job.launches[:2], *(own[host] for host in over)]
         yield LaunchFault(
             what="slots", hosts=fold_hosts(over), example=fitting, detail=", ".join(told[:_SHOWN]) + rest,
