@@ -91,12 +91,12 @@ def _refuse(plan: Plan) -> None:
 def _further(job: Job, folder: Path) -> list[Path]:
     """The script of ``sbatch job.sh`` and a configuration of accelerate, where they are here."""
     scripts = [line.executable for line in job.launches if line.program == "sbatch" and line.executable]
-    return [folder / name for name in (*scripts, *configurations(job)) if (folder / name).is_file()]
+    return [folder / name for name in (*scripts, *configurations(job)) if _is_file(folder / name)]
 
 
 def _text(launch: str) -> tuple[Path, str, str]:
     """The folder in which the launch looks for files, its name, and its text."""
-    if os.path.isfile(launch):  # noqa: PTH113  (a command line is no path, at which Path.is_file may fail)
+    if _is_file(launch):
         return Path(launch).parent, launch, _read(Path(launch))
     if len(launch.split()) < 2:  # noqa: PLR2004  (a launcher and what it starts)
         msg = f"--launch {launch}: there is no such file, and it is not the command line of a launch"
@@ -107,6 +107,11 @@ def _text(launch: str) -> tuple[Path, str, str]:
         msg = f"--launch {launch}: {str(error).lower()}"
         raise UsageError(msg) from None
     return Path(), "launch", f"{launch.strip()}\n"
+
+
+def _is_file(path: str | Path) -> bool:
+    """Path.is_file fails for a name that is too long, as that of a whole command line, and in a closed folder."""
+    return os.path.isfile(path)  # noqa: PTH113
 
 
 def _read(path: Path) -> str:
@@ -134,7 +139,7 @@ def _hosts_of(name: str, text: str) -> Reading:
 
 def _hostfile(file: str, folder: Path, *, told: bool) -> tuple[Reading, str] | None:
     """A file of hosts that the launch names; UsageError where one that was told is not here."""
-    path = next((place for place in (Path(file), folder / file) if place.is_file()), None)
+    path = next((place for place in (Path(file), folder / file) if _is_file(place)), None)
     if path is not None:
         text = _read(path)
         reading = _hosts_of(str(path), text)
@@ -217,7 +222,7 @@ def _paths(plan: Plan) -> list[str]:
     for name in (program, plan.script):
         if name and _is_plain(name) and (base / name).is_absolute():
             found.append(str(base / name))
-        elif name and _is_plain(name) and (base / name).exists():
+        elif name and _is_plain(name) and os.path.exists(base / name):  # noqa: PTH110  (as in _is_file)
             found.append(os.path.normpath(Path.cwd() / base / name))
     return list(dict.fromkeys(found))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ncdiag.cluster.launching import Asked, asked
+from ncdiag.cluster.launching import Asked, _paths, asked
 from ncdiag.errors import UsageError
 from ncdiag.facts.vocabulary.launch_plan import Plan, plan_of
 from ncdiag.reading.job import job_of
@@ -268,6 +268,15 @@ def test_a_file_that_is_no_file_of_hosts(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match="hosts, line 2: this is no host of a file of hosts"):
         read("mpirun --hostfile hosts ./x")
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a/" * 3000 + "b"])
+def test_a_name_that_no_file_can_have(name: str) -> None:
+    with pytest.raises(UsageError, match="which is not here"):
+        read(f"mpirun --hostfile {name} ./x")
+    assert plan(f"mpirun -H a1,b1 python {name}.py").hosts == ("a1", "b1")
+    assert plan(f"accelerate launch --config_file {name} t.py", "a1,b1").hosts == ("a1", "b1")
+    assert _paths(plan(f"mpirun -H a1,b1 python {name}.py")) == []
 
 
 REFUSED = [
