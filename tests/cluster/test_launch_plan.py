@@ -279,6 +279,15 @@ def test_a_name_that_no_file_can_have(name: str) -> None:
     assert _paths(plan(f"mpirun -H a1,b1 python {name}.py")) == []
 
 
+def test_two_files_of_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "two").write_text("a1\nb1\n")
+    (tmp_path / "job.sh").write_text("mpirun --hostfile two ./x\nmpirun --hostfile all ./y\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="several files of hosts are named: two, all"):
+        read("job.sh")
+    assert plan("job.sh", "e1").hosts == ("e1",)
+
+
 REFUSED = [
     ("env A=b mpirun -H a1,b1 ./x", "no launch was understood"),
     ('mpirun -H a1,b1 "./x', "no closing quotation"),

@@ -142,6 +142,9 @@ def _doubt(lines: Sequence[Launch], listed: Launch | None) -> str:
 
     A step of Slurm on hosts of a variable is passed over: it is one of several, and the whole job has its own list.
     """
+    files = list(dict.fromkeys(line.hostfile for line in lines if line.hostfile))
+    if len(files) > 1 and (listed is None or listed.program == HOSTFILE):
+        return f"several files of hosts are named: {', '.join(files[:_FEW])}"
     if listed is None:
         words = [word for line in lines for word in line.hosts_unread]
         return f"not understood: {', '.join(words[:_FEW])}" if words else ""
