@@ -64,6 +64,7 @@ def asked(launch: str, nodes: str | None, environment: Mapping[str, str] = os.en
             "srun, a script with one, or a file of hosts"
         )
         raise UsageError(msg)
+    _refuse(plan)
     file = plan.hostfile or (_DEEPSPEED_FILE if plan.launcher == "deepspeed" and nodes is None else None)
     if (
         not plan.hosts
@@ -72,7 +73,6 @@ def asked(launch: str, nodes: str | None, environment: Mapping[str, str] = os.en
     ):
         readings.append(found[0])
         texts.append(f"$ cat hostfile\n{found[1]}")
-    _refuse(plan)
     hosts = _hosts(plan_of(job_of(readings)), nodes, environment)
     lines = [hide_secrets(line) for line in "\n".join(texts).splitlines()]
     return Asked(plan_of(job_of(readings), hosts), tuple(readings), "".join(f"{line}\n" for line in lines))

@@ -159,7 +159,7 @@ def test_files_of_a_container_are_not_looked_for_on_its_host(text: str, *, conta
 @pytest.mark.parametrize("by", ["ssh head", "kubectl exec launcher --"])
 def test_what_logs_in_from_another_place_is_tried_there(by: str) -> None:
     with pytest.raises(UsageError, match=f"mpirun is started by {by.split(maxsplit=1)[0]} in another place"):
-        read(f"{by} mpirun -H a1,b1 ./x")
+        read(f"{by} mpirun --hostfile /etc/mpi/hostfile ./x")
 
 
 QUOTED = [
