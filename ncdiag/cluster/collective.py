@@ -61,6 +61,14 @@ def collectives(able: Mapping[str, Able], means: str, wish: Wish, seconds: float
         yield from _Runs(usual, launcher, wish, time.monotonic() + seconds).lines(hosts)
 
 
+class _Ran(msgspec.Struct, frozen=True):
+    """What a run ``said``, and the ``error`` with which it failed; ``cut``: it was ended with the time of all."""
+
+    said: str
+    error: str = ""
+    cut: bool = False
+
+
 class _Runs:
     """Runs that are over by then."""
 
@@ -68,15 +76,25 @@ class _Runs:
         self._able, self._launcher, self._wish, self._ends = able, launcher, wish, ends
 
     def lines(self, hosts: Sequence[str]) -> Iterator[str]:
-        """The run over all hosts, below its command line, and a line for each pair."""
+        """The run over all hosts, below its command line, and a line for each pair, or for what had no time."""
         argv = self._line(hosts)
-        said, _ = self._run([argv])[0]
-        whole = [f"$ {shlex.join(argv)}", *said.splitlines()]
-        if len(hosts) > _ALONE:
-            yield from self._pairs(hosts)
-        yield from whole
+        whole = self._run([argv])[0]
+        several = len(hosts) > _ALONE
+        tried: set[str] = set()
+        for one, other, ran in self._pairs(hosts) if several else ():
+            if not ran.cut:
+                tried |= {one, other}
+                rate = None if ran.error else _bandwidth(ran.said)
+                told = f"{rate:.2f} GB/s" if rate else f"failed: {ran.error or 'it printed no table'}"
+                yield f"probe {one} -> {other} with {PROGRAM}: {told}"
+        for host in hosts:
+            if whole.cut:
+                yield f"probe {host}: nccl-tests not tried: there was no time for the run over all hosts"
+            elif several and host not in tried:
+                yield f"probe {host}: nccl-tests not tried: there was no time for a pair with it"
+        yield from (f"$ {shlex.join(argv)}", *whole.said.splitlines())
 
-    def _pairs(self, hosts: Sequence[str]) -> Iterator[str]:
+    def _pairs(self, hosts: Sequence[str]) -> Iterator[tuple[str, str, _Ran]]:
         from ncdiag.bare.probe.main import partner, turns
 
         count = len(hosts)
@@ -85,10 +103,8 @@ class _Runs:
             for some in [met[place : place + _AT_ONCE] for place in range(0, len(met), _AT_ONCE)]:
                 if time.monotonic() >= self._ends:
                     return
-                for (one, other), (said, why) in zip(some, self._run([self._line(pair) for pair in some]), strict=True):
-                    rate = None if why else _bandwidth(said)
-                    told = f"{rate:.2f} GB/s" if rate else f"failed: {why or 'it printed no table'}"
-                    yield f"probe {one} -> {other} with {PROGRAM}: {told}"
+                for (one, other), ran in zip(some, self._run([self._line(pair) for pair in some]), strict=True):
+                    yield one, other, ran
 
     def _line(self, hosts: Sequence[str]) -> list[str]:
         test = [self._able.path, *_SIZES, "-g", str(self._able.gpus)]
@@ -101,19 +117,20 @@ class _Runs:
             "--ntasks-per-node=1", "--overlap", *own, *shlex.split(self._wish.options), *test,
         ]  # fmt: skip
 
-    def _run(self, lines: Sequence[list[str]]) -> list[tuple[str, str]]:
-        """What each printed, and why it failed; all at the same time."""
+    def _run(self, lines: Sequence[list[str]]) -> list[_Ran]:
+        """What became of each; all at the same time."""
         from ncdiag.bare.probe.bandwidth import Held, last_words
 
-        found: list[tuple[str, str]] = []
+        found: list[_Ran] = []
         held: list[Held] = []
-        ends = min(self._ends, time.monotonic() + _LONGEST)
+        latest = time.monotonic() + _LONGEST
         try:
             held += [Held(line, AS_ROOT if os.geteuid() == 0 else {}, gently=True) for line in lines]
             for one in held:
-                said, status = one.said(ends)
-                late = f"it did not end within {_LONGEST:g} s" if status is None else ""
-                found.append((said, late or ("" if status == 0 else last_words(said) or f"it ended with {status}")))
+                said, status = one.said(min(self._ends, latest))
+                why = "" if status == 0 else last_words(said) or f"it ended with {status}"
+                late = f"it did not end within {_LONGEST:g} s"
+                found.append(_Ran(said, late if status is None else why, cut=status is None and self._ends < latest))
         finally:
             for one in held:
                 one.close()

@@ -15,18 +15,19 @@ from ncdiag.bare.addresses import is_here, resolved
 from ncdiag.cluster.logins import logins
 from ncdiag.cluster.model import Wish
 from ncdiag.cluster.probing import Trial, Tried, probe
-from ncdiag.cluster.sweep import Via
+from ncdiag.cluster.ssh_words import ways
+from ncdiag.cluster.sweep import Via, chosen
 from ncdiag.cluster.targets import targets
 from ncdiag.errors import UsageError
 from ncdiag.facts.model import Job
-from ncdiag.facts.vocabulary.launch_plan import Plan, plan_of
+from ncdiag.facts.vocabulary.launch_plan import Plan, configurations, plan_of
 from ncdiag.formats.shell import hide_secrets
 from ncdiag.parsers import hostfile
 from ncdiag.reading.job import job_of
 from ncdiag.reading.model import Piece, Reading
 from ncdiag.reading.one import read_source
 from ncdiag.sources.files import TextSource
-from ncdiag.spans import Section
+from ncdiag.spans import Section, span
 
 _LARGEST = 4 << 20
 """Bytes of a script or a file of hosts."""
@@ -49,19 +50,21 @@ def asked(launch: str, nodes: str | None, environment: Mapping[str, str] = os.en
     """
     folder, name, text = _text(launch)
     readings, texts = [read_source(TextSource.of_bytes(name, text.encode()))], [text]
-    for script in _submitted(job_of(readings), folder):
-        texts.append(_read(script))
-        readings.append(read_source(TextSource.of_bytes(str(script), texts[-1].encode())))
+    for beside in _further(job_of(readings), folder):
+        texts.append(_read(beside))
+        readings.append(read_source(TextSource.of_bytes(str(beside), texts[-1].encode())))
     plan = plan_of(job_of(readings))
-    if not plan.launcher:
+    if not plan.launcher and name == launch:
         readings, texts = [_hosts_of(name, text)], [f"$ cat hostfile\n{text}"]
         plan = plan_of(job_of(readings))
     if not plan.launcher:
+        where = name if name == launch else "the line"
         msg = (
-            f"no launch was understood in {name}: a line with mpirun, horovodrun, deepspeed, torchrun, accelerate or "
+            f"no launch was understood in {where}: a line with mpirun, horovodrun, deepspeed, torchrun, accelerate or "
             "srun, a script with one, or a file of hosts"
         )
         raise UsageError(msg)
+    _refuse(plan)
     file = plan.hostfile or (_DEEPSPEED_FILE if plan.launcher == "deepspeed" and nodes is None else None)
     if (
         not plan.hosts
@@ -75,20 +78,40 @@ def asked(launch: str, nodes: str | None, environment: Mapping[str, str] = os.en
     return Asked(plan_of(job_of(readings), hosts), tuple(readings), "".join(f"{line}\n" for line in lines))
 
 
-def _submitted(job: Job, folder: Path) -> list[Path]:
-    """The script of ``sbatch job.sh``, where it is here."""
-    names = [line.executable for line in job.launches if line.program == "sbatch" and line.executable]
-    return [folder / name for name in names if (folder / name).is_file()]
+def _refuse(plan: Plan) -> None:
+    """UsageError for a launch that cannot be tried from here."""
+    if plan.elsewhere and plan.ssh is not None:
+        msg = (
+            f"{plan.launcher} is started by {plan.elsewhere} in another place, from which it reaches its hosts: call "
+            f"ncdiag probe there, with what {plan.elsewhere} starts"
+        )
+        raise UsageError(msg)
+
+
+def _further(job: Job, folder: Path) -> list[Path]:
+    """The script of ``sbatch job.sh`` and a configuration of accelerate, where they are here."""
+    scripts = [line.executable for line in job.launches if line.program == "sbatch" and line.executable]
+    return [folder / name for name in (*scripts, *configurations(job)) if _is_file(folder / name)]
 
 
 def _text(launch: str) -> tuple[Path, str, str]:
     """The folder in which the launch looks for files, its name, and its text."""
-    if os.path.isfile(launch):  # noqa: PTH113  (a command line is no path, at which Path.is_file may fail)
+    if _is_file(launch):
         return Path(launch).parent, launch, _read(Path(launch))
     if len(launch.split()) < 2:  # noqa: PLR2004  (a launcher and what it starts)
         msg = f"--launch {launch}: there is no such file, and it is not the command line of a launch"
         raise UsageError(msg)
+    try:
+        shlex.split(launch)
+    except ValueError as error:
+        msg = f"--launch {launch}: {str(error).lower()}"
+        raise UsageError(msg) from None
     return Path(), "launch", f"{launch.strip()}\n"
+
+
+def _is_file(path: str | Path) -> bool:
+    """Path.is_file fails for a name that is too long, as that of a whole command line, and in a closed folder."""
+    return os.path.isfile(path)  # noqa: PTH113
 
 
 def _read(path: Path) -> str:
@@ -109,15 +132,21 @@ def _hosts_of(name: str, text: str) -> Reading:
     lines = tuple(text.splitlines())
     parsed = hostfile.parse(Section(kind="hostfile", source=name, first_line=1, lines=lines, command="cat hostfile"))
     observations = () if parsed.unread else parsed.observations
-    return Reading(name, len(lines), len(parsed.unread), (Piece("hostfile", 1, len(lines), None),), (), observations)
+    unread = tuple(span(name, number + 1, lines[number]) for number in parsed.unread)
+    piece = Piece("hostfile", 1, len(lines), None)
+    return Reading(name, len(lines), len(unread), (piece,), (), observations, unread)
 
 
 def _hostfile(file: str, folder: Path, *, told: bool) -> tuple[Reading, str] | None:
     """A file of hosts that the launch names; UsageError where one that was told is not here."""
-    path = next((place for place in (Path(file), folder / file) if place.is_file()), None)
+    path = next((place for place in (Path(file), folder / file) if _is_file(place)), None)
     if path is not None:
         text = _read(path)
-        return _hosts_of(str(path), text), text
+        reading = _hosts_of(str(path), text)
+        if reading.unread and told:
+            msg = f"{reading.unread[0].source}, line {reading.unread[0].line}: this is no host of a file of hosts"
+            raise UsageError(msg)
+        return reading, text
     if not told:
         return None
     msg = (
@@ -132,11 +161,13 @@ def _hosts(plan: Plan, nodes: str | None, environment: Mapping[str, str]) -> tup
     allocation = environment.get("SLURM_JOB_NODELIST")
     if nodes is not None:
         return targets(nodes)
-    if plan.hosts:
+    if plan.hosts and not plan.doubt:
         return plan.hosts
     if allocation:
         return targets(allocation)
-    msg = "the launch does not say on which hosts it starts; name them with --nodes (example: --nodes 'node[1-4]')"
+    why = "does not say on which hosts it starts" if not plan.hosts else "does not say surely on which hosts it starts"
+    words = f" ({plan.doubt})" if plan.doubt else ""
+    msg = f"the launch {why}{words}; name them with --nodes (example: --nodes 'node[1-4]')"
     raise UsageError(msg)
 
 
@@ -149,14 +180,17 @@ def tried(found: Asked, via: Via | None, trial: Trial, wish: Wish) -> Tried:
     needs = {"programs": _programs(plan), "paths": _paths(plan)}
     here = frozenset(name for name in plan.hosts if is_here(name, resolved(name)))
     by_ssh = _logs_in(plan)
-    whole = msgspec.structs.replace(trial, needs=needs, ssh=by_ssh and plan.ssh_port is None)
-    options = wish.options or shlex.join(plan.ssh or ())
+    nodes = ",".join(plan.hosts)
+    means = via or chosen(nodes)
+    own_way = ways(plan.ssh or () if by_ssh or means == "ssh" else ())
+    options = wish.options or (shlex.join(own_way.options) if means == "ssh" else "")
+    whole = msgspec.structs.replace(trial, needs=needs, ssh=by_ssh and own_way.port is None)
     carried = msgspec.structs.replace(wish, options=options, here=here)
     own = next(iter(sorted(here)), socket.gethostname())
     peers = [name for name in plan.hosts if name not in here]
     with ThreadPoolExecutor(1) as pool:
-        asking = pool.submit(logins, own, peers, plan.ssh or (), plan.ssh_port) if by_ssh else None
-        result = probe(",".join(plan.hosts), via, whole, carried)
+        asking = pool.submit(logins, own, peers, own_way) if by_ssh else None
+        result = probe(nodes, means, whole, carried)
         lines = asking.result() if asking is not None else []
     head, _, rest = result.text.partition("\n")
     return msgspec.structs.replace(result, text="".join(f"{line}\n" for line in [head, *lines]) + rest)
@@ -172,7 +206,7 @@ def _logs_in(plan: Plan, environment: Mapping[str, str] = os.environ) -> bool:
 def _programs(plan: Plan) -> list[str]:
     """What every host has to find by name or by an absolute path; nothing of a container, which has its own."""
     name = plan.executable
-    return [name] if name and plan.image is None and _is_plain(name) and ("/" not in name or name[0] == "/") else []
+    return [name] if name and not plan.contained and _is_plain(name) and ("/" not in name or name[0] == "/") else []
 
 
 def _paths(plan: Plan) -> list[str]:
@@ -180,7 +214,7 @@ def _paths(plan: Plan) -> list[str]:
 
     A relative one counts where it exists from here: else this is not the folder from which the job is started.
     """
-    if plan.image is not None:
+    if plan.contained:
         return []
     base = Path(plan.workdir) if plan.workdir and _is_plain(plan.workdir) else Path()
     program = plan.executable if plan.executable and "/" in plan.executable else None
@@ -188,7 +222,7 @@ def _paths(plan: Plan) -> list[str]:
     for name in (program, plan.script):
         if name and _is_plain(name) and (base / name).is_absolute():
             found.append(str(base / name))
-        elif name and _is_plain(name) and (base / name).exists():
+        elif name and _is_plain(name) and os.path.exists(base / name):  # noqa: PTH110  (as in _is_file)
             found.append(os.path.normpath(Path.cwd() / base / name))
     return list(dict.fromkeys(found))
 

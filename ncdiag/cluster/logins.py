@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from ncdiag.bare.run import run
+from ncdiag.cluster.ssh_words import Ways
 
 _CONNECT, _ALL = 10, 20
 """Seconds for a connection (ssh's ConnectTimeout), and for one log-in with all that its shell does."""
@@ -16,11 +17,11 @@ _AT_ONCE = 32
 _LONGEST = 400
 
 
-def logins(own: str, peers: Sequence[str], options: Sequence[str], port: int | None) -> list[str]:
-    """A line for each peer; ``options`` are ssh's, ``port`` the one among them, ``own`` the name of this host."""
-    at = f" port {port}" if port is not None else ""
+def logins(own: str, peers: Sequence[str], how: Ways) -> list[str]:
+    """A line for each peer; ``own`` is the name of this host."""
+    at = f" port {how.port}" if how.port is not None else ""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        words = pool.map(lambda peer: _tried(peer, options), peers)
+        words = pool.map(lambda peer: _tried(peer, how.options), peers)
         return [f"probe {own} ssh {peer}{at}: {said}" for peer, said in zip(peers, words, strict=True)]
 
 

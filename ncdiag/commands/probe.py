@@ -124,6 +124,8 @@ def probe(
         raise UsageError(msg)
     if not options.quiet:
         say(found.text.partition("\n")[0])
+        for what in asked.plan.unread if launch is not None else ():
+            say(f"not read of the launch: {what}")
         if found.unfinished:
             say(f"{fold_hosts(found.unfinished)} did not try all others in time (--seconds gives more)")
     if save is not None:

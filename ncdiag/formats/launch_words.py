@@ -20,6 +20,7 @@ _HOST = lazy_regex(r"(?P<name>[A-Za-z0-9][\w.-]{0,120})(?:[:@](?P<slots>\d{1,4})
 _PPR = lazy_regex(r"ppr:(\d{1,4}):node")
 _PIECE = lazy_regex(r"(?:[^,'\"]|'[^']*'|\"[^\"]*\")+")
 _JOINED = lazy_regex(r"-(?P<option>[a-zA-Z])(?P<value>\d{1,6})$")  # srun -N2
+_MOST_UNREAD, _LONGEST_NAME = 4, 80
 _NUMBER = lazy_regex(r"\d{1,9}$")
 _KEEPING = frozenset({"mpirun", "mpiexec", "orterun", "prterun", *CONTAINERS})
 _SPREADING = frozenset(
@@ -189,11 +190,25 @@ def _variables(command: Command, value: str) -> None:
 
 
 def _hosts(command: Command, value: str) -> None:
-    """``gpu1:8,gpu2:8`` or ``node[01-04]``; a host named several times without slots has as many."""
-    for piece in re.findall(r"[^,\[\]]+(?:\[[^\]]*\][^,\[\]]*)?", value[: 1 << 14]):
-        for name in unfold_hosts(piece.strip()):
+    """``gpu1:8,gpu2:8`` or ``node[01-04]``; a host named several times without slots has as many.
+
+    What is no host (a variable, ``user@gpu1``, an open bracket) and those beyond `MOST_HOSTS` are noted as such.
+    """
+    text = value[: 1 << 14]
+    if text != value:
+        _not_read(command, value[1 << 14 :])
+    if text.count("[") != text.count("]"):
+        _not_read(command, text)
+        return
+    for piece in re.findall(r"[^,\[\]]+(?:\[[^\]]*\][^,\[\]]*)?", text):
+        names = list(unfold_hosts(piece.strip(), MOST_HOSTS - len(command.hosts) + 1))
+        if not names or len(command.hosts) + len(names) > MOST_HOSTS:
+            _not_read(command, piece)
+            continue
+        for name in names:
             found = _HOST.match(name)
-            if not found or len(command.hosts) >= MOST_HOSTS:
+            if not found:
+                _not_read(command, name)
                 continue
             entry: dict[str, Any] = {"name": found["name"]}
             if found["slots"]:
@@ -203,6 +218,12 @@ def _hosts(command: Command, value: str) -> None:
                 command.hosts.append(entry)
             else:
                 same["slots"] = same.get("slots", 1) + entry.get("slots", 1)
+
+
+def _not_read(command: Command, text: str) -> None:
+    unread = command.fields.setdefault("hosts_unread", [])
+    if len(unread) < _MOST_UNREAD:
+        unread.append(text.strip()[:_LONGEST_NAME])
 
 
 def _mpi_args(command: Command, value: str) -> None:

@@ -36,14 +36,14 @@ _TESTS = rf"{NCCL_TESTS}[ \t]+-[a-zA-Z]"
 _FOLDER = r"(?:[\w./~$}{-]{1,200}/)?"
 _WRAPPER = (
     r"(?:kubectl[ \t]+exec|(?:docker|podman|nerdctl)[ \t]+exec|(?:singularity|apptainer)[ \t]+(?:exec|run)"
-    r"|nsys[ \t]+profile|numactl|ssh)"
+    r"|nsys[ \t]+profile|numactl|ssh|(?:ba)?sh[ \t]+-l?c)"
 )
 """What starts a launcher, in a container or on another host."""
 _BEHIND = r"[^\s|;&]{0,2000}(?=[ \t]).{0,2000}?"  # the value, and whatever comes before the program
 _ASSIGNED = rf"[A-Z][A-Za-z0-9_]{{1,60}}={_BEHIND}[ \t/]"
 ANCHOR = (
     r"[ \t]{0,24}(?:(?:sudo|time|nohup|exec|env)[ \t]+(?:-E[ \t]+)?)?"
-    rf"(?:(?:{_FOLDER}|{_WRAPPER}[ \t].{{0,400}}?[ \t]|{_ASSIGNED})(?:{_MPI}|{_TORCH}|{_MODULE}|{_TESTS})"
+    rf"(?:(?:{_FOLDER}|{_WRAPPER}(?:[ \t].{{0,400}}?)?[ \t][\"']?|{_ASSIGNED})(?:{_MPI}|{_TORCH}|{_MODULE}|{_TESTS})"
     rf"|(?:{_FOLDER}|{_ASSIGNED}){_DOCKER}"
     rf"|(?:NCCL|RCCL|CUDA|UCX|FI|TORCH)_[A-Z0-9_]{{1,60}}={_BEHIND}[ \t](?:\./|/|python[\d.]{{0,5}}[ \t])\S)"
 )

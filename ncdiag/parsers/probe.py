@@ -50,6 +50,7 @@ _HEAD = re.compile(r"probe of (?P<count>\d{1,7}) hosts: ")
 _RANGE = re.compile(rf"probe {_HOST}: ports (?P<first>\d{{1,5}})-(?P<last>\d{{1,5}})$")
 _PACE = re.compile(rf"probe (?P<host>{_HOST}): (?P<tried>\d{{1,7}} of \d{{1,7}}) hosts tried in time$")
 _MORE = re.compile(rf"probe (?P<host>{_HOST}): (?P<count>\d{{1,7}}) more interfaces not tried$")
+_UNFINISHED = re.compile(rf"probe (?P<host>{_HOST}) has more that was not looked at in time$")
 _NOT_TRIED = re.compile(rf"probe (?P<host>{_HOST}): (?P<what>bandwidth|nccl-tests) not tried: (?P<why>.{{1,300}})$")
 _RDMA = re.compile(
     rf"probe (?P<host>{_HOST}): (?P<hca>{_DEVICE}):(?P<port>\d{{1,3}}) (?P<layer>\w{{0,32}}) active"
@@ -104,9 +105,6 @@ _PHRASES: tuple[tuple[re.Pattern[str], Callable[[str], dict[str, Any]]], ...] = 
 )
 
 
-_UNFINISHED = re.compile(rf"probe {_HOST} has more that was not looked at in time$")
-
-
 def continues(lines: Sequence[str], line: str) -> bool:
     """Any other line of a probe but its head."""
     return line.startswith("probe ") and _HEAD.match(line) is None
@@ -121,7 +119,7 @@ def parse(section: Section) -> Parsed:
         read = _observed(section, index, text) if len(text) < _LONGEST else None
         if read is not None:
             found.append(read)
-        elif text and not any(known.match(text) for known in (_RANGE, _UNFINISHED)):
+        elif text and not _RANGE.match(text):
             unread.append(index)
     return Parsed(observations=tuple(found), unread=tuple(unread))
 
@@ -169,6 +167,8 @@ def _gap(section: Section, index: int, line: str) -> Observation | None:
     if more := _MORE.match(line):
         why = f"{more['count']} more than are tried"
         return observe(section, index, "ProbeGap", host=more["host"], what="interfaces", why=why)
+    if late := _UNFINISHED.match(line):
+        return observe(section, index, "ProbeGap", host=late["host"], what="needs", why="it took too long")
     if told := _NOT_TRIED.match(line):
         return observe(section, index, "ProbeGap", host=told["host"], what=told["what"], why=told["why"])
     return None

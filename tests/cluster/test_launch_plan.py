@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ncdiag.cluster.launching import Asked, asked
+from ncdiag.cluster.launching import Asked, _paths, asked
 from ncdiag.errors import UsageError
 from ncdiag.facts.vocabulary.launch_plan import Plan, plan_of
 from ncdiag.reading.job import job_of
@@ -51,26 +51,132 @@ def test_hosts(text: str, nodes: str | None, environment: dict[str, str], hosts:
 
 
 SSH = [
-    ("mpirun -H a1,b1 ./x", (), None),
-    ("mpirun -H a1,b1 --mca plm_rsh_args '-p 12345 -q' ./x", ("-p", "12345", "-q"), 12345),
-    ("mpirun -H a1,b1 --prtemca plm_ssh_args -oPort=2222 ./x", ("-oPort=2222",), 2222),
-    ("OMPI_MCA_plm_rsh_args='-p 2022' mpirun -H a1,b1 ./x", ("-p", "2022"), 2022),
-    ("mpirun -H a1,b1 --mca plm_rsh_agent srun ./x", None, None),
-    ("mpirun -H a1,b1 --mca plm slurm ./x", None, None),
-    ("mpiexec.hydra -launcher slurm -hosts a1,b1 ./x", None, None),
-    ("horovodrun -p 2223 -i /keys/id -np 2 -H a1:1,b1:1 python t.py", ("-p", "2223", "-i", "/keys/id"), 2223),
-    ("srun -w a1,b1 python t.py", None, None),
+    ("mpirun -H a1,b1 ./x", ()),
+    ("mpirun -H a1,b1 --mca plm_rsh_args '-p 12345 -q' ./x", ("-p", "12345", "-q")),
+    ("mpirun -H a1,b1 --prtemca plm_ssh_args -oPort=2222 ./x", ("-oPort=2222",)),
+    ("OMPI_MCA_plm_rsh_args='-p 2022' mpirun -H a1,b1 ./x", ("-p", "2022")),
+    ("mpirun -H a1,b1 --mca plm_rsh_agent srun ./x", None),
+    ("mpirun -H a1,b1 --mca plm slurm ./x", None),
+    ("mpiexec.hydra -launcher slurm -hosts a1,b1 ./x", None),
+    ("horovodrun -p 2223 -i /keys/id -np 2 -H a1:1,b1:1 python t.py", ("-p", "2223", "-i", "/keys/id")),
+    ("srun -w a1,b1 python t.py", None),
 ]
 
 
-@pytest.mark.parametrize(("text", "options", "port"), SSH)
-def test_ssh(text: str, options: tuple[str, ...] | None, port: int | None) -> None:
-    found = plan(text)
-    assert (found.ssh, found.ssh_port) == (options, port)
-    assert bool(found.why_not) is (options is None)
+@pytest.mark.parametrize(("text", "options"), SSH)
+def test_ssh(text: str, options: tuple[str, ...] | None) -> None:
+    assert plan(text).ssh == options
+
+
+DOUBTFUL = [
+    ("mpirun -H a1,user@b1 ./x", "not understood: user@b1"),
+    ("mpirun -H '[fe80::1],b1' ./x", "not understood: fe80::1"),
+    ("mpirun -H -oProxyCommand=x,b1 ./x", "not understood: -oProxyCommand=x"),
+    ("mpirun -H a1,$MORE ./x", "not understood: $MORE"),
+    ("mpirun -H $HOSTS ./x", "not understood: $HOSTS"),
+    ("srun -w n[1-9999999] ./x", "not understood: n[1-9999999]"),
+    ("srun -w n[1-4 ./x", "not understood: n[1-4"),
+    ("mpirun -H a1,b1 ./x && mpirun -H c1,d1 ./y", "several commands start processes"),
+    ("mpirun -H a1 ./x : -H c1 ./y", "several programs with a colon between them"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), DOUBTFUL)
+def test_hosts_that_may_not_be_all_are_asked_for(text: str, said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        read(text)
+    assert said in str(refused.value)
+    assert "name them with --nodes" in str(refused.value)
+    assert plan(text, "e1,e2").hosts == ("e1", "e2")
+    assert plan(text, SLURM_JOB_NODELIST="e[1-2]").hosts == ("e1", "e2")
+
+
+STEPS = [
+    ("#SBATCH -w n[1-4]\nsrun -w n1 ray start --head\nsrun -w n[2-4] ray start\n", ("n1", "n2", "n3", "n4")),
+    ('#SBATCH -w n[1-4]\nip=$(srun -N1 -n1 -w "$head" hostname)\nsrun python t.py\n', ("n1", "n2", "n3", "n4")),
+    ("#SBATCH -w n[1-4]\nsrun -w n[1-2] python t.py\n", ("n1", "n2")),
+    ("srun -w n1 hostname\nsrun python t.py\n", None),
+]
+
+
+@pytest.mark.parametrize(("text", "hosts"), STEPS)
+def test_steps_of_a_batch_script(tmp_path: Path, text: str, hosts: tuple[str, ...] | None) -> None:
+    script = tmp_path / "job.sbatch"
+    script.write_text(f"#!/bin/bash\n{text}")
+    if hosts is None:
+        with pytest.raises(
+            UsageError, match="several commands start processes, and not all on the hosts of srun -w n1"
+        ):
+            read(str(script))
+    else:
+        assert plan(str(script)).hosts == hosts
+
+
+UNREAD = [
+    ("accelerate launch --config_file two.yaml t.py", ("the configuration two.yaml of accelerate",)),
+    ("mpirun -H a1,b1 -rf ranks ./x", ("the rank file ranks",)),
+    ("mpirun -H a1,b1 ./x; rm -rf ranks", ()),
+    ("mpirun -H a1,b1 -np 1 ./x : -np 2 ./y", ("the programs that mpirun starts behind a colon",)),
+    ("torchrun --nnodes 2 --master_addr a1 --master_port 99999 t.py", ("a1 port 99999, where the ranks are to meet",)),
+    ("torchrun --nnodes 2 --master_addr -oX t.py", ("-oX port 29500, where the ranks are to meet",)),
+    ("torchrun --nnodes 2 --rdzv-endpoint=localhost:0 t.py", ()),
+]
+
+
+@pytest.mark.parametrize(("text", "unread"), UNREAD)
+def test_what_nobody_reads_is_told(text: str, unread: tuple[str, ...]) -> None:
+    found = plan(text, "a1,b1")
+    assert (found.unread, found.place) == (unread, None)
+
+
+def test_a_configuration_of_accelerate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "two.yaml").write_text(
+        "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nmachine_rank: 0\n"
+        "main_process_ip: b1\nmain_process_port: 29555\nnum_machines: 2\nnum_processes: 16\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    found = plan("accelerate launch --config_file two.yaml t.py", "a1,b1")
+    assert (found.launcher, found.place, found.unread) == ("accelerate launch", ("b1", 29555), ())
+    own = plan("accelerate launch --config_file two.yaml --main_process_ip a1 t.py", "a1,b1")
+    assert own.place == ("a1", 29555)
+
+
+CONTAINED = [
+    ("docker run --rm img:1 torchrun --nnodes 2 /w/t.py", True),
+    ("docker exec c1 torchrun --nnodes 2 /w/t.py", True),
+    ("srun singularity exec --nv i.sif torchrun --nnodes 2 /w/t.py", True),
+    ("kubectl exec -n x pod-0 -- torchrun --nnodes 2 /w/t.py", True),
+    ("mpirun -H a1,b1 singularity exec --nv i.sif python /w/t.py", False),
+    ("torchrun --nnodes 2 /w/t.py", False),
+]
+
+
+@pytest.mark.parametrize(("text", "contained"), CONTAINED)
+def test_files_of_a_container_are_not_looked_for_on_its_host(text: str, *, contained: bool) -> None:
+    assert plan(text, "a1,b1").contained is contained
+
+
+@pytest.mark.parametrize("by", ["ssh head", "kubectl exec launcher --"])
+def test_what_logs_in_from_another_place_is_tried_there(by: str) -> None:
+    with pytest.raises(UsageError, match=f"mpirun is started by {by.split(maxsplit=1)[0]} in another place"):
+        read(f"{by} mpirun --hostfile /etc/mpi/hostfile ./x")
+
+
+QUOTED = [
+    "ssh a1 'torchrun --nnodes 2 --master_addr a1 t.py'",
+    'bash -c "torchrun --nnodes 2 --master_addr a1 t.py"',
+    'srun -N2 bash -c "torchrun --nnodes 2 --master_addr a1 t.py"',
+]
+
+
+@pytest.mark.parametrize("text", QUOTED)
+def test_a_launch_between_quotes(text: str) -> None:
+    found = plan(text, "a1,b1")
+    assert (found.place, found.script) == (("a1", 29500), "t.py")
 
 
 MEETING = [
+    ("torchrun --nnodes 2 --rdzv_endpoint=[fe80::1]:29400 t.py", ("fe80::1", 29400)),
     ("torchrun --nnodes 2 --master_addr a1 --master_port 29511 t.py", ("a1", 29511)),
     ("torchrun --nnodes 2 --master_addr a1 t.py", ("a1", 29500)),
     ("torchrun --nnodes 2 --rdzv_backend c10d --rdzv_endpoint a1 t.py", ("a1", 29400)),
@@ -157,7 +263,34 @@ def test_what_is_saved_is_the_same_launch(tmp_path: Path, monkeypatch: pytest.Mo
         assert plan_of(again) == found.plan
 
 
+def test_a_file_that_is_no_file_of_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "hosts").write_text("a1 slots=4\nb1; reboot\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="hosts, line 2: this is no host of a file of hosts"):
+        read("mpirun --hostfile hosts ./x")
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a/" * 3000 + "b"])
+def test_a_name_that_no_file_can_have(name: str) -> None:
+    with pytest.raises(UsageError, match="which is not here"):
+        read(f"mpirun --hostfile {name} ./x")
+    assert plan(f"mpirun -H a1,b1 python {name}.py").hosts == ("a1", "b1")
+    assert plan(f"accelerate launch --config_file {name} t.py", "a1,b1").hosts == ("a1", "b1")
+    assert _paths(plan(f"mpirun -H a1,b1 python {name}.py")) == []
+
+
+def test_two_files_of_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "two").write_text("a1\nb1\n")
+    (tmp_path / "job.sh").write_text("mpirun --hostfile two ./x\nmpirun --hostfile all ./y\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="several files of hosts are named: two, all"):
+        read("job.sh")
+    assert plan("job.sh", "e1").hosts == ("e1",)
+
+
 REFUSED = [
+    ("env A=b mpirun -H a1,b1 ./x", "no launch was understood"),
+    ('mpirun -H a1,b1 "./x', "no closing quotation"),
     ("torchrun --nnodes 2 --master_addr a1 t.py", "name them with --nodes"),
     ("srun -N 2 python t.py", "name them with --nodes"),
     ("mpirun --hostfile nowhere ./x", "the file of hosts nowhere, which is not here"),

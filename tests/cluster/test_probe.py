@@ -129,7 +129,7 @@ def test_a_host_that_stops_in_the_middle(fleet: Hosts, sweep: Sweep) -> None:
 
     stopper = threading.Thread(target=stop)
     stopper.start()
-    done = sweep("probe", "--nodes", FOUR, "--seconds", "5", "--start", "5", "--format", "json")
+    done = sweep("probe", "--nodes", FOUR, "--seconds", "5", "--start", "20", "--format", "json")
     stopper.join()
     for pid in stopped:
         with contextlib.suppress(ProcessLookupError):

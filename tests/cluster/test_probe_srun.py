@@ -56,3 +56,18 @@ def test_a_node_that_drains_is_asked_within_its_allocation(
     outside = (tmp_path / "outside.txt").read_text()
     assert "ncdiag: n2 gave no answer to the sweep by srun: Slurm says that it is drain" in outside
     assert "srun --nodelist=<host>" in done.stdout
+
+
+@pytest.mark.root
+def test_options_of_ssh_are_none_of_srun(
+    need: Callable[[str, object, str], None], program: list[str], tmp_path: Path
+) -> None:
+    """Inside an allocation srun asks the nodes, and its -o names a file for all that they answer."""
+    need("slurm", slurm_node.is_here(), slurm_node.LACKING)
+    launch = "mpirun -H n1:1,n2:1 --mca plm_rsh_args '-o StrictHostKeyChecking=no' hostname"
+    probe = shlex.join([*program, "probe", "--launch", launch, "--save", "x.txt", "--fail-on", "never"])
+    script = f"ip link set e1 up; salloc -Q -N2 -w 'n[1-2]' sh -c {shlex.quote(f'exec {probe}')} || exit $?"
+    done = slurm_node.run(script, tmp_path, os.environ, nodes="n1 n2")
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "probe of 2 hosts: 2 took part" in done.stderr
+    assert " ssh " not in (tmp_path / "x.txt").read_text()

@@ -11,6 +11,7 @@ from linear import assert_linear
 from ncdiag.facts.view import View
 from ncdiag.knowledge.ib.links import fraction_of_promised, promised_gbps
 from ncdiag.knowledge.ib.probe_rails import rail_faults
+from ncdiag.knowledge.launcher.reach import launch_faults
 from ncdiag.knowledge.socket.culprits import Culprit, culprits
 from ncdiag.knowledge.socket.probes import probe_faults
 from ncdiag.reading.job import job_of
@@ -168,6 +169,17 @@ def test_a_slow_rail_is_narrowed_down(
     assert [(fault.where, fault.network) for fault in rail_faults(seen.job, seen)] == expected
 
 
+def test_rates_of_two_programs_are_two_faults() -> None:
+    """Gbit/s of ports and GB/s of nccl-tests are not told in one sentence."""
+    pairs = [("n1", "n2", 46.2), ("n1", "n3", 12.3), ("n2", "n3", 12.3)]
+    lines = [f"probe {one} -> {other} with all_reduce_perf: {rate:.2f} GB/s" for one, other, rate in pairs]
+    seen = view(rails(lambda a, b, _rail: 150.0 if "n3" in {a, b} else 391.0) + "\n".join(lines) + "\n")
+    assert [(fault.where, fault.network, fault.detail) for fault in rail_faults(seen.job, seen)] == [
+        ("to and from n3", "mlx5_0:1, mlx5_1:1", "150 Gbit/s where others reach 391"),
+        ("to and from n3", "all_reduce_perf", "12.3 GB/s where others reach 46.2"),
+    ]
+
+
 def test_a_port_of_a_lower_rate_is_compared_with_its_like() -> None:
     """What the slower of two ports carries is all that a run between them can reach."""
     paste = rails(lambda a, b, rail: 97.0 if "n2" in {a, b} and rail == "mlx5_0" else 391.0, slow_port="n2 mlx5_0")
@@ -187,3 +199,14 @@ def test_the_rates_are_drawn() -> None:
     picture = svg.render(found)
     assert "n1 to n3: 87.6 Gbit/s" in picture
     assert "much slower than others" in picture
+
+
+@pytest.mark.parametrize(("gpus", "fitting"), [(4, "n1:8,n2:4"), (0, "n1:8")])
+def test_slots_that_fit_the_gpus(gpus: int, fitting: str) -> None:
+    """A host without a GPU has no slot to be named with."""
+    seen = view(
+        "mpirun -np 16 -H n1:8,n2:8 python3 /data/train.py\n\nprobe of 2 hosts: 2 took part\n"
+        f"probe n1 is user ada uid 1000, 8 GPUs\nprobe n2 is user ada uid 1000, {gpus} GPUs\n"
+    )
+    (fault,) = launch_faults(seen.job, seen)
+    assert (fault.what, fault.hosts, fault.example) == ("slots", "n2", fitting)

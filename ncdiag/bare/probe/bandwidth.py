@@ -180,8 +180,8 @@ class Receiver:
     def serve(self, caller: socket.socket, words: Sequence[str]) -> None:
         """Serve a word until the caller hangs up. Raises OSError and ValueError.
 
-        ``HOST SECONDS HCA PORT`` asks for a server, for which it waits so long; ``listens N`` or ``cannot WHY`` is
-        said. ``HOST`` alone: it has sent all.
+        ``HOST SECONDS HCA PORT`` asks for a server, for which it waits so long; ``listens N``, ``busy ...`` or
+        ``cannot WHY`` is said. ``HOST`` alone: it has sent all.
         """
         host, rest = words[0], words[1:]
         if not rest:
@@ -191,7 +191,7 @@ class Receiver:
             return
         with self._changed:
             if not self._changed.wait_for(lambda: self._partner == host, min(float(rest[0]), _LONGEST_WAIT)):
-                caller.sendall(b"cannot it was busy with another host\n")
+                caller.sendall(b"busy with another host\n")
                 return
         port = next((one for one in self._ports if [one["hca"], str(one["port"])] == rest[1:]), None)
         listening = _free(self._within)

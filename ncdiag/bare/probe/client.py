@@ -77,6 +77,16 @@ class Asker:
         connection.close()
         return "connected {:.2f} ms".format(took * 1000)
 
+    def is_agent(self, address: str, port: int) -> bool:
+        """Does an agent of this probe listen on that port?"""
+        connection, _, _ = self._connected("", address, port)
+        if connection is None:
+            return False
+        with connection, contextlib.suppress(OSError):
+            connection.sendall("{}\n".format(self._secret).encode())
+            return line_of(connection).partition(" ")[0] in self._names
+        return False
+
     def _connected(self, source: str, at: str, port: int) -> Tuple[Optional[socket.socket], float, str]:
         """A connection and the seconds that it took; else a phrase on why there is none."""
         limit = _SHORT if self._is_silent(source) else PATIENCE

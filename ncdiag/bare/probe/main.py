@@ -223,6 +223,8 @@ class Turn:
         found = resolved(place)
         if is_here(place, found, self._name):
             words = self._server.refused.get(port, "free")
+            if words != "free" and found and self._asker.is_agent(found[0], port):
+                words = "free"  # but for us: this host is asked under two names, or in two containers
             yield "probe {} is {}, port {}: {}".format(self._name, place, port, words)
         words = self._reached(found[0], port, place) if found else "not found"
         yield "probe {} -> {} {} port {}: {}".format(self._name, place, found[0] if found else "-", port, words)

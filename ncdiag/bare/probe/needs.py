@@ -19,6 +19,8 @@ _SECONDS = 15.0
 _PYTHON_SECONDS = 10.0
 _ASKED = "import sys; print('.'.join(map(str, sys.version_info[:3]))); print('\\n'.join(sys.path))"
 _VERSION = re.compile(r"\d{1,2}\.\d{1,3}\.\d{1,3}")
+_PYTHON = re.compile(r"python[\d.]{0,5}\Z")
+"""A file of another name (python_train.sh) is what the launch starts, which is not ours to start."""
 _LOADED = "/sys/module/nvidia/version"
 _GPUS = ("/proc/driver/nvidia/gpus/*", "/dev/nvidia[0-9]*")
 """A folder for each GPU that the driver has, and a device for each that a container is given."""
@@ -103,15 +105,15 @@ def _program(name: str) -> Tuple[str, List[str]]:
 
 def _interpreter(path: str) -> Optional[str]:
     """The Python that a program is, or that its first line names; None for another program."""
-    if os.path.basename(path).startswith("python"):
+    if _PYTHON.match(os.path.basename(path)):
         return path
     words = _first_line(path).split()
     if not words or not words[0].startswith("#!"):
         return None
     words[0] = words[0][2:]
     if os.path.basename(words[0]) == "env" and len(words) > 1:
-        return shutil.which(words[1]) if words[1].startswith("python") else None
-    return words[0] if os.path.basename(words[0]).startswith("python") else None
+        return shutil.which(words[1]) if _PYTHON.match(words[1]) else None
+    return words[0] if _PYTHON.match(os.path.basename(words[0])) else None
 
 
 def _first_line(path: str) -> str:

@@ -94,6 +94,8 @@ class Rails:
                 continue
             with connection:
                 word, _, rest = answer.partition(" ")
+                if word == "busy":
+                    return at, "not tried: {} was {}".format(host["host"], answer)
                 if word != "listens" or not rest.isdigit():
                     return at, "failed: {} on {}".format(rest or "no answer", host["host"])
                 line, said, why = sent(own, self._plan["seconds"], int(rest), at)

@@ -96,11 +96,17 @@ class ProbePair(Fact, frozen=True, kw_only=True):
     error: str | None = None
 
 
+ProbeUntried = Literal["hosts", "interfaces", "bandwidth", "nccl-tests", "needs"]
+
+
 class ProbeGap(Fact, frozen=True, kw_only=True):
-    """What a host did not try: all other ``hosts`` in time, all its ``interfaces``, or ``bandwidth``; ``why`` so."""
+    """What a host did not try, and ``why``.
+
+    ``hosts``: all others in time, ``interfaces``: all its own, ``needs``: all that a launch needs.
+    """
 
     host: HostName
-    what: Literal["hosts", "interfaces", "bandwidth", "nccl-tests"]
+    what: ProbeUntried
     why: str
 
 

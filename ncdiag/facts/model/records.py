@@ -34,7 +34,7 @@ class Launch(Fact, frozen=True, kw_only=True):
     launcher itself; ``workdir`` the folder in which it is started where the line names one. ``agent`` is what carries
     it to other hosts (``ssh``, ``pdsh``, ``slurm``), ``ssh_port`` and ``ssh_key`` (a file) are what ssh is told.
     ``include`` and ``exclude`` are the hosts that DeepSpeed takes of its file, or leaves out; ``gpus_per_node`` is what
-    Slurm is asked for.
+    Slurm is asked for. ``hosts_unread`` are words among the hosts that name none, or too many.
     """
 
     SHOWS_A_RUN = True
@@ -44,6 +44,7 @@ class Launch(Fact, frozen=True, kw_only=True):
     host: HostName | None = None
     np: int | None = None
     hosts: tuple[LaunchHost, ...] = ()
+    hosts_unread: tuple[str, ...] = ()
     env: Annotated[dict[str, str], WHOLE] = {}
     prefix_env: dict[str, str] = {}
     forwarded: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -26,6 +26,25 @@ _SSH_PROGRAMS = ("plm_rsh_agent", "plm_ssh_agent", "pls_rsh_agent")
 """Parameters of Open MPI 1 to 5 (orte/mca/plm/rsh, PRRTE src/mca/plm/ssh)."""
 _PORT, _C10D_PORT = 29500, 29400
 """Ports where none is told: of torchrun, DeepSpeed and accelerate; of a c10d endpoint (torch/distributed/run.py)."""
+_CONTAINER = re.compile(
+    r"(?:^|[\s/])(?:(?:singularity|apptainer|podman-hpc|docker|podman|nerdctl|enroot)\s+(?:exec|run|start)|shifter"
+    r"|kubectl\s(?:.{0,200}\s)?exec)\s"
+)
+_ELSEWHERE = re.compile(r"\s*(?:[A-Za-z_]\w*=\S*\s+|sudo\s+|time\s+|nohup\s+){0,20}(ssh|kubectl)\s")
+"""What starts the launcher on another host."""
+_OPTIONS = r"(?:mpirun|mpiexec\S{0,9}|orterun|prterun)\s(?:[^;|&]{0,2000}?\s)?-{1,2}"
+_FILES = (
+    (re.compile(rf"{_OPTIONS}(?:rf|rankfile|map-by[= ]+rankfile:file)[= ](\S{{1,200}})"), "the rank file {}"),
+    (re.compile(rf"{_OPTIONS}(?:app|configfile)[= ](\S{{1,200}})"), "the file of applications {}"),
+)
+"""Files that say where processes run or where the ranks meet, as a phrase each."""
+_CONFIGURATION = re.compile(r"accelerate[ ]launch\s[^;|&]{0,400}--config[_-]file[= ](\S{1,200})")
+_CONFIGURED = "accelerate config"
+"""The program of a launch that is such a file."""
+_SEVERAL, _EACH_ON_ITS_OWN = re.compile(r"\s:\s+-"), re.compile(r"\s:\s(?:.*\s)?-{1,2}(?:H|hosts?)\b")
+"""Several applications in one line of mpirun."""
+_SHOWN, _FEW = 80, 3
+_LAST_PORT = 65535
 _ENDPOINT = r"--rdzv[-_]endpoint\b"
 _PLAIN = r"[A-Za-z0-9_][\w.:-]{0,252}"
 _BY_NODE = r"-{1,2}(?:bynode|map-by[= ]+(?:ppr:\d+:)?node)\b"
@@ -36,36 +55,34 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     ``launcher`` is the outermost one that is known; ``hosts`` those that the text names, and ``source`` a phrase on
     where. ``hostfile`` is the file of hosts that was named, ``slots`` the processes on each host as far as told.
-    ``ssh`` are the options with which the launcher calls ssh; None where it does not, for the reason in ``why_not``.
-    ``master`` and ``port`` are where the ranks meet; empty and None where the text does not say it.
+    ``ssh`` are the options with which the launcher calls ssh; None where it does not.
+    ``master`` and ``port`` are where the ranks meet; empty and None where the text does not say it. ``contained``: what
+    is started has the files of a container, and not those of its host. ``elsewhere`` is what starts the launcher itself
+    on another host. ``doubt`` is why ``hosts`` may not be all of them, ``unread`` what else the text says and nobody
+    read, a phrase each.
     """
 
     launcher: str = ""
     hosts: tuple[str, ...] = ()
     source: str = ""
     hostfile: str | None = None
-    nnodes: int | None = None
     slots: Mapping[str, int] = {}
     gpus_per_node: int | None = None
     ssh: tuple[str, ...] | None = None
-    why_not: str = ""
     master: str = ""
     port: int | None = None
     executable: str | None = None
     script: str | None = None
     workdir: str | None = None
-    image: str | None = None
+    contained: bool = False
+    elsewhere: str = ""
+    doubt: str = ""
+    unread: tuple[str, ...] = ()
 
     @property
     def place(self) -> tuple[str, int] | None:
         """Where the ranks meet; None where the text does not say both host and port."""
         return (self.master, self.port) if self.master and self.port is not None else None
-
-    @property
-    def ssh_port(self) -> int | None:
-        """The port in the options of ssh; None where these name none."""
-        joined = re.search(r"(?:^|\s)(?:-p\s?|-o\s?Port[= ])(\d{1,5})(?:\s|$)", " ".join(self.ssh or ()))
-        return int(joined[1]) if joined else None
 
 
 def plan_of(job: Job, hosts: Sequence[str] = ()) -> Plan:
@@ -74,25 +91,79 @@ def plan_of(job: Job, hosts: Sequence[str] = ()) -> Plan:
     named, source = _named(job, lines)
     own = tuple(hosts) or named
     outer = next((line for line in lines if line.program not in {"sbatch", "salloc"}), lines[0] if lines else None)
-    ssh, why_not = _ssh(outer, lines)
-    master, port = _meeting(job, lines, own)
+    configured = [launch for launch in job.launches if launch.program == _CONFIGURED]
+    master, port = _meeting(job, [*configured, *lines], own)
+    meets = re.fullmatch(_PLAIN, master) is not None and (port is None or 0 < port <= _LAST_PORT)
+    files = [] if configured else [f"the configuration {name} of accelerate" for name in configurations(job)]
+    odd = [f"{master} port {port}, where the ranks are to meet"] if master and port != 0 and not meets else []
     return Plan(
         launcher=outer.program if outer is not None else HOSTFILE if named else "",
         hosts=own,
         source=source if own == named else "",
         hostfile=next((line.hostfile for line in lines if line.hostfile), None),
-        nnodes=_first(line.nnodes for line in lines),
         slots=_slots(job, lines, own),
         gpus_per_node=_first(line.gpus_per_node for line in lines),
-        ssh=ssh,
-        why_not=why_not,
-        master=master,
-        port=port,
+        ssh=_ssh(outer, lines),
+        master=master if meets else "",
+        port=port if meets else None,
         executable=_last(line.executable for line in lines if line.program != "sbatch"),
         script=_last(line.script for line in lines if line.program != "sbatch"),
         workdir=_last(line.workdir for line in lines),
-        image=_first(line.image for line in job.launches),
+        contained=any(line.image for line in job.launches) or any(map(_is_contained, lines)),
+        elsewhere=found[1] if outer is not None and (found := _ELSEWHERE.match(outer.text)) else "",
+        unread=tuple(dict.fromkeys([*odd, *files, *_unread(lines)])),
+        doubt=_doubt(lines, _listed(job, lines)) if own == named else "",
     )
+
+
+def configurations(job: Job) -> list[str]:
+    """The files that accelerate is told to take its settings from."""
+    return [found[1] for launch in job.launches if (found := _CONFIGURATION.search(launch.text))]
+
+
+def _is_contained(line: Launch) -> bool:
+    """Does a container stand before what the line starts? One that the innermost launcher starts is a program to it."""
+    before = line.text.rpartition(f" {line.executable}")[0] if line.executable else ""
+    return _CONTAINER.search(before) is not None
+
+
+def _unread(lines: Sequence[Launch]) -> Iterator[str]:
+    """What the lines say and nobody read."""
+    for line in lines:
+        if line.program in _MPI and _SEVERAL.search(line.text):
+            yield f"the programs that {line.program} starts behind a colon"
+        for pattern, phrase in _FILES:
+            if file := pattern.search(line.text):
+                yield phrase.format(file[1])
+
+
+def _doubt(lines: Sequence[Launch], listed: Launch | None) -> str:
+    """Why the hosts may not be all; empty where they are. One line may hold several launchers, of which one has them.
+
+    A step of Slurm on hosts of a variable is passed over: it is one of several, and the whole job has its own list.
+    """
+    files = list(dict.fromkeys(line.hostfile for line in lines if line.hostfile))
+    if len(files) > 1 and (listed is None or listed.program == HOSTFILE):
+        return f"several files of hosts are named: {', '.join(files[:_FEW])}"
+    if listed is None:
+        words = [word for line in lines for word in line.hosts_unread]
+        return f"not understood: {', '.join(words[:_FEW])}" if words else ""
+    if listed.hosts_unread:
+        return f"not understood: {', '.join(listed.hosts_unread)}"
+    if listed.program in _MPI and _EACH_ON_ITS_OWN.search(listed.text):
+        return f"{listed.program} starts several programs with a colon between them, each on its own hosts"
+    if listed.program not in {HOSTFILE, "sbatch"} and _sets(lines) - {frozenset(host.name for host in listed.hosts)}:
+        return f"several commands start processes, and not all on the hosts of {listed.text[:_SHOWN]}"
+    return ""
+
+
+def _sets(lines: Sequence[Launch]) -> set[frozenset[str]]:
+    """The hosts on which the command lines of a launch start, each once; none where a line does not say it."""
+    by_text: dict[str, frozenset[str]] = {}
+    for line in lines:
+        if line.program != "sbatch" and not (line.hosts_unread and not line.hosts):
+            by_text[line.text] = by_text.get(line.text, frozenset()) | {host.name for host in line.hosts}
+    return set(by_text.values())
 
 
 def _first(values: Iterable[T | None]) -> T | None:
@@ -105,8 +176,15 @@ def _last(values: Iterable[str | None]) -> str | None:
 
 
 def _listed(job: Job, lines: Sequence[Launch]) -> Launch | None:
-    """The line or the file that names the hosts: a launcher's option, Slurm's list, then a file."""
+    """The line or the file that names the hosts: a launcher's option, Slurm's list, then a file.
+
+    Where several lines start on different hosts, a list of Slurm that has all of these.
+    """
     files = [launch for launch in job.launches if launch.program == HOSTFILE]
+    sets = _sets(lines)
+    batch = [line for line in lines if line.program == "sbatch" and line.hosts]
+    if batch and len(sets) > 1 and {host.name for host in batch[0].hosts} >= frozenset().union(*sets):
+        return batch[0]
     order = [*(line for line in lines if line.program != "sbatch"), *lines, *files]
     return next((launch for launch in order if launch.hosts), None)
 
@@ -124,23 +202,21 @@ def _named(job: Job, lines: Sequence[Launch]) -> tuple[tuple[str, ...], str]:
     return tuple(names), "the file of hosts" if listed.program == HOSTFILE else listed.program
 
 
-def _ssh(outer: Launch | None, lines: Sequence[Launch]) -> tuple[tuple[str, ...] | None, str]:
-    """The options of ssh, or why the launcher does not call it."""
+def _ssh(outer: Launch | None, lines: Sequence[Launch]) -> tuple[str, ...] | None:
+    """The options of ssh; None where the launcher does not call it."""
     if outer is None:
-        return (), ""  # a file of hosts alone is for a launcher that logs in to them
-    if outer.program in _TORCH | {"accelerate launch"}:
-        return None, f"{outer.program} is started on each host by itself"
-    if outer.program in _SLURM or any(line.program == "sbatch" for line in lines):
-        return None, "Slurm starts the processes"
+        return ()  # a file of hosts alone is for a launcher that logs in to them
+    if outer.program in _TORCH | _SLURM | {"accelerate launch"} or any(line.program == "sbatch" for line in lines):
+        return None
     given = _parameters(outer)
     program = next((given[name] for name in _SSH_PROGRAMS if given.get(name)), outer.agent or "ssh")
     name = program.split(":")[0].strip().rpartition("/")[2].split(" ")[0]
     if name not in _SSH_AGENTS or given.get("plm") == "slurm":
-        return None, f"{outer.program} is told to start processes by {name if name not in _SSH_AGENTS else 'slurm'}"
+        return None
     words = next((_split(given[name]) for name in _SSH_ARGUMENTS if given.get(name)), [])
     words += ["-p", str(outer.ssh_port)] if outer.ssh_port is not None else []
     words += ["-i", outer.ssh_key] if outer.ssh_key else []
-    return tuple(words), ""
+    return tuple(words)
 
 
 def _parameters(launch: Launch) -> dict[str, str]:
@@ -169,9 +245,10 @@ def _meeting(job: Job, lines: Sequence[Launch], hosts: Sequence[str]) -> tuple[s
         told = hosts[0]  # a script works it out, as the first host of its list
     if told is None:
         return "", None
+    told = told.removeprefix("[").removesuffix("]")  # an address of IPv6 before its port
     number = next((line.master_port for line in reversed(lines) if line.master_port is not None), None)
     if number is None and port is not None:
-        return told, int(port) if port.isdecimal() else None
+        return told, int(port) if re.fullmatch(r"[0-9]{1,9}", port) else None
     if number is None and inner in _TORCH | {"deepspeed", "accelerate launch"}:
         number = _C10D_PORT if any(re.search(_ENDPOINT, line.text) for line in lines) else _PORT
     return told, number

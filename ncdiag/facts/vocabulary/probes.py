@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
@@ -10,9 +10,11 @@ import msgspec
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts
-from ncdiag.facts.model import Job, LinkTest, ProbeFault, ProbeLink, ProbePair, ProbeRail
+from ncdiag.facts.model import Fact, Job, LaunchFault, LinkTest, ProbeFault, ProbeLink, ProbePair, ProbeRail
+from ncdiag.facts.model.probes import ProbeUntried
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import is_virtual
+from ncdiag.spans import Span
 
 LinkState = Literal["fine", "ports", "large packets", "other answers", "unreachable"]
 
@@ -52,6 +54,33 @@ def connecting_interfaces(job: Job, view: View) -> dict[str, tuple[str, ...]]:
     return {host: tuple(names) for host, names in found.items()}
 
 
+_LINES = 5
+"""Lines of evidence for one fault."""
+
+
+def few(spans: Iterable[Span | None]) -> dict[str, Span]:
+    """The first of some lines, each once, as the provenance of the fault that they show."""
+    return {f"{number}": one for number, one in enumerate(list(dict.fromkeys(filter(None, spans)))[:_LINES])}
+
+
+def lines_of(facts: Iterable[Fact]) -> dict[str, Span]:
+    """The first of the lines that tell of some facts."""
+    return few(one.provenance.get("") for one in facts)
+
+
+@derived
+def trouble(fault: ProbeFault, view: View) -> str:
+    """What the trouble is (`ProbeFault.what`), with lines that show it as evidence."""
+    note_lines(fault, view)
+    return fault.what
+
+
+def note_lines(fault: ProbeFault | LaunchFault, view: View) -> None:
+    """What is asked of a fault rests on all of its lines."""
+    for line in fault.provenance:
+        view.note(fault, line)
+
+
 class Measured(msgspec.Struct, frozen=True):
     """A run between two RDMA ports, and what it measured in Gbit/s, as far as it did.
 
@@ -85,14 +114,24 @@ def rail_name(rail: ProbeRail) -> str:
     return own if own == other else f"{own} - {other}"
 
 
+_UNTRIED: Mapping[ProbeUntried, str] = {
+    "hosts": "connections from {} to some other hosts", "interfaces": "some interfaces of {}",
+    "bandwidth": "bandwidth of {}", "nccl-tests": "nccl-tests of {}", "needs": "some of what the launch needs of {}",
+}  # fmt: skip
+
+
 def gaps(job: Job) -> list[str]:
     """A phrase for each thing that hosts did not try, for the report on what was not looked at."""
-    found: dict[str, list[str]] = defaultdict(list)
+    found: dict[tuple[ProbeUntried, str], list[str]] = defaultdict(list)
     for gap in job.probe_gaps:
-        what = {"hosts": "connections from {} to some other hosts", "interfaces": "some interfaces of {}"}
-        why = "the time of the probe was over" if gap.what == "hosts" else gap.why
-        found[f"{what.get(gap.what, gap.what + ' of {}')} ({why})"].append(gap.host)
-    return [text.format(fold_hosts(hosts)) if "{}" in text else text for text, hosts in found.items()]
+        found[gap.what, "the time of the probe was over" if gap.what == "hosts" else gap.why].append(gap.host)
+    told = [f"{_UNTRIED[what].format(fold_hosts(hosts))} ({why})" for (what, why), hosts in found.items()]
+    runs = [rail for rail in job.probe_rails if rail.outcome == "not tried"]
+    if runs:
+        reasons = Counter(rail.error or "no reason was told" for rail in runs).most_common(_SHOWN)
+        words = "; ".join(why for why, _ in reasons)
+        told.append(f"{len(runs)} of {len(job.probe_rails)} runs between RDMA ports ({words})")
+    return told
 
 
 _MUCH = 0.7

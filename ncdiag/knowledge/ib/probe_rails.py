@@ -13,6 +13,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.probes import (
     Measured,
     is_slow,
+    lines_of,
     measured_rails,
     merged,
     rail_name,
@@ -21,21 +22,13 @@ from ncdiag.facts.vocabulary.probes import (
 )  # fmt: skip
 from ncdiag.knowledge.socket.culprits import Culprit, Pair, culprits
 
-_LINES, _SHOWN = 5, 2
+_SHOWN = 2
 
 
 @derived
 def rail_faults(job: Job, view: View) -> tuple[ProbeFault, ...]:
     """Slow and failed runs between the RDMA ports of hosts, each trouble narrowed down to hosts, pairs or a rail."""
-    return tuple(merged([*_of_ports(job), *_of_pairs(job.probe_pairs)]))
-
-
-@derived
-def rail_trouble(fault: ProbeFault, view: View) -> str:
-    """``slow`` or ``no run`` (`ProbeFault.what`), with lines that show it as evidence."""
-    for line in fault.provenance:
-        view.note(fault, line)
-    return fault.what
+    return (*merged(_of_ports(job)), *_of_pairs(job.probe_pairs))
 
 
 def _of_ports(job: Job) -> Iterator[ProbeFault]:
@@ -75,7 +68,7 @@ def _of_pairs(pairs: Sequence[ProbePair]) -> Iterator[ProbeFault]:
             detail = f"{rates} GB/s where others reach {usual:.3g}" if what == "slow" else errors
             yield ProbeFault(
                 what=what, where=culprit.where, hosts=fold_hosts(culprit.hosts), network=pairs[0].program,
-                detail=detail, provenance={f"{n}": one.provenance[""] for n, one in enumerate(own[:_LINES])},
+                detail=detail, provenance=lines_of(own),
             )  # fmt: skip
 
 
@@ -96,7 +89,7 @@ def _of_rail(
 
 
 def _fault(what: ProbeTrouble, name: str, culprit: Culprit, runs: Sequence[Measured], detail: str) -> ProbeFault:
-    spans = {f"{number}": (one.test or one.rail).provenance[""] for number, one in enumerate(runs[:_LINES])}
+    spans = lines_of(one.test or one.rail for one in runs)
     return ProbeFault(
         what=what, where=culprit.where, hosts=fold_hosts(culprit.hosts), network=name, detail=detail, provenance=spans
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts
@@ -11,10 +11,8 @@ from ncdiag.facts.model import Fact, Job, LaunchFault, ProbeMeeting, ProbeProgra
 from ncdiag.facts.model.probes import LaunchNeed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launch_plan import Plan, plan_of
-from ncdiag.spans import Span
+from ncdiag.facts.vocabulary.probes import lines_of, note_lines
 
-_LINES = 5
-"""Lines of evidence for one fault."""
 _SHOWN = 3
 _TAKEN = "in use"
 """What strerror says of EADDRINUSE."""
@@ -29,8 +27,7 @@ def launch_faults(job: Job, view: View) -> tuple[LaunchFault, ...]:
 @derived
 def need(fault: LaunchFault, view: View) -> str:
     """What is lacking (`LaunchFault.what`), with lines that show it as evidence."""
-    for line in fault.provenance:
-        view.note(fault, line)
+    note_lines(fault, view)
     return fault.what
 
 
@@ -58,7 +55,7 @@ def _logins(job: Job) -> Iterator[LaunchFault]:
         rest = f"; and {len(said) - _SHOWN} more" if len(said) > _SHOWN else ""
         yield LaunchFault(
             what="login", hosts=fold_hosts(hosts), example=hosts[0], detail="; ".join(said[:_SHOWN]) + rest,
-            outcome=outcome, port=f"-p {port} " if port is not None else "", provenance=_lines(some),
+            outcome=outcome, port=f"-p {port} " if port is not None else "", provenance=lines_of(some),
         )  # fmt: skip
 
 
@@ -98,7 +95,7 @@ def _strange(
     telling = [next(host for host in told if told[host] == usual), *others]
     yield LaunchFault(
         what=what, hosts=fold_hosts(others), example=others[0], detail=detail,
-        provenance=_lines([facts[host] for host in telling]),
+        provenance=lines_of([facts[host] for host in telling]),
     )  # fmt: skip
 
 
@@ -110,27 +107,28 @@ def _paths(job: Job) -> Iterator[LaunchFault]:
     for (path, error), some in groups.items():
         hosts = [one.host for one in some]
         yield LaunchFault(
-            what="path", hosts=fold_hosts(hosts), example=path, detail=f"{path}: {error}", provenance=_lines(some)
+            what="path", hosts=fold_hosts(hosts), example=path, detail=f"{path}: {error}", provenance=lines_of(some)
         )
 
 
 def _slots(job: Job) -> Iterator[LaunchFault]:
     """Hosts with more processes than GPUs, or than Slurm is asked for; a job without any GPU is not one of NCCL."""
-    found = plan(job)
     own = {one.host: one for one in job.probe_own if one.gpus is not None}
     if not any(one.gpus for one in own.values()):
         return
+    found = plan(job)
     most = found.gpus_per_node
     room = {host: min(one.gpus or 0, most if most is not None else one.gpus or 0) for host, one in own.items()}
     over = [host for host, count in found.slots.items() if host in room and count > room[host]]
     if over:
         told = [f"{found.slots[host]} for {room[host]} {_asked(found, own[host].gpus)} on {host}" for host in over]
         rest = f" and {len(told) - _SHOWN} more hosts" if len(told) > _SHOWN else ""
-        fitting = ",".join(f"{host}:{min(count, room.get(host, count))}" for host, count in found.slots.items())
+        fits = {host: min(count, room.get(host, count)) for host, count in found.slots.items()}
+        fitting = ",".join(f"{host}:{count}" for host, count in fits.items() if count)
         lines = [*job.launches[:2], *(own[host] for host in over)]
         yield LaunchFault(
             what="slots", hosts=fold_hosts(over), example=fitting, detail=", ".join(told[:_SHOWN]) + rest,
-            provenance=_lines(lines),
+            provenance=lines_of(lines),
         )  # fmt: skip
 
 
@@ -138,8 +136,3 @@ def _asked(found: Plan, gpus: int | None) -> str:
     """``GPUs``; where Slurm is asked for fewer than there are, ``GPUs that Slurm is asked for``."""
     most = found.gpus_per_node
     return "GPUs that Slurm is asked for" if most is not None and most < (gpus or 0) else "GPUs"
-
-
-def _lines(some: Iterable[Fact]) -> dict[str, Span]:
-    spans = dict.fromkeys(span for one in some if (span := one.provenance.get("")) is not None)
-    return {f"{number}": span for number, span in enumerate(list(spans)[:_LINES])}

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Job, ProbeFault, ProbeName
 from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.vocabulary.probes import few, lines_of
 from ncdiag.spans import Span
 
-_LINES = 5
 _SHOWN = 3
 APART = 1.0
 """Seconds between two clocks: more than what a loaded host or a slow way can feign."""
@@ -53,7 +53,7 @@ def _loopback(found: list[ProbeName]) -> Iterator[ProbeFault]:
                 where=hosts,
                 hosts=hosts,
                 detail=f"{whose} is {addresses}",
-                provenance=_lines(some),
+                provenance=lines_of(some),
             )
 
 
@@ -73,7 +73,7 @@ def _different(found: list[ProbeName]) -> Iterator[ProbeFault]:
         hosts = fold_hosts(strange)
         told = [text for some in strange.values() for _, text in some]
         rest = f"; and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
-        lines = _lines([one for some in strange.values() for one, _ in some])
+        lines = lines_of([one for some in strange.values() for one, _ in some])
         yield ProbeFault(
             what="name", where=hosts, hosts=hosts, detail="; ".join(told[:_SHOWN]) + rest, provenance=lines
         )
@@ -103,9 +103,5 @@ def clock_faults(job: Job) -> Iterator[ProbeFault]:
         hosts = fold_hosts(off)
         yield ProbeFault(
             what="clock", where=hosts, hosts=hosts, detail=", ".join(told[:_SHOWN]) + rest,
-            provenance={f"{number}": span for number, span in enumerate(dict.fromkeys(spans)) if number < _LINES},
+            provenance=few(spans),
         )  # fmt: skip
-
-
-def _lines(some: list[ProbeName]) -> dict[str, Span]:
-    return {f"{number}": one.provenance[""] for number, one in enumerate(some[:_LINES])}

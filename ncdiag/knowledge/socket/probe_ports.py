@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Job, ProbeFault, ProbePort
 from ncdiag.facts.model.probes import ProbeTrouble
+from ncdiag.facts.vocabulary.probes import lines_of
 from ncdiag.knowledge.socket.culprits import Pair, culprits
 from ncdiag.knowledge.socket.probe_names import names_apart
-from ncdiag.spans import Span
 
-_LINES, _SHOWN = 5, 3
+_SHOWN = 3
 _SSH = 22
 """The port of ssh (IANA), which every probe tries: launchers start processes through it, NCCL does not need it."""
 _LOST = frozenset({"no answer", "unreachable", "not permitted", "rejected"})
@@ -62,7 +62,7 @@ def _closed(port: int, tries: Sequence[ProbePort], names: Mapping[str, str]) -> 
         words = Counter(_SAID.get(one.outcome or "", "gives no answer") for one in own).most_common(1)[0][0]
         yield ProbeFault(
             what=what, where=culprit.where, hosts=fold_hosts(culprit.hosts), detail=f"port {port} {words}",
-            provenance=_lines(own),
+            provenance=lines_of(own),
         )  # fmt: skip
 
 
@@ -73,9 +73,5 @@ def _place(place: str, bad: Sequence[ProbePort], count: int) -> ProbeFault:
     told = ", ".join(word for word, _ in words.most_common(_SHOWN))
     who = "for all hosts" if len(bad) == count else f"for {hosts} and not for others"
     return ProbeFault(
-        what="place", where=hosts, hosts=hosts, network=place, detail=f"{told} ({who})", provenance=_lines(bad)
+        what="place", where=hosts, hosts=hosts, network=place, detail=f"{told} ({who})", provenance=lines_of(bad)
     )
-
-
-def _lines(tries: Sequence[ProbePort]) -> dict[str, Span]:
-    return {f"{number}": one.provenance[""] for number, one in enumerate(tries[:_LINES])}

@@ -10,14 +10,11 @@ from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Job, ProbeFault, ProbeLink
 from ncdiag.facts.model.probes import ProbeTrouble
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.probes import is_inside, merged, state
+from ncdiag.facts.vocabulary.probes import is_inside, lines_of, merged, state
 from ncdiag.knowledge.socket.culprits import Culprit, Pair, culprits
 from ncdiag.knowledge.socket.probe_names import clock_faults, name_faults
 from ncdiag.knowledge.socket.probe_ports import port_faults
-from ncdiag.spans import Span
 
-_LINES = 5
-"""Lines of evidence for one fault."""
 _SHOWN = 3
 Lines = Mapping[Pair, Sequence[ProbeLink]]
 
@@ -35,14 +32,6 @@ def probe_faults(job: Job, view: View) -> tuple[ProbeFault, ...]:
         found += _of_rail(rail, [link for link in links if (link.host, link.peer) not in cut], view)
     found += [_inside(rail, links) for rail, links in inside.items() if any(state(one) != "fine" for one in links)]
     return (*merged(found), *port_faults(job), *name_faults(job), *clock_faults(job))
-
-
-@derived
-def trouble(fault: ProbeFault, view: View) -> str:
-    """What the trouble is (`ProbeFault.what`), with lines that show it as evidence."""
-    for line in fault.provenance:
-        view.note(fault, line)
-    return fault.what
 
 
 @derived
@@ -164,15 +153,11 @@ def _seen(links: Iterable[ProbeLink]) -> str:
 def _inside(rail: str, links: Sequence[ProbeLink]) -> ProbeFault:
     own = [link for link in links if state(link) != "fine"]
     hosts = fold_hosts(host for link in own for host in (link.host, link.peer))
-    return ProbeFault(what="inside", where=hosts, hosts=hosts, network=rail, provenance=_lines(own))
+    return ProbeFault(what="inside", where=hosts, hosts=hosts, network=rail, provenance=lines_of(own))
 
 
 def _fault(what: ProbeTrouble, culprit: Culprit, links: Sequence[ProbeLink], detail: str, network: str) -> ProbeFault:
     hosts = fold_hosts(culprit.hosts)
     return ProbeFault(
-        what=what, where=culprit.where, hosts=hosts, network=network, detail=detail, provenance=_lines(links)
+        what=what, where=culprit.where, hosts=hosts, network=network, detail=detail, provenance=lines_of(links)
     )
-
-
-def _lines(links: Sequence[ProbeLink]) -> dict[str, Span]:
-    return {f"{number}": link.provenance[""] for number, link in enumerate(links[:_LINES])}
