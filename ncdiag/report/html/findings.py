@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ncdiag.language import say
@@ -42,13 +43,14 @@ def others(context: Context, lead: Finding | None) -> Element | None:
         return None
     heading = context.fresh("others")
     notes = [found for found in shown[:SHOWN] if found.severity == "info"]
-    names = [found.name for found in shown[SHOWN:]]
+    rest = Counter(found.name for found in shown[SHOWN:])
+    names = [say("{text} ({note})", text=name, note=n) if n > 1 else name for name, n in rest.items()]
     return element(
         "section",
         element("h2", say("Also found"), id=heading),
         *(_other(context, found) for found in shown[:SHOWN] if found.severity != "info"),
         _folded(digest.counted(len(notes), "note"), [_other(context, found) for found in notes]) if notes else None,
-        element("p", say("and {n} more: {names}", n=len(names), names=", ".join(names))) if names else None,
+        element("p", say("and {n} more: {names}", n=rest.total(), names=", ".join(names))) if names else None,
         aria_labelledby=heading,
     )
 
