@@ -152,6 +152,7 @@ def test_addresses_and_own_names_are_answered(served: Served, host: str) -> None
     "headers",
     [
         {"Origin": "http://evil.example"},
+        {"Origin": "http://[::1"},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site", "Origin": "null"},
     ],
