@@ -94,7 +94,7 @@ def serve(
             say("whoever has this address can use the page; Ctrl-C ends it" if settings.token else "Ctrl-C ends it")
 
     try:
-        server.serve(settings, ready)
+        server.serve(settings, ready, say)
     except KeyboardInterrupt:
         return 0
     return 0

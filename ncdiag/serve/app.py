@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from pathlib import Path
 
 import anyio
@@ -34,9 +34,9 @@ _TYPES = {"json": "application/json", "sarif": "application/json", "html": "text
 _STATUS = {"too_slow": 504, "no_memory": 507, "died": 500, "answer_too_large": 500}
 
 
-def build(settings: Settings) -> Guard:
-    """The application, behind its guard."""
-    site = _Site(settings)
+def build(settings: Settings, note: Callable[[str], None]) -> Guard:
+    """The application, behind its guard; ``note`` gets sentences for its operator."""
+    site = _Site(settings, note)
     routes = [
         Route("/", site.page, methods=["GET"]),
         Route("/", _Judge(site), methods=["POST"]),
@@ -49,8 +49,8 @@ def build(settings: Settings) -> Guard:
 class _Site:
     """What the routes share."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, settings: Settings, note: Callable[[str], None]) -> None:
+        self.settings, self.note = settings, note
         self.line = Line(settings.limits.at_once)
         self.busy = 0
         self.folder = ""
@@ -145,9 +145,17 @@ class _Judge:
             outcome = await analysis.run(work)
         finally:
             ticket.leave()
-        if self._settings.keep is not None:
-            await anyio.to_thread.run_sync(keep.keep, folder, outcome, self._settings.keep)
+        await self._keep(folder, outcome)
         yield outcome
+
+    async def _keep(self, folder: Path, outcome: Outcome) -> None:
+        """Keep an analysis where that was asked for; one who asked gets an answer also where it fails."""
+        place = self._settings.keep
+        if place is not None:
+            try:
+                await anyio.to_thread.run_sync(keep.keep, folder, outcome, place)
+            except OSError as error:
+                self._site.note(f"cannot keep an analysis in {place}: {error.strerror or error}")
 
     async def _plain(self, request: Request, folder: Path, work: Work) -> Response:
         """One format alone, for programs; its status says how it went."""

@@ -17,15 +17,15 @@ _LAST_SECONDS = 3
 """Seconds that analyses get to end when the server is asked to."""
 
 
-def serve(settings: Settings, ready: Callable[[str], None]) -> None:
-    """Serve the page until the process is asked to end; ``ready`` gets its address.
+def serve(settings: Settings, ready: Callable[[str], None], note: Callable[[str], None]) -> None:
+    """Serve the page until the process is asked to end; ``ready`` gets its address, ``note`` what goes wrong.
 
     Raises UsageError, and KeyboardInterrupt at the end.
     """
     with bound(settings.host, settings.port) as listening:
         ready(address(settings, listening.getsockname()[1]))
         config = uvicorn.Config(
-            build(settings), http="h11", ws="none", loop="asyncio", lifespan="on", log_level="warning",
+            build(settings, note), http="h11", ws="none", loop="asyncio", lifespan="on", log_level="warning",
             access_log=False, server_header=False, proxy_headers=False, timeout_graceful_shutdown=_LAST_SECONDS,
         )  # fmt: skip
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, and tidies up

@@ -254,6 +254,20 @@ def test_keep_keeps_inputs_and_answers_and_large_uploads_are_refused(
     assert until(lambda: not page.left())
 
 
+def test_what_cannot_be_kept_is_answered_and_told_to_the_operator(
+    serving: Callable[..., Served], veth: str, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept"
+    page = serving("--keep", kept)
+    kept.rmdir()
+    kept.write_text("no folder any more")
+    assert page.report(veth)["summary"]["root_cause"] == "socket-virtual-ifname"
+    assert "socket-virtual-ifname" in page.send(veth).text
+    assert page.process.stderr is not None
+    told = [page.process.stderr.readline() for _ in range(3)]
+    assert told[1:] == 2 * [f"ncdiag: cannot keep an analysis in {kept}: Not a directory\n"]
+
+
 def test_what_a_killed_server_left_is_removed(program: list[str], tmp_path: Path) -> None:
     dead = next(pid for pid in range(4_000_000, 100, -1) if not psutil.pid_exists(pid))
     left = tmp_path / f"ncdiag-serve-{dead}-abc" / "tmp" / "input"

@@ -199,7 +199,7 @@ def test_with_no_place_left_one_is_sent_away() -> None:
         "type": "http", "method": "POST", "path": "/", "query_string": b"", "http_version": "1.1",
         "headers": [(b"host", b"localhost"), (b"content-length", b"9")],
     }  # fmt: skip
-    anyio.run(build(Settings(limits=Limits(at_once=1, waiting=-1))), scope, receive, send)
+    anyio.run(build(Settings(limits=Limits(at_once=1, waiting=-1)), pytest.fail), scope, receive, send)
 
     assert sent[0]["status"] == 503
     assert dict(sent[0]["headers"])[b"retry-after"] == b"30"
