@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 import psutil
 import pytest
+from generate import large
 from processes import until
 from serving import Served, served_by
 
@@ -42,6 +43,19 @@ def test_the_form_alone_gives_the_answer(served: Served, veth: str) -> None:
     assert 'href="#answer-line-1-5"' in answer.text
     assert 'id="answer-line-1-5"' in answer.text
     assert "NET/Plugin : No plugin found" in answer.text.partition("<textarea")[2].partition("</textarea>")[0]
+
+
+def test_no_link_of_an_answer_leads_nowhere(served: Served) -> None:
+    """Neither where a cited line is not in the answer: what a rank did last, findings that are named alone."""
+    lines = [*large.lines(large.large("2.27.7", "roce", 40, faults=large.FAULTS))]
+    lines += [f"n{n}:1:1 [0] misc/socket.cc:490 NCCL WARN socketStartConnect: Connect to 10.0.0.{n}<4> failed : "
+              "Connection refused" for n in range(80)]  # fmt: skip
+    page = served.send("\n".join(lines)).text
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    links = set(re.findall(r'href="#([^"]+)"', page))
+    assert len(links) > 20
+    assert links - set(ids) == set()
 
 
 def test_the_answer_is_that_of_the_command_line(

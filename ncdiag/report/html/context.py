@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 
 from ncdiag.report.html.element import Child, element, link
 from ncdiag.report.model import Evidence, Report
@@ -27,6 +28,11 @@ class Context:
         """An id that no other element of the answer has: ``answer-fix-1``."""
         self._given[word] += 1
         return f"answer-{word}-{self._given[word]}"
+
+    @property
+    def linked(self) -> AbstractSet[str]:
+        """The addresses to which what is written so far has links with an id."""
+        return self._linked
 
     def place(self, text: str, item: Evidence) -> Child:
         """``text``, which names the place of a line, as a link to that line where it can be shown.
