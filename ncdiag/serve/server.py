@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import socket
 from collections.abc import Callable
@@ -25,9 +26,10 @@ def serve(settings: Settings, ready: Callable[[str], None], note: Callable[[str]
     with bound(settings.host, settings.port) as listening:
         ready(address(settings, listening.getsockname()[1]))
         config = uvicorn.Config(
-            build(settings, note), http="h11", ws="none", loop="asyncio", lifespan="on", log_level="warning",
+            build(settings, note), http="h11", ws="none", loop="asyncio", lifespan="on", log_level="error",
             access_log=False, server_header=False, proxy_headers=False, timeout_graceful_shutdown=_LAST_SECONDS,
         )  # fmt: skip
+        logging.getLogger("python_multipart").setLevel(logging.ERROR)  # broken requests are those of others
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, and tidies up
         uvicorn.Server(config).run(sockets=[listening])
 
