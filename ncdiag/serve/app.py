@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from pathlib import Path
@@ -17,13 +18,14 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from ncdiag.language import ENGLISH
 from ncdiag.report import SPOKEN, formats
 from ncdiag.serve import abandoned, analysis, keep, uploads
 from ncdiag.serve.guard import Guard
 from ncdiag.serve.line import Line
 from ncdiag.serve.page import Page, said, statics
 from ncdiag.serve.settings import Settings
-from ncdiag.serve.words import ENGLISH, LANGUAGES, accepted
+from ncdiag.serve.words import LANGUAGES, accepted
 from ncdiag.serve.worker import INPUT, Outcome, Work
 
 EVENTS = "application/x-ndjson"
@@ -61,7 +63,9 @@ class _Site:
         """While the server runs there is a folder for what is sent; what a killed server left behind is removed."""
         await anyio.to_thread.run_sync(abandoned.remove)
         await analysis.make_ready()
-        with tempfile.TemporaryDirectory(prefix=abandoned.prefix(), ignore_cleanup_errors=True) as self.folder:
+        with tempfile.TemporaryDirectory(
+            prefix=abandoned.prefix(os.getpid()), ignore_cleanup_errors=True
+        ) as self.folder:
             yield
 
     def language(self, request: Request, wants: str = "") -> str:

@@ -121,6 +121,7 @@ def test_a_file_for_which_there_is_no_room_is_refused(tmp_path: Path) -> None:
     [
         ("zh-CN,zh;q=0.9,en;q=0.8", "zh"), ("en-GB,en;q=0.9,zh;q=0.1", "en"), ("fr,zh;q=0.2", "zh"), ("", "en"),
         ("de", "en"), ("zh;q=x,en;q=0.1", "en"), ("en;q=0.2,zh;q=0.7", "zh"),
+        ("zh;q=0", "en"),
     ],
 )  # fmt: skip
 def test_the_preferred_language_of_a_browser(header: str, code: str) -> None:
