@@ -23,6 +23,8 @@ from generate import large
 from processes import until
 from serving import Served, served_by
 
+from ncdiag.serve import abandoned
+
 
 @pytest.fixture(scope="session")
 def veth(project: Path) -> str:
@@ -176,6 +178,15 @@ def test_a_form_of_another_page_is_refused(served: Served, veth: str, headers: d
     assert (answer.status, answer.text) == (403, "Another page sent this form.\n")
 
 
+def test_broken_requests_of_others_are_not_the_operators(serving: Callable[..., Served]) -> None:
+    """Whoever reaches the page could fill its log otherwise; `served_by` looks at what it printed."""
+    page = serving()
+    with socket.create_connection((urlsplit(page.url).hostname or "", urlsplit(page.url).port or 0)) as link:
+        link.sendall(b"\x16\x03\x01 this is no HTTP\r\n\r\n")
+        assert link.recv(100).startswith(b"HTTP/1.1 400")
+    assert page.ask(body=b"no form", headers={"Content-Type": "multipart/form-data; boundary=x"}).status == 400
+
+
 def test_a_form_of_a_browser_that_hides_its_origin_needs_the_token(
     served: Served, serving: Callable[..., Served], veth: str
 ) -> None:
@@ -283,18 +294,23 @@ def test_what_cannot_be_kept_is_answered_and_told_to_the_operator(
 
 
 def test_what_a_killed_server_left_is_removed(program: list[str], tmp_path: Path) -> None:
+    """That of a server on another host, with the same place for temporary files, stays."""
     dead = next(pid for pid in range(4_000_000, 100, -1) if not psutil.pid_exists(pid))
-    left = tmp_path / f"ncdiag-serve-{dead}-abc" / "tmp" / "input"
+    left = tmp_path / f"{abandoned.prefix(dead)}abc" / "tmp" / "input"
+    far = tmp_path / f"ncdiag-serve-another_host-{dead}-abc"
     left.mkdir(parents=True)
+    far.mkdir()
     with served_by(program, tmp_path) as page:
         assert page.ask().status == 200
         assert not left.exists()
+        far.rmdir()
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         (["--host", "::", "--no-token"], "with --no-token whoever reaches :: may use the page"),
+        (["--time-limit", "nan"], "--time-limit takes at most 86400 seconds"),
         (["--token", "short"], "a token has at least 8 letters"),
         (["--host", "203.0.113.7"], "cannot listen on 203.0.113.7 port 8765"),
         (["--keep", "/proc/nowhere"], "cannot keep anything in /proc/nowhere"),
