@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import signal
 import socket
@@ -31,7 +32,14 @@ def serve(settings: Settings, ready: Callable[[str], None], note: Callable[[str]
         )  # fmt: skip
         logging.getLogger("python_multipart").setLevel(logging.ERROR)  # broken requests are those of others
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, and tidies up
+        logging.getLogger("uvicorn.error").addFilter(_is_news)
         uvicorn.Server(config).run(sockets=[listening])
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Not that an analysis was given up because the server was asked to end."""
+    kind = record.exc_info and record.exc_info[0]
+    return not (kind and issubclass(kind, asyncio.CancelledError)) and not str(record.msg).startswith("Cancel ")
 
 
 def bound(host: str, port: int) -> socket.socket:

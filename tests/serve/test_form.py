@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import signal
 import socket
 import stat
 import subprocess
@@ -257,6 +258,20 @@ def test_when_the_one_who_asked_goes_away_the_analysis_ends(served: Served) -> N
         assert until(served.left)
     assert until(lambda: not served.left())
     assert until(lambda: not served.workers())
+
+
+@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT])
+def test_a_server_that_is_ended_ends_its_analyses(
+    serving: Callable[..., Served], veth: str, asked: signal.Signals
+) -> None:
+    """Also one that would never end, and without a word on it (`served_by`)."""
+    page = serving("--at-once", "1")
+    with page.begin("n1:1:1 [0] NCCL INFO Channel 00 : 0[0] via NET/IB/0\n" * 200_000), page.begin(veth):
+        [worker] = until(page.workers)
+        worker.suspend()
+        page.process.send_signal(asked)
+        assert page.process.wait(60) == 0
+        assert until(lambda: not worker.is_running())
 
 
 def test_keep_keeps_inputs_and_answers_and_large_uploads_are_refused(
