@@ -21,15 +21,15 @@ _HEADINGS = {"cause": "Root cause", "symptom": "What is seen to go wrong", "risk
 
 def leading(context: Context, finding: Finding) -> Element:
     """The first finding."""
-    heading = context.fresh("lead")
+    heading, name = context.fresh("lead"), context.fresh("finding")
     title = say("Note") if finding.severity == "info" else say(_HEADINGS[finding.role])
     return element(
         "section",
         element("h2", title, id=heading, class_="hidden" if title == digest.headline(context.report) else None),
-        *_head(context, finding),
+        *_head(finding, name),
         *_body(context, finding),
         class_=f"card lead {finding.severity}",
-        aria_labelledby=heading,
+        aria_labelledby=f"{heading} {name}",  # the verdict may have the same heading
     )
 
 
@@ -57,12 +57,16 @@ def others(context: Context, lead: Finding | None) -> Element | None:
 
 def _other(context: Context, finding: Finding) -> Element:
     return element(
-        "article", *_head(context, finding), *_body(context, finding, folded=True), class_=f"card {finding.severity}"
+        "article",
+        *_head(finding, context.fresh("finding")),
+        *_body(context, finding, folded=True),
+        class_=f"card {finding.severity}",
     )
 
 
-def _head(context: Context, finding: Finding) -> Iterator[Child]:
-    yield element("h3", digest.cut(finding.title, TITLE_LIMIT), id=context.fresh("finding"))
+def _head(finding: Finding, name: str) -> Iterator[Child]:
+    """Its title, with ``name`` as id, and what is known of it in short."""
+    yield element("h3", digest.cut(finding.title, TITLE_LIMIT), id=name)
     yield element(
         "p",
         element("span", say(finding.severity), class_=f"badge {finding.severity}"),
