@@ -62,17 +62,11 @@ def test_no_link_of_an_answer_leads_nowhere(served: Served) -> None:
 
 
 def test_the_answer_is_that_of_the_command_line(
-    served: Served, veth: str, project: Path, ncdiag: Callable[..., subprocess.CompletedProcess[bytes]]
+    served: Served, veth: str, tmp_path: Path, ncdiag: Callable[..., subprocess.CompletedProcess[bytes]]
 ) -> None:
-    asked = ncdiag("triage", "paste.txt", "--format", "json", cwd=_with_paste(project, veth))
+    (tmp_path / "paste.txt").write_text(veth)
+    asked = ncdiag("triage", "paste.txt", "--format", "json", cwd=tmp_path)
     assert served.report(veth) == json.loads(asked.stdout)
-
-
-def _with_paste(project: Path, text: str) -> Path:
-    folder = project / ".cache" / "serve"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "paste.txt").write_text(text)
-    return folder
 
 
 def test_files_and_archives_are_one_job(served: Served, project: Path) -> None:
