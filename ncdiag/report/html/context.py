@@ -15,7 +15,11 @@ Lines = Mapping[tuple[str, int], str]
 
 
 class Context:
-    """The report being written. ``lines`` may hold any lines; those around a cited one are shown with it."""
+    """The report being written.
+
+    ``cited`` gives the place in the page (``#L12``) that shows a line of evidence, None for one that is not shown.
+    ``lines`` may hold any lines of the input; those around a cited one are shown with it.
+    """
 
     def __init__(self, report: Report, cited: Cited | None = None, lines: Lines | None = None) -> None:
         self.report = report
