@@ -234,6 +234,17 @@ def test_language_and_theme_change_without_a_reload(tab: Callable[..., Tab], pro
     assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") == dark
 
 
+def test_a_language_that_is_chosen_while_one_waits_is_that_of_the_answer(
+    tab: Callable[..., Tab], project: Path
+) -> None:
+    here = tab()
+    here.page.fill("#text", case(project, "veth")[0])
+    here.page.evaluate("() => { for (const name of ['#judge', '[data-to=zh]']) document.querySelector(name).click(); }")
+    here.done()
+    assert here.page.get_by_role("heading", name="你的内容").count() == 1
+    assert here.page.locator("#status").inner_text() == "诊断结果已就绪。"
+
+
 def test_the_keyboard_is_enough(tab: Callable[..., Tab], project: Path) -> None:
     here = tab()
     page = here.page
