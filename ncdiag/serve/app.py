@@ -104,14 +104,27 @@ class _Judge:
             return
         self._site.busy += 1
         try:
-            with tempfile.TemporaryDirectory(dir=self._site.folder, ignore_cleanup_errors=True) as folder:
+            made = self._folder()
+            if made is None:
+                await self._refusal(request, 507, "no_room")(scope, receive, send)
+                return
+            with made as folder:
                 await self._answer(request, Path(folder), send)
         finally:
             self._site.busy -= 1
 
+    def _folder(self) -> tempfile.TemporaryDirectory[str] | None:
+        """A folder for what is sent; None where there can be none, which the operator is told."""
+        try:
+            made = tempfile.TemporaryDirectory(dir=self._site.folder, ignore_cleanup_errors=True)
+            Path(made.name, INPUT).mkdir(mode=0o700)
+        except OSError as error:
+            self._site.note(f"cannot make a folder in {self._site.folder}: {error.strerror or error}")
+            return None
+        return made
+
     async def _answer(self, request: Request, folder: Path, send: Send) -> None:
         sent = folder / INPUT
-        sent.mkdir(mode=0o700)
         try:
             received = await uploads.receive(request, sent, self._settings.limits.upload)
         except uploads.UploadError as error:

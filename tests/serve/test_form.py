@@ -233,6 +233,7 @@ def test_one_that_needs_too_much_memory_is_told(served: Served) -> None:
 
 
 def test_uploads_are_private_while_they_are_judged_and_then_gone(served: Served, veth: str) -> None:
+    assert served.ask().status == 200  # it has begun
     seen: set[int] = set()
     for path in served.temporary.iterdir():
         seen.add(stat.S_IMODE(path.stat().st_mode))
@@ -300,6 +301,20 @@ def test_what_cannot_be_kept_is_answered_and_told_to_the_operator(
     assert page.process.stderr is not None
     told = [page.process.stderr.readline() for _ in range(3)]
     assert told[1:] == 2 * [f"ncdiag: cannot keep an analysis in {kept}: Not a directory\n"]
+
+
+def test_a_folder_that_somebody_removed_is_told(serving: Callable[..., Served], veth: str) -> None:
+    """As programs do that tidy up /tmp."""
+    page = serving()
+    assert page.ask().status == 200
+    [folder] = page.temporary.glob("ncdiag-serve-*")
+    folder.rmdir()
+    answer = page.send(veth)
+    assert answer.status == 507
+    assert "its folder for that is gone" in answer.text
+    assert page.process.stderr is not None
+    told = [page.process.stderr.readline() for _ in range(2)]
+    assert told[1] == f"ncdiag: cannot make a folder in {folder}: No such file or directory\n"
 
 
 def test_what_a_killed_server_left_is_removed(program: list[str], tmp_path: Path) -> None:
