@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,7 @@ app = application()
 NEEDED = {"starlette": "starlette", "uvicorn": "uvicorn", "python_multipart": "python-multipart"}
 """What the page needs, by the name under which it is imported: the extra ``web``."""
 _MIB = 1 << 20
+_DAY = 86_400
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{8,200}")
 
 
@@ -74,6 +76,9 @@ def serve(
     from ncdiag.serve import server
     from ncdiag.serve.settings import LOOPBACK, Limits, Settings
 
+    if not time_limit <= _DAY:  # NaN is not either
+        msg = f"--time-limit takes at most {_DAY} seconds"
+        raise UsageError(msg)
     far = host not in LOOPBACK
     settings = Settings(
         host=host, port=port, token="" if no_token else _token(token), names=_names(host, name or ()),
@@ -94,7 +99,7 @@ def serve(
             say("whoever has this address can use the page; Ctrl-C ends it" if settings.token else "Ctrl-C ends it")
 
     try:
-        server.serve(settings, ready)
+        server.serve(settings, ready, say)
     except KeyboardInterrupt:
         return 0
     return 0
@@ -134,9 +139,10 @@ def _folder(keep: Path | None) -> Path | None:
 
 
 def _processors() -> int:
+    """Those that this process may use: a job or a container has fewer than the host."""
     import os
 
-    return max(1, os.cpu_count() or 1)
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def _judging(rules: list[Path] | None, config: Path | None, *, quiet: bool) -> diagnose.Options:

@@ -62,25 +62,32 @@ async def run(work: Work) -> Outcome:
     try:
         ended = await anyio.to_thread.run_sync(_wait, process.sentinel, work.seconds, abandon_on_cancel=True)
     finally:
+        _kill(process)  # at once: when the server ends, nothing that is waited for here comes to its end
         with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(_end, process)
+            await anyio.to_thread.run_sync(process.join)
     if not ended:
         return Outcome(word="too_slow")
     return _outcome(Path(work.folder, OUTCOME))
+
+
+def end_all() -> None:
+    """End the analyses that still run."""
+    for process in multiprocessing.active_children():
+        _kill(process)
+        process.join()
 
 
 def _wait(sentinel: int, seconds: float) -> bool:
     return bool(connection.wait([sentinel], seconds))
 
 
-def _end(process: BaseProcess) -> None:
-    """End the process and what it may have started, and wait for it."""
+def _kill(process: BaseProcess) -> None:
+    """End the process and what it may have started."""
     if process.is_alive():
         with contextlib.suppress(OSError, AttributeError):  # it ended, leads no group yet, or there are no groups here
             if process.pid is not None and os.getpgid(process.pid) == process.pid:
                 os.killpg(process.pid, signal.SIGKILL)
         process.kill()
-    process.join()
 
 
 def _outcome(path: Path) -> Outcome:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from pathlib import Path
 
 import anyio
@@ -17,13 +18,14 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from ncdiag.language import ENGLISH
 from ncdiag.report import SPOKEN, formats
 from ncdiag.serve import abandoned, analysis, keep, uploads
 from ncdiag.serve.guard import Guard
 from ncdiag.serve.line import Line
 from ncdiag.serve.page import Page, said, statics
 from ncdiag.serve.settings import Settings
-from ncdiag.serve.words import ENGLISH, LANGUAGES, accepted
+from ncdiag.serve.words import LANGUAGES, accepted
 from ncdiag.serve.worker import INPUT, Outcome, Work
 
 EVENTS = "application/x-ndjson"
@@ -34,9 +36,9 @@ _TYPES = {"json": "application/json", "sarif": "application/json", "html": "text
 _STATUS = {"too_slow": 504, "no_memory": 507, "died": 500, "answer_too_large": 500}
 
 
-def build(settings: Settings) -> Guard:
-    """The application, behind its guard."""
-    site = _Site(settings)
+def build(settings: Settings, note: Callable[[str], None]) -> Guard:
+    """The application, behind its guard; ``note`` gets sentences for its operator."""
+    site = _Site(settings, note)
     routes = [
         Route("/", site.page, methods=["GET"]),
         Route("/", _Judge(site), methods=["POST"]),
@@ -49,8 +51,8 @@ def build(settings: Settings) -> Guard:
 class _Site:
     """What the routes share."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, settings: Settings, note: Callable[[str], None]) -> None:
+        self.settings, self.note = settings, note
         self.line = Line(settings.limits.at_once)
         self.busy = 0
         self.folder = ""
@@ -61,7 +63,9 @@ class _Site:
         """While the server runs there is a folder for what is sent; what a killed server left behind is removed."""
         await anyio.to_thread.run_sync(abandoned.remove)
         await analysis.make_ready()
-        with tempfile.TemporaryDirectory(prefix=abandoned.prefix(), ignore_cleanup_errors=True) as self.folder:
+        with tempfile.TemporaryDirectory(
+            prefix=abandoned.prefix(os.getpid()), ignore_cleanup_errors=True
+        ) as self.folder:
             yield
 
     def language(self, request: Request, wants: str = "") -> str:
@@ -100,14 +104,27 @@ class _Judge:
             return
         self._site.busy += 1
         try:
-            with tempfile.TemporaryDirectory(dir=self._site.folder, ignore_cleanup_errors=True) as folder:
+            made = self._folder()
+            if made is None:
+                await self._refusal(request, 507, "no_room")(scope, receive, send)
+                return
+            with made as folder:
                 await self._answer(request, Path(folder), send)
         finally:
             self._site.busy -= 1
 
+    def _folder(self) -> tempfile.TemporaryDirectory[str] | None:
+        """A folder for what is sent; None where there can be none, which the operator is told."""
+        try:
+            made = tempfile.TemporaryDirectory(dir=self._site.folder, ignore_cleanup_errors=True)
+            Path(made.name, INPUT).mkdir(mode=0o700)
+        except OSError as error:
+            self._site.note(f"cannot make a folder in {self._site.folder}: {error.strerror or error}")
+            return None
+        return made
+
     async def _answer(self, request: Request, folder: Path, send: Send) -> None:
         sent = folder / INPUT
-        sent.mkdir(mode=0o700)
         try:
             received = await uploads.receive(request, sent, self._settings.limits.upload)
         except uploads.UploadError as error:
@@ -145,9 +162,17 @@ class _Judge:
             outcome = await analysis.run(work)
         finally:
             ticket.leave()
-        if self._settings.keep is not None:
-            await anyio.to_thread.run_sync(keep.keep, folder, outcome, self._settings.keep)
+        await self._keep(folder, outcome)
         yield outcome
+
+    async def _keep(self, folder: Path, outcome: Outcome) -> None:
+        """Keep an analysis where that was asked for; one who asked gets an answer also where it fails."""
+        place = self._settings.keep
+        if place is not None:
+            try:
+                await anyio.to_thread.run_sync(keep.keep, folder, outcome, place)
+            except OSError as error:
+                self._site.note(f"cannot keep an analysis in {place}: {error.strerror or error}")
 
     async def _plain(self, request: Request, folder: Path, work: Work) -> Response:
         """One format alone, for programs; its status says how it went."""

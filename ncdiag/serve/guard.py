@@ -84,7 +84,7 @@ class Guard:
             return site in {"same-origin", "none"}
         if origin in {None, "null"}:
             return origin is None or bool(self._settings.token)
-        return urlsplit(origin).netloc == headers.get("host")
+        return origin.partition("://")[2] == headers.get("host")
 
 
 def _is_address(name: str) -> bool:

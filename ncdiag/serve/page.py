@@ -14,12 +14,12 @@ from string import Template
 
 from ncdiag import __version__
 from ncdiag.language import TAGS
+from ncdiag.report.html.page import STYLE
 from ncdiag.serve.settings import Settings
 from ncdiag.serve.words import LANGUAGES, words
 from ncdiag.serve.worker import FILES, Outcome
 
 STATIC = Path(__file__).parent / "static"
-_STYLE = Path(__file__).parents[1] / "report" / "html" / "style.css"
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _TITLES = {"markdown": "Markdown", "json": "JSON", "html": "HTML"}
 _TYPES = {"markdown": "text/markdown", "json": "application/json", "html": "text/html"}
@@ -31,7 +31,7 @@ _MIB = 1 << 20
 def statics() -> dict[str, tuple[bytes, str]]:
     """The files that the page loads, by name, each with its type; among them the style sheet of the answer."""
     found = {path.name: path for path in STATIC.iterdir() if path.suffix in _KINDS}
-    found["answer.css"] = _STYLE
+    found["answer.css"] = STYLE
     return {name: (path.read_bytes(), _KINDS[path.suffix]) for name, path in found.items()}
 
 

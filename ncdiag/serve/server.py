@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import signal
 import socket
 from collections.abc import Callable
@@ -17,19 +19,27 @@ _LAST_SECONDS = 3
 """Seconds that analyses get to end when the server is asked to."""
 
 
-def serve(settings: Settings, ready: Callable[[str], None]) -> None:
-    """Serve the page until the process is asked to end; ``ready`` gets its address.
+def serve(settings: Settings, ready: Callable[[str], None], note: Callable[[str], None]) -> None:
+    """Serve the page until the process is asked to end; ``ready`` gets its address, ``note`` what goes wrong.
 
     Raises UsageError, and KeyboardInterrupt at the end.
     """
     with bound(settings.host, settings.port) as listening:
         ready(address(settings, listening.getsockname()[1]))
         config = uvicorn.Config(
-            build(settings), http="h11", ws="none", loop="asyncio", lifespan="on", log_level="warning",
+            build(settings, note), http="h11", ws="none", loop="asyncio", lifespan="on", log_level="error",
             access_log=False, server_header=False, proxy_headers=False, timeout_graceful_shutdown=_LAST_SECONDS,
         )  # fmt: skip
+        logging.getLogger("python_multipart").setLevel(logging.ERROR)  # broken requests are those of others
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, and tidies up
+        logging.getLogger("uvicorn.error").addFilter(_is_news)
         uvicorn.Server(config).run(sockets=[listening])
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Not that an analysis was given up because the server was asked to end."""
+    kind = record.exc_info and record.exc_info[0]
+    return not (kind and issubclass(kind, asyncio.CancelledError)) and not str(record.msg).startswith("Cancel ")
 
 
 def bound(host: str, port: int) -> socket.socket:

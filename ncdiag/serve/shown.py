@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from ncdiag.report.html.element import Child, Element, element, write
 from ncdiag.report.model import Evidence, Report
@@ -39,17 +39,20 @@ class Shown:
         """The address in the page of a cited line, None where it is not shown."""
         return f"#{self._id(item.source, item.line)}" if (item.source, item.line) in self._cited else None
 
-    def html(self, title: str, back: str, left_out: str) -> str:
-        """The lines as HTML, empty without any; ``back`` names links to the answer, ``left_out`` holds ``{count}``."""
+    def html(self, title: str, back: str, left_out: str, linked: Container[str]) -> str:
+        """The lines as HTML, empty without any; ``back`` names links to the answer, ``left_out`` holds ``{count}``.
+
+        ``linked`` are the addresses to which the answer has links: from others no link leads back.
+        """
         if not self.lines:
             return ""
         parts: list[Child] = [element("h2", title, id="input-title")]
         for name in self._numbers:
-            rows = self._rows(name, back, left_out)
+            rows = self._rows(name, back, left_out, linked)
             parts += [element("h3", name), element("pre", *rows, tabindex="0", class_="input")]
         return write(element("section", *parts, class_="card shown", aria_labelledby="input-title"))
 
-    def _rows(self, source: str, back: str, left_out: str) -> Iterator[Element]:
+    def _rows(self, source: str, back: str, left_out: str, linked: Container[str]) -> Iterator[Element]:
         before = 0
         for name, number in self.lines:
             if name != source:
@@ -57,16 +60,18 @@ class Shown:
             if number - before > 1:
                 yield _gap(left_out, number - before - 1)
             before = number
-            yield self._row(source, number, back)
+            yield self._row(source, number, back, linked)
         if self._counts[source] > before:
             yield _gap(left_out, self._counts[source] - before)
 
-    def _row(self, source: str, number: int, back: str) -> Element:
+    def _row(self, source: str, number: int, back: str, linked: Container[str]) -> Element:
         text = self.lines[source, number]
         if (source, number) not in self._cited:
             return element("span", element("span", str(number), class_="number"), element("span", text), class_="line")
         place = self._id(source, number)
-        to_answer = element("a", "\u2191", href=f"#answer-{place}", class_="back", aria_label=f"{back} ({number})")
+        to_answer = None
+        if f"#{place}" in linked:
+            to_answer = element("a", "\u2191", href=f"#answer-{place}", class_="back", aria_label=f"{back} ({number})")
         return element(
             "span", element("span", str(number), class_="number"), element("mark", text), to_answer, class_="line",
             id=place, tabindex="-1",

@@ -16,7 +16,7 @@ from typing import BinaryIO
 import anyio
 import anyio.to_thread
 import msgspec
-from python_multipart.exceptions import MultipartParseError
+from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
@@ -25,12 +25,15 @@ PASTE = "paste.txt"
 FILES_LIMIT = 500
 SILENCE = 60.0
 """Seconds after which a sender that sends nothing is given up."""
+_FILE = "file"
+"""The field of files, which need no name of their own."""
 _FIELDS = frozenset({"format", "redact"})
 """Small fields that are looked at; others are dropped, so that a form of millions of them costs no memory."""
 _FIELD_LIMIT = 200
 _PARTS_LIMIT = FILES_LIMIT + 100
 _HEADER_LIMIT = 4096
 _NAME_LIMIT = 100
+"""Bytes of the end of a name that are kept; file systems take 255."""
 _STRANGE = re.compile(r"[^\w.,+@=-]+")
 _PIECE = 1 << 20
 
@@ -56,18 +59,22 @@ async def receive(request: Request, folder: Path, limit: int) -> Received:
     Raises UploadError. What is beyond the limit is read and dropped up to three times that size, because a browser
     shows no answer before it has sent all.
     """
-    kind, options = parse_options_header(request.headers.get("content-type"))
     received = Received(fields=dict(request.query_params))
     with _Writer(folder, received) as writer:
-        taking: _Form | _Bare
-        if kind == b"multipart/form-data" and options.get(b"boundary"):
-            taking = _Form(options[b"boundary"], writer)
-        elif kind in {b"text/plain", b"application/octet-stream"}:
-            taking = _Bare(writer)
-        else:
-            raise UploadError(415, "wrong_kind")
-        await _take(request, taking, limit)
+        try:
+            await _take(request, _taking(request, writer), limit)
+        except FormParserError:
+            raise UploadError(400, "broken_upload") from None
     return received
+
+
+def _taking(request: Request, writer: _Writer) -> _Form | _Bare:
+    kind, options = parse_options_header(request.headers.get("content-type"))
+    if kind == b"multipart/form-data" and options.get(b"boundary"):
+        return _Form(options[b"boundary"], writer)
+    if kind in {b"text/plain", b"application/octet-stream"}:
+        return _Bare(writer)
+    raise UploadError(415, "wrong_kind")
 
 
 async def _take(request: Request, taking: _Form | _Bare, limit: int) -> None:
@@ -92,7 +99,7 @@ async def _take(request: Request, taking: _Form | _Bare, limit: int) -> None:
         if too_large:
             raise UploadError(413, "too_large")
         taking.end()
-    except (MultipartParseError, ClientDisconnect):
+    except ClientDisconnect:
         raise UploadError(400, "broken_upload") from None
     except TimeoutError:
         raise UploadError(408, "broken_upload") from None
@@ -113,7 +120,8 @@ class _Writer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        if self._file is not None:  # something went wrong, and what is held is not wanted any more
+            self._file.close()
 
     def open(self, name: str) -> None:
         """Begin a file. Raises UploadError where there are too many."""
@@ -175,12 +183,13 @@ class _Form:
     def __init__(self, boundary: bytes, writer: _Writer) -> None:
         self.writer = writer
         self._parts = 0
+        self._is_whole = False
         self._parser = MultipartParser(
             boundary,
             {
                 "on_part_begin": self._begin, "on_header_field": self._header_name, "on_header_end": self._header_end,
                 "on_header_value": self._header_value, "on_headers_finished": self._headers_end,
-                "on_part_data": self._data, "on_part_end": self._end,
+                "on_part_data": self._data, "on_part_end": self._end, "on_end": self._ended,
             },
         )  # fmt: skip
 
@@ -188,8 +197,11 @@ class _Form:
         self._parser.write(piece)
 
     def end(self) -> None:
-        self._parser.finalize()
-        self.writer.close()
+        if not self._is_whole:
+            raise UploadError(400, "broken_upload")
+
+    def _ended(self) -> None:
+        self._is_whole = True
 
     def _begin(self) -> None:
         self._parts += 1
@@ -213,10 +225,11 @@ class _Form:
     def _headers_end(self) -> None:
         _, options = parse_options_header(self._disposition)
         self._field = options.get(b"name", b"").decode("utf-8", "replace")
-        if b"filename" in options:
+        if b"filename" in options or self._field == _FILE:
             self._kept = None
-            if options[b"filename"]:
-                self.writer.open(options[b"filename"].decode("utf-8", "replace"))
+            name = options.get(b"filename", _FILE.encode())
+            if name:  # browsers send one without a name where none was chosen
+                self.writer.open(name.decode("utf-8", "replace"))
         elif self._field == "text":
             self._kept = None
             self.writer.open(PASTE)
@@ -247,7 +260,8 @@ def harmless(name: str, taken: Iterable[str]) -> str:
     It has no folder, does not begin with a dot or a dash, and holds neither blanks nor characters that mean something
     to a shell, a pattern of files or a terminal.
     """
-    base = _STRANGE.sub("_", re.split(r"[/\\]", name)[-1])[-_NAME_LIMIT:].lstrip(".-") or "file"
+    base = _STRANGE.sub("_", re.split(r"[/\\]", name)[-1]).encode()[-_NAME_LIMIT:].decode(errors="ignore")
+    base = base.lstrip(".-") or _FILE
     stem, dot, ending = base.partition(".")
     made, number = base, 1
     used = {other.casefold() for other in taken}

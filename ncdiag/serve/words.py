@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ncdiag import toml
+from ncdiag.language import ENGLISH
 
-ENGLISH = "en"
 LANGUAGES = {ENGLISH: "English", "zh": "中文"}
 """Languages of the page by code, each named in itself."""
 
@@ -35,5 +35,6 @@ def accepted(header: str) -> str:
             rank = float(weight.strip().removeprefix("q=")) if weight else 1.0
         except ValueError:
             continue
-        ranked.append((-rank, tag.strip().partition("-")[0]))
+        if rank > 0:  # 0: not acceptable
+            ranked.append((-rank, tag.strip().partition("-")[0]))
     return next((code for _, code in sorted(ranked, key=lambda pair: pair[0]) if code in LANGUAGES), ENGLISH)

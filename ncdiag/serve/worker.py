@@ -114,10 +114,11 @@ def _found(work: Work) -> Outcome:
         return Outcome(files={work.wants: _rendered(work.wants, report, view, shown)})
     said = words(work.language)
     context = Context(report, shown.place, shown.lines)
+    answer = write(built(context))
     return Outcome(
-        answer=write(built(context)),
+        answer=answer,
         pictures=write(element("div", *pictures(view, context))),
-        shown=shown.html(said["input"], said["to_answer"], said["left_out"]),
+        shown=shown.html(said["input"], said["to_answer"], said["left_out"], context.linked),
         files={name: _rendered(name, report, view, shown) for name in ("text", *FILES)},
     )
 

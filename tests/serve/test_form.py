@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import signal
 import socket
 import stat
 import subprocess
@@ -19,8 +20,11 @@ from urllib.parse import urlsplit
 
 import psutil
 import pytest
+from generate import large
 from processes import until
 from serving import Served, served_by
+
+from ncdiag.serve import abandoned
 
 
 @pytest.fixture(scope="session")
@@ -44,18 +48,25 @@ def test_the_form_alone_gives_the_answer(served: Served, veth: str) -> None:
     assert "NET/Plugin : No plugin found" in answer.text.partition("<textarea")[2].partition("</textarea>")[0]
 
 
+def test_no_link_of_an_answer_leads_nowhere(served: Served) -> None:
+    """Neither where a cited line is not in the answer: what a rank did last, findings that are named alone."""
+    lines = [*large.lines(large.large("2.27.7", "roce", 40, faults=large.FAULTS))]
+    lines += [f"n{n}:1:1 [0] misc/socket.cc:490 NCCL WARN socketStartConnect: Connect to 10.0.0.{n}<4> failed : "
+              "Connection refused" for n in range(80)]  # fmt: skip
+    page = served.send("\n".join(lines)).text
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    links = set(re.findall(r'href="#([^"]+)"', page))
+    assert len(links) > 20
+    assert links - set(ids) == set()
+
+
 def test_the_answer_is_that_of_the_command_line(
-    served: Served, veth: str, project: Path, ncdiag: Callable[..., subprocess.CompletedProcess[bytes]]
+    served: Served, veth: str, tmp_path: Path, ncdiag: Callable[..., subprocess.CompletedProcess[bytes]]
 ) -> None:
-    asked = ncdiag("triage", "paste.txt", "--format", "json", cwd=_with_paste(project, veth))
+    (tmp_path / "paste.txt").write_text(veth)
+    asked = ncdiag("triage", "paste.txt", "--format", "json", cwd=tmp_path)
     assert served.report(veth) == json.loads(asked.stdout)
-
-
-def _with_paste(project: Path, text: str) -> Path:
-    folder = project / ".cache" / "serve"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "paste.txt").write_text(text)
-    return folder
 
 
 def test_files_and_archives_are_one_job(served: Served, project: Path) -> None:
@@ -152,6 +163,7 @@ def test_addresses_and_own_names_are_answered(served: Served, host: str) -> None
     "headers",
     [
         {"Origin": "http://evil.example"},
+        {"Origin": "http://[::1"},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site", "Origin": "null"},
     ],
@@ -159,6 +171,15 @@ def test_addresses_and_own_names_are_answered(served: Served, host: str) -> None
 def test_a_form_of_another_page_is_refused(served: Served, veth: str, headers: dict[str, str]) -> None:
     answer = served.send(veth, headers=headers)
     assert (answer.status, answer.text) == (403, "Another page sent this form.\n")
+
+
+def test_broken_requests_of_others_are_not_the_operators(serving: Callable[..., Served]) -> None:
+    """Whoever reaches the page could fill its log otherwise; `served_by` looks at what it printed."""
+    page = serving()
+    with socket.create_connection((urlsplit(page.url).hostname or "", urlsplit(page.url).port or 0)) as link:
+        link.sendall(b"\x16\x03\x01 this is no HTTP\r\n\r\n")
+        assert link.recv(100).startswith(b"HTTP/1.1 400")
+    assert page.ask(body=b"no form", headers={"Content-Type": "multipart/form-data; boundary=x"}).status == 400
 
 
 def test_a_form_of_a_browser_that_hides_its_origin_needs_the_token(
@@ -212,6 +233,7 @@ def test_one_that_needs_too_much_memory_is_told(served: Served) -> None:
 
 
 def test_uploads_are_private_while_they_are_judged_and_then_gone(served: Served, veth: str) -> None:
+    assert served.ask().status == 200  # it has begun
     seen: set[int] = set()
     for path in served.temporary.iterdir():
         seen.add(stat.S_IMODE(path.stat().st_mode))
@@ -231,6 +253,20 @@ def test_when_the_one_who_asked_goes_away_the_analysis_ends(served: Served) -> N
         assert until(served.left)
     assert until(lambda: not served.left())
     assert until(lambda: not served.workers())
+
+
+@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT])
+def test_a_server_that_is_ended_ends_its_analyses(
+    serving: Callable[..., Served], veth: str, asked: signal.Signals
+) -> None:
+    """Also one that would never end, and without a word on it (`served_by`)."""
+    page = serving("--at-once", "1")
+    with page.begin("n1:1:1 [0] NCCL INFO Channel 00 : 0[0] via NET/IB/0\n" * 200_000), page.begin(veth):
+        [worker] = until(page.workers)
+        worker.suspend()
+        page.process.send_signal(asked)
+        assert page.process.wait(60) == 0
+        assert until(lambda: not worker.is_running())
 
 
 def test_keep_keeps_inputs_and_answers_and_large_uploads_are_refused(
@@ -253,19 +289,52 @@ def test_keep_keeps_inputs_and_answers_and_large_uploads_are_refused(
     assert until(lambda: not page.left())
 
 
+def test_what_cannot_be_kept_is_answered_and_told_to_the_operator(
+    serving: Callable[..., Served], veth: str, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept"
+    page = serving("--keep", kept)
+    kept.rmdir()
+    kept.write_text("no folder any more")
+    assert page.report(veth)["summary"]["root_cause"] == "socket-virtual-ifname"
+    assert "socket-virtual-ifname" in page.send(veth).text
+    assert page.process.stderr is not None
+    told = [page.process.stderr.readline() for _ in range(3)]
+    assert told[1:] == 2 * [f"ncdiag: cannot keep an analysis in {kept}: Not a directory\n"]
+
+
+def test_a_folder_that_somebody_removed_is_told(serving: Callable[..., Served], veth: str) -> None:
+    """As programs do that tidy up /tmp."""
+    page = serving()
+    assert page.ask().status == 200
+    [folder] = page.temporary.glob("ncdiag-serve-*")
+    folder.rmdir()
+    answer = page.send(veth)
+    assert answer.status == 507
+    assert "its folder for that is gone" in answer.text
+    assert page.process.stderr is not None
+    told = [page.process.stderr.readline() for _ in range(2)]
+    assert told[1] == f"ncdiag: cannot make a folder in {folder}: No such file or directory\n"
+
+
 def test_what_a_killed_server_left_is_removed(program: list[str], tmp_path: Path) -> None:
+    """That of a server on another host, with the same place for temporary files, stays."""
     dead = next(pid for pid in range(4_000_000, 100, -1) if not psutil.pid_exists(pid))
-    left = tmp_path / f"ncdiag-serve-{dead}-abc" / "tmp" / "input"
+    left = tmp_path / f"{abandoned.prefix(dead)}abc" / "tmp" / "input"
+    far = tmp_path / f"ncdiag-serve-another_host-{dead}-abc"
     left.mkdir(parents=True)
+    far.mkdir()
     with served_by(program, tmp_path) as page:
         assert page.ask().status == 200
         assert not left.exists()
+        far.rmdir()
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         (["--host", "::", "--no-token"], "with --no-token whoever reaches :: may use the page"),
+        (["--time-limit", "nan"], "--time-limit takes at most 86400 seconds"),
         (["--token", "short"], "a token has at least 8 letters"),
         (["--host", "203.0.113.7"], "cannot listen on 203.0.113.7 port 8765"),
         (["--keep", "/proc/nowhere"], "cannot keep anything in /proc/nowhere"),

@@ -31,7 +31,7 @@ def test_names_of_files_are_harmless(names: list[str]) -> None:
     for name in names:
         made = harmless(name, taken)
         assert re.fullmatch(r"[\w+,=@][\w.,+@=-]*", made)
-        assert len(made) < 120
+        assert len(made.encode()) < 120
         assert made.casefold() not in {other.casefold() for other in taken}
         taken.append(made)
 
@@ -41,6 +41,7 @@ def test_names_of_files_are_harmless(names: list[str]) -> None:
     [
         ("rank0.log", "rank0.log"), ("../../etc/passwd", "passwd"), ("C:\\logs\\a b.log", "a_b.log"), ("-", "file"),
         (".hidden", "hidden"), ("日志.txt", "日志.txt"), ("a*[1].log", "a_1_.log"), ("", "file"),
+        ("日" * 300 + ".log", "日" * 32 + ".log"),
     ],
 )  # fmt: skip
 def test_a_name_stays_as_near_as_it_can(given_name: str, made: str) -> None:
@@ -55,7 +56,7 @@ def part(name: str, value: str, more: str = "") -> str:
     return f'--x\r\nContent-Disposition: form-data; name="{name}"{more}\r\n\r\n{value}\r\n'
 
 
-def taken(folder: Path, body: str) -> Received:
+def taken(folder: Path, body: str, boundary: str = "x") -> Received:
     """What is taken of a form."""
     messages = [{"type": "http.request", "body": body.encode(), "more_body": False}]
 
@@ -63,7 +64,7 @@ def taken(folder: Path, body: str) -> Received:
         return messages.pop(0)
 
     scope = {"type": "http", "method": "POST", "path": "/", "query_string": b"",
-             "headers": [(b"content-type", b"multipart/form-data; boundary=x")]}  # fmt: skip
+             "headers": [(b"content-type", f"multipart/form-data; boundary={boundary}".encode())]}  # fmt: skip
     return anyio.run(receive, Request(scope, said), folder, 1 << 20)
 
 
@@ -71,6 +72,12 @@ def test_a_form_is_taken(tmp_path: Path) -> None:
     received = taken(tmp_path, part("text", "a log") + part("redact", "on") + part("other", "y") + "--x--\r\n")
     assert received == Received(fields={"redact": "on"}, names=["paste.txt"])
     assert (tmp_path / "paste.txt").read_text() == "a log"
+
+
+def test_a_file_needs_no_name(tmp_path: Path) -> None:
+    """As ``curl -F 'file=<rank0.log'`` sends it; browsers send an empty name where no file was chosen."""
+    chosen = part("file", "a log") + part("file", "", more='; filename=""')
+    assert taken(tmp_path, f"{chosen}--x--\r\n") == Received(names=["file"])
 
 
 @pytest.mark.parametrize(
@@ -89,10 +96,32 @@ def test_forms_that_no_browser_sends_are_refused(tmp_path: Path, body: str, stat
 
 
 @pytest.mark.parametrize(
+    ("body", "boundary"), [(part("text", "a log"), "x"), (part("text", "a log")[:-9], "x"), ("", "x" * 5000)]
+)
+def test_a_form_without_its_end_is_refused(tmp_path: Path, body: str, boundary: str) -> None:
+    with pytest.raises(UploadError) as refused:
+        taken(tmp_path, body, boundary)
+    assert (refused.value.status, refused.value.word) == (400, "broken_upload")
+
+
+def test_a_file_for_which_there_is_no_room_is_refused(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource", reason="limits of a process are for Unix")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 12, hard))
+    try:
+        with pytest.raises(UploadError) as refused:
+            taken(tmp_path, part("text", "a log\n" * 1000) + "--x--\r\n")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (refused.value.status, refused.value.word) == (507, "no_room")
+
+
+@pytest.mark.parametrize(
     ("header", "code"),
     [
         ("zh-CN,zh;q=0.9,en;q=0.8", "zh"), ("en-GB,en;q=0.9,zh;q=0.1", "en"), ("fr,zh;q=0.2", "zh"), ("", "en"),
         ("de", "en"), ("zh;q=x,en;q=0.1", "en"), ("en;q=0.2,zh;q=0.7", "zh"),
+        ("zh;q=0", "en"),
     ],
 )  # fmt: skip
 def test_the_preferred_language_of_a_browser(header: str, code: str) -> None:
@@ -171,7 +200,7 @@ def test_with_no_place_left_one_is_sent_away() -> None:
         "type": "http", "method": "POST", "path": "/", "query_string": b"", "http_version": "1.1",
         "headers": [(b"host", b"localhost"), (b"content-length", b"9")],
     }  # fmt: skip
-    anyio.run(build(Settings(limits=Limits(at_once=1, waiting=-1))), scope, receive, send)
+    anyio.run(build(Settings(limits=Limits(at_once=1, waiting=-1)), pytest.fail), scope, receive, send)
 
     assert sent[0]["status"] == 503
     assert dict(sent[0]["headers"])[b"retry-after"] == b"30"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 
 from ncdiag.report.html.element import Child, element, link
 from ncdiag.report.model import Evidence, Report
@@ -14,7 +15,11 @@ Lines = Mapping[tuple[str, int], str]
 
 
 class Context:
-    """The report being written. ``lines`` may hold any lines; those around a cited one are shown with it."""
+    """The report being written.
+
+    ``cited`` gives the place in the page (``#L12``) that shows a line of evidence, None for one that is not shown.
+    ``lines`` may hold any lines of the input; those around a cited one are shown with it.
+    """
 
     def __init__(self, report: Report, cited: Cited | None = None, lines: Lines | None = None) -> None:
         self.report = report
@@ -27,6 +32,11 @@ class Context:
         """An id that no other element of the answer has: ``answer-fix-1``."""
         self._given[word] += 1
         return f"answer-{word}-{self._given[word]}"
+
+    @property
+    def linked(self) -> AbstractSet[str]:
+        """The addresses to which what is written so far has links with an id."""
+        return self._linked
 
     def place(self, text: str, item: Evidence) -> Child:
         """``text``, which names the place of a line, as a link to that line where it can be shown.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ncdiag.language import say
@@ -20,15 +21,15 @@ _HEADINGS = {"cause": "Root cause", "symptom": "What is seen to go wrong", "risk
 
 def leading(context: Context, finding: Finding) -> Element:
     """The first finding."""
-    heading = context.fresh("lead")
+    heading, name = context.fresh("lead"), context.fresh("finding")
     title = say("Note") if finding.severity == "info" else say(_HEADINGS[finding.role])
     return element(
         "section",
         element("h2", title, id=heading, class_="hidden" if title == digest.headline(context.report) else None),
-        *_head(context, finding),
+        *_head(finding, name),
         *_body(context, finding),
         class_=f"card lead {finding.severity}",
-        aria_labelledby=heading,
+        aria_labelledby=f"{heading} {name}",  # the verdict may have the same heading
     )
 
 
@@ -42,25 +43,30 @@ def others(context: Context, lead: Finding | None) -> Element | None:
         return None
     heading = context.fresh("others")
     notes = [found for found in shown[:SHOWN] if found.severity == "info"]
-    names = [found.name for found in shown[SHOWN:]]
+    rest = Counter(found.name for found in shown[SHOWN:])
+    names = [say("{text} ({note})", text=name, note=n) if n > 1 else name for name, n in rest.items()]
     return element(
         "section",
         element("h2", say("Also found"), id=heading),
         *(_other(context, found) for found in shown[:SHOWN] if found.severity != "info"),
         _folded(digest.counted(len(notes), "note"), [_other(context, found) for found in notes]) if notes else None,
-        element("p", say("and {n} more: {names}", n=len(names), names=", ".join(names))) if names else None,
+        element("p", say("and {n} more: {names}", n=rest.total(), names=", ".join(names))) if names else None,
         aria_labelledby=heading,
     )
 
 
 def _other(context: Context, finding: Finding) -> Element:
     return element(
-        "article", *_head(context, finding), *_body(context, finding, folded=True), class_=f"card {finding.severity}"
+        "article",
+        *_head(finding, context.fresh("finding")),
+        *_body(context, finding, folded=True),
+        class_=f"card {finding.severity}",
     )
 
 
-def _head(context: Context, finding: Finding) -> Iterator[Child]:
-    yield element("h3", digest.cut(finding.title, TITLE_LIMIT), id=context.fresh("finding"))
+def _head(finding: Finding, name: str) -> Iterator[Child]:
+    """Its title, with ``name`` as id, and what is known of it in short."""
+    yield element("h3", digest.cut(finding.title, TITLE_LIMIT), id=name)
     yield element(
         "p",
         element("span", say(finding.severity), class_=f"badge {finding.severity}"),

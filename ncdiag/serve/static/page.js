@@ -202,7 +202,7 @@ function speak(language) {
   form.action = `./${query}`;
   history.replaceState(null, "", location.pathname + query + location.hash);
   choose(files.files);
-  if (result.childElementCount && (text.value || files.files.length)) send();
+  if ((sending || result.childElementCount) && (text.value || files.files.length)) send();
   else tell("");
 }
 

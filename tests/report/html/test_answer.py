@@ -11,9 +11,15 @@ from kept_reports import NAMES, load
 from pages import Reader, assert_harmless, assert_headings_in_order
 
 from ncdiag.report import digest, renderer
-from ncdiag.report.html.answer import answer
+from ncdiag.report.html import answer
+from ncdiag.report.html.context import Cited, Context, Lines
+from ncdiag.report.html.element import write
 from ncdiag.report.model import Evidence, Report
 from ncdiag.report.sanitize import one_line
+
+
+def written(report: Report, *, cited: Cited | None = None, lines: Lines | None = None) -> str:
+    return write(answer.built(Context(report, cited, lines)))
 
 
 def addresses(report: Report) -> set[str]:
@@ -27,7 +33,7 @@ def addresses(report: Report) -> set[str]:
 def test_hostile_texts_stay_texts(report: Report) -> None:
     named = (*(each.name for each in report.suspects), *(each.name for each in report.findings))
     report = msgspec.structs.replace(report, answers=named)  # what a real report names, never nothing
-    page = Reader(answer(report))
+    page = Reader(written(report))
     assert_harmless(page, addresses(report))
     for finding in digest.roots(report):
         assert one_line(finding.title) in page.text
@@ -36,7 +42,7 @@ def test_hostile_texts_stay_texts(report: Report) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_all_that_the_text_says_is_in_it(name: str) -> None:
     report = load(name)
-    page = Reader(answer(report))
+    page = Reader(written(report))
     assert_harmless(page, addresses(report))
     assert_headings_in_order(page)
     text = " ".join(renderer("text")(report, width=10_000).split())
@@ -56,7 +62,7 @@ def test_all_that_the_text_says_is_in_it(name: str) -> None:
 
 def test_the_cause_comes_before_what_was_read() -> None:
     report = load("veth")
-    shown = Reader(answer(report)).text
+    shown = Reader(written(report)).text
     title, version = report.findings[0].title, report.summary.nccl_version
     assert version
     words = (digest.headline(report), version, title, "What to do next", "Not looked at", "What was read")
@@ -70,7 +76,7 @@ def test_a_place_leads_to_the_line_that_is_shown() -> None:
     def cited(item: Evidence) -> str | None:
         return f"#line-{item.line}" if item.line else None
 
-    links = [tag.attributes["href"] for tag in Reader(answer(report, cited=cited)).of("a")]
+    links = [tag.attributes["href"] for tag in Reader(written(report, cited=cited)).of("a")]
     assert {f"#line-{item.line}" for found in report.findings for item in found.evidence if item.line} <= {*links}
 
 
@@ -80,7 +86,7 @@ def test_lines_around_a_cited_one_are_shown_with_it() -> None:
     first = finding.evidence[0]
     alone = msgspec.structs.replace(report, findings=(msgspec.structs.replace(finding, evidence=(first,)),))
     lines = {(first.source, first.line + step): f"neighbour {step}" for step in range(-9, 10) if step}
-    page = Reader(answer(alone, lines=lines))
+    page = Reader(written(alone, lines=lines))
     shown = [text for _, text in page.texts if text.startswith("neighbour")]
     assert shown == ["neighbour -2", "neighbour -1", "neighbour 1", "neighbour 2"]
     assert [text for tag, text in page.texts if tag.name == "mark"] == [one_line(first.text)]

@@ -187,9 +187,9 @@ def test_a_report_without_end_is_a_bounded_page() -> None:
         title=f"The ranks differ: one (ranks {ranks}), another (all others)",
     )  # fmt: skip
     many = tuple(msgspec.structs.replace(finding, name=f"finding-{number}") for number in range(300))
-    html = renderer("html")(msgspec.structs.replace(report, findings=many))
+    html = renderer("html")(msgspec.structs.replace(report, findings=(*many, *[finding] * 9)))
     assert len(html.encode()) < MOST
-    assert "finding-299" in html
+    assert f"finding-299, {finding.name} (9)" in html
 
 
 _PARTS = st.builds(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ncdiag.bare.look import natural
@@ -83,10 +83,10 @@ def draw(view: View, context: Context) -> Element | None:
     found = traits(ranks)
     if len({rank.rank for rank in ranks}) < 2 or not found:  # noqa: PLR2004  (one rank differs from nobody)
         return None
-    by_host: dict[str, list[int]] = defaultdict(list)
+    by_host: dict[str, set[int]] = defaultdict(set)
     for rank in ranks:
-        if rank.rank is not None and rank.rank not in by_host[rank.host]:
-            by_host[rank.host].append(rank.rank)
+        if rank.rank is not None:
+            by_host[rank.host].add(rank.rank)
     alike = [
         say("{label}: {text}", label=trait.name, text=cut(trait.counts[0][0], 80))
         for trait in found
@@ -112,7 +112,7 @@ def named(numbers: Sequence[int], limit: int = 80) -> str:
     return say("rank {ranks}" if len(numbers) == 1 else "ranks {ranks}", ranks=cut(fold_ranks(numbers), limit))
 
 
-def _matrix(trait: Trait, by_host: Mapping[str, Sequence[int]]) -> list[Child]:
+def _matrix(trait: Trait, by_host: Mapping[str, Collection[int]]) -> list[Child]:
     """A row for each host, or for all that look alike; a column for each of its ranks by number."""
     letters = {value: _LETTERS[min(place, _VALUES - 1)] for place, (value, _) in enumerate(trait.counts)}
     groups: dict[tuple[str | None, ...], list[str]] = defaultdict(list)
@@ -132,7 +132,10 @@ def _matrix(trait: Trait, by_host: Mapping[str, Sequence[int]]) -> list[Child]:
             for letter, number in zip(cells[:COLUMNS], numbers, strict=False)
         ]
         rows.append((name, [*filled, *([None] * (widest - len(filled)))]))
-    keys = [(_letter(letters[value]), _key(trait, value)) for value, _ in trait.counts]
+    told = trait.counts[: 2 * _VALUES]
+    keys = [(_letter(letters[value]), _key(trait, value)) for value, _ in told]
+    if len(letters) > len(told):
+        keys.append((_letter(_LETTERS[-1]), say("and {n} more values", n=len(letters) - len(told))))
     left = sum(len(groups[cells]) for cells in order[ROWS:])
     return [
         element("h4", trait.name),
@@ -142,7 +145,7 @@ def _matrix(trait: Trait, by_host: Mapping[str, Sequence[int]]) -> list[Child]:
             [str(n) for n in range(widest)],
             rows,
         ),
-        legend([*keys[: 2 * _VALUES], *([(Cell("?", "none"), say("not told"))] if _is_open(groups) else [])]),
+        legend([*keys, *([(Cell("?", "none"), say("not told"))] if _is_open(groups) else [])]),
         element("p", say("{things} without a row.", things=counted(left, "more host")), class_="quiet")
         if left
         else None,
