@@ -58,14 +58,15 @@ class Runner:
         notes = [*made.notes, *plan.notes, *([f"not read: {self._place.note}"] if self._place.note else [])]
         if plan.queues:
             notes.append("sbatch hands the job over and ends: put 'ncdiag run --' inside the script")
-        if not self._options.quiet:
-            for note in notes:
-                say(note)
         outputs = Outputs()
+        if not self._options.quiet:
+            for note in (*notes, *outputs.notes):
+                say(note)
         try:
-            self._job = Job(plan.argv, self._environment, outputs.actions)
+            self._job = Job(plan.argv, self._environment, outputs.actions, outputs.follow_size)
         except BaseException:
             outputs.started()
+            outputs.close()
             self._place.remove()
             raise
         outputs.started()
@@ -158,9 +159,8 @@ class Runner:
         where = f"{logs:,} bytes of NCCL's logs, {kept}" if logs else "NCCL wrote no log"
         fault = "" if answer.is_worth else "no fault seen; "
         lost = ", the rest came too fast" if self._session.outputs.has_lost else ""
-        read = f"read {printed:,} bytes of its output{lost}"
-        if self._session.outputs.has_terminal:
-            read = "what it prints on a terminal is not read, through a pipe it is (2>&1 | cat)"
+        unread = f", not its {' and '.join(self._session.outputs.unread)}" if self._session.outputs.unread else ""
+        read = f"read {printed:,} bytes of its output{lost}{unread}"
         return f"{fault}{read}; {where}"
 
     def _drain(self) -> None:

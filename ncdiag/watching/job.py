@@ -15,7 +15,7 @@ import functools
 import os
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ncdiag.errors import NcdiagError
@@ -40,14 +40,18 @@ class NotStartedError(NcdiagError):
 class Job:
     """A running command."""
 
-    def __init__(self, argv: Sequence[str], environment: Mapping[str, str], actions: Sequence[Action]) -> None:
-        """Start it. Raises NotStartedError."""
+    def __init__(
+        self, argv: Sequence[str], environment: Mapping[str, str], actions: Sequence[Action],
+        resized: Callable[[], bool] = lambda: False,
+    ) -> None:  # fmt: skip
+        """Start it. ``resized`` follows the size of the terminal, and is True if it changed. Raises NotStartedError."""
         self.code: int | None = None
         """Its exit code once it has ended; the negative number of the signal that killed it."""
         self.stops = 0
         """How often ncdiag was stopped with it."""
+        self._resized = resized
         self._has_group = not _has_terminal()
-        numbers = {getattr(signal, name) for name in _PASSED_ON}
+        numbers = {getattr(signal, name) for name in (*_PASSED_ON, "SIGWINCH")}
         # what is ignored here (nohup) is ignored by the job
         self._taken = {number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN}
         self._before = signal.pthread_sigmask(signal.SIG_BLOCK, {*self._taken, signal.SIGCHLD})
@@ -87,10 +91,20 @@ class Job:
 
     def _pass_on(self, taken: signal.struct_siginfo) -> None:
         number, by_kernel = taken.si_signo, taken.si_code > 0
+        if number in {signal.SIGWINCH, signal.SIGCONT}:  # in the background nothing is said of a new size
+            self._follow_size()
+        if number == signal.SIGWINCH:
+            return
         if self._has_group or not (by_kernel and number in _KEYS):
             self._send(number)
         if number == signal.SIGTSTP and not self._has_group:
             self._stop()
+
+    def _follow_size(self) -> None:
+        """The kernel told the job of a new size before its pseudo-terminal had it: tell it once more."""
+        if self._resized():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid if self._has_group else os.getpgrp(), signal.SIGWINCH)
 
     def _send(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):

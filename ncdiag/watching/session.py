@@ -70,7 +70,7 @@ class Session:
 
     def not_seen(self) -> list[str]:
         """Phrases on what could not be read."""
-        found = [f"{name} of the job (not a file or a pipe)" for name in self.outputs.unread]
+        found = [f"{name} of the job ({why})" for name, why in self.outputs.unread.items()]
         if self._place.note:
             found.append(self._place.note)
         if self._settings.printed and self.outputs.unread:

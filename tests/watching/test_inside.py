@@ -104,7 +104,7 @@ def test_a_fault_of_ncdiag_is_not_one_of_the_job(
 
 def test_a_session_says_what_it_does_not_see() -> None:
     found = Session(["true"], outputs.Outputs(), Settings({}, printed=True), place.Place("/x/", note="n"))
-    found.outputs.unread.append("standard output")
+    found.outputs.unread["standard output"] = "why"
     assert [phrase.partition(" ")[0] for phrase in found.not_seen()] == ["standard", "n", "NCCL's"]
     assert not found.is_nccl_seen
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -90,56 +88,6 @@ def test_a_file_stays_a_file_and_is_read(ncdiag: Run, tmp_path: Path, project: P
     assert out.read_text() == f"what was there before\n{log.read_text()}1\n"
     assert b"socket-virtual-ifname" in done.stderr
     assert b"what was there before" not in done.stderr
-
-
-def in_terminal(command: list[str], typed: Callable[[int], None] = lambda _: None) -> tuple[bytes, int]:
-    """What a command prints whose terminal this is, and how it ends; ``typed`` gets the keyboard."""
-    pid, master = pty.fork()
-    if not pid:
-        os.execvp(command[0], command)  # noqa: S606
-    typed(master)
-    parts = []
-    with contextlib.suppress(OSError):  # the end of a terminal
-        while part := os.read(master, 1 << 16):
-            parts.append(part)
-    os.close(master)
-    return b"".join(parts), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-
-
-def test_a_terminal_stays_a_terminal(program: list[str], tmp_path: Path) -> None:
-    job = python("import os, sys; print([os.isatty(n) for n in range(3)], os.get_terminal_size()); print(input())")
-
-    def typed(keys: int) -> None:
-        os.write(keys, b"typed\n")
-
-    alone = in_terminal(job, typed)
-    watched = in_terminal([*program, "run", "-q", "-o", str(tmp_path / "report"), "--", *job], typed)
-    assert (sorted(watched[0].split()), watched[1]) == (sorted(alone[0].split()), 0)  # the echo comes when it comes
-    assert b"[True, True, True]" in alone[0]
-
-
-def test_ctrl_c_reaches_the_job_once(program: list[str], tmp_path: Path) -> None:
-    log = tmp_path / "signals"
-
-    def typed(keys: int) -> None:
-        assert until((tmp_path / "signals.ready").exists)
-        os.write(keys, b"\x03")
-        assert until(lambda: log.exists() and log.read_text())
-        (tmp_path / "signals.end").touch()
-
-    _, code = in_terminal([*program, "run", "--", *python(COUNTS, log)], typed)
-    assert (code, log.read_text().split()) == (0, [str(signal.SIGINT.value)])
-
-
-def test_ctrl_c_ends_both_as_it_ends_the_job(program: list[str], tmp_path: Path) -> None:
-    ready = tmp_path / "ready"
-
-    def typed(keys: int) -> None:
-        assert until(ready.exists)
-        os.write(keys, b"\x03")
-
-    _, code = in_terminal([*program, "run", "--", "sh", "-c", f"touch {ready}; exec sleep 1000"], typed)
-    assert code == -signal.SIGINT
 
 
 @pytest.mark.parametrize(
