@@ -6,10 +6,13 @@ import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
+
 from ncdiag.errors import InputError
 from ncdiag.machine.inputs import inputs
 from ncdiag.reading.growing import Growing
 from ncdiag.reading.model import Item
+from ncdiag.reading.one import read_source
 from ncdiag.sources.files import TextSource
 from ncdiag.sources.model import Unreadable
 from ncdiag.watching import dumps
@@ -20,6 +23,8 @@ from ncdiag.watching.settings import Settings
 
 _CLOCKS = 2.0
 """Seconds by which the clock of a file system may be behind."""
+_OF_COMMANDS = frozenset({"Launch", "Setting"})
+"""What a command says of its job; an error in its words (of ``grep``, in a script) is none that happened."""
 
 
 class Session:
@@ -55,7 +60,11 @@ class Session:
 
     def items(self, environment: Mapping[str, str], *, ask: bool) -> Iterator[Item]:
         """What a diagnosis is made of. ``ask``: the job runs, and can be asked where it is."""
-        yield TextSource.of_bytes("the command", f"$ {shlex.join(self._argv)}\n".encode("utf-8", "replace"))
+        command = read_source(
+            TextSource.of_bytes("the command", f"$ {shlex.join(self._argv)}\n".encode("utf-8", "replace"))
+        )
+        said = tuple(each for each in command.observations if each.entity in _OF_COMMANDS)
+        yield msgspec.structs.replace(command, observations=said)
         if ask:
             dumps.ask_for_dumps(self._settings.pipes, self._settings.dumps)
         yield from (source.reading() for source in self.sources())

@@ -14,6 +14,7 @@ from processes import until
 
 from ncdiag.cli import main
 from ncdiag.commands import _options, _run, _watch, _watching
+from ncdiag.reading.model import Reading
 from ncdiag.reading.stop import Stop
 from ncdiag.watching import dumps, job, outputs, place
 from ncdiag.watching.session import Session
@@ -107,6 +108,19 @@ def test_a_session_says_what_it_does_not_see() -> None:
     found.outputs.unread["standard output"] = "why"
     assert [phrase.partition(" ")[0] for phrase in found.not_seen()] == ["standard", "n", "NCCL's"]
     assert not found.is_nccl_seen
+
+
+def test_an_error_in_the_words_of_a_command_is_none_that_happened() -> None:
+    words = "NCCL WARN Call to ibv_modify_qp failed with error Connection timed out"
+    said: dict[str, set[str]] = {}
+    for argv in (["grep", words], ["sh", "-c", f"x\n{words}\n"], ["mpirun", "-x", "NCCL_IB_HCA=mlx5_0", "./x"]):
+        found = Session(argv, outputs.Outputs(), Settings({}), place.Place("/x/"))
+        (item,) = found.items({}, ask=False)
+        assert isinstance(item, Reading)
+        said[argv[0]] = {each.entity for each in item.observations}
+        found.outputs.close()
+    assert said["grep"] | said["sh"] == set()
+    assert {"Launch", "Setting"} <= said["mpirun"]
 
 
 def test_a_rank_is_asked_for_its_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,6 +98,7 @@ def test_a_file_stays_a_file_and_is_read(ncdiag: Run, tmp_path: Path, project: P
         (["sh", "-c", "kill -KILL $$"], -9),
         (["sh", "-c", "kill -SEGV $$"], -11),
         (["./nosuch"], 127),
+        ([""], 127),
         (["/"], 126),
     ],
 )
@@ -105,6 +106,7 @@ def test_the_exit_code_is_that_of_the_job(ncdiag: Run, tmp_path: Path, job: list
     done = ncdiag("run", "--", *job, env={"TMPDIR": str(tmp_path)})
     assert done.returncode == code
     assert b"Traceback" not in done.stderr
+    assert b"internal error" not in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
