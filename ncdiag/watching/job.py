@@ -1,7 +1,8 @@
 """The job as a child process: started as a shell starts it, signals passed on, its end told.
 
 Where there is a terminal the job stays in the process group of ncdiag: Ctrl-C and Ctrl-Z reach both from the kernel, as
-without ncdiag, and only what others send to ncdiag is passed on, to the job's first process. Without a terminal the job
+without ncdiag, and only what others send to ncdiag is passed on, to the job's first process. ncdiag stops once the job
+has stopped. Without a terminal the job
 has a process group of its own, and every signal is passed on to all of it, once.
 
 Signals are waited for (sigtimedwait(2)), not handled: none comes at a wrong moment, and the end of the job is seen at
@@ -85,9 +86,8 @@ class Job:
     def _has_ended(self) -> bool:
         if self.code is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG | os.WUNTRACED)
-            if pid and os.WIFSTOPPED(status):
-                if self._has_group:  # who waits for ncdiag sees that the job stopped
-                    self._stop()
+            if pid and os.WIFSTOPPED(status):  # who waits for ncdiag sees that the job stopped
+                self._stop()
             elif pid:
                 self.code = os.waitstatus_to_exitcode(status)
         return self.code is not None
@@ -100,8 +100,6 @@ class Job:
             return
         if self._has_group or not (by_kernel and number in _KEYS):
             self._send(number)
-        if number == signal.SIGTSTP and not self._has_group:
-            self._stop()
 
     def _follow_size(self) -> None:
         """The kernel told the job of a new size before its pseudo-terminal had it: tell it once more."""
@@ -119,8 +117,8 @@ class Job:
     def _stop(self) -> None:
         """Stop as the job did, until somebody continues both. Without a shell that could, the kernel does not stop."""
         self.stops += 1
+        os.kill(os.getpid(), signal.SIGTSTP)  # while it is blocked it is one with that of the key, if that still waits
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP})
-        os.kill(os.getpid(), signal.SIGTSTP)
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP} & self._taken)
 
     def end(self, grace: float) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import pty
+import shlex
 import signal
 import struct
 import sys
@@ -18,6 +19,7 @@ import pytest
 from processes import left_running, running, until
 
 from ncdiag.commands import _options, _run
+from ncdiag.watching import tee
 
 SHOWS = """
 import os, sys
@@ -150,34 +152,51 @@ def test_a_new_size_is_followed(quiet: list[str], tmp_path: Path) -> None:
     assert in_terminal([*quiet, *python(WATCHES_SIZE, log)], typed)[1] == 0
 
 
+@contextlib.contextmanager
+def in_shell(command: list[str]) -> Iterator[int]:
+    """The keyboard of a shell in which the command runs in the foreground; the shell ends well, whatever it says."""
+    with terminal_of(["sh", "-i"]) as (keys, pid):
+        os.write(keys, f"{shlex.join(command)}\n".encode())
+        yield keys
+        os.write(keys, b"exit 4\n")
+        printed(keys)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 4
+
+
+def states(words: str) -> list[str]:
+    """The states of ncdiag and of the job that has these words (proc_pid_stat(5))."""
+    found = []
+    for pid in running(words):
+        with contextlib.suppress(OSError):
+            if tee.__file__ not in Path(f"/proc/{pid}/cmdline").read_text():
+                found.append(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0])
+    return found
+
+
 def test_a_shell_stops_the_job_and_brings_it_back(quiet: list[str], tmp_path: Path) -> None:
     """A size that changed meanwhile is news when the job is in the foreground again."""
-    log = tmp_path / "sizes"
-
-    def state(pid: int) -> str:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-
-    with terminal_of(["sh", "-i"]) as (keys, pid):
-        line = " ".join(f"'{word}'" for word in [*quiet, sys.executable, str(tmp_path / "job.py"), str(log)])
-        (tmp_path / "job.py").write_text(WATCHES_SIZE)
-        os.write(keys, f"{line}; echo code=$?\n".encode())
+    log, job = tmp_path / "sizes", tmp_path / "job.py"
+    job.write_text(WATCHES_SIZE)
+    with in_shell([*quiet, sys.executable, str(job), str(log)]) as keys:
         assert until((tmp_path / "sizes.ready").exists)
-        both = [each for each in running("job.py") if each != pid and "tee.py" not in words_of(each)]
-        assert len(both) == 2
         os.write(keys, b"\x1a")
-        assert until(lambda: [state(each) for each in both] == ["T", "T"])
+        assert until(lambda: states(str(job)) == ["T", "T"])
         resize(keys, 99)
         os.write(keys, b"fg\n")
         assert until(lambda: log.read_text().endswith("99\n"))
         (tmp_path / "sizes.end").touch()
-        os.write(keys, b"exit 4\n")
-        said = printed(keys)
-        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 4
-    assert b"code=" in said
+        assert until(lambda: not states(str(job)))
 
 
-def words_of(pid: int) -> str:
-    return Path(f"/proc/{pid}/cmdline").read_text()
+def test_a_job_that_does_not_stop_stays_in_the_foreground(quiet: list[str], tmp_path: Path) -> None:
+    log, job = tmp_path / "signals", tmp_path / "job.py"
+    job.write_text(COUNTS)
+    with in_shell([*quiet, sys.executable, str(job), str(log)]) as keys:
+        assert until((tmp_path / "signals.ready").exists)
+        os.write(keys, b"\x1a")
+        assert until(lambda: log.read_text() == f"{signal.SIGTSTP:d}\n")
+        (tmp_path / "signals.end").touch()
+        assert until(lambda: not states(str(job)))
 
 
 COUNTS = """
@@ -185,7 +204,8 @@ import os, signal, sys
 def count(number, frame):
     os.write(log, b"%d\\n" % number)
 log = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-signal.signal(signal.SIGINT, count)
+for name in ("SIGINT", "SIGTSTP"):
+    signal.signal(getattr(signal, name), count)
 open(sys.argv[1] + ".ready", "w").close()
 while not os.path.exists(sys.argv[1] + ".end"):
     signal.sigtimedwait([], 0.02)
