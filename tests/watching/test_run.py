@@ -40,6 +40,25 @@ while not os.path.exists(sys.argv[1] + ".end"):
 """
 
 
+DISPOSES = """
+import os, signal, sys
+for name in ("SIGINT", "SIGPIPE", "SIGXFSZ"):
+    signal.signal(getattr(signal, name), signal.SIG_DFL)
+if sys.argv[1] == "ignored":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+os.environ.pop("LC_CTYPE", None)
+os.execvp(sys.argv[2], sys.argv[2:])
+"""
+
+
+def with_ctrl_c(disposition: str) -> list[str]:
+    """Words that start a program with Ctrl-C ``ignored``, as a shell's background job has it, or with its default.
+
+    Tests are started with the one or the other.
+    """
+    return [sys.executable, "-c", DISPOSES, disposition]
+
+
 @pytest.fixture
 def mark() -> Iterator[str]:
     """A word in the environment of a job and of all that it starts; nothing that carries it is left behind."""
@@ -113,7 +132,7 @@ def test_the_exit_code_is_that_of_the_job(ncdiag: Run, tmp_path: Path, job: list
 def test_signals_are_passed_on_once(program: list[str], tmp_path: Path, mark: str) -> None:
     log = tmp_path / "signals"
     numbers = [signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2]
-    with started(program, "--", *python(COUNTS, log), mark=mark) as process:
+    with started([*with_ctrl_c("default"), *program], "--", *python(COUNTS, log), mark=mark) as process:
         assert until((tmp_path / "signals.ready").exists)
         for count, number in enumerate(numbers, 1):
             os.killpg(process.pid, number)
@@ -224,24 +243,14 @@ def test_what_is_set_stays(ncdiag: Run) -> None:
     assert b"NCCL_DEBUG=WARN, NCCL_DEBUG_SUBSYS=ALL is yours and stays" in done.stderr
 
 
-TAKEN_BACK = """
-import os, signal, sys
-for name in ("SIGINT", "SIGPIPE", "SIGXFSZ"):
-    signal.signal(getattr(signal, name), signal.SIG_DFL)
-os.environ.pop("LC_CTYPE", None)
-os.execvp(sys.argv[1], sys.argv[1:])
-"""
-
-
-@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
-def test_nothing_else_is_changed(program: list[str], locale: str) -> None:
+@pytest.mark.parametrize(("locale", "ctrl_c"), [("C", "default"), ("C.UTF-8", "ignored")])
+def test_nothing_else_is_changed(program: list[str], locale: str, ctrl_c: str) -> None:
     signals = "grep -e SigBlk -e SigIgn /proc/self/status | grep -o '......[0-9a-f]$'"  # glibc takes 32 and 33
     show = f"env | sort | grep -v -e NCCL -e ^_=; {signals}; ls /proc/self/fd; umask; pwd"
     job = ["sh", "-c", show]
     env = {name: value for name, value in os.environ.items() if name not in {"LC_ALL", "LC_CTYPE", "COLUMNS", "LINES"}}
     env["LANG"] = locale
-    # Ctrl-C may be ignored where the tests run (a shell's background job); ncdiag takes it back for itself and the job
-    shell = [sys.executable, "-c", TAKEN_BACK]
+    shell = with_ctrl_c(ctrl_c)
     alone = subprocess.run([*shell, *job], capture_output=True, check=False, stdin=subprocess.DEVNULL, env=env)
     line = [*shell, *program, "run", "-q", "--", *job]
     watched = subprocess.run(line, capture_output=True, check=False, stdin=subprocess.DEVNULL, env=env)
