@@ -58,10 +58,9 @@ class Runner:
         notes = [*made.notes, *plan.notes, *([f"not read: {self._place.note}"] if self._place.note else [])]
         if plan.queues:
             notes.append("sbatch hands the job over and ends: put 'ncdiag run --' inside the script")
+        self._tell(notes)
         outputs = Outputs()
-        if not self._options.quiet:
-            for note in (*notes, *outputs.notes):
-                say(note)
+        self._tell(outputs.notes)
         try:
             self._job = Job(plan.argv, self._environment, outputs.actions, outputs.follow_size)
         except BaseException:
@@ -70,7 +69,11 @@ class Runner:
             self._place.remove()
             raise
         outputs.started()
-        self._session = Session(argv, outputs, made, self._place)
+        self._session = Session(argv, outputs, made, self._place, self._options.output)
+
+    def _tell(self, notes: Sequence[str]) -> None:
+        for note in notes if not self._options.quiet else ():
+            say(note)
 
     def run(self) -> int:
         """Watch until the job has ended; returns its exit code, or the negative number of the signal that ended it."""
@@ -118,9 +121,10 @@ class Runner:
             return
         told = "" if answer.is_understood else "; nothing that was read says why"
         hint = "it goes on" if self._grace is None else "it is ended"
-        say(f"the job has printed nothing for {self._progress.silent_for:.0f} s{told}; {hint}")
-        if answer.is_understood and answer.cause != self._diagnoses.shown:
-            self._diagnoses.show_quietly(answer)
+        with self._session.outputs.aside():
+            say(f"the job has printed nothing for {self._progress.silent_for:.0f} s{told}; {hint}")
+            if answer.is_understood and answer.cause != self._diagnoses.shown:
+                self._diagnoses.show_quietly(answer)
         if self._grace is not None:
             self._job.end(self._grace)
 
@@ -155,7 +159,7 @@ class Runner:
         if answer.cause and not is_news:
             return "its root cause is the one above"
         printed, logs = (sum(source.size for source in sources) for sources in self._session.read_apart())
-        kept = f"in {self._place.begin}" if self._place.kept else "not kept (--logs DIR keeps them)"
+        kept = f"in {self._session.kept}" if self._session.kept else "not kept (--logs DIR keeps them)"
         where = f"{logs:,} bytes of NCCL's logs, {kept}" if logs else "NCCL wrote no log"
         fault = "" if answer.is_worth else "no fault seen; "
         lost = ", the rest came too fast" if self._session.outputs.has_lost else ""

@@ -34,7 +34,8 @@ class Watcher:
         """Raises InputError for a path that does not exist, UsageError for options that make no sense."""
         self._quiet = options.quiet
         self._pipe = Growing("-") if "-" in paths else None
-        self._files = Files([path for path in paths if path != "-"], must_exist=True)
+        but = [str(options.output)] if options.output is not None else []
+        self._files = Files([path for path in paths if path != "-"], but=but, must_exist=True)
         self._diagnoses = Diagnoses(options, sys.stdout, list)
         self._progress = Progress(silence)
         self._told, self._is_silent = 0, False

@@ -31,6 +31,8 @@ OPEN = 256
 """Files that are kept open, so that nothing is lost of one that is renamed."""
 MANY = 1000
 """Files from which on none is kept as it is: see `Growing`."""
+OWN = ("/dev/fd/1", "/dev/fd/2")
+"""Where ncdiag prints."""
 _HEAD = 1 << 15
 _REST = 20
 """Times as long as a look for new files took is to pass until the next one."""
@@ -66,6 +68,11 @@ class Tail:
                 taken += len(piece)
         return taken
 
+    def skip(self) -> None:
+        """Pass over what was added since."""
+        with contextlib.suppress(OSError):
+            self._at = os.fstat(self._opened()).st_size
+
     def _opened(self) -> int:
         if self._handle is None:
             self._handle = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK)
@@ -91,13 +98,17 @@ class Files:
     """The files behind some paths, as they are now: files, folders with what is below them, globs."""
 
     def __init__(
-        self, paths: Sequence[str], name_of: Callable[[str], str] = str, *, since: float = 0, must_exist: bool = False
-    ) -> None:
+        self, paths: Sequence[str], name_of: Callable[[str], str] = str, *,
+        but: Sequence[str] = (), since: float = 0, must_exist: bool = False,
+    ) -> None:  # fmt: skip
         """``name_of`` gives the name under which a path is shown; files older than ``since`` (epoch) are passed over.
+
+        So are the files at the paths ``but``, and those at `OWN`.
 
         Raises InputError if a path ``must_exist`` and does not.
         """
         self._paths, self._name_of, self._since = paths, name_of, since
+        self._but = (*OWN, *but)
         self._tails: dict[str, Tail] = {}
         self._gone: list[Tail] = []
         self.refused: dict[str, str] = {}
@@ -138,6 +149,7 @@ class Files:
         # an inode is given to another file once nobody holds the one that had it
         known = {tail.identity for tail in self._tails.values()}
         known |= {tail.identity for tail in self._gone if tail.is_open or tail.identity in seen}
+        known |= {identity for path in self._but for identity in _identities(path)}
         self._binary &= seen
         for path, identity in there:
             tail = self._tails.get(path)
@@ -168,12 +180,16 @@ class Files:
             matches = sorted(glob.glob(given)) if _is_glob(given) else [given]  # noqa: PTH207  (patterns may be absolute)
             for path in matches:
                 for place in _below(path) if Path(path).is_dir() else (path,):
-                    with contextlib.suppress(OSError):
-                        status = Path(place).stat()
-                        if status.st_mtime < self._since or not stat.S_ISREG(status.st_mode):
-                            continue
-                        if place == given or not place.endswith(_COMPRESSED):
-                            yield place, (status.st_dev, status.st_ino)
+                    if place == given or not place.endswith(_COMPRESSED):
+                        yield from ((place, identity) for identity in _identities(place, self._since))
+
+
+def _identities(path: str, since: float = 0) -> Iterator[Identity]:
+    """That of a regular file, if there is one that was written since (epoch)."""
+    with contextlib.suppress(OSError):
+        status = Path(path).stat()
+        if stat.S_ISREG(status.st_mode) and status.st_mtime >= since:
+            yield status.st_dev, status.st_ino
 
 
 def _is_glob(path: str) -> bool:

@@ -189,6 +189,17 @@ class Outputs:
         """Take what was printed since; returns how many bytes."""
         return sum(copied.read() for copied in self.copied) + sum(tail.read() for tail in self.tails)
 
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """While this lasts ncdiag prints, maybe to where the job does: that is not what the job printed."""
+        for tail in self.tails:
+            while tail.read():
+                pass
+        yield
+        for tail in self.tails:
+            tail.skip()
+        self.has_news()
+
     def follow_size(self) -> bool:
         """Give the job's pseudo-terminals the size of the real ones; True if one had another size."""
         return sum(copied.follow_size() for copied in self.copied) > 0

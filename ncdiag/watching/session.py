@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -30,11 +31,14 @@ _OF_COMMANDS = frozenset({"Launch", "Setting"})
 class Session:
     """A job, its output, and the files that it writes."""
 
-    def __init__(self, argv: Sequence[str], outputs: Outputs, settings: Settings, place: Place) -> None:
-        """``argv`` is the command as it was given."""
+    def __init__(
+        self, argv: Sequence[str], outputs: Outputs, settings: Settings, place: Place, report: Path | None = None
+    ) -> None:
+        """``argv`` is the command as it was given, ``report`` the file into which ncdiag writes."""
         self._argv, self.outputs, self._settings, self._place = argv, outputs, settings, place
         self._since = time.time() - _CLOCKS
-        self.files = Files(settings.logs, self._name_of, since=self._since)
+        but = [str(report)] if report is not None else []
+        self.files = Files(settings.logs, self._name_of, but=but, since=self._since)
 
     def _name_of(self, path: str) -> str:
         """A file that is not kept is known by its name."""
@@ -49,6 +53,11 @@ class Session:
     def is_nccl_seen(self) -> bool:
         """Has NCCL written a log?"""
         return any(source.size for source in self.files.sources)
+
+    @property
+    def kept(self) -> str:
+        """Where NCCL's logs are after the end; empty where nowhere."""
+        return self._settings.own_log or (self._place.begin if self._place.kept else "")
 
     def sources(self) -> list[Growing]:
         """Those that gave something."""

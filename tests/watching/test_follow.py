@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -144,6 +145,21 @@ def test_more_files_than_are_kept_open(tmp_path: Path, monkeypatch: pytest.Monke
     assert text(files) == [(f"{n}.log", "0\n1\n2\n") for n in range(5)]
 
 
+def test_what_ncdiag_prints_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "job.log").write_text("one\n")
+    (tmp_path / "report").write_text("two\n")
+    saved = os.dup(1)
+    try:
+        with (tmp_path / "printed").open("w") as opened:
+            opened.write("three\n")
+            opened.flush()
+            os.dup2(opened.fileno(), 1)
+            assert read(Files([str(tmp_path)], but=[str(tmp_path / "report"), "/nonexistent"])) == 4
+    finally:
+        os.dup2(saved, 1)
+        os.close(saved)
+
+
 def test_what_does_not_exist_is_refused_where_it_has_to() -> None:
     with pytest.raises(InputError, match="no such file"):
         Files(["/nonexistent/x.log"], must_exist=True)
@@ -178,3 +194,4 @@ def test_silence_is_told_once_until_something_comes() -> None:
         assert progress.is_told == (10 <= second < 25 or second >= 35)
     assert told == [10, 35]
     assert not Progress(0, lambda: 1e9).is_stuck()
+    assert not Progress(math.nan).is_stuck()

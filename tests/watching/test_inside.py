@@ -74,6 +74,30 @@ def test_a_job_into_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> 
     assert "cannot run ./nosuch" in capfd.readouterr().err
 
 
+def test_what_ncdiag_prints_into_the_file_of_the_job_is_not_output_of_the_job(tmp_path: Path, log: Path) -> None:
+    """It is no sign of life either: a job that hangs is told of once."""
+    path = tmp_path / "job.out"
+    saved = [os.dup(1), os.dup(2)]
+    with path.open("ab") as opened, contextlib.ExitStack() as after:
+        for stream, handle in zip((1, 2), saved, strict=True):
+            os.dup2(opened.fileno(), stream)
+            after.callback(os.close, handle)
+            after.callback(os.dup2, handle, stream)
+        with os.fdopen(os.dup(2), "w") as err, contextlib.redirect_stderr(err):
+            words = [
+                "sh",
+                "-c",
+                f"cat {log}; while [ $(grep -c 'ROOT CAUSE' {path}) = 0 ]; do sleep 0.05; done; sleep 2",
+            ]
+            watched = _run.Runner(words, _options.Options(), 0.2, None, None)
+            assert watched.run() == 0
+    said = path.read_text()
+    assert log.read_text() in said
+    assert said.count("ROOT CAUSE") == 1
+    assert "printed nothing" not in said.partition("ROOT CAUSE")[2]
+    assert [source.size for source in watched._session.outputs.sources] == [log.stat().st_size]
+
+
 def test_a_hang_is_told_and_ended(tmp_path: Path, log: Path, capfd: pytest.CaptureFixture[str]) -> None:
     words = ["sh", "-c", f"trap '' TERM; cat {log}; sleep 1000 & while :; do wait; done"]
     assert runner(words, tmp_path / "report", silence=0.2, grace=0.1).run() == -signal.SIGKILL

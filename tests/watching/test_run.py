@@ -218,6 +218,14 @@ def test_a_reader_that_goes_away_ends_the_job(program: list[str], mark: str) -> 
         assert process.wait() == -signal.SIGPIPE
 
 
+def test_a_log_that_is_the_persons_own_is_read_and_kept(ncdiag: Run, tmp_path: Path) -> None:
+    log = tmp_path / "own.log"
+    done = ncdiag(
+        "run", "--", "sh", "-c", 'echo "a:1:1 [0] NCCL INFO x" >$NCCL_DEBUG_FILE', env={"NCCL_DEBUG_FILE": str(log)}
+    )
+    assert f"{log.stat().st_size} bytes of NCCL's logs, in {log}\n".encode() in done.stderr
+
+
 SHOWS = (
     "import os; print(*(f'{n}={v}' for n, v in sorted(os.environ.items()) if 'NCCL' in n or 'TORCH' in n), sep='\\n')"
 )

@@ -39,6 +39,7 @@ def test_what_a_configuration_file_sets_stays(tmp_path: Path) -> None:
     made = settings({"HOME": str(tmp_path)}, "/x/", OLD)
     assert not {"NCCL_DEBUG", "NCCL_DEBUG_FILE"} & made.given.keys()
     assert made.logs == ("/var/log/nccl.*",)
+    assert made.own_log == "/var/log/nccl.%h"
     assert made.notes == ("NCCL_DEBUG=WARN, NCCL_DEBUG_FILE=/var/log/nccl.%h is yours and stays",)
 
 
@@ -46,6 +47,15 @@ def test_what_nccl_prints_to_the_output_is_left_as_it_is(tmp_path: Path) -> None
     made = settings({"HOME": str(tmp_path), "NCCL_DEBUG": "INFO"}, "/x/", OLD)
     assert [name for name in made.given if name.startswith("NCCL")] == []
     assert (made.logs, made.printed) == ((), True)
+
+
+@pytest.mark.parametrize("level", ["", "INFO"])
+def test_an_empty_name_of_a_log_is_none(tmp_path: Path, level: str) -> None:
+    own = {"NCCL_DEBUG_FILE": "", **({"NCCL_DEBUG": level} if level else {})}
+    made = settings({"HOME": str(tmp_path), **own}, "/x/", OLD)
+    assert (made.given.get("NCCL_DEBUG_FILE"), made.printed) == (
+        (None, True) if level else ("/x/nccl.%h.%p.log", False)
+    )
 
 
 def test_dumps_are_looked_for_where_the_person_wants_them(tmp_path: Path) -> None:
