@@ -24,6 +24,7 @@ from ncdiag.watching.settings import Settings
 
 _CLOCKS = 2.0
 """Seconds by which the clock of a file system may be behind."""
+_SHOWN = 3
 _OF_COMMANDS = frozenset({"Launch", "Setting"})
 """What a command says of its job; an error in its words (of ``grep``, in a script) is none that happened."""
 
@@ -89,6 +90,10 @@ class Session:
     def not_seen(self) -> list[str]:
         """Phrases on what could not be read."""
         found = [f"{name} of the job ({why})" for name, why in self.outputs.unread.items()]
+        refused = [f"NCCL's log {self._name_of(path)} ({why})" for path, why in self.files.refused.items()]
+        found += refused[:_SHOWN]
+        if len(refused) > _SHOWN:
+            found.append(f"{len(refused) - _SHOWN} more of NCCL's logs")
         if self._place.note:
             found.append(self._place.note)
         if self._settings.printed and self.outputs.unread:

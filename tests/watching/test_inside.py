@@ -131,6 +131,9 @@ def test_a_session_says_what_it_does_not_see() -> None:
     found = Session(["true"], outputs.Outputs(), Settings({}, printed=True), place.Place("/x/", note="n"))
     found.outputs.unread["standard output"] = "why"
     assert [phrase.partition(" ")[0] for phrase in found.not_seen()] == ["standard", "n", "NCCL's"]
+    found.files.refused.update((f"/x/{number}.log", "Permission denied") for number in range(9))
+    assert found.not_seen()[1] == "NCCL's log 0.log (Permission denied)"
+    assert found.not_seen()[4] == "6 more of NCCL's logs"
     assert not found.is_nccl_seen
 
 
