@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ncdiag.commands._options import Options
@@ -43,7 +43,7 @@ class Runner:
         self._progress = Progress(SILENCE if silence is None else silence)
         self._diagnoses = Diagnoses(options, sys.stderr, self._not_seen)
         self._environment = _own_environment()
-        self._fault = ""
+        self._fault, self._stops = "", 0
         self._start(argv, logs)
 
     def _not_seen(self) -> list[str]:
@@ -78,14 +78,9 @@ class Runner:
     def run(self) -> int:
         """Watch until the job has ended; returns its exit code, or the negative number of the signal that ended it."""
         gc.enable()  # what runs for days makes cycles in the end
-        stops = 0
         try:
             while not self._job.wait(_TICK):
-                if self._read() or stops != self._job.stops:
-                    self._progress.seen()
-                    stops = self._job.stops
-                self._look_at_silence()
-                self._take(self._diagnoses.done())
+                self._watch(self._turn)
             self._finish()
         finally:
             self._diagnoses.give_up()
@@ -93,21 +88,31 @@ class Runner:
             self._place.remove()
         return self._job.code or 0
 
-    def _read(self, *, all_of_it: bool = False) -> bool:
-        """Take what is new. A fault of ncdiag ends the reading, not the job."""
+    def _turn(self) -> bool:
+        if self._session.read() or self._stops != self._job.stops:
+            self._progress.seen()
+            self._stops = self._job.stops
+        self._look_at_silence()
+        self._take(self._diagnoses.done())
+        return True
+
+    def _watch(self, step: Callable[[], bool]) -> bool:
+        """Take a step. A fault of ncdiag ends the watching, not the job."""
         if self._fault:
             return False
         try:
-            return self._session.read(all_of_it=all_of_it)
+            return step()
+        except NcdiagError as error:
+            self._fault = str(error)
         except Exception as error:  # noqa: BLE001  (the job must not suffer from it)
-            self._fault = contained(error, "the output of the job could not be read")
-            say(f"internal error: {self._fault}; the job goes on, and is not watched any more")
-            self._session.outputs.close()
-            return False
+            self._fault = f"internal error: {contained(error, 'the job could not be watched')}"
+        say(f"{self._fault}; the job goes on, and is not watched any more")
+        self._session.outputs.close()
+        return False
 
     def _look_at_silence(self) -> None:
         """Begin a diagnosis of a job that hangs. A terminal may wait for a person, unless NCCL is at work."""
-        if self._fault or (self._is_default and self._session.outputs.has_terminal and not self._session.is_nccl_seen):
+        if self._is_default and self._session.outputs.has_terminal and not self._session.is_nccl_seen:
             return
         if not self._diagnoses.is_running and self._progress.is_stuck():
             self._diagnoses.begin(lambda: self._session.items(self._environment, ask=True))
@@ -119,7 +124,7 @@ class Runner:
         """
         if answer is None or not self._progress.is_told:
             return
-        told = "" if answer.is_understood else "; nothing that was read says why"
+        told = "" if answer.is_understood else f"; {answer.fault or 'nothing that was read says why'}"
         hint = "it goes on" if self._grace is None else "it is ended"
         with self._session.outputs.aside():
             say(f"the job has printed nothing for {self._progress.silent_for:.0f} s{told}; {hint}")
@@ -171,11 +176,11 @@ class Runner:
         """Read until the output has ended, or nothing has come for a while: the job may have left a process behind."""
         last = time.monotonic()
         while not self._session.outputs.is_at_end and time.monotonic() < last + _DRAIN:
-            if self._read():
+            if self._watch(self._session.read):
                 last = time.monotonic()
             else:
                 time.sleep(0.01)
-        self._read(all_of_it=True)
+        self._watch(lambda: self._session.read(all_of_it=True))
 
 
 def _own_environment() -> dict[str, str]:

@@ -117,6 +117,8 @@ class Watcher:
 
     def _take(self, answer: Answer) -> None:
         """Show another root cause than the one that was shown last; after a silence, also that there is none."""
+        if answer.fault:
+            say(answer.fault)
         is_wanted = answer.cause or (self._is_silent and answer.is_understood)
         self._is_silent = False
         if is_wanted and answer.cause != self._diagnoses.shown:

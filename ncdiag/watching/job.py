@@ -25,6 +25,8 @@ from ncdiag.watching.outputs import Action
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 """Exit codes of a command that does not exist or cannot be run, as shells have them."""
 _PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGTSTP", "SIGCONT")
+_LONG = 3600.0
+"""Seconds that a call may take; more (``inf``) are waited for in several."""
 _KEYS = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP} if os.name == "posix" else ())
 """What the kernel sends to all processes at the terminal when a key is pressed."""
 
@@ -78,7 +80,7 @@ class Job:
             left = deadline - time.monotonic()
             if left <= 0:
                 return False
-            taken = signal.sigtimedwait({*self._taken, signal.SIGCHLD}, left)
+            taken = signal.sigtimedwait({*self._taken, signal.SIGCHLD}, min(left, _LONG))
             if taken is not None and taken.si_signo != signal.SIGCHLD:
                 self._pass_on(taken)
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 import sys
@@ -125,6 +126,46 @@ def test_a_fault_of_ncdiag_is_not_one_of_the_job(
     monkeypatch.setattr(_watching.Diagnoses, "judged", broken)
     assert runner(["sh", "-c", "exit 7"], tmp_path / "report").run() == 7
     assert "the job could not be judged" in capfd.readouterr().err
+
+
+def test_rules_that_cannot_be_read_end_the_watching_and_not_the_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule, end, said = tmp_path / "rules" / "mine" / "mine.toml", tmp_path / "end", list[str]()
+    rule.parent.mkdir(parents=True)
+    rule.write_text("x = [")
+
+    def say(sentence: str) -> None:
+        said.append(sentence)
+        end.touch()
+
+    monkeypatch.setattr(_run, "say", say)
+    job = ["sh", "-c", f"while [ ! -e {end} ]; do sleep 0.05; done; exit 6"]
+    assert _run.Runner(job, _options.Options(rules=[tmp_path / "rules"]), 0.1, None, None).run() == 6
+    assert len(said) == 1
+    assert f"{rule}:1: " in said[0]
+    assert said[0].endswith("; the job goes on, and is not watched any more")
+
+
+def test_where_no_process_can_be_begun_a_hang_is_told_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def none(_: object) -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(_watching, "Judging", none)
+    assert runner(["sleep", "1000"], tmp_path / "report", silence=0.1, grace=math.inf).run() == -signal.SIGTERM
+    said = capfd.readouterr().err
+    assert "no diagnosis could be begun: Resource temporarily unavailable; it is ended" in said
+
+
+def test_a_diagnosis_that_fails_is_told(log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "job.log").write_bytes(log.read_bytes())
+    watcher, stop = _watch.Watcher([str(tmp_path)], _options.Options(), 0), Stop()
+    watcher._diagnoses._not_seen = lambda: [str(1 // 0)]
+    assert until(lambda: watcher.turn(stop) and capfd.readouterr().err) == (
+        "ncdiag: the diagnosis failed (NCDIAG_DEBUG=1 shows where)\n"
+    )
 
 
 def test_a_session_says_what_it_does_not_see() -> None:
