@@ -23,6 +23,8 @@ from ncdiag.watching.session import Session
 SILENCE = 300.0
 """Seconds: less than the ten minutes after which PyTorch ends a job that hangs, more than most compilations take."""
 _TICK = 0.25
+_INTERRUPTED = 60.0
+"""Seconds that a job may take to end after Ctrl-C; launchers give their workers 30 (torchrun)."""
 _DRAIN = 2.0
 """Seconds for output of processes that outlive the job."""
 
@@ -154,22 +156,26 @@ class Runner:
         code = self._job.code or 0
         how = f"ended with {code}" if code >= 0 else f"was ended by signal {-code}"
         is_news = answer.cause != (self._diagnoses.shown or "") or self._diagnoses.shown is None
-        is_asked = answer.is_worth or (code and answer.is_understood)
+        is_interrupted = bool(code) and time.monotonic() - self._job.interrupted < _INTERRUPTED
+        is_fault = answer.is_known if is_interrupted else answer.is_worth  # KeyboardInterrupt is none
+        is_asked = is_fault or (code and answer.is_understood and not is_interrupted)
         if self._options.output is not None or (is_asked and is_news):
             self._diagnoses.show_quietly(answer)
         if not self._options.quiet:
-            say(f"the job {how}; {self._told(answer, is_news=is_news)}")
+            was = "was interrupted and " if is_interrupted else ""
+            said = self._told(answer, is_fault=is_fault, is_news=is_news)
+            say(f"the job {was}{how}; {said}")
 
-    def _told(self, answer: Answer, *, is_news: bool) -> str:
+    def _told(self, answer: Answer, *, is_fault: bool, is_news: bool) -> str:
         if answer.cause and not is_news:
             return "its root cause is the one above"
         printed, logs = (sum(source.size for source in sources) for sources in self._session.read_apart())
         kept = f"in {self._session.kept}" if self._session.kept else "not kept (--logs DIR keeps them)"
         where = f"{logs:,} bytes of NCCL's logs, {kept}" if logs else "NCCL wrote no log"
-        fault = "" if answer.is_worth else "no fault seen; "
         lost = ", the rest came too fast" if self._session.outputs.has_lost else ""
         unread = f", not its {' and '.join(self._session.outputs.unread)}" if self._session.outputs.unread else ""
         read = f"read {printed:,} bytes of its output{lost}{unread}"
+        fault = "" if is_fault else "no fault seen; "
         return f"{fault}{read}; {where}"
 
     def _drain(self) -> None:

@@ -48,6 +48,7 @@ class Watcher:
         with interruptible(quiet=True) as stop:
             while not stop.happened and self.turn(stop):
                 pass
+            self._files.read()  # what came since the last turn
         self._diagnoses.give_up()
         answer = self._diagnoses.judged(self._items())
         if self._diagnoses.shown is None or answer.cause != self._diagnoses.shown:

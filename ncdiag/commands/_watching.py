@@ -35,6 +35,8 @@ class Answer(msgspec.Struct, frozen=True):
     is_worth: bool
     """Is there a warning or an error in it, or a failure?"""
     is_understood: bool
+    is_known: bool = False
+    """Is a root cause named?"""
     fault: str = ""
     """Why there is no report."""
 
@@ -74,7 +76,8 @@ class Diagnoses:
         text = rendered(shown, self._options, self._stream, **more)
         is_worth = failed or bool(worst & {"error", "warning"})
         is_understood = report.summary.verdict != "nothing-understood"
-        return Answer(cause, text, exit_code(report, self._options.fail_on), is_worth, is_understood)
+        is_known = report.summary.verdict == "root-cause"
+        return Answer(cause, text, exit_code(report, self._options.fail_on), is_worth, is_understood, is_known)
 
     def begin(self, items: Callable[[], Iterable[Item]]) -> None:
         """Begin a diagnosis in a copy of the process, unless one is under way. Raises DefinitionError."""

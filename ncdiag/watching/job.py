@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import os
 import signal
 import time
@@ -55,6 +56,8 @@ class Job:
         """Its exit code once it has ended; the negative number of the signal that killed it."""
         self.stops = 0
         """How often ncdiag was stopped with it."""
+        self.interrupted = -math.inf
+        """When SIGINT came last, by the clock of `time.monotonic`."""
         self._resized = resized
         self._has_group = not _has_terminal()
         numbers = {getattr(signal, name) for name in (*_PASSED_ON, "SIGWINCH")}
@@ -92,6 +95,8 @@ class Job:
                 self._stop()
             elif pid:
                 self.code = os.waitstatus_to_exitcode(status)
+                if signal.SIGINT in signal.sigpending():  # the job had it from the kernel
+                    self.interrupted = time.monotonic()
         return self.code is not None
 
     def _pass_on(self, taken: signal.struct_siginfo) -> None:
@@ -100,6 +105,8 @@ class Job:
             self._follow_size()
         if number == signal.SIGWINCH:
             return
+        if number == signal.SIGINT:
+            self.interrupted = time.monotonic()
         if self._has_group or not (by_kernel and number in _KEYS):
             self._send(number)
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import stat
 import sys
 from collections.abc import Iterator
@@ -230,7 +231,11 @@ def _started(source: int, target: int) -> tuple[int, int]:
     ]  # fmt: skip
     try:
         pid = os.posix_spawn(
-            sys.executable, [sys.executable, "-I", "-S", tee.__file__], os.environ, file_actions=actions
+            sys.executable,
+            [sys.executable, "-I", "-S", tee.__file__],
+            os.environ,
+            file_actions=actions,
+            setsigmask=[getattr(signal, name) for name in tee.IGNORED],
         )
     except OSError:
         os.close(tap)

@@ -52,8 +52,10 @@ class Session:
 
     @property
     def is_nccl_seen(self) -> bool:
-        """Has NCCL written a log?"""
-        return any(source.size for source in self.files.sources)
+        """Has NCCL written a log, or to the output?"""
+        return any(source.size for source in self.files.sources) or any(
+            source.has_nccl for source in self.outputs.sources
+        )
 
     @property
     def kept(self) -> str:

@@ -22,6 +22,8 @@ TAP = 3
 ROOM = 64 << 20
 """Bytes that wait for a reader that is busy: seconds of a job that prints a lot."""
 LOST = 3
+IGNORED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGUSR1", "SIGUSR2", "SIGTSTP")
+"""Signals that it ignores; who starts it blocks them, as they may come before that."""
 _PIECE = 1 << 17
 
 
@@ -119,7 +121,7 @@ def _write(target: int, data: bytes) -> None:
 
 def main() -> int:
     """Copy 0 to 1 and 3."""
-    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGUSR1", "SIGUSR2", "SIGTSTP"):
+    for name in IGNORED:
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     with contextlib.suppress(OSError):
         os.setsid()

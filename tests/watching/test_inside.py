@@ -15,6 +15,7 @@ from processes import until
 
 from ncdiag.cli import main
 from ncdiag.commands import _options, _run, _watch, _watching
+from ncdiag.reading.growing import Growing
 from ncdiag.reading.model import Reading
 from ncdiag.reading.stop import Stop
 from ncdiag.watching import dumps, job, outputs, place
@@ -176,6 +177,14 @@ def test_a_session_says_what_it_does_not_see() -> None:
     assert found.not_seen()[1] == "NCCL's log 0.log (Permission denied)"
     assert found.not_seen()[4] == "6 more of NCCL's logs"
     assert not found.is_nccl_seen
+    printed = outputs.Copied(1, 0, os.open(os.devnull, os.O_RDONLY), Growing("standard output"))
+    found.outputs.copied.append(printed)
+    seen = []
+    for line in (b"loading\n", b"a:1:1 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n"):
+        printed.source.feed(line)
+        seen.append(found.is_nccl_seen)
+    assert seen == [False, True]
+    found.outputs.close()
 
 
 def test_an_error_in_the_words_of_a_command_is_none_that_happened() -> None:
@@ -235,6 +244,18 @@ def test_a_pipe_is_watched_to_its_end(
         monkeypatch.setattr(sys, "stdin", opened)
         assert main(["watch", "-"]) == 1
     assert capfd.readouterr().out.count("ROOT CAUSE") == 1
+
+
+def test_what_came_just_before_ctrl_c_is_judged(tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "job.log").touch()
+
+    def turn(_: _watch.Watcher, stop: Stop) -> bool:
+        (tmp_path / "job.log").write_bytes(log.read_bytes())
+        stop.ask()
+        return True
+
+    monkeypatch.setattr(_watch.Watcher, "turn", turn)
+    assert main(["watch", "-q", str(tmp_path / "job.log")]) == 1
 
 
 def test_each_cause_is_told_once(tmp_path: Path, log: Path, capfd: pytest.CaptureFixture[str]) -> None:

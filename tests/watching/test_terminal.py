@@ -225,15 +225,38 @@ def test_ctrl_c_reaches_the_job_once(program: list[str], tmp_path: Path) -> None
     assert (code, log.read_text().split()) == (0, [str(signal.SIGINT.value)])
 
 
-def test_ctrl_c_ends_both_as_it_ends_the_job(program: list[str], tmp_path: Path) -> None:
+def test_ctrl_c_ends_both_as_it_ends_the_job_and_is_no_fault(program: list[str], tmp_path: Path) -> None:
     ready = tmp_path / "ready"
+    code = "import os, sys, time; print('step 1'); open(sys.argv[1], 'w').close(); time.sleep(1000)"
 
     def typed(keys: int) -> None:
         assert until(ready.exists)
         os.write(keys, b"\x03")
 
-    _, code = in_terminal([*program, "run", "--", "sh", "-c", f"touch {ready}; exec sleep 1000"], typed)
+    said, ended = in_terminal([*program, "run", "--", *python(code, ready)], typed)
+    assert ended == -signal.SIGINT
+    assert b"KeyboardInterrupt" in said
+    assert b"ncdiag: the job was interrupted and was ended by signal 2; no fault seen; read " in said
+    assert b"NCD" not in said
+
+
+def test_a_signal_at_once_does_not_end_what_copies_the_output(quiet: list[str]) -> None:
+    """It shares the process group of the job until it is at work."""
+    said, code = in_terminal([*quiet, "sh", "-c", "trap '' INT TERM; kill -INT 0; kill -TERM 0; echo whole; exit 3"])
+    assert (said, code) == (b"whole\r\n", 3)
+
+
+def test_ctrl_c_does_not_hide_a_root_cause(program: list[str], tmp_path: Path, project: Path) -> None:
+    ready, log = tmp_path / "ready", project / "fixtures" / "cases" / "veth" / "nccl.log"
+
+    def typed(keys: int) -> None:
+        assert until(ready.exists)
+        os.write(keys, b"\x03")
+
+    job = ["sh", "-c", f"cat {log}; touch {ready}; exec sleep 1000"]
+    said, code = in_terminal([*program, "run", "--", *job], typed)
     assert code == -signal.SIGINT
+    assert b"socket-virtual-ifname" in said
 
 
 def test_a_process_that_is_left_behind_goes_on_printing(quiet: list[str], tmp_path: Path) -> None:
