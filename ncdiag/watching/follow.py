@@ -138,28 +138,31 @@ class Files:
 
     def read(self, *, all_of_it: bool = False) -> int:
         """Take what was added since, in turns; returns how many bytes. ``all_of_it``: until nothing is left."""
-        self._look(now=all_of_it)
-        total = taken = self._turn()
+        looked = self._look(now=all_of_it)
+        total = taken = self._turn(closed=looked)
         while all_of_it and taken:
-            taken = self._turn()
+            taken = self._turn(closed=True)
             total += taken
         return total
 
-    def _turn(self) -> int:
+    def _turn(self, *, closed: bool) -> int:
+        """Read once; those that are not held open only if ``closed``, as to open thousands takes its time."""
         for tail in self._gone[:-LATE]:
             tail.close()
         taken = sum(tail.read() for tail in self._gone[-LATE:])
         for number, tail in enumerate(self._tails.values()):
-            taken += tail.read()
-            if number >= OPEN:
+            if number < OPEN:
+                taken += tail.read()
+            elif closed:
+                taken += tail.read()
                 tail.close()
         return taken
 
-    def _look(self, *, now: bool) -> None:
-        """Find files that are new. A look that takes long is not made often."""
+    def _look(self, *, now: bool) -> bool:
+        """Find files that are new. A look that takes long is not made often; False if none was made."""
         begin = time.monotonic()
         if begin < self._next and not now:
-            return
+            return False
         there = list(self._there())
         seen = {identity for _, identity in there}
         # an inode is given to another file once nobody holds the one that had it
@@ -176,6 +179,7 @@ class Files:
                 known.add(identity)
                 self._begin(path)
         self._next = time.monotonic() + _REST * (time.monotonic() - begin)
+        return True
 
     def _begin(self, path: str) -> None:
         keeps = 0 if len(self._tails) > MANY else LIMIT

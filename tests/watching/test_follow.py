@@ -159,6 +159,24 @@ def test_thousands_that_appear_at_once_are_read(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+def test_files_that_are_not_held_open_are_opened_as_often_as_folders_are_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow, "OPEN", 1)
+    logs = [tmp_path / "a.log", tmp_path / "b.log"]
+    for log in logs:
+        log.write_text("one\n")
+    files = Files([str(tmp_path)])
+    assert read(files) == 8
+    for log in logs:
+        with log.open("a") as opened:
+            opened.write("two\n")
+    files._next = math.inf
+    assert [files.read(), files.read()] == [4, 0]
+    files._next = 0
+    assert files.read() == 4
+
+
 def test_another_file_at_the_path_of_one_that_is_not_open_is_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,8 +187,7 @@ def test_another_file_at_the_path_of_one_that_is_not_open_is_another(
     read(files)
     (tmp_path / "new").write_text("three and more\n")
     (tmp_path / "new").rename(log)
-    files._next = math.inf  # it was looked for new files a moment ago
-    files.read()
+    assert files._turn(closed=True) == 0
     read(files)
     assert text(files) == [("app.log", "one\n"), ("app.log", "three and more\n")]
 
