@@ -64,9 +64,16 @@ def test_dumps_are_looked_for_where_the_person_wants_them(tmp_path: Path) -> Non
     assert not {"TORCH_FR_DUMP_TEMP_FILE", "TORCH_NCCL_DEBUG_INFO_TEMP_FILE"} & made.given.keys()
 
 
-@pytest.mark.parametrize("newer", [False, True])
-def test_the_headers_of_pytorch_say_which_names_it_reads(tmp_path: Path, newer: bool) -> None:
-    headers = tmp_path / "lib/python3.11/site-packages/torch/include/torch/csrc/distributed/c10d"
+@pytest.mark.parametrize(
+    ("folder", "newer"),
+    [
+        ("lib/python3.11/site-packages", False),
+        ("lib/python3.12/dist-packages", True),
+        ("lib64/python3.9/site-packages", True),
+    ],
+)
+def test_the_headers_of_pytorch_say_which_names_it_reads(tmp_path: Path, folder: str, newer: bool) -> None:
+    headers = tmp_path / folder / "torch/include/torch/csrc/distributed/c10d"
     headers.mkdir(parents=True)
     names = '{"TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE"}' if newer else '{"TORCH_NCCL_TRACE_BUFFER_SIZE"}'
     (headers / "FlightRecorder.hpp").write_text(f"max_entries_ = getCvarInt({names}, 2000);\n")
