@@ -124,7 +124,8 @@ class Outputs:
             if same == stream:
                 self._follow(stream, status)
             return
-        self.unread.setdefault(_NAMES[stream], "not a file, a pipe or a terminal")
+        why = self.unread.get(_NAMES[same], "not a file, a pipe or a terminal")
+        self.unread.setdefault(_NAMES[stream], why)
 
     def _copy(self, stream: int, *, is_terminal: bool) -> None:
         """Make what the job prints to, and start what copies it, or note why that cannot be."""

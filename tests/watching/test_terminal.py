@@ -132,6 +132,19 @@ def test_standard_input_is_that_of_the_terminal(quiet: list[str]) -> None:
     assert b"True" in alone[0]
 
 
+def test_the_settings_of_the_terminal_stay(quiet: list[str]) -> None:
+    """Those that the job makes through standard input are made there, and none is made by ncdiag."""
+    alone = in_terminal(["stty", "-a"])
+    assert in_terminal(["sh", "-c", '"$@" >/dev/null; stty -a', "sh", *quiet, "true"]) == alone
+    assert in_terminal(["sh", "-c", '"$@"; stty -a', "sh", *quiet, "stty", "-echo"]) != alone
+
+
+def test_one_terminal_under_two_names_keeps_the_order(quiet: list[str]) -> None:
+    job = python("import os\nfor n in range(300): os.write(1 + n % 2, b'%d\\n' % n)")
+    said, _ = in_terminal(["sh", "-c", '"$@" 2>/dev/tty', "sh", *quiet, *job])
+    assert said.split() == [b"%d" % n for n in range(300)]
+
+
 def test_what_is_printed_is_diagnosed(program: list[str]) -> None:
     said, code = in_terminal([*program, "run", "--format", "json", "--", *python(TRACEBACK)])
     assert code == 1
@@ -337,8 +350,11 @@ def test_without_a_pseudo_terminal_the_job_has_the_real_one(
 
     with one_terminal() as said:
         monkeypatch.setattr(os, "openpty", none)
-        code = runner(tmp_path / "report", "sh", "-c", "[ -t 1 ] && echo yes; exit 3").run()
+        watched = runner(tmp_path / "report", "sh", "-c", "[ -t 1 ] && echo yes; exit 3")
+        code = watched.run()
     assert (code, said[0]) == (3, b"yes\r\n")
     notes = capsys.readouterr().err
     assert "not read: standard output of the job (it cannot be copied: No space left on device)" in notes
     assert "not its standard output and standard error" in notes
+    reasons = set(watched._session.outputs.unread.values())
+    assert reasons == {"it cannot be copied: No space left on device"}
