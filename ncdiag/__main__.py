@@ -7,11 +7,14 @@ import sys
 
 
 def main() -> int:
-    """Import the program, and run it."""
-    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+    """Import the program, and run it. What is ignored where `run` is called stays so, for the job that it starts."""
+    stays = sys.argv[1:2] == ["run"] and _signal.getsignal(_signal.SIGINT) == _signal.SIG_IGN
+    if not stays:
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
     from ncdiag.cli import main as run
 
-    _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+    if not stays:
+        _signal.signal(_signal.SIGINT, _signal.default_int_handler)
     return run()
 
 

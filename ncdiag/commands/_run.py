@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ncdiag.commands._options import Options
@@ -23,6 +23,8 @@ from ncdiag.watching.session import Session
 SILENCE = 300.0
 """Seconds: less than the ten minutes after which PyTorch ends a job that hangs, more than most compilations take."""
 _TICK = 0.25
+_INTERRUPTED = 60.0
+"""Seconds that a job may take to end after Ctrl-C; launchers give their workers 30 (torchrun)."""
 _DRAIN = 2.0
 """Seconds for output of processes that outlive the job."""
 
@@ -43,7 +45,7 @@ class Runner:
         self._progress = Progress(SILENCE if silence is None else silence)
         self._diagnoses = Diagnoses(options, sys.stderr, self._not_seen)
         self._environment = _own_environment()
-        self._fault = ""
+        self._fault, self._stops = "", 0
         self._start(argv, logs)
 
     def _not_seen(self) -> list[str]:
@@ -58,30 +60,29 @@ class Runner:
         notes = [*made.notes, *plan.notes, *([f"not read: {self._place.note}"] if self._place.note else [])]
         if plan.queues:
             notes.append("sbatch hands the job over and ends: put 'ncdiag run --' inside the script")
-        if not self._options.quiet:
-            for note in notes:
-                say(note)
+        self._tell(notes)
         outputs = Outputs()
+        self._tell(outputs.notes)
         try:
-            self._job = Job(plan.argv, self._environment, outputs.actions)
+            self._job = Job(plan.argv, self._environment, outputs.actions, outputs.follow_size)
         except BaseException:
             outputs.started()
+            outputs.close()
             self._place.remove()
             raise
         outputs.started()
-        self._session = Session(argv, outputs, made, self._place)
+        self._session = Session(argv, outputs, made, self._place, self._options.output)
+
+    def _tell(self, notes: Sequence[str]) -> None:
+        for note in notes if not self._options.quiet else ():
+            say(note)
 
     def run(self) -> int:
         """Watch until the job has ended; returns its exit code, or the negative number of the signal that ended it."""
         gc.enable()  # what runs for days makes cycles in the end
-        stops = 0
         try:
             while not self._job.wait(_TICK):
-                if self._read() or stops != self._job.stops:
-                    self._progress.seen()
-                    stops = self._job.stops
-                self._look_at_silence()
-                self._take(self._diagnoses.done())
+                self._watch(self._turn)
             self._finish()
         finally:
             self._diagnoses.give_up()
@@ -89,21 +90,31 @@ class Runner:
             self._place.remove()
         return self._job.code or 0
 
-    def _read(self, *, all_of_it: bool = False) -> bool:
-        """Take what is new. A fault of ncdiag ends the reading, not the job."""
+    def _turn(self) -> bool:
+        if self._session.read() or self._stops != self._job.stops:
+            self._progress.seen()
+            self._stops = self._job.stops
+        self._look_at_silence()
+        self._take(self._diagnoses.done())
+        return True
+
+    def _watch(self, step: Callable[[], bool]) -> bool:
+        """Take a step. A fault of ncdiag ends the watching, not the job."""
         if self._fault:
             return False
         try:
-            return self._session.read(all_of_it=all_of_it)
+            return step()
+        except NcdiagError as error:
+            self._fault = str(error)
         except Exception as error:  # noqa: BLE001  (the job must not suffer from it)
-            self._fault = contained(error, "the output of the job could not be read")
-            say(f"internal error: {self._fault}; the job goes on, and is not watched any more")
-            self._session.outputs.close()
-            return False
+            self._fault = f"internal error: {contained(error, 'the job could not be watched')}"
+        say(f"{self._fault}; the job goes on, and is not watched any more")
+        self._session.outputs.close()
+        return False
 
     def _look_at_silence(self) -> None:
         """Begin a diagnosis of a job that hangs. A terminal may wait for a person, unless NCCL is at work."""
-        if self._fault or (self._is_default and self._session.outputs.has_terminal and not self._session.is_nccl_seen):
+        if self._is_default and self._session.outputs.has_terminal and not self._session.is_nccl_seen:
             return
         if not self._diagnoses.is_running and self._progress.is_stuck():
             self._diagnoses.begin(lambda: self._session.items(self._environment, ask=True))
@@ -115,11 +126,12 @@ class Runner:
         """
         if answer is None or not self._progress.is_told:
             return
-        told = "" if answer.is_understood else "; nothing that was read says why"
+        told = "" if answer.is_understood else f"; {answer.fault or 'nothing that was read says why'}"
         hint = "it goes on" if self._grace is None else "it is ended"
-        say(f"the job has printed nothing for {self._progress.silent_for:.0f} s{told}; {hint}")
-        if answer.is_understood and answer.cause != self._diagnoses.shown:
-            self._diagnoses.show_quietly(answer)
+        with self._session.outputs.aside():
+            say(f"the job has printed nothing for {self._progress.silent_for:.0f} s{told}; {hint}")
+            if answer.is_understood and answer.cause != self._diagnoses.shown:
+                self._diagnoses.show_quietly(answer)
         if self._grace is not None:
             self._job.end(self._grace)
 
@@ -144,34 +156,37 @@ class Runner:
         code = self._job.code or 0
         how = f"ended with {code}" if code >= 0 else f"was ended by signal {-code}"
         is_news = answer.cause != (self._diagnoses.shown or "") or self._diagnoses.shown is None
-        is_asked = answer.is_worth or (code and answer.is_understood)
+        is_interrupted = bool(code) and time.monotonic() - self._job.interrupted < _INTERRUPTED
+        is_fault = answer.is_known if is_interrupted else answer.is_worth  # KeyboardInterrupt is none
+        is_asked = is_fault or (code and answer.is_understood and not is_interrupted)
         if self._options.output is not None or (is_asked and is_news):
             self._diagnoses.show_quietly(answer)
         if not self._options.quiet:
-            say(f"the job {how}; {self._told(answer, is_news=is_news)}")
+            was = "was interrupted and " if is_interrupted else ""
+            said = self._told(answer, is_fault=is_fault, is_news=is_news)
+            say(f"the job {was}{how}; {said}")
 
-    def _told(self, answer: Answer, *, is_news: bool) -> str:
+    def _told(self, answer: Answer, *, is_fault: bool, is_news: bool) -> str:
         if answer.cause and not is_news:
             return "its root cause is the one above"
         printed, logs = (sum(source.size for source in sources) for sources in self._session.read_apart())
-        kept = f"in {self._place.begin}" if self._place.kept else "not kept (--logs DIR keeps them)"
+        kept = f"in {self._session.kept}" if self._session.kept else "not kept (--logs DIR keeps them)"
         where = f"{logs:,} bytes of NCCL's logs, {kept}" if logs else "NCCL wrote no log"
-        fault = "" if answer.is_worth else "no fault seen; "
         lost = ", the rest came too fast" if self._session.outputs.has_lost else ""
-        read = f"read {printed:,} bytes of its output{lost}"
-        if self._session.outputs.has_terminal:
-            read = "what it prints on a terminal is not read, through a pipe it is (2>&1 | cat)"
+        unread = f", not its {' and '.join(self._session.outputs.unread)}" if self._session.outputs.unread else ""
+        read = f"read {printed:,} bytes of its output{lost}{unread}"
+        fault = "" if is_fault else "no fault seen; "
         return f"{fault}{read}; {where}"
 
     def _drain(self) -> None:
         """Read until the output has ended, or nothing has come for a while: the job may have left a process behind."""
         last = time.monotonic()
         while not self._session.outputs.is_at_end and time.monotonic() < last + _DRAIN:
-            if self._read():
+            if self._watch(self._session.read):
                 last = time.monotonic()
             else:
                 time.sleep(0.01)
-        self._read(all_of_it=True)
+        self._watch(lambda: self._session.read(all_of_it=True))
 
 
 def _own_environment() -> dict[str, str]:

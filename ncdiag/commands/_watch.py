@@ -34,7 +34,8 @@ class Watcher:
         """Raises InputError for a path that does not exist, UsageError for options that make no sense."""
         self._quiet = options.quiet
         self._pipe = Growing("-") if "-" in paths else None
-        self._files = Files([path for path in paths if path != "-"], must_exist=True)
+        but = [str(options.output)] if options.output is not None else []
+        self._files = Files([path for path in paths if path != "-"], but=but, must_exist=True)
         self._diagnoses = Diagnoses(options, sys.stdout, list)
         self._progress = Progress(silence)
         self._told, self._is_silent = 0, False
@@ -47,6 +48,7 @@ class Watcher:
         with interruptible(quiet=True) as stop:
             while not stop.happened and self.turn(stop):
                 pass
+            self._files.read()  # what came since the last turn
         self._diagnoses.give_up()
         answer = self._diagnoses.judged(self._items())
         if self._diagnoses.shown is None or answer.cause != self._diagnoses.shown:
@@ -116,6 +118,8 @@ class Watcher:
 
     def _take(self, answer: Answer) -> None:
         """Show another root cause than the one that was shown last; after a silence, also that there is none."""
+        if answer.fault:
+            say(answer.fault)
         is_wanted = answer.cause or (self._is_silent and answer.is_understood)
         self._is_silent = False
         if is_wanted and answer.cause != self._diagnoses.shown:

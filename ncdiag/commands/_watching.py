@@ -35,9 +35,14 @@ class Answer(msgspec.Struct, frozen=True):
     is_worth: bool
     """Is there a warning or an error in it, or a failure?"""
     is_understood: bool
+    is_known: bool = False
+    """Is a root cause named?"""
+    fault: str = ""
+    """Why there is no report."""
 
 
-_NOTHING = Answer("", "", 0, is_worth=False, is_understood=False)
+_NONE = Answer("", "", 0, is_worth=False, is_understood=False)
+_FAILED_COPY = msgspec.structs.replace(_NONE, fault="the diagnosis failed (NCDIAG_DEBUG=1 shows where)")
 
 
 class Diagnoses:
@@ -54,6 +59,7 @@ class Diagnoses:
         self._running: Judging | None = None
         self._begun = self._next = 0.0
         self._count = -1
+        self._fault = ""
         self.shown: str | None = None
 
     def judged(self, items: Iterable[Item]) -> Answer:
@@ -70,16 +76,20 @@ class Diagnoses:
         text = rendered(shown, self._options, self._stream, **more)
         is_worth = failed or bool(worst & {"error", "warning"})
         is_understood = report.summary.verdict != "nothing-understood"
-        return Answer(cause, text, exit_code(report, self._options.fail_on), is_worth, is_understood)
+        is_known = report.summary.verdict == "root-cause"
+        return Answer(cause, text, exit_code(report, self._options.fail_on), is_worth, is_understood, is_known)
 
     def begin(self, items: Callable[[], Iterable[Item]]) -> None:
-        """Begin a diagnosis in a copy of the process, unless one is under way."""
+        """Begin a diagnosis in a copy of the process, unless one is under way. Raises DefinitionError."""
         if self._running is None:
             from ncdiag import catalogue
 
             catalogue.rules(self._asked.rules)  # each copy would have to load them
             self._begun = time.monotonic()
-            self._running = Judging(lambda: msgspec.json.encode(self.judged(items())))
+            try:
+                self._running = Judging(lambda: msgspec.json.encode(self.judged(items())))
+            except OSError as error:  # no process or no memory is left: there may be later
+                self._fault = error.strerror or ""
 
     @property
     def is_due(self) -> bool:
@@ -92,7 +102,10 @@ class Diagnoses:
         return self._running is not None
 
     def done(self, *, wait: bool = False) -> Answer | None:
-        """The diagnosis that was begun, once it is made; one that failed says nothing."""
+        """The diagnosis that was begun, once it is made; one that failed says no more than that."""
+        if self._fault:
+            fault, self._fault = f"no diagnosis could be begun: {self._fault}", ""
+            return msgspec.structs.replace(_NONE, fault=fault)
         if self._running is None:
             return None
         data = self._running.result(wait=wait)
@@ -102,7 +115,7 @@ class Diagnoses:
         now = time.monotonic()
         self._count = min(self._count + 1, len(_REST) - 1)
         self._next = now + _REST[self._count] * (now - self._begun)
-        return msgspec.json.decode(data, type=Answer) if data else _NOTHING
+        return msgspec.json.decode(data, type=Answer) if data else _FAILED_COPY
 
     def give_up(self) -> None:
         """Nobody waits for the one that is under way."""

@@ -20,6 +20,7 @@ from ncdiag.sources.files import TextSource
 from ncdiag.sources.text import BUFFER_SIZE, Cleaner, clean_part
 
 _WARN = b"NCCL WARN"
+_NCCL = (b"NCCL INFO", b"NCCL version", _WARN)
 
 
 class Growing:
@@ -28,6 +29,8 @@ class Growing:
     def __init__(self, name: str, keeps: int = LIMIT) -> None:
         """``name`` is that of the source. Up to ``keeps`` bytes are kept as they are."""
         self.name, self.size, self.told = name, 0, 0
+        self.has_nccl = False
+        """Has NCCL printed a line?"""
         self.notes: list[str] = []
         self._keeps, self._held = keeps, list[bytes]()
         self._long: _Long | None = None
@@ -35,6 +38,7 @@ class Growing:
     def feed(self, data: bytes) -> None:
         """Take more bytes, which may end anywhere in a line."""
         self.size += len(data)
+        self.has_nccl = self.has_nccl or any(words in data for words in _NCCL)
         if self._long is None and self.size <= self._keeps:
             self._held.append(data)
             self.told += bool(data)

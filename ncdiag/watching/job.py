@@ -1,7 +1,8 @@
 """The job as a child process: started as a shell starts it, signals passed on, its end told.
 
 Where there is a terminal the job stays in the process group of ncdiag: Ctrl-C and Ctrl-Z reach both from the kernel, as
-without ncdiag, and only what others send to ncdiag is passed on, to the job's first process. Without a terminal the job
+without ncdiag, and only what others send to ncdiag is passed on, to the job's first process. ncdiag stops once the job
+has stopped. Without a terminal the job
 has a process group of its own, and every signal is passed on to all of it, once.
 
 Signals are waited for (sigtimedwait(2)), not handled: none comes at a wrong moment, and the end of the job is seen at
@@ -12,10 +13,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import os
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ncdiag.errors import NcdiagError
@@ -24,6 +26,8 @@ from ncdiag.watching.outputs import Action
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 """Exit codes of a command that does not exist or cannot be run, as shells have them."""
 _PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGTSTP", "SIGCONT")
+_LONG = 3600.0
+"""Seconds that a call may take; more (``inf``) are waited for in several."""
 _KEYS = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP} if os.name == "posix" else ())
 """What the kernel sends to all processes at the terminal when a key is pressed."""
 
@@ -40,14 +44,23 @@ class NotStartedError(NcdiagError):
 class Job:
     """A running command."""
 
-    def __init__(self, argv: Sequence[str], environment: Mapping[str, str], actions: Sequence[Action]) -> None:
-        """Start it. Raises NotStartedError."""
+    def __init__(
+        self, argv: Sequence[str], environment: Mapping[str, str], actions: Sequence[Action],
+        resized: Callable[[], bool] = lambda: False,
+    ) -> None:  # fmt: skip
+        """Start it. ``resized`` follows the size of the terminal, and is True if it changed. Raises NotStartedError."""
+        if not argv[0]:  # that of a variable that is not set
+            msg = "cannot run a command without a name"
+            raise NotStartedError(msg, NOT_FOUND)
         self.code: int | None = None
         """Its exit code once it has ended; the negative number of the signal that killed it."""
         self.stops = 0
         """How often ncdiag was stopped with it."""
+        self.interrupted = -math.inf
+        """When SIGINT came last, by the clock of `time.monotonic`."""
+        self._resized = resized
         self._has_group = not _has_terminal()
-        numbers = {getattr(signal, name) for name in _PASSED_ON}
+        numbers = {getattr(signal, name) for name in (*_PASSED_ON, "SIGWINCH")}
         # what is ignored here (nohup) is ignored by the job
         self._taken = {number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN}
         self._before = signal.pthread_sigmask(signal.SIG_BLOCK, {*self._taken, signal.SIGCHLD})
@@ -70,7 +83,7 @@ class Job:
             left = deadline - time.monotonic()
             if left <= 0:
                 return False
-            taken = signal.sigtimedwait({*self._taken, signal.SIGCHLD}, left)
+            taken = signal.sigtimedwait({*self._taken, signal.SIGCHLD}, min(left, _LONG))
             if taken is not None and taken.si_signo != signal.SIGCHLD:
                 self._pass_on(taken)
         return True
@@ -78,19 +91,30 @@ class Job:
     def _has_ended(self) -> bool:
         if self.code is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG | os.WUNTRACED)
-            if pid and os.WIFSTOPPED(status):
-                if self._has_group:  # who waits for ncdiag sees that the job stopped
-                    self._stop()
+            if pid and os.WIFSTOPPED(status):  # who waits for ncdiag sees that the job stopped
+                self._stop()
             elif pid:
                 self.code = os.waitstatus_to_exitcode(status)
+                if signal.SIGINT in signal.sigpending():  # the job had it from the kernel
+                    self.interrupted = time.monotonic()
         return self.code is not None
 
     def _pass_on(self, taken: signal.struct_siginfo) -> None:
         number, by_kernel = taken.si_signo, taken.si_code > 0
+        if number in {signal.SIGWINCH, signal.SIGCONT}:  # in the background nothing is said of a new size
+            self._follow_size()
+        if number == signal.SIGWINCH:
+            return
+        if number == signal.SIGINT:
+            self.interrupted = time.monotonic()
         if self._has_group or not (by_kernel and number in _KEYS):
             self._send(number)
-        if number == signal.SIGTSTP and not self._has_group:
-            self._stop()
+
+    def _follow_size(self) -> None:
+        """The kernel told the job of a new size before its pseudo-terminal had it: tell it once more."""
+        if self._resized():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid if self._has_group else os.getpgrp(), signal.SIGWINCH)
 
     def _send(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -102,8 +126,8 @@ class Job:
     def _stop(self) -> None:
         """Stop as the job did, until somebody continues both. Without a shell that could, the kernel does not stop."""
         self.stops += 1
+        os.kill(os.getpid(), signal.SIGTSTP)  # while it is blocked it is one with that of the key, if that still waits
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP})
-        os.kill(os.getpid(), signal.SIGTSTP)
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP} & self._taken)
 
     def end(self, grace: float) -> None:

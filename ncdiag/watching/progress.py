@@ -11,7 +11,7 @@ class Progress:
 
     def __init__(self, limit: float | None, clock: Callable[[], float] = time.monotonic) -> None:
         """``limit`` are seconds; None or 0: silence means nothing."""
-        self._limit, self._clock = limit or None, clock
+        self._limit, self._clock = limit if limit and limit > 0 else None, clock  # nan is neither
         self._since, self._told = clock(), False
 
     def seen(self) -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
 
 from ncdiag.errors import InputError
 from ncdiag.machine.inputs import inputs
 from ncdiag.reading.growing import Growing
 from ncdiag.reading.model import Item
+from ncdiag.reading.one import read_source
 from ncdiag.sources.files import TextSource
 from ncdiag.sources.model import Unreadable
 from ncdiag.watching import dumps
@@ -20,16 +24,22 @@ from ncdiag.watching.settings import Settings
 
 _CLOCKS = 2.0
 """Seconds by which the clock of a file system may be behind."""
+_SHOWN = 3
+_OF_COMMANDS = frozenset({"Launch", "Setting"})
+"""What a command says of its job; an error in its words (of ``grep``, in a script) is none that happened."""
 
 
 class Session:
     """A job, its output, and the files that it writes."""
 
-    def __init__(self, argv: Sequence[str], outputs: Outputs, settings: Settings, place: Place) -> None:
-        """``argv`` is the command as it was given."""
+    def __init__(
+        self, argv: Sequence[str], outputs: Outputs, settings: Settings, place: Place, report: Path | None = None
+    ) -> None:
+        """``argv`` is the command as it was given, ``report`` the file into which ncdiag writes."""
         self._argv, self.outputs, self._settings, self._place = argv, outputs, settings, place
         self._since = time.time() - _CLOCKS
-        self.files = Files(settings.logs, self._name_of, since=self._since)
+        but = [str(report)] if report is not None else []
+        self.files = Files(settings.logs, self._name_of, but=but, since=self._since)
 
     def _name_of(self, path: str) -> str:
         """A file that is not kept is known by its name."""
@@ -42,8 +52,15 @@ class Session:
 
     @property
     def is_nccl_seen(self) -> bool:
-        """Has NCCL written a log?"""
-        return any(source.size for source in self.files.sources)
+        """Has NCCL written a log, or to the output?"""
+        return any(source.size for source in self.files.sources) or any(
+            source.has_nccl for source in self.outputs.sources
+        )
+
+    @property
+    def kept(self) -> str:
+        """Where NCCL's logs are after the end; empty where nowhere."""
+        return self._settings.own_log or (self._place.begin if self._place.kept else "")
 
     def sources(self) -> list[Growing]:
         """Those that gave something."""
@@ -55,7 +72,11 @@ class Session:
 
     def items(self, environment: Mapping[str, str], *, ask: bool) -> Iterator[Item]:
         """What a diagnosis is made of. ``ask``: the job runs, and can be asked where it is."""
-        yield TextSource.of_bytes("the command", f"$ {shlex.join(self._argv)}\n".encode("utf-8", "replace"))
+        command = read_source(
+            TextSource.of_bytes("the command", f"$ {shlex.join(self._argv)}\n".encode("utf-8", "replace"))
+        )
+        said = tuple(each for each in command.observations if each.entity in _OF_COMMANDS)
+        yield msgspec.structs.replace(command, observations=said)
         if ask:
             dumps.ask_for_dumps(self._settings.pipes, self._settings.dumps)
         yield from (source.reading() for source in self.sources())
@@ -70,7 +91,11 @@ class Session:
 
     def not_seen(self) -> list[str]:
         """Phrases on what could not be read."""
-        found = [f"{name} of the job (not a file or a pipe)" for name in self.outputs.unread]
+        found = [f"{name} of the job ({why})" for name, why in self.outputs.unread.items()]
+        refused = [f"NCCL's log {self._name_of(path)} ({why})" for path, why in self.files.refused.items()]
+        found += refused[:_SHOWN]
+        if len(refused) > _SHOWN:
+            found.append(f"{len(refused) - _SHOWN} more of NCCL's logs")
         if self._place.note:
             found.append(self._place.note)
         if self._settings.printed and self.outputs.unread:

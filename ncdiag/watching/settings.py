@@ -45,6 +45,8 @@ class Settings(msgspec.Struct, frozen=True):
     dumps: str = ""
     pipes: str = ""
     notes: tuple[str, ...] = ()
+    own_log: str = ""
+    """NCCL_DEBUG_FILE of the person, which is none of ncdiag's to remove."""
     printed: bool = False
     """NCCL writes to the job's standard output, where whoever set NCCL_DEBUG looks for it: that is not to change."""
 
@@ -52,6 +54,8 @@ class Settings(msgspec.Struct, frozen=True):
 def settings(environment: Mapping[str, str], place: str, torch: Names) -> Settings:
     """What to set. ``place`` is the beginning of the paths of all files, such as a folder and a slash."""
     known = {**_of_files(environment), **environment}
+    if not known.get("NCCL_DEBUG_FILE"):  # an empty name is none for NCCL: it prints
+        known.pop("NCCL_DEBUG_FILE", None)
     wanted = {
         torch.size: ENTRIES, torch.on_timeout: "1", torch.file: place + DUMP, torch.pipe: place + PIPE,
     }  # fmt: skip
@@ -63,10 +67,11 @@ def settings(environment: Mapping[str, str], place: str, torch: Names) -> Settin
     kept = [f"{name}={known[name]}" for name in ("NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE") if name in known]
     return Settings(
         given,
-        () if printed else (pattern_of(held["NCCL_DEBUG_FILE"] or log_in(place)),),
+        () if printed else (pattern_of(known.get("NCCL_DEBUG_FILE") or log_in(place)),),
         held[torch.file] or place + DUMP,
         held[torch.pipe] or place + PIPE,
         (f"{', '.join(kept)} is yours and stays",) if kept else (),
+        known.get("NCCL_DEBUG_FILE", ""),
         printed,
     )
 

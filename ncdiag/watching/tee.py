@@ -1,5 +1,7 @@
 """Copies standard input to standard output, and what it can to descriptor 3: ``python3 -I -S tee.py``.
 
+Standard input is a pipe, or the end of a pseudo-terminal.
+
 It stands between a job and the reader of its output, so it lives as long as the job prints, whatever becomes of
 ncdiag: no signal of a terminal reaches it, and descriptor 3 holds nothing up. What waits for the reader of descriptor
 3 is kept up to `ROOM` bytes; what is older is lost to that reader alone, and the exit status is then `LOST`. When the
@@ -20,6 +22,8 @@ TAP = 3
 ROOM = 64 << 20
 """Bytes that wait for a reader that is busy: seconds of a job that prints a lot."""
 LOST = 3
+IGNORED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGUSR1", "SIGUSR2", "SIGTSTP")
+"""Signals that it ignores; who starts it blocks them, as they may come before that."""
 _PIECE = 1 << 17
 
 
@@ -82,7 +86,7 @@ def copy(source: int, target: int, tap: Tap) -> None:
         tap.give()
         if source not in ready:
             continue
-        data = os.read(source, _PIECE)
+        data = _read(source)
         if not data:
             return
         tap.take(data)
@@ -91,6 +95,16 @@ def copy(source: int, target: int, tap: Tap) -> None:
             _write(target, data)
         except OSError:
             return
+
+
+def _read(source: int) -> bytes:
+    """What there is; empty at the end, which a pseudo-terminal tells by EIO."""
+    try:
+        return os.read(source, _PIECE)
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
+        return b""
 
 
 def _write(target: int, data: bytes) -> None:
@@ -107,7 +121,7 @@ def _write(target: int, data: bytes) -> None:
 
 def main() -> int:
     """Copy 0 to 1 and 3."""
-    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGUSR1", "SIGUSR2", "SIGTSTP"):
+    for name in IGNORED:
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     with contextlib.suppress(OSError):
         os.setsid()

@@ -20,7 +20,8 @@ _PAIRS = {
     "pipe": ("TORCH_FR_DEBUG_INFO_PIPE_FILE", "TORCH_NCCL_DEBUG_INFO_PIPE_FILE"),
 }
 """Newer and older name of each setting."""
-_HEADERS = "lib/python3*/site-packages/torch/include/torch/csrc/distributed/c10d/"
+_HEADERS = "lib*/python3*/*-packages/torch/include/torch/csrc/distributed/c10d/"
+"""Debian, Ubuntu and images made of them have dist-packages."""
 _FILES = ("FlightRecorder.hpp", "FlightRecorderDetail.hpp", "ProcessGroupNCCL.hpp")
 _PYTHONS = ("torchrun", "python3", "python")
 _LIMIT = 1 << 20

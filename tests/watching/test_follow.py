@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
+import resource
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from generate import large
@@ -144,8 +147,99 @@ def test_more_files_than_are_kept_open(tmp_path: Path, monkeypatch: pytest.Monke
     assert text(files) == [(f"{n}.log", "0\n1\n2\n") for n in range(5)]
 
 
+def test_thousands_that_appear_at_once_are_read(tmp_path: Path) -> None:
+    for n in range(follow.OPEN + 200):
+        (tmp_path / f"{n}.log").write_text("x\n")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (follow.OPEN + 100, hard))
+    try:
+        files = Files([f"{tmp_path}/*.log"])
+        assert (read(files), files.refused) == (2 * (follow.OPEN + 200), {})
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_files_that_are_not_held_open_are_opened_as_often_as_folders_are_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow, "OPEN", 1)
+    logs = [tmp_path / "a.log", tmp_path / "b.log"]
+    for log in logs:
+        log.write_text("one\n")
+    files = Files([str(tmp_path)])
+    assert read(files) == 8
+    for log in logs:
+        with log.open("a") as opened:
+            opened.write("two\n")
+    files._next = math.inf
+    assert [files.read(), files.read()] == [4, 0]
+    files._next = 0
+    assert files.read() == 4
+
+
+def test_another_file_at_the_path_of_one_that_is_not_open_is_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow, "OPEN", 0)
+    log = tmp_path / "app.log"
+    log.write_text("one\n")
+    files = Files([str(log)])
+    read(files)
+    (tmp_path / "new").write_text("three and more\n")
+    (tmp_path / "new").rename(log)
+    assert files._turn(closed=True) == 0
+    read(files)
+    assert text(files) == [("app.log", "one\n"), ("app.log", "three and more\n")]
+
+
+def test_one_file_under_two_names_is_read_once(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text("one\n")
+    assert read(Files([str(tmp_path), f"{tmp_path}/../{tmp_path.name}/a.log"])) == 4
+
+
+def test_a_file_that_is_cut_again_and_again_has_one_note(tmp_path: Path) -> None:
+    log = tmp_path / "state"
+    files = Files([str(log)])
+    for n in range(4):
+        log.write_text("x" * (10 - n))
+        read(files)
+    assert [source.notes for source in files.sources] == [
+        ["it was cut 3 times, last to 7 bytes after 8 had been read; read on from 0"]
+    ]
+
+
+def test_a_folder_that_cannot_be_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "closed").mkdir(mode=0)
+    (tmp_path / "a.log").write_text("one\n")
+    listed = os.scandir
+
+    def scandir(path: str) -> Any:  # noqa: ANN401  (root may read everything)
+        if path.endswith("closed"):
+            raise PermissionError(13, "Permission denied", path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    files = Files([str(tmp_path)])
+    assert (read(files), files.refused) == (4, {f"{tmp_path}/closed": "Permission denied"})
+
+
+def test_what_ncdiag_prints_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "job.log").write_text("one\n")
+    (tmp_path / "report").write_text("two\n")
+    saved = os.dup(1)
+    try:
+        with (tmp_path / "printed").open("w") as opened:
+            opened.write("three\n")
+            opened.flush()
+            os.dup2(opened.fileno(), 1)
+            assert read(Files([str(tmp_path)], but=[str(tmp_path / "report"), "/nonexistent"])) == 4
+    finally:
+        os.dup2(saved, 1)
+        os.close(saved)
+
+
 def test_what_does_not_exist_is_refused_where_it_has_to() -> None:
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match="No such file"):
         Files(["/nonexistent/x.log"], must_exist=True)
 
 
@@ -178,3 +272,4 @@ def test_silence_is_told_once_until_something_comes() -> None:
         assert progress.is_told == (10 <= second < 25 or second >= 35)
     assert told == [10, 35]
     assert not Progress(0, lambda: 1e9).is_stuck()
+    assert not Progress(math.nan).is_stuck()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 import sys
@@ -14,6 +15,8 @@ from processes import until
 
 from ncdiag.cli import main
 from ncdiag.commands import _options, _run, _watch, _watching
+from ncdiag.reading.growing import Growing
+from ncdiag.reading.model import Reading
 from ncdiag.reading.stop import Stop
 from ncdiag.watching import dumps, job, outputs, place
 from ncdiag.watching.session import Session
@@ -73,6 +76,30 @@ def test_a_job_into_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> 
     assert "cannot run ./nosuch" in capfd.readouterr().err
 
 
+def test_what_ncdiag_prints_into_the_file_of_the_job_is_not_output_of_the_job(tmp_path: Path, log: Path) -> None:
+    """It is no sign of life either: a job that hangs is told of once."""
+    path = tmp_path / "job.out"
+    saved = [os.dup(1), os.dup(2)]
+    with path.open("ab") as opened, contextlib.ExitStack() as after:
+        for stream, handle in zip((1, 2), saved, strict=True):
+            os.dup2(opened.fileno(), stream)
+            after.callback(os.close, handle)
+            after.callback(os.dup2, handle, stream)
+        with os.fdopen(os.dup(2), "w") as err, contextlib.redirect_stderr(err):
+            words = [
+                "sh",
+                "-c",
+                f"cat {log}; while [ $(grep -c 'ROOT CAUSE' {path}) = 0 ]; do sleep 0.05; done; sleep 2",
+            ]
+            watched = _run.Runner(words, _options.Options(), 0.2, None, None)
+            assert watched.run() == 0
+    said = path.read_text()
+    assert log.read_text() in said
+    assert said.count("ROOT CAUSE") == 1
+    assert "printed nothing" not in said.partition("ROOT CAUSE")[2]
+    assert [source.size for source in watched._session.outputs.sources] == [log.stat().st_size]
+
+
 def test_a_hang_is_told_and_ended(tmp_path: Path, log: Path, capfd: pytest.CaptureFixture[str]) -> None:
     words = ["sh", "-c", f"trap '' TERM; cat {log}; sleep 1000 & while :; do wait; done"]
     assert runner(words, tmp_path / "report", silence=0.2, grace=0.1).run() == -signal.SIGKILL
@@ -102,11 +129,75 @@ def test_a_fault_of_ncdiag_is_not_one_of_the_job(
     assert "the job could not be judged" in capfd.readouterr().err
 
 
+def test_rules_that_cannot_be_read_end_the_watching_and_not_the_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule, end, said = tmp_path / "rules" / "mine" / "mine.toml", tmp_path / "end", list[str]()
+    rule.parent.mkdir(parents=True)
+    rule.write_text("x = [")
+
+    def say(sentence: str) -> None:
+        said.append(sentence)
+        end.touch()
+
+    monkeypatch.setattr(_run, "say", say)
+    job = ["sh", "-c", f"while [ ! -e {end} ]; do sleep 0.05; done; exit 6"]
+    assert _run.Runner(job, _options.Options(rules=[tmp_path / "rules"]), 0.1, None, None).run() == 6
+    assert len(said) == 1
+    assert f"{rule}:1: " in said[0]
+    assert said[0].endswith("; the job goes on, and is not watched any more")
+
+
+def test_where_no_process_can_be_begun_a_hang_is_told_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def none(_: object) -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(_watching, "Judging", none)
+    assert runner(["sleep", "1000"], tmp_path / "report", silence=0.1, grace=math.inf).run() == -signal.SIGTERM
+    said = capfd.readouterr().err
+    assert "no diagnosis could be begun: Resource temporarily unavailable; it is ended" in said
+
+
+def test_a_diagnosis_that_fails_is_told(log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "job.log").write_bytes(log.read_bytes())
+    watcher, stop = _watch.Watcher([str(tmp_path)], _options.Options(), 0), Stop()
+    watcher._diagnoses._not_seen = lambda: [str(1 // 0)]
+    assert until(lambda: watcher.turn(stop) and capfd.readouterr().err) == (
+        "ncdiag: the diagnosis failed (NCDIAG_DEBUG=1 shows where)\n"
+    )
+
+
 def test_a_session_says_what_it_does_not_see() -> None:
     found = Session(["true"], outputs.Outputs(), Settings({}, printed=True), place.Place("/x/", note="n"))
-    found.outputs.unread.append("standard output")
+    found.outputs.unread["standard output"] = "why"
     assert [phrase.partition(" ")[0] for phrase in found.not_seen()] == ["standard", "n", "NCCL's"]
+    found.files.refused.update((f"/x/{number}.log", "Permission denied") for number in range(9))
+    assert found.not_seen()[1] == "NCCL's log 0.log (Permission denied)"
+    assert found.not_seen()[4] == "6 more of NCCL's logs"
     assert not found.is_nccl_seen
+    printed = outputs.Copied(1, 0, os.open(os.devnull, os.O_RDONLY), Growing("standard output"))
+    found.outputs.copied.append(printed)
+    seen = []
+    for line in (b"loading\n", b"a:1:1 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n"):
+        printed.source.feed(line)
+        seen.append(found.is_nccl_seen)
+    assert seen == [False, True]
+    found.outputs.close()
+
+
+def test_an_error_in_the_words_of_a_command_is_none_that_happened() -> None:
+    words = "NCCL WARN Call to ibv_modify_qp failed with error Connection timed out"
+    said: dict[str, set[str]] = {}
+    for argv in (["grep", words], ["sh", "-c", f"x\n{words}\n"], ["mpirun", "-x", "NCCL_IB_HCA=mlx5_0", "./x"]):
+        found = Session(argv, outputs.Outputs(), Settings({}), place.Place("/x/"))
+        (item,) = found.items({}, ask=False)
+        assert isinstance(item, Reading)
+        said[argv[0]] = {each.entity for each in item.observations}
+        found.outputs.close()
+    assert said["grep"] | said["sh"] == set()
+    assert {"Launch", "Setting"} <= said["mpirun"]
 
 
 def test_a_rank_is_asked_for_its_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,6 +244,18 @@ def test_a_pipe_is_watched_to_its_end(
         monkeypatch.setattr(sys, "stdin", opened)
         assert main(["watch", "-"]) == 1
     assert capfd.readouterr().out.count("ROOT CAUSE") == 1
+
+
+def test_what_came_just_before_ctrl_c_is_judged(tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "job.log").touch()
+
+    def turn(_: _watch.Watcher, stop: Stop) -> bool:
+        (tmp_path / "job.log").write_bytes(log.read_bytes())
+        stop.ask()
+        return True
+
+    monkeypatch.setattr(_watch.Watcher, "turn", turn)
+    assert main(["watch", "-q", str(tmp_path / "job.log")]) == 1
 
 
 def test_each_cause_is_told_once(tmp_path: Path, log: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -40,6 +38,25 @@ open(sys.argv[1] + ".ready", "w").close()
 while not os.path.exists(sys.argv[1] + ".end"):
     time.sleep(0.02)
 """
+
+
+DISPOSES = """
+import os, signal, sys
+for name in ("SIGINT", "SIGPIPE", "SIGXFSZ"):
+    signal.signal(getattr(signal, name), signal.SIG_DFL)
+if sys.argv[1] == "ignored":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+os.environ.pop("LC_CTYPE", None)
+os.execvp(sys.argv[2], sys.argv[2:])
+"""
+
+
+def with_ctrl_c(disposition: str) -> list[str]:
+    """Words that start a program with Ctrl-C ``ignored``, as a shell's background job has it, or with its default.
+
+    Tests are started with the one or the other.
+    """
+    return [sys.executable, "-c", DISPOSES, disposition]
 
 
 @pytest.fixture
@@ -92,56 +109,6 @@ def test_a_file_stays_a_file_and_is_read(ncdiag: Run, tmp_path: Path, project: P
     assert b"what was there before" not in done.stderr
 
 
-def in_terminal(command: list[str], typed: Callable[[int], None] = lambda _: None) -> tuple[bytes, int]:
-    """What a command prints whose terminal this is, and how it ends; ``typed`` gets the keyboard."""
-    pid, master = pty.fork()
-    if not pid:
-        os.execvp(command[0], command)  # noqa: S606
-    typed(master)
-    parts = []
-    with contextlib.suppress(OSError):  # the end of a terminal
-        while part := os.read(master, 1 << 16):
-            parts.append(part)
-    os.close(master)
-    return b"".join(parts), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-
-
-def test_a_terminal_stays_a_terminal(program: list[str], tmp_path: Path) -> None:
-    job = python("import os, sys; print([os.isatty(n) for n in range(3)], os.get_terminal_size()); print(input())")
-
-    def typed(keys: int) -> None:
-        os.write(keys, b"typed\n")
-
-    alone = in_terminal(job, typed)
-    watched = in_terminal([*program, "run", "-q", "-o", str(tmp_path / "report"), "--", *job], typed)
-    assert (sorted(watched[0].split()), watched[1]) == (sorted(alone[0].split()), 0)  # the echo comes when it comes
-    assert b"[True, True, True]" in alone[0]
-
-
-def test_ctrl_c_reaches_the_job_once(program: list[str], tmp_path: Path) -> None:
-    log = tmp_path / "signals"
-
-    def typed(keys: int) -> None:
-        assert until((tmp_path / "signals.ready").exists)
-        os.write(keys, b"\x03")
-        assert until(lambda: log.exists() and log.read_text())
-        (tmp_path / "signals.end").touch()
-
-    _, code = in_terminal([*program, "run", "--", *python(COUNTS, log)], typed)
-    assert (code, log.read_text().split()) == (0, [str(signal.SIGINT.value)])
-
-
-def test_ctrl_c_ends_both_as_it_ends_the_job(program: list[str], tmp_path: Path) -> None:
-    ready = tmp_path / "ready"
-
-    def typed(keys: int) -> None:
-        assert until(ready.exists)
-        os.write(keys, b"\x03")
-
-    _, code = in_terminal([*program, "run", "--", "sh", "-c", f"touch {ready}; exec sleep 1000"], typed)
-    assert code == -signal.SIGINT
-
-
 @pytest.mark.parametrize(
     ("job", "code"),
     [
@@ -150,6 +117,7 @@ def test_ctrl_c_ends_both_as_it_ends_the_job(program: list[str], tmp_path: Path)
         (["sh", "-c", "kill -KILL $$"], -9),
         (["sh", "-c", "kill -SEGV $$"], -11),
         (["./nosuch"], 127),
+        ([""], 127),
         (["/"], 126),
     ],
 )
@@ -157,13 +125,14 @@ def test_the_exit_code_is_that_of_the_job(ncdiag: Run, tmp_path: Path, job: list
     done = ncdiag("run", "--", *job, env={"TMPDIR": str(tmp_path)})
     assert done.returncode == code
     assert b"Traceback" not in done.stderr
+    assert b"internal error" not in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
 def test_signals_are_passed_on_once(program: list[str], tmp_path: Path, mark: str) -> None:
     log = tmp_path / "signals"
     numbers = [signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2]
-    with started(program, "--", *python(COUNTS, log), mark=mark) as process:
+    with started([*with_ctrl_c("default"), *program], "--", *python(COUNTS, log), mark=mark) as process:
         assert until((tmp_path / "signals.ready").exists)
         for count, number in enumerate(numbers, 1):
             os.killpg(process.pid, number)
@@ -249,6 +218,14 @@ def test_a_reader_that_goes_away_ends_the_job(program: list[str], mark: str) -> 
         assert process.wait() == -signal.SIGPIPE
 
 
+def test_a_log_that_is_the_persons_own_is_read_and_kept(ncdiag: Run, tmp_path: Path) -> None:
+    log = tmp_path / "own.log"
+    done = ncdiag(
+        "run", "--", "sh", "-c", 'echo "a:1:1 [0] NCCL INFO x" >$NCCL_DEBUG_FILE', env={"NCCL_DEBUG_FILE": str(log)}
+    )
+    assert f"{log.stat().st_size} bytes of NCCL's logs, in {log}\n".encode() in done.stderr
+
+
 SHOWS = (
     "import os; print(*(f'{n}={v}' for n, v in sorted(os.environ.items()) if 'NCCL' in n or 'TORCH' in n), sep='\\n')"
 )
@@ -274,24 +251,14 @@ def test_what_is_set_stays(ncdiag: Run) -> None:
     assert b"NCCL_DEBUG=WARN, NCCL_DEBUG_SUBSYS=ALL is yours and stays" in done.stderr
 
 
-TAKEN_BACK = """
-import os, signal, sys
-for name in ("SIGINT", "SIGPIPE", "SIGXFSZ"):
-    signal.signal(getattr(signal, name), signal.SIG_DFL)
-os.environ.pop("LC_CTYPE", None)
-os.execvp(sys.argv[1], sys.argv[1:])
-"""
-
-
-@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
-def test_nothing_else_is_changed(program: list[str], locale: str) -> None:
+@pytest.mark.parametrize(("locale", "ctrl_c"), [("C", "default"), ("C.UTF-8", "ignored")])
+def test_nothing_else_is_changed(program: list[str], locale: str, ctrl_c: str) -> None:
     signals = "grep -e SigBlk -e SigIgn /proc/self/status | grep -o '......[0-9a-f]$'"  # glibc takes 32 and 33
     show = f"env | sort | grep -v -e NCCL -e ^_=; {signals}; ls /proc/self/fd; umask; pwd"
     job = ["sh", "-c", show]
     env = {name: value for name, value in os.environ.items() if name not in {"LC_ALL", "LC_CTYPE", "COLUMNS", "LINES"}}
     env["LANG"] = locale
-    # Ctrl-C may be ignored where the tests run (a shell's background job); ncdiag takes it back for itself and the job
-    shell = [sys.executable, "-c", TAKEN_BACK]
+    shell = with_ctrl_c(ctrl_c)
     alone = subprocess.run([*shell, *job], capture_output=True, check=False, stdin=subprocess.DEVNULL, env=env)
     line = [*shell, *program, "run", "-q", "--", *job]
     watched = subprocess.run(line, capture_output=True, check=False, stdin=subprocess.DEVNULL, env=env)

@@ -39,6 +39,7 @@ def test_what_a_configuration_file_sets_stays(tmp_path: Path) -> None:
     made = settings({"HOME": str(tmp_path)}, "/x/", OLD)
     assert not {"NCCL_DEBUG", "NCCL_DEBUG_FILE"} & made.given.keys()
     assert made.logs == ("/var/log/nccl.*",)
+    assert made.own_log == "/var/log/nccl.%h"
     assert made.notes == ("NCCL_DEBUG=WARN, NCCL_DEBUG_FILE=/var/log/nccl.%h is yours and stays",)
 
 
@@ -48,15 +49,31 @@ def test_what_nccl_prints_to_the_output_is_left_as_it_is(tmp_path: Path) -> None
     assert (made.logs, made.printed) == ((), True)
 
 
+@pytest.mark.parametrize("level", ["", "INFO"])
+def test_an_empty_name_of_a_log_is_none(tmp_path: Path, level: str) -> None:
+    own = {"NCCL_DEBUG_FILE": "", **({"NCCL_DEBUG": level} if level else {})}
+    made = settings({"HOME": str(tmp_path), **own}, "/x/", OLD)
+    assert (made.given.get("NCCL_DEBUG_FILE"), made.printed) == (
+        (None, True) if level else ("/x/nccl.%h.%p.log", False)
+    )
+
+
 def test_dumps_are_looked_for_where_the_person_wants_them(tmp_path: Path) -> None:
     made = settings({"HOME": str(tmp_path), "TORCH_FR_DUMP_TEMP_FILE": "/data/fr_"}, "/x/", OLD)
     assert made.dumps == "/data/fr_"
     assert not {"TORCH_FR_DUMP_TEMP_FILE", "TORCH_NCCL_DEBUG_INFO_TEMP_FILE"} & made.given.keys()
 
 
-@pytest.mark.parametrize("newer", [False, True])
-def test_the_headers_of_pytorch_say_which_names_it_reads(tmp_path: Path, newer: bool) -> None:
-    headers = tmp_path / "lib/python3.11/site-packages/torch/include/torch/csrc/distributed/c10d"
+@pytest.mark.parametrize(
+    ("folder", "newer"),
+    [
+        ("lib/python3.11/site-packages", False),
+        ("lib/python3.12/dist-packages", True),
+        ("lib64/python3.9/site-packages", True),
+    ],
+)
+def test_the_headers_of_pytorch_say_which_names_it_reads(tmp_path: Path, folder: str, newer: bool) -> None:
+    headers = tmp_path / folder / "torch/include/torch/csrc/distributed/c10d"
     headers.mkdir(parents=True)
     names = '{"TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE"}' if newer else '{"TORCH_NCCL_TRACE_BUFFER_SIZE"}'
     (headers / "FlightRecorder.hpp").write_text(f"max_entries_ = getCvarInt({names}, 2000);\n")
