@@ -125,6 +125,13 @@ class Echo(msgspec.Struct, frozen=True):
     host: str | None
     certain: bool
     """False for a bare ``#`` or ``$``, which also begins comments and tables, and for one behind a single word."""
+    typed: bool
+    """True where nobody writes so but to show a command, whatever that is: of those that are not certain, ``$``."""
+
+    @property
+    def comment(self) -> str:
+        """What a person wrote behind the command."""
+        return self.command.partition(" # ")[2].strip()
 
 
 def prompt(line: str) -> Echo | None:
@@ -134,7 +141,8 @@ def prompt(line: str) -> Echo | None:
         return None
     host = found["host"] or found["only"] or found["named"]
     certain = found["bare"] is None and found["named"] is None
-    return Echo(found["command"].strip(), short_host(host) if host else None, certain)
+    typed = certain or (found["bare"] or "").startswith("$")
+    return Echo(found["command"].strip(), short_host(host) if host else None, certain, typed)
 
 
 def asks_name(command: str) -> bool:
