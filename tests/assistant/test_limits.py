@@ -77,6 +77,53 @@ def test_too_many_files_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatc
         allowed.files([""], allowed.folders([folder]))
 
 
+@pytest.mark.parametrize("path", ["out.log", "out/key.log", "in.log", "pipe.log", "none.log", "rank1"])
+def test_what_was_replaced_by_a_link_before_it_is_opened_is_not_read(folder: Path, path: str) -> None:
+    with pytest.raises(OSError):  # noqa: PT011  (whatever the system calls it)
+        allowed.opened(str(folder / path))
+
+
+@pytest.mark.parametrize("links", ["/proc/self/fd", "none"])
+def test_what_is_replaced_after_it_was_opened_is_read_as_it_was(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: str
+) -> None:
+    (tmp_path / "call").mkdir()
+    monkeypatch.chdir(tmp_path / "call")
+    monkeypatch.setattr(running, "_LINKS", Path(links))
+    names = {name: str(folder / name) for name in ("a.log", "rank1/b.log", "out.log")}
+    assert running.placed(names) == (
+        ["a.log", "rank1/b.log"],
+        ("1 file was not read: Too many levels of symbolic links",),
+    )
+    (folder / "a.log").unlink()
+    (folder / "a.log").symlink_to(tmp_path / "secret" / "key.log")
+    (folder / "rank1").rename(folder / "rank2")
+    (folder / "rank1").symlink_to(tmp_path / "secret")
+    assert [Path(name).read_text() for name in ("a.log", "rank1/b.log")] == ["text\n"] * 2
+
+
+def test_a_link_is_refused_where_nothing_else_is_asked_for(folder: Path, tmp_path: Path) -> None:
+    call = running.Call("", [], None, [["triage"]], {"out/key.log": str(folder / "out" / "key.log")})
+    with pytest.raises(InputError, match="1 file was not read: Not a directory"):
+        anyio.run(running.run, call, tmp_path)
+
+
+def test_more_files_than_can_be_open_are_refused(folder: Path) -> None:
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (80, 80))\n"
+        "from ncdiag.assistant import running\n"
+        f"running.placed({{str(n): {str(folder / 'a.log')!r} for n in range(20)}})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=folder)
+    assert "these are 20 files, and 16 can be open at once here" in done.stderr
+
+
+def test_names_in_an_answer_begin_at_the_allowed_folder(folder: Path) -> None:
+    file = str(folder / "rank1" / "b.log")
+    assert allowed.shown(file, [folder]) == "rank1/b.log"
+    assert allowed.shown(file, [folder, folder.parent / "secret"]) == "logs/rank1/b.log"
+
+
 def many(name: str) -> Json:
     """A kept report with everything in it a hundred times, and long texts."""
     report = load(name)
