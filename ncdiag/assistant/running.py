@@ -8,12 +8,14 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from types import FrameType
 
 import msgspec
 
@@ -27,9 +29,12 @@ _GZIP = b"\x1f\x8b"
 """How a cleaned machine begins: what 'ncdiag collect --script' printed is one."""
 _LINKS = Path("/proc/self/fd")
 """Where a file that is open can be opened again, be it that its path leads elsewhere by now."""
+_LOOKS = 1.0
+"""Seconds between looks at the server."""
 _SPARE = 64
 """Files that the command itself has open at most."""
-_PROGRAM = "from ncdiag.assistant.running import work; work()"
+PROGRAM = "from ncdiag.assistant.running import work; work()"
+"""What the process of a call runs."""
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -37,7 +42,7 @@ class Call(msgspec.Struct, frozen=True):
 
     ``text`` goes into the file `PASTE`, ``beside`` are further words of the input, which ``commands`` name by their
     number. ``names``: the map of stand-ins to clean all this with, None to leave it as it is. ``files`` come at the end
-    of each command, by the names that they have in its answer.
+    of each command, by the names that they have in its answer. ``server``: the process that asks.
     """
 
     text: str
@@ -45,6 +50,7 @@ class Call(msgspec.Struct, frozen=True):
     names: str | None
     commands: Sequence[Sequence[str | int]]
     files: Mapping[str, str] = {}
+    server: int = msgspec.field(default_factory=os.getpid)
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -68,7 +74,7 @@ async def run(call: Call, folder: Path) -> Outcome:
 
     env = {**os.environ, "NO_COLOR": "1", "COLUMNS": "110"}
     with tempfile.TemporaryDirectory(dir=folder) as own:
-        command = [sys.executable, "-c", _PROGRAM]
+        command = [sys.executable, "-c", PROGRAM]
         made = await anyio.run_process(command, input=msgspec.json.encode(call), check=False, cwd=own, env=env)
     try:
         outcome = msgspec.json.decode(made.stdout, type=Outcome)
@@ -83,11 +89,27 @@ async def run(call: Call, folder: Path) -> Outcome:
 def work() -> None:
     """The process: a `Call` on standard input, an `Outcome` on standard output."""
     call = msgspec.json.decode(sys.stdin.buffer.read(), type=Call)
+    _end_with(call.server)
     try:
         outcome = _outcome(call)
     except InputError as error:
         outcome = Outcome(problem=str(error))
     sys.stdout.buffer.write(msgspec.json.encode(outcome))
+
+
+def _end_with(server: int) -> None:
+    """End this process once the server is gone: nobody waits for the answer, and no time limit ends it.
+
+    A timer, as a process with a second thread cannot fork its workers.
+    """
+
+    def look(_number: int, _frame: FrameType | None) -> None:
+        if os.getppid() != server:
+            os._exit(1)
+
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, look)
+        signal.setitimer(signal.ITIMER_REAL, _LOOKS, _LOOKS)
 
 
 def _outcome(call: Call) -> Outcome:

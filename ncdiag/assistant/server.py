@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
 import tempfile
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import anyio
@@ -28,13 +32,28 @@ INSTRUCTIONS = (
 )
 AT_ONCE = 2
 """Calls that are worked on at once; the others wait, and their time does not run."""
+_ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 _RULE = "ncdiag://rules/"
 
 
 def serve(settings: Settings) -> None:
     """Answer until standard input ends. ``settings.folder`` is replaced by a folder that goes with the server."""
     with tempfile.TemporaryDirectory(prefix="ncdiag-") as folder:
+        _end_without(Path(folder))
         anyio.run(_serve, settings._replace(folder=Path(folder)))
+
+
+def _end_without(folder: Path) -> None:
+    """Remove the folder, in which names and their stand-ins are, when a signal ends the server; its calls end then."""
+
+    def ended(number: int, _frame: FrameType | None) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(128 + number)  # a thread waits for standard input
+
+    for name in _ENDING:
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, ended)
 
 
 async def _serve(settings: Settings) -> None:

@@ -185,6 +185,13 @@ def test_a_call_that_is_cancelled_leaves_no_process(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [pipe]
 
 
+def test_a_call_ends_with_the_server(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.log")
+    call = running.Call("", [], None, [["triage", str(tmp_path / "pipe.log")]], server=os.getpid() + 1)
+    command = [sys.executable, "-c", running.PROGRAM]
+    assert subprocess.run(command, check=False, input=msgspec.json.encode(call), cwd=tmp_path).returncode == 1
+
+
 def test_the_command_imports_the_sdk_only_to_serve() -> None:
     code = "import sys, ncdiag.commands.mcp; sys.exit(bool({'mcp', 'mcp_types', 'anyio'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
