@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from ncdiag.commands._shells import place
+from ncdiag.errors import OutputError
+
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 Need = Callable[[str, object, str], None]
 FILES = {
@@ -65,6 +68,28 @@ def test_the_folders_of_the_shells_can_be_elsewhere(ncdiag: Run, tmp_path: Path)
     ):
         assert ncdiag("completion", shell, "--install", "-q", env={variable: str(tmp_path / shell)}).stderr == b""
         assert [path.name for path in (tmp_path / shell).rglob("*ncdiag*")] == [FILES[shell].rsplit("/", 1)[1]]
+
+
+def test_of_several_folders_of_bash_the_first_is_taken(ncdiag: Run, tmp_path: Path) -> None:
+    folders = f"{tmp_path / 'first'}:{tmp_path / 'second'}"
+    assert ncdiag("completion", "bash", "--install", "-q", env={"BASH_COMPLETION_USER_DIR": folders}).stderr == b""
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "first" / "completions" / "ncdiag"]
+
+
+def test_a_user_without_a_home_gets_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError
+
+    monkeypatch.setattr(Path, "home", homeless)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    with pytest.raises(OutputError, match="set HOME or XDG_CONFIG_HOME"):
+        place("fish")
+
+
+def test_a_missing_shell_is_asked_for_in_one_line(ncdiag: Run) -> None:
+    done = ncdiag("completion")
+    assert done.returncode == 2
+    assert b"Choose from: bash, zsh, fish" in done.stderr
 
 
 def test_a_folder_that_cannot_be_made_is_a_sentence(ncdiag: Run, tmp_path: Path) -> None:
