@@ -151,9 +151,10 @@ def asks_name(command: str) -> bool:
 
 
 def host_name(line: str) -> str | None:
-    """The host that such a command printed."""
+    """The host that such a command printed; None for the name that every host has for itself."""
     found = _BANNER_NAME.match(line)
-    return short_host(found["name"]) if found and found["name"] != "localhost" else None
+    name = short_host(found["name"]) if found else "localhost"
+    return None if name.lower() == "localhost" else name
 
 
 def prompt_above(line: str) -> str | None:
