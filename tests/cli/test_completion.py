@@ -6,12 +6,12 @@ import os
 import pty
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from processes import seen_on
 
 from ncdiag.commands._shells import place
 from ncdiag.errors import OutputError
@@ -134,7 +134,7 @@ def test_zsh_completes_with_it_at_the_first_key(home: Path, program: list[str], 
 @contextmanager
 def interactive(
     command: list[str], home: Path, program: list[str]
-) -> Iterator[tuple[Callable[[str], object], Callable[[str], None]]]:
+) -> Iterator[tuple[Callable[[str], object], Callable[[str], object]]]:
     """A shell on a terminal: what says something to it, and what waits until it has printed something."""
     leader, follower = pty.openpty()
     running = subprocess.Popen(
@@ -146,22 +146,8 @@ def interactive(
         start_new_session=True,
     )
     os.close(follower)
-    os.set_blocking(leader, False)
-    shown = b""
-
-    def seen(word: str) -> None:
-        nonlocal shown
-        until = time.monotonic() + 60
-        while word.encode() not in shown:
-            assert time.monotonic() < until, shown
-            try:
-                shown += os.read(leader, 65536)
-            except BlockingIOError:
-                time.sleep(0.02)
-        shown = b""
-
     try:
-        yield (lambda text: os.write(leader, text.encode())), seen
+        yield (lambda text: os.write(leader, text.encode())), (lambda word: seen_on(leader, word.encode()))
     finally:
         running.kill()
         running.wait()
