@@ -6,6 +6,7 @@ A hostile text costs its own time and memory alone; what a command prints never 
 from __future__ import annotations
 
 import io
+import json
 import os
 import shutil
 import signal
@@ -75,7 +76,7 @@ async def run(call: Call, folder: Path) -> Outcome:
     env = {**os.environ, "NO_COLOR": "1", "COLUMNS": "110"}
     with tempfile.TemporaryDirectory(dir=folder) as own:
         command = [sys.executable, "-c", PROGRAM]
-        made = await anyio.run_process(command, input=msgspec.json.encode(call), check=False, cwd=own, env=env)
+        made = await anyio.run_process(command, input=encoded(call), check=False, cwd=own, env=env)
     try:
         outcome = msgspec.json.decode(made.stdout, type=Outcome)
     except msgspec.MsgspecError as error:
@@ -86,9 +87,14 @@ async def run(call: Call, folder: Path) -> Outcome:
     return outcome
 
 
+def encoded(call: Call) -> bytes:
+    """The call for `work`, by the standard library, as msgspec refuses names of files that are not UTF-8."""
+    return json.dumps(msgspec.to_builtins(call)).encode()
+
+
 def work() -> None:
     """The process: a `Call` on standard input, an `Outcome` on standard output."""
-    call = msgspec.json.decode(sys.stdin.buffer.read(), type=Call)
+    call = msgspec.convert(json.loads(sys.stdin.buffer.read()), Call)
     _end_with(call.server)
     try:
         outcome = _outcome(call)

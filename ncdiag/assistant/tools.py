@@ -88,6 +88,9 @@ async def _triage(ask: asks.Triage | asks.TriageFiles, settings: Settings) -> To
     words = ["triage", "--format=json", "--quiet", *_release(ask.nccl)]
     if named:
         paths = await to_thread.run_sync(allowed.files, named, settings.folders, abandon_on_cancel=True)
+        if not paths and not ask.text:
+            msg = "these paths name no file that is not hidden"
+            raise InputError(msg)
         words += [*(["--redact"] if settings.redact else []), "--", *([PASTE] if ask.text else [])]
         found = await run(Call(ask.text, [], None, [words], _named(paths, settings)), settings.folder)
     else:

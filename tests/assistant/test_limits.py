@@ -18,7 +18,7 @@ import psutil
 import pytest
 from kept_reports import NAMES, load
 
-from ncdiag.assistant import allowed, running
+from ncdiag.assistant import allowed, running, tools
 from ncdiag.assistant.answers import Diagnosis
 from ncdiag.assistant.fit import fitted, size
 from ncdiag.errors import InputError, UsageError
@@ -185,11 +185,31 @@ def test_a_call_that_is_cancelled_leaves_no_process(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [pipe]
 
 
+def triaged(folder: Path, own: Path, **arguments: Any) -> Json:  # noqa: ANN401
+    settings = tools.Settings(own, allowed.folders([folder]))
+    tool = tools.tools(settings)["triage"]
+    told = anyio.run(tool.call, tools.asked(tool, arguments, settings), settings)
+    return told.fields
+
+
+def test_a_folder_without_files_is_a_sentence_and_not_standard_input(folder: Path, tmp_path: Path) -> None:
+    (folder / "empty").mkdir()
+    with pytest.raises(InputError, match="these paths name no file that is not hidden"):
+        triaged(folder, tmp_path, paths=["empty"])
+
+
+def test_text_and_names_that_are_not_unicode_are_read(folder: Path, tmp_path: Path) -> None:
+    (folder / os.fsdecode(b"\xff.log")).write_text("text\n")
+    found = triaged(folder, tmp_path, text="\ud800 it hangs", paths=["."])
+    assert [each["source"] for each in found["inputs"]] == ["paste", "a.log", "\\udcff.log", "rank1/b.log"]
+    json.dumps(found, ensure_ascii=False).encode()
+
+
 def test_a_call_ends_with_the_server(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.log")
     call = running.Call("", [], None, [["triage", str(tmp_path / "pipe.log")]], server=os.getpid() + 1)
     command = [sys.executable, "-c", running.PROGRAM]
-    assert subprocess.run(command, check=False, input=msgspec.json.encode(call), cwd=tmp_path).returncode == 1
+    assert subprocess.run(command, check=False, input=running.encoded(call), cwd=tmp_path).returncode == 1
 
 
 def test_the_command_imports_the_sdk_only_to_serve() -> None:
