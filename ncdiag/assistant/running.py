@@ -22,7 +22,6 @@ import msgspec
 
 from ncdiag.assistant import allowed
 from ncdiag.errors import InputError
-from ncdiag.sources.archives import reason_of
 
 PASTE = "paste"
 """The file of a call that has its text."""
@@ -158,7 +157,7 @@ def _place(place: Path, file: str) -> str:
             with os.fdopen(descriptor, "rb") as held, place.open("xb") as copy:
                 shutil.copyfileobj(held, copy)
     except OSError as error:
-        return reason_of(error)
+        return error.strerror or str(error)
     return ""
 
 
