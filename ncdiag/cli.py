@@ -146,7 +146,7 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
         elif type(error).__name__ == "NoArgsIsHelpError":
             sys.stderr.write(usage() + "\n")
         else:
-            say(f"{usage().rstrip('.')} (see '{command} --help')")
+            say(f"{' '.join(usage().split()).rstrip('.')} (see '{command} --help')")
         return int(getattr(error, "exit_code", 2))
     say(f"internal error: {type(error).__name__}: {error}; NCDIAG_DEBUG=1 shows where, please report it")
     return INTERNAL

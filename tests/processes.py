@@ -20,6 +20,20 @@ def until(happened: Callable[[], T]) -> T:
     return found
 
 
+def seen_on(terminal: int, word: bytes) -> bytes:
+    """What a program printed on a terminal when the word has come, which it has to soon."""
+    shown = bytearray()
+
+    def came() -> bool:
+        with contextlib.suppress(BlockingIOError):
+            shown.extend(os.read(terminal, 65536))
+        return word in shown
+
+    os.set_blocking(terminal, False)
+    assert until(came), bytes(shown)
+    return bytes(shown)
+
+
 def running(mark: str) -> list[int]:
     """The other processes that carry the mark in their environment or in their words."""
     return [int(place.name) for place in Path("/proc").glob("[0-9]*") if _carries(place, mark.encode())]

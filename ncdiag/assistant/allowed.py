@@ -1,4 +1,7 @@
-"""Which files an assistant may name: those below a folder that was allowed, wherever links lead, and none hidden."""
+"""Which files an assistant may name: those below a folder that was allowed, wherever links lead, and none hidden.
+
+What is found may be replaced before it is read: `opened` follows no link, and what it opened is what is read.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,10 @@ from ncdiag.errors import InputError, UsageError
 
 FILES = 2000
 """Files that are read at most."""
+_WITHOUT_LINKS = getattr(os, "O_NOFOLLOW", 0)
+_STEP = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | _WITHOUT_LINKS
+"""How a folder on the way is opened: it has to be entered, and not to be listed."""
+_READ = os.O_RDONLY | _WITHOUT_LINKS | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def folders(names: Sequence[Path]) -> tuple[Path, ...]:
@@ -28,13 +35,43 @@ def files(paths: Sequence[str], below: Sequence[Path]) -> list[str]:
     A relative path is one below an allowed folder. Raises InputError, in the same words for what is outside and for
     what does not exist, and where there are too many.
     """
-    found: list[str] = []
+    found: dict[str, None] = {}
     for path in paths:
-        found += _named(path, below)
-        if len(found) > FILES:
-            msg = f"these are more than {FILES} files; name fewer, or an archive of them"
-            raise InputError(msg)
-    return list(dict.fromkeys(found))
+        for file in _named(path, below):
+            found[file] = None
+            if len(found) > FILES:
+                msg = f"these are more than {FILES} files; name fewer, or an archive of them"
+                raise InputError(msg)
+    return list(found)
+
+
+def shown(file: str, below: Sequence[Path]) -> str:
+    """The name of a file in an answer: from the allowed folder, or from the one that all allowed folders are in."""
+    return os.path.relpath(file, os.path.commonpath(below))
+
+
+def opened(file: str) -> int:
+    """A descriptor of a regular file that `files` found. Raises OSError, also for a link that is on the way by now."""
+    path = Path(file)
+    if os.open not in os.supports_dir_fd:  # Windows, where only an administrator makes links
+        return _regular_one(os.open(path, _READ))
+    at = os.open(path.anchor, _STEP)
+    try:
+        for part in path.parts[1:-1]:
+            inner = os.open(part, _STEP, dir_fd=at)
+            os.close(at)
+            at = inner
+        return _regular_one(os.open(path.name, _READ, dir_fd=at))
+    finally:
+        os.close(at)
+
+
+def _regular_one(descriptor: int) -> int:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        msg = "not a regular file"
+        raise OSError(msg)
+    return descriptor
 
 
 def _named(path: str, below: Sequence[Path]) -> Iterator[str]:

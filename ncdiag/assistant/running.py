@@ -6,35 +6,51 @@ A hostile text costs its own time and memory alone; what a command prints never 
 from __future__ import annotations
 
 import io
+import json
 import os
+import shutil
+import signal
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from types import FrameType
 
 import msgspec
 
+from ncdiag.assistant import allowed
 from ncdiag.errors import InputError
 
 PASTE = "paste"
 """The file of a call that has its text."""
 _GZIP = b"\x1f\x8b"
 """How a cleaned machine begins: what 'ncdiag collect --script' printed is one."""
-_PROGRAM = "from ncdiag.assistant.running import work; work()"
+_LINKS = Path("/proc/self/fd")
+"""Where a file that is open can be opened again, be it that its path leads elsewhere by now."""
+_LOOKS = 1.0
+"""Seconds between looks at the server."""
+_SPARE = 64
+"""Files that the command itself has open at most."""
+PROGRAM = "from ncdiag.assistant.running import work; work()"
+"""What the process of a call runs."""
 
 
 class Call(msgspec.Struct, frozen=True):
     """What a process is to do.
 
     ``text`` goes into the file `PASTE`, ``beside`` are further words of the input, which ``commands`` name by their
-    number. ``names``: the map of stand-ins to clean all this with, None to leave it as it is.
+    number. ``names``: the map of stand-ins to clean all this with, None to leave it as it is. ``files`` come at the end
+    of each command, by the names that they have in its answer. ``server``: the process that asks.
     """
 
     text: str
     beside: Sequence[str]
     names: str | None
     commands: Sequence[Sequence[str | int]]
+    files: Mapping[str, str] = {}
+    server: int = msgspec.field(default_factory=os.getpid)
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -45,20 +61,21 @@ class Done(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What the commands of a call came to; ``problem`` says why none was run."""
+    """What the commands of a call came to; ``unread`` says why files were left out, ``problem`` why none was run."""
 
     done: tuple[Done, ...] = ()
+    unread: tuple[str, ...] = ()
     problem: str = ""
 
 
-async def run(call: Call, folder: Path) -> tuple[Done, ...]:
+async def run(call: Call, folder: Path) -> Outcome:
     """Run the commands in a folder of their own below ``folder``; cancelling kills the process. Raises InputError."""
     import anyio
 
     env = {**os.environ, "NO_COLOR": "1", "COLUMNS": "110"}
     with tempfile.TemporaryDirectory(dir=folder) as own:
-        command = [sys.executable, "-c", _PROGRAM]
-        made = await anyio.run_process(command, input=msgspec.json.encode(call), check=False, cwd=own, env=env)
+        command = [sys.executable, "-c", PROGRAM]
+        made = await anyio.run_process(command, input=encoded(call), check=False, cwd=own, env=env)
     try:
         outcome = msgspec.json.decode(made.stdout, type=Outcome)
     except msgspec.MsgspecError as error:
@@ -66,28 +83,96 @@ async def run(call: Call, folder: Path) -> tuple[Done, ...]:
         raise InputError(msg) from error
     if outcome.problem:
         raise InputError(outcome.problem)
-    return outcome.done
+    return outcome
+
+
+def encoded(call: Call) -> bytes:
+    """The call for `work`, by the standard library, as msgspec refuses names of files that are not UTF-8."""
+    return json.dumps(msgspec.to_builtins(call)).encode()
 
 
 def work() -> None:
     """The process: a `Call` on standard input, an `Outcome` on standard output."""
-    call = msgspec.json.decode(sys.stdin.buffer.read(), type=Call)
+    call = msgspec.convert(json.loads(sys.stdin.buffer.read()), Call)
+    _end_with(call.server)
     try:
-        outcome = Outcome(done=_done(call))
+        outcome = _outcome(call)
     except InputError as error:
         outcome = Outcome(problem=str(error))
     sys.stdout.buffer.write(msgspec.json.encode(outcome))
 
 
-def _done(call: Call) -> tuple[Done, ...]:
+def _end_with(server: int) -> None:
+    """End this process once the server is gone: nobody waits for the answer, and no time limit ends it.
+
+    A timer, as a process with a second thread cannot fork its workers.
+    """
+
+    def look(_number: int, _frame: FrameType | None) -> None:
+        if os.getppid() != server:
+            os._exit(1)
+
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, look)
+        signal.setitimer(signal.ITIMER_REAL, _LOOKS, _LOOKS)
+
+
+def _outcome(call: Call) -> Outcome:
     beside = list(call.beside)
     if call.names is None:
         Path(PASTE).write_bytes(call.text.encode("utf-8", "replace"))
     else:
         beside = _clean(call, call.names)
-    return tuple(
-        _ran([word if isinstance(word, str) else beside[word] for word in command]) for command in call.commands
-    )
+    files, unread = placed(call.files)
+    commands = ([word if isinstance(word, str) else beside[word] for word in command] for command in call.commands)
+    return Outcome(tuple(_ran([*command, *files]) for command in commands), unread)
+
+
+def placed(files: Mapping[str, str]) -> tuple[list[str], tuple[str, ...]]:
+    """Put each file here as it is when it is opened; their names, and why others are left out (without their names).
+
+    What the path of a file leads to later is not read. Raises InputError where nothing can be, or too many have to be.
+    """
+    room = _open_at_once(len(files) + _SPARE) - _SPARE
+    if len(files) > room:
+        msg = f"these are {len(files)} files, and {room} can be open at once here; name fewer, or an archive of them"
+        raise InputError(msg)
+    reasons = {name: _place(Path(name), file) for name, file in files.items()}
+    count = Counter(filter(None, reasons.values()))
+    unread = tuple(f"{n} {'file was' if n == 1 else 'files were'} not read: {why}" for why, n in sorted(count.items()))
+    placed = [name for name, why in reasons.items() if not why]
+    if files and not placed:
+        raise InputError("; ".join(unread))
+    return placed, unread
+
+
+def _place(place: Path, file: str) -> str:
+    """Put one file here; why that failed, empty if it did not."""
+    try:
+        descriptor = allowed.opened(file)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if _LINKS.is_dir():  # it stays open as long as the process lives, whose number its workers need
+            place.symlink_to(f"/proc/{os.getpid()}/fd/{descriptor}")
+        else:
+            with os.fdopen(descriptor, "rb") as held, place.open("xb") as copy:
+                shutil.copyfileobj(held, copy)
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
+def _open_at_once(wanted: int) -> int:
+    """How many files may be open at once, after asking for as many."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return wanted
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return wanted
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    return most
 
 
 def _clean(call: Call, names: str) -> list[str]:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import shutil
+import signal
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import anyio
@@ -28,13 +34,32 @@ INSTRUCTIONS = (
 )
 AT_ONCE = 2
 """Calls that are worked on at once; the others wait, and their time does not run."""
+_ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 _RULE = "ncdiag://rules/"
 
 
 def serve(settings: Settings) -> None:
     """Answer until standard input ends. ``settings.folder`` is replaced by a folder that goes with the server."""
-    with tempfile.TemporaryDirectory(prefix="ncdiag-") as folder:
+    with tempfile.TemporaryDirectory(prefix="ncdiag-") as folder, _ending_without(Path(folder)):
         anyio.run(_serve, settings._replace(folder=Path(folder)))
+
+
+@contextlib.contextmanager
+def _ending_without(folder: Path) -> Iterator[None]:
+    """Remove the folder, in which names and their stand-ins are, when a signal ends the server; its calls end then."""
+
+    def ended(number: int, _frame: FrameType | None) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(128 + number)  # a thread waits for standard input
+
+    numbers = [getattr(signal, name) for name in _ENDING if hasattr(signal, name)]
+    heeded = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, ended) for number in heeded}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 async def _serve(settings: Settings) -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+from anyio import to_thread
 
 from ncdiag.assistant import allowed, answers, asks
 from ncdiag.assistant.fit import fitted
-from ncdiag.assistant.running import PASTE, Call, Done, run
+from ncdiag.assistant.running import PASTE, Call, Done, Outcome, run
 from ncdiag.errors import InputError
 from ncdiag.report.model import Report
 from ncdiag.report.sanitize import clean
@@ -86,22 +87,33 @@ async def _triage(ask: asks.Triage | asks.TriageFiles, settings: Settings) -> To
         raise InputError(msg)
     words = ["triage", "--format=json", "--quiet", *_release(ask.nccl)]
     if named:
-        paths = [*([PASTE] if ask.text else []), *allowed.files(named, settings.folders)]
-        words += ["--redact"] if settings.redact else []
-        (done,) = await run(Call(ask.text, [], None, [[*words, "--", *paths]]), settings.folder)
+        paths = await to_thread.run_sync(allowed.files, named, settings.folders, abandon_on_cancel=True)
+        if not paths and not ask.text:
+            msg = "these paths name no file that is not hidden"
+            raise InputError(msg)
+        words += [*(["--redact"] if settings.redact else []), "--", *([PASTE] if ask.text else [])]
+        found = await run(Call(ask.text, [], None, [words], _named(paths, settings)), settings.folder)
     else:
-        (done,) = await _run(ask.text, [], [[*words, PASTE]], settings)
+        found = await _run(ask.text, [], [[*words, PASTE]], settings)
+    (done,) = found.done
     fields = _printed(done)
     report = msgspec.convert(fields, Report)
     texts = (render(report, width=WIDTH, detail=detail) for detail in ("whole", "screen", "brief"))
     text = next((text for text in texts if len(text) <= settings.most_out), "")
-    return _told(text, {**fields, "redacted": settings.redact}, settings)
+    return _told(text, {**fields, "redacted": settings.redact}, settings, found.unread)
+
+
+def _named(paths: Sequence[str], settings: Settings) -> dict[str, str]:
+    """The files by their names in the answer, none of which is that of the text or of standard input."""
+    names = [allowed.shown(path, settings.folders) for path in paths]
+    below = "files/" if any(Path(name).parts[0] in {PASTE, "-"} for name in names) else ""
+    return {f"{below}{name}": path for name, path in zip(names, paths, strict=True)}
 
 
 async def _explain(ask: asks.Explain, settings: Settings) -> Told:
     words: list[str | int] = ["explain", "--quiet", *_release(ask.nccl)]
     commands = [[*words, "--format=json", "--", 0], [*words, "--", 0, *([PASTE] if ask.text else [])]]
-    as_json, as_text = await _run(ask.text, [ask.thing], commands, settings)
+    as_json, as_text = (await _run(ask.text, [ask.thing], commands, settings)).done
     fields = _printed(as_json)
     text = as_text.output or as_text.reason
     is_traced = ask.text and any(answer["kind"] == "rule" for answer in fields["answers"])
@@ -111,18 +123,20 @@ async def _explain(ask: asks.Explain, settings: Settings) -> Told:
 async def _predict(ask: asks.Predict, settings: Settings) -> Told:
     env: list[str | int] = [word for number in range(len(ask.env)) for word in ("--env", number)]
     words = ["predict", "--quiet", *(f"--nccl={each}" for each in ask.nccl), *env]
-    as_json, as_text = await _run(ask.text, ask.env, [[*words, "--format=json", PASTE], [*words, PASTE]], settings)
+    commands = [[*words, "--format=json", PASTE], [*words, PASTE]]
+    as_json, as_text = (await _run(ask.text, ask.env, commands, settings)).done
     return _told(as_text.output, {**_printed(as_json), "redacted": settings.redact}, settings)
 
 
 async def _lint(ask: asks.Lint, settings: Settings) -> Told:
     words = ["lint", *_release(ask.nccl), *([f"--as={ask.form}"] if ask.form else [])]
-    as_json, as_text = await _run(ask.text, [], [[*words, "--format=json", PASTE], [*words, PASTE]], settings)
+    commands = [[*words, "--format=json", PASTE], [*words, PASTE]]
+    as_json, as_text = (await _run(ask.text, [], commands, settings)).done
     return _told(as_text.output, {**_printed(as_json), "redacted": settings.redact}, settings)
 
 
 async def _list_rules(ask: asks.ListRules, settings: Settings) -> Told:
-    (done,) = await run(Call("", [], None, [["rules", "list", "--format=json"]]), settings.folder)
+    (done,) = (await run(Call("", [], None, [["rules", "list", "--format=json"]]), settings.folder)).done
     wanted = ask.words.lower().split()
     held = [
         rule for rule in _printed(done)["rules"]
@@ -136,7 +150,7 @@ async def _list_rules(ask: asks.ListRules, settings: Settings) -> Told:
 
 async def _show_rule(ask: asks.ShowRule, settings: Settings) -> Told:
     commands = [["rules", "show", "--", ask.rule], ["explain", "--format=json", "--", ask.rule]]
-    page, fields = await run(Call("", [], None, commands), settings.folder)
+    page, fields = (await run(Call("", [], None, commands), settings.folder)).done
     if not page.output:
         raise InputError(page.reason)
     return _told(page.output, {"fields": _printed(fields)["answers"][0], "page": page.output}, settings)
@@ -148,7 +162,7 @@ def _release(release: str | None) -> list[str]:
 
 async def _run(
     text: str, beside: Sequence[str], commands: Sequence[Sequence[str | int]], settings: Settings
-) -> tuple[Done, ...]:
+) -> Outcome:
     """Run commands on the text, which is cleaned unless the server was told not to.
 
     The names are kept while the server runs, so that one thing has one stand-in in all calls.
@@ -166,14 +180,15 @@ def _printed(done: Done) -> dict[str, Any]:
     return found
 
 
-def _told(text: str, fields: dict[str, Any], settings: Settings) -> Told:
+def _told(text: str, fields: dict[str, Any], settings: Settings, unread: Sequence[str] = ()) -> Told:
     """An answer in the limits, with nothing in it that is invisible or acts on a terminal."""
-    kept, left_out = fitted(_clean(fields), settings.most_out)
+    kept, cut = fitted(_clean(fields), settings.most_out)
+    left_out = [*unread, *cut]
     text = clean(text)
     if len(text) > settings.most_out:
         text = f"{text[: settings.most_out].rpartition(chr(10))[0]}\n... the rest of this text is left out\n"
     told = "".join(f"Not in the structured answer: {sentence}\n" for sentence in left_out)
-    return Told(f"{text}{told}", {**kept, "left_out": list(left_out)})
+    return Told(f"{text}{told}", {**kept, "left_out": left_out})
 
 
 def _clean(value: Any) -> Any:  # noqa: ANN401  (JSON values)

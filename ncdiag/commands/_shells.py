@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from ncdiag.errors import OutputError
+
 _LINE = "# Completion of ncdiag, made by 'ncdiag completion {shell} --install'; it is replaced by the next one.\n"
 
 
@@ -44,12 +46,19 @@ def content(shell: str) -> str:
 
 def _folder(variable: str, default: str) -> Path:
     given = os.environ.get(variable, "")
-    return Path(given) if Path(given).is_absolute() else Path.home() / default
+    if Path(given).is_absolute():
+        return Path(given)
+    try:
+        return Path.home() / default
+    except RuntimeError as error:  # no HOME, and a user whom the system does not know
+        msg = f"there is no home folder; set HOME or {variable}"
+        raise OutputError(msg) from error
 
 
 def _bash() -> Place:
-    folder = os.environ.get("BASH_COMPLETION_USER_DIR") or _folder("XDG_DATA_HOME", ".local/share") / "bash-completion"
-    file = Path(folder) / "completions" / "ncdiag"
+    named = os.environ.get("BASH_COMPLETION_USER_DIR", "").partition(":")[0]  # several since bash-completion 2.12
+    folder = Path(named) if named else _folder("XDG_DATA_HOME", ".local/share") / "bash-completion"
+    file = folder / "completions" / "ncdiag"
     return Place(file, f"new shells read it with the package bash-completion; without that, add to ~/.bashrc: . {file}")
 
 

@@ -44,11 +44,14 @@ def mcp(
     if importlib.util.find_spec("mcp_types") is None:
         msg = "ncdiag mcp needs the package mcp, release 2 or newer: pip install 'ncdiag[mcp]'"
         raise UsageError(msg)
+    if sys.stdin is None or sys.stdout is None:
+        msg = "ncdiag mcp needs standard input and output, on which the assistant speaks"
+        raise UsageError(msg)
     from ncdiag.assistant import allowed
     from ncdiag.assistant.server import serve
     from ncdiag.assistant.tools import Settings
 
-    if sys.stdin is not None and sys.stdin.isatty():
+    if sys.stdin.isatty():
         say("waiting for an assistant on standard input; docs/assistants.md says how to register this command")
     folders = allowed.folders(allow or ())
     serve(

@@ -83,6 +83,7 @@ def suggestions(thing: str, others: Iterable[str] = ()) -> tuple[str, ...]:
 
 
 def _names() -> Iterator[str]:
+    yield from logs.names()
     yield from environment.variables()
     yield from environment.table().misspelt
     for kind, table in codes.codes().items():

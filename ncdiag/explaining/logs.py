@@ -83,6 +83,12 @@ def book() -> Book:
     return msgspec.convert(toml.loads(TABLE.read_text(encoding="utf-8")), Book)
 
 
+def names() -> Iterator[str]:
+    """What can be asked for."""
+    yield WORDS[0]
+    yield from (f"{WORDS[0]} {word}" for way in book().way for word in (way.name.lower(), *way.also))
+
+
 def asked(text: str) -> tuple[str, str, dict[str, Any]] | None:
     """What is said to ``logging`` or ``logging LAUNCHER``: a name, a meaning and details; None for other words."""
     word, _, launcher = " ".join(text.lower().split()).partition(" ")

@@ -33,7 +33,7 @@ class Case(msgspec.Struct, frozen=True):
         return [observation for look in self.looks for observation in look.observations()]
 
     def written(self) -> Iterator[Span]:
-        """The lines in which signs look for words: all of a paste; of a long source those that tell of something."""
+        """The lines in which signs look for words: those of a paste; of a long source those that tell of something."""
         for reading in self.readings:
             if reading.written:
                 yield from reading.written
@@ -51,7 +51,7 @@ class Case(msgspec.Struct, frozen=True):
         for reading in self.readings:
             if reading.source in sources:
                 seen = (observation.span for observation in reading.observations)
-                for span in reading.written or itertools.chain(seen, reading.unread):
+                for span in (*reading.written, *reading.announcing) or itertools.chain(seen, reading.unread):
                     if (span.source, span.line) in places:
                         found[span.source, span.line] = span.text
         return found

@@ -27,8 +27,9 @@ class Piece(msgspec.Struct, frozen=True):
 class Reading(msgspec.Struct, frozen=True):
     """What one source gave. ``unread`` are the first of the lines that nobody understood.
 
-    ``faults``: sections that a fault of ncdiag left unread. ``written``: all lines of a paste, for the signs that look
-    for words; of a long source none. ``read_on``: the host on which it was read, of what was read elsewhere.
+    ``faults``: sections that a fault of ncdiag left unread. ``written``: the lines of a paste, for the signs that look
+    for words; of a long source none. ``announcing``: those that only name a command, at a prompt or in a heading, whose
+    words are nobody's complaint. ``read_on``: the host on which it was read, of what was read elsewhere.
     """
 
     source: str
@@ -40,6 +41,7 @@ class Reading(msgspec.Struct, frozen=True):
     unread: tuple[Span, ...] = ()
     faults: tuple[str, ...] = ()
     written: tuple[Span, ...] = ()
+    announcing: tuple[Span, ...] = ()
     read_on: str = ""
 
     def renamed(self, name: str) -> Reading:
@@ -50,8 +52,8 @@ class Reading(msgspec.Struct, frozen=True):
 
         replace = msgspec.structs.replace
         observations = tuple(replace(found, span=under(found.span)) for found in self.observations)
-        unread, written = tuple(map(under, self.unread)), tuple(map(under, self.written))
-        return replace(self, source=name, observations=observations, unread=unread, written=written)
+        lines = {field: tuple(map(under, getattr(self, field))) for field in ("unread", "written", "announcing")}
+        return replace(self, source=name, observations=observations, **lines)
 
 
 def told_apart(texts: Iterable[T | Reading]) -> list[T | Reading]:

@@ -20,7 +20,7 @@ from ncdiag.sections.places import by_host, hosts_of, placed
 from ncdiag.sections.undress import GENERAL, LIMIT, Said, joined, undressed
 from ncdiag.sources import bug_report
 from ncdiag.sources.model import Text
-from ncdiag.spans import span
+from ncdiag.spans import Span, span
 
 _UNTOLD = frozenset({"unknown-warn", "program-error", "program-cuda-failure", "failure-words", "kernel-fault"})
 """Events of a line of which nobody knows what it says: a layer around it may look like them."""
@@ -115,10 +115,22 @@ def _read_lines(source: Text, lines: Sequence[Line], count: int = 0) -> Reading:
     sections = [placed(section, lines, hosts) for section in cut]
     skipped = sum(cutter.skipped_lines for cutter in cutters.values())
     reading = put_together(source.name, scanned, sections, skipped, count, source.notes)
-    written = (span(source.name, line.number, line.text) for line in lines if line.text and not line.text.isspace())
+    announcing = {index - 1: text for cutter in cutters.values() for index, text in cutter.announcing.items()}
+    written, announced = _words(source.name, lines, announcing)
     programs = programs_in(source.name, [(lines[index].number, lines[index].text) for index in order])
     observations, faults = (*reading.observations, *programs[0]), (*reading.faults, *programs[1])
-    return msgspec.structs.replace(reading, written=tuple(written), observations=observations, faults=faults)
+    return msgspec.structs.replace(
+        reading, written=written, announcing=announced, observations=observations, faults=faults
+    )
+
+
+def _words(
+    source: str, lines: Sequence[Line], announcing: Mapping[int, str]
+) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
+    """The lines in which signs look for words, and those that only name a command; a comment behind one is written."""
+    texts = ((line, announcing.get(index, line.text)) for index, line in enumerate(lines))
+    written = tuple(span(source, line.number, text) for line, text in texts if text and not text.isspace())
+    return written, tuple(span(source, lines[index].number, lines[index].text) for index in sorted(announcing))
 
 
 def _named(observations: Iterable[Observation]) -> tuple[set[str], dict[str, str]]:

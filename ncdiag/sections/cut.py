@@ -20,15 +20,21 @@ TEXT_LIMIT = 64 << 20
 SHORTEST = 128
 """Characters that a line counts for at least: what a line costs does not depend on its length."""
 TEXT_SECTION_LINES = 5000
+_SOON = 5
+"""Lines behind a heading of which one begins the output, where the heading is no sentence about the command."""
 _NO_PREFIX = prompt.Prefix("")
 
 
 class _Open:
-    """The section being read; ``title`` is a heading that is its command, which counts once output follows it."""
+    """The section being read; ``title`` is a heading that is its command, which counts once output follows it.
+
+    ``heading`` is the number of the line that announced it without a prompt, 0 for none.
+    """
 
     def __init__(self, kind: str, host: str | None, command: str | None, prefix: prompt.Prefix) -> None:
         self.kind, self.host, self.command, self.prefix = kind, host, command, prefix
         self.title: str | None = None
+        self.heading = 0
         self.lines: list[str] = []
         self.numbers: list[int] = []
 
@@ -38,7 +44,11 @@ class _Open:
 
 
 class Cutter:
-    """Feed lines in order, then ask for the sections; ``skipped_lines`` counts what was over ``TEXT_LIMIT``."""
+    """Feed lines in order, then ask for the sections; ``skipped_lines`` counts what was over ``TEXT_LIMIT``.
+
+    ``announcing`` are the lines that a shell echoed, or that name the command whose output follows: nobody's own words,
+    but for the comment behind the command, which it gives.
+    """
 
     def __init__(
         self, source: str, parsers: Mapping[str, Parser], host: str | None = None, *, keeps: bool = True
@@ -46,6 +56,7 @@ class Cutter:
         """``host`` is what the name of the source said, if anything. Unless it ``keeps`` them, sections are lost."""
         self.source, self.parsers = source, parsers
         self.sections: list[Section] = []
+        self.announcing: dict[int, str] = {}
         self.skipped_lines = 0
         self._kinds, self._keeps = kinds_of(tuple(parsers.values())), keeps
         self._open: _Open | None = None
@@ -149,7 +160,7 @@ class Cutter:
         elif pod:
             self._around = self._around or (self._host,)
             self._at_host(pod)
-        elif not (self._open_anchor(number, line) or self._open_tagged(number, line) or self._heading(line)):
+        elif not (self._open_anchor(number, line) or self._open_tagged(number, line) or self._heading(number, line)):
             self._add_text(number, line)
             self._kinds.remember_plain(line)
 
@@ -230,7 +241,7 @@ class Cutter:
     def _open_tagged(self, number: int, line: str) -> bool:
         """A heading behind a time, a command echoed behind a tag or a time (``set -x`` in a log)."""
         for prefix in prompt.prefixes(line) if len(line) < SHORT else []:
-            if prefix.timed and self._heading(prefix.removed(line) or "", prefix):
+            if prefix.timed and self._heading(number, prefix.removed(line) or "", prefix):
                 return True
             echo = prompt.prompt(prefix.removed(line) or "") if prefix.text.strip() or prefix.timed else None
             if echo and (
@@ -257,6 +268,7 @@ class Cutter:
         """Open a section behind an echoed command, or one that the command line itself is (a launch, an export)."""
         if prompt.asks_name(echo.command):
             self._names = number
+            self.announcing[number] = ""
             return True
         around, self._around = self._around, None
         if echo.certain and echo.host:
@@ -267,7 +279,11 @@ class Cutter:
         there, command = prompt.remote(echo.command)
         kind = self._kinds.of_command(command)
         is_whole = kind in {None, is_line_of}
-        if is_line_of is not None and (is_whole or self.parsers[kind or ""].launched):
+        launched = kind is not None and self.parsers[kind].launched
+        announces = is_line_of is None and echo.typed if kind is None else not launched
+        if announces:
+            self.announcing[number] = echo.comment
+        if is_line_of is not None and (is_whole or launched):
             self._begin(is_line_of, number, echo.command, echo.host, echo.command, indent)
             if is_whole or echo.command.rstrip().endswith("\\"):
                 return True
@@ -291,7 +307,7 @@ class Cutter:
                 return True
         return False
 
-    def _heading(self, line: str, prefix: prompt.Prefix = _NO_PREFIX) -> bool:
+    def _heading(self, number: int, line: str, prefix: prompt.Prefix = _NO_PREFIX) -> bool:
         """A heading gives a host or announces a command; it is part of no section."""
         head = prompt.header(line)
         if head and (head[0] or head[1]):
@@ -303,6 +319,7 @@ class Cutter:
                 kind = self._kinds.of_command(host)
             if kind:
                 self._open = _Open(kind, self._host, what or host, prefix)
+                self._open.heading = number
             return True
         there = prompt.output_on(line)
         name = there[0] if there else prompt.title(line)
@@ -312,7 +329,7 @@ class Cutter:
         if kind is None:
             return False
         self._open = _Open(kind, self._host, None, prefix)
-        self._open.title = name
+        self._open.title, self._open.heading = name, number
         return True
 
     def _at_host(self, host: str | None) -> None:
@@ -336,6 +353,8 @@ class Cutter:
     def _end(self, section: _Open) -> None:
         if not self._keeps or (not section.lines and section.command is None):
             return
+        if section.heading and any(self._kinds.of_line(line) == section.kind for line in section.lines[:_SOON]):
+            self.announcing[section.heading] = ""
         echoed = len(section.numbers) > len(section.lines)
         numbers = section.numbers[1:] if echoed and section.lines else section.numbers
         while section.lines and not section.lines[-1].strip():

@@ -125,6 +125,13 @@ class Echo(msgspec.Struct, frozen=True):
     host: str | None
     certain: bool
     """False for a bare ``#`` or ``$``, which also begins comments and tables, and for one behind a single word."""
+    typed: bool
+    """True where nobody writes so but to show a command, whatever that is: of those that are not certain, ``$``."""
+
+    @property
+    def comment(self) -> str:
+        """What a person wrote behind the command."""
+        return self.command.partition(" # ")[2].strip()
 
 
 def prompt(line: str) -> Echo | None:
@@ -134,7 +141,8 @@ def prompt(line: str) -> Echo | None:
         return None
     host = found["host"] or found["only"] or found["named"]
     certain = found["bare"] is None and found["named"] is None
-    return Echo(found["command"].strip(), short_host(host) if host else None, certain)
+    typed = certain or (found["bare"] or "").startswith("$")
+    return Echo(found["command"].strip(), short_host(host) if host else None, certain, typed)
 
 
 def asks_name(command: str) -> bool:
@@ -143,9 +151,10 @@ def asks_name(command: str) -> bool:
 
 
 def host_name(line: str) -> str | None:
-    """The host that such a command printed."""
+    """The host that such a command printed; None for the name that every host has for itself."""
     found = _BANNER_NAME.match(line)
-    return short_host(found["name"]) if found and found["name"] != "localhost" else None
+    name = short_host(found["name"]) if found else "localhost"
+    return None if name.lower() == "localhost" else name
 
 
 def prompt_above(line: str) -> str | None:

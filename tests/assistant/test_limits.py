@@ -18,7 +18,7 @@ import psutil
 import pytest
 from kept_reports import NAMES, load
 
-from ncdiag.assistant import allowed, running
+from ncdiag.assistant import allowed, running, tools
 from ncdiag.assistant.answers import Diagnosis
 from ncdiag.assistant.fit import fitted, size
 from ncdiag.errors import InputError, UsageError
@@ -75,6 +75,53 @@ def test_too_many_files_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(allowed, "FILES", 1)
     with pytest.raises(InputError, match="more than 1 files"):
         allowed.files([""], allowed.folders([folder]))
+
+
+@pytest.mark.parametrize("path", ["out.log", "out/key.log", "in.log", "pipe.log", "none.log", "rank1"])
+def test_what_was_replaced_by_a_link_before_it_is_opened_is_not_read(folder: Path, path: str) -> None:
+    with pytest.raises(OSError):  # noqa: PT011  (whatever the system calls it)
+        allowed.opened(str(folder / path))
+
+
+@pytest.mark.parametrize("links", ["/proc/self/fd", "none"])
+def test_what_is_replaced_after_it_was_opened_is_read_as_it_was(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: str
+) -> None:
+    (tmp_path / "call").mkdir()
+    monkeypatch.chdir(tmp_path / "call")
+    monkeypatch.setattr(running, "_LINKS", Path(links))
+    names = {name: str(folder / name) for name in ("a.log", "rank1/b.log", "out.log")}
+    assert running.placed(names) == (
+        ["a.log", "rank1/b.log"],
+        ("1 file was not read: Too many levels of symbolic links",),
+    )
+    (folder / "a.log").unlink()
+    (folder / "a.log").symlink_to(tmp_path / "secret" / "key.log")
+    (folder / "rank1").rename(folder / "rank2")
+    (folder / "rank1").symlink_to(tmp_path / "secret")
+    assert [Path(name).read_text() for name in ("a.log", "rank1/b.log")] == ["text\n"] * 2
+
+
+def test_a_link_is_refused_where_nothing_else_is_asked_for(folder: Path, tmp_path: Path) -> None:
+    call = running.Call("", [], None, [["triage"]], {"out/key.log": str(folder / "out" / "key.log")})
+    with pytest.raises(InputError, match="1 file was not read: Not a directory"):
+        anyio.run(running.run, call, tmp_path)
+
+
+def test_more_files_than_can_be_open_are_refused(folder: Path) -> None:
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (80, 80))\n"
+        "from ncdiag.assistant import running\n"
+        f"running.placed({{str(n): {str(folder / 'a.log')!r} for n in range(20)}})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=folder)
+    assert "these are 20 files, and 16 can be open at once here" in done.stderr
+
+
+def test_names_in_an_answer_begin_at_the_allowed_folder(folder: Path) -> None:
+    file = str(folder / "rank1" / "b.log")
+    assert allowed.shown(file, [folder]) == "rank1/b.log"
+    assert allowed.shown(file, [folder, folder.parent / "secret"]) == "logs/rank1/b.log"
 
 
 def many(name: str) -> Json:
@@ -136,6 +183,33 @@ def test_a_call_that_is_cancelled_leaves_no_process(tmp_path: Path) -> None:
     anyio.run(cancelled)
     assert {process.pid for process in psutil.Process().children()} <= before
     assert list(tmp_path.iterdir()) == [pipe]
+
+
+def triaged(folder: Path, own: Path, **arguments: Any) -> Json:  # noqa: ANN401
+    settings = tools.Settings(own, allowed.folders([folder]))
+    tool = tools.tools(settings)["triage"]
+    told = anyio.run(tool.call, tools.asked(tool, arguments, settings), settings)
+    return told.fields
+
+
+def test_a_folder_without_files_is_a_sentence_and_not_standard_input(folder: Path, tmp_path: Path) -> None:
+    (folder / "empty").mkdir()
+    with pytest.raises(InputError, match="these paths name no file that is not hidden"):
+        triaged(folder, tmp_path, paths=["empty"])
+
+
+def test_text_and_names_that_are_not_unicode_are_read(folder: Path, tmp_path: Path) -> None:
+    (folder / os.fsdecode(b"\xff.log")).write_text("text\n")
+    found = triaged(folder, tmp_path, text="\ud800 it hangs", paths=["."])
+    assert [each["source"] for each in found["inputs"]] == ["paste", "a.log", "\\udcff.log", "rank1/b.log"]
+    json.dumps(found, ensure_ascii=False).encode()
+
+
+def test_a_call_ends_with_the_server(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.log")
+    call = running.Call("", [], None, [["triage", str(tmp_path / "pipe.log")]], server=os.getpid() + 1)
+    command = [sys.executable, "-c", running.PROGRAM]
+    assert subprocess.run(command, check=False, input=running.encoded(call), cwd=tmp_path).returncode == 1
 
 
 def test_the_command_imports_the_sdk_only_to_serve() -> None:

@@ -6,12 +6,15 @@ import os
 import pty
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from processes import seen_on
+
+from ncdiag.commands._shells import place
+from ncdiag.errors import OutputError
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 Need = Callable[[str, object, str], None]
@@ -67,6 +70,28 @@ def test_the_folders_of_the_shells_can_be_elsewhere(ncdiag: Run, tmp_path: Path)
         assert [path.name for path in (tmp_path / shell).rglob("*ncdiag*")] == [FILES[shell].rsplit("/", 1)[1]]
 
 
+def test_of_several_folders_of_bash_the_first_is_taken(ncdiag: Run, tmp_path: Path) -> None:
+    folders = f"{tmp_path / 'first'}:{tmp_path / 'second'}"
+    assert ncdiag("completion", "bash", "--install", "-q", env={"BASH_COMPLETION_USER_DIR": folders}).stderr == b""
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "first" / "completions" / "ncdiag"]
+
+
+def test_a_user_without_a_home_gets_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError
+
+    monkeypatch.setattr(Path, "home", homeless)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    with pytest.raises(OutputError, match="set HOME or XDG_CONFIG_HOME"):
+        place("fish")
+
+
+def test_a_missing_shell_is_asked_for_in_one_line(ncdiag: Run) -> None:
+    done = ncdiag("completion")
+    assert done.returncode == 2
+    assert b"Choose from: bash, zsh, fish" in done.stderr
+
+
 def test_a_folder_that_cannot_be_made_is_a_sentence(ncdiag: Run, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     done = ncdiag("completion", "fish", "--install", env={"XDG_CONFIG_HOME": str(tmp_path / "file")})
@@ -109,7 +134,7 @@ def test_zsh_completes_with_it_at_the_first_key(home: Path, program: list[str], 
 @contextmanager
 def interactive(
     command: list[str], home: Path, program: list[str]
-) -> Iterator[tuple[Callable[[str], object], Callable[[str], None]]]:
+) -> Iterator[tuple[Callable[[str], object], Callable[[str], object]]]:
     """A shell on a terminal: what says something to it, and what waits until it has printed something."""
     leader, follower = pty.openpty()
     running = subprocess.Popen(
@@ -121,22 +146,8 @@ def interactive(
         start_new_session=True,
     )
     os.close(follower)
-    os.set_blocking(leader, False)
-    shown = b""
-
-    def seen(word: str) -> None:
-        nonlocal shown
-        until = time.monotonic() + 60
-        while word.encode() not in shown:
-            assert time.monotonic() < until, shown
-            try:
-                shown += os.read(leader, 65536)
-            except BlockingIOError:
-                time.sleep(0.02)
-        shown = b""
-
     try:
-        yield (lambda text: os.write(leader, text.encode())), seen
+        yield (lambda text: os.write(leader, text.encode())), (lambda word: seen_on(leader, word.encode()))
     finally:
         running.kill()
         running.wait()

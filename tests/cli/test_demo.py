@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import pty
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
+
+from processes import seen_on
 
 from ncdiag.commands.demo import FAULTS
 
@@ -29,22 +30,8 @@ def test_on_a_terminal_it_waits_for_a_key_and_can_be_left(program: list[str]) ->
     leader, follower = pty.openpty()
     with subprocess.Popen([*program, "demo"], stdin=follower, stdout=follower, stderr=follower) as running:
         os.close(follower)
-        shown = b""
         for word in (b"\n", b"q\n"):
-            shown = until(leader, shown, ASKED)
+            seen_on(leader, ASKED)
             os.write(leader, word)
         assert running.wait() == 0
     os.close(leader)
-
-
-def until(leader: int, shown: bytes, word: bytes) -> bytes:
-    """What was shown after the word; it has to come soon."""
-    os.set_blocking(leader, False)
-    end = time.monotonic() + 60
-    while word not in shown:
-        assert time.monotonic() < end, shown
-        try:
-            shown += os.read(leader, 65536)
-        except BlockingIOError:
-            time.sleep(0.02)
-    return shown.partition(word)[2]

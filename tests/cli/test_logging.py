@@ -49,6 +49,7 @@ def test_a_word_asks_for_all_launchers_or_for_one(ncdiag: Run) -> None:
     srun = next(way for way in book().way if way.name == "srun")
     assert all(f"    {line}\n" in one for line in srun.set.strip().splitlines())
     assert ncdiag("explain", "logging nonsense").returncode == 2
+    assert b"did you mean 'logging srun'" in ncdiag("explain", "logging srn").stderr
 
 
 def test_every_word_for_a_launcher_leads_to_it() -> None:

@@ -13,6 +13,7 @@ from ncdiag.differential.decide import questions
 from ncdiag.differential.weigh import PRIORS, STRENGTHS, Scales, Weighed
 from ncdiag.engine.load import load_text
 from ncdiag.engine.schema import Rule
+from ncdiag.parsers import discover
 
 RULE = """
 code = "SITE100"
@@ -199,3 +200,48 @@ def test_what_carries_data_is_not_to_blame_where_the_ranks_do_not_meet(area: str
     own = load_text(RULE.format(name="a-cause", prior="rare").replace('area = "site"', f'area = "{area}"'))
     found = Scales(*look(f"alpha\n{text}"), ()).one(own)
     assert round(found.score - found.trouble, 1) == round(STRENGTHS["strong"] + counts, 1)
+
+
+GIDS = (
+    "DEV\tPORT\tINDEX\tGID\t\t\t\t\tIPv4\t\tVER\tDEV\n"
+    "mlx5_0\t1\t3\t0000:0000:0000:0000:0000:ffff:0a46:0401\t10.70.4.1\tv2\tens6f1np1\nn_gids_found=1\n"
+)
+ANNOUNCING = (
+    "$ show_gids", "# show_gids", "% show_gids", "+ show_gids", "ops@n1:~$ show_gids", "n1:~ # show_gids",
+    "[root@n1 ~]# show_gids | grep v2", "n1$ sudo show_gids", "(base) ops@n1:~$ ssh n2 show_gids", "> $ show_gids",
+    "$ show_gids  # on n1", "$ which show_gids", "root@n1:/# cat show_gids.txt", "show_gids:", "=== show_gids ===",
+    "**show_gids**", "show_gids on node-2:", "Output of show_gids:",
+)  # fmt: skip
+
+
+def words(text: str) -> set[str]:
+    _, wording = look(text)
+    return {word for line in wording.lines() for word in line}
+
+
+@pytest.mark.parametrize("line", ANNOUNCING)
+def test_a_line_that_only_names_a_command_has_nobody_s_words(line: str) -> None:
+    found = words(f"{line}\n{GIDS}")
+    assert "n_gids_found" in found
+    assert not {word for word in found if word.startswith("show_gids") or word in {"grep", "cat", "ssh", "which"}}
+
+
+def test_no_command_that_is_read_has_words_at_a_prompt() -> None:
+    """But for one that starts a job: it is the job, as any other launch is. A name in $HOME is no command."""
+    named = {name: parser.launched for parser in discover().values() for name in parser.commands if name[0] != "$"}
+    told = {name for name in named if words(f"$ {name}\n\n") or words(f"ops@n1:~$ {name}\n\n")}
+    assert told == {name for name, launched in named.items() if launched}
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("I ran show_gids and the GID is wrong", "show_gids"),
+        ("show_gids lists eight, which one is right?", "show_gids"),
+        ("the output of show_gids looks wrong", "show_gids"),
+        ("$ show_gids  # the GID is wrong", "wrong"),
+        ("$1 for the one who knows which GID", "knows"),
+    ],
+)
+def test_own_words_that_name_a_command_count(line: str, word: str) -> None:
+    assert word in words(f"{line}\n{GIDS}")

@@ -167,6 +167,7 @@ def test_outputs_with_prose_between(text: str, expected: list[str]) -> None:
         f"$ docker exec -it train lsmod\n{LSMOD}",
         f"$ hostname\nhostname: command not found\n$ lsmod\n{LSMOD}",
         f"$ hostname\n\nthe log follows\n$ lsmod\n{LSMOD}",
+        f"$ hostname -f\nlocalhost.localdomain\n$ lsmod\n{LSMOD}",
         f"hostname\nn1\n{LSMOD}",  # a person's words
     ],
 )
