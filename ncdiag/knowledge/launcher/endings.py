@@ -159,16 +159,24 @@ def _raised(job: Job, view: View) -> Iterator[Event]:
     """The exceptions of ranks' own that came before the first line in which another rank tells of a loss.
 
     Those that only Python raises count behind it, too, of a rank that tells of no loss: lines of ranks are often mixed.
+    Where nothing tells of a loss, they count if a process ended with the exit code of an error.
     """
     told = [event for event in job.events if _is_loss(event)]
     losses = _first_by_source(told)
     mourners = {event.rank for event in told if event.rank is not None}
-    for event in job.events if told else ():
+    counts = told or any(event.event in CRASHES and _is_plain_exit(event) for event in job.events)
+    for event in job.events if counts else ():
         if event.event != EXCEPTION or event.rank in mourners or not is_own_exception(event, view):
             continue
         first = losses.get(source(event))
         if first is None or event.order < first.order or (event.rank is not None and is_pythons(event)):
             yield event
+
+
+@derived
+def tells_of_a_loss(job: Job, view: View) -> bool:
+    """Does a rank tell that another one is gone or does not come?"""
+    return any(_is_loss(event) for event in job.events)
 
 
 def _is_loss(event: Event) -> bool:
