@@ -86,6 +86,7 @@ _OWN_MISTAKES = frozenset({"torch-collective-mismatch", "collective-mismatch", "
 """Of these categories, what ranks do wrong together."""
 _ABORTED = frozenset({-signal.SIGABRT, 128 + signal.SIGABRT})
 """Exit codes of a process that SIGABRT ended, as Python and as a shell tell them."""
+_ENDS_TOLD = CRASHES | {"run-ended"}
 _LOSS = ("socket-closed-by-peer", "gloo-peer-gone", "mpi-tcp-peer-gone")
 
 
@@ -164,7 +165,7 @@ def _raised(job: Job, view: View) -> Iterator[Event]:
     told = [event for event in job.events if _is_loss(event)]
     losses = _first_by_source(told)
     mourners = {event.rank for event in told if event.rank is not None}
-    counts = told or any(event.event in CRASHES and _is_plain_exit(event) for event in job.events)
+    counts = told or any(event.event in _ENDS_TOLD and _is_plain_exit(event) for event in job.events)
     for event in job.events if counts else ():
         if event.event != EXCEPTION or event.rank in mourners or not is_own_exception(event, view):
             continue
