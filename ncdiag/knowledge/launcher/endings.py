@@ -103,7 +103,7 @@ def first_crash_order(job: Job, view: View) -> int | None:
     if all(e.time is not None for e in crashes):
         return min(crashes, key=lambda e: (shared_time(e, view), e.order)).order
     first = _first(crashes)
-    rank = _rank(first, view)
+    rank = _rank(first, _ranks(crashes))
     # torchrun tells of the exit first, and of the exception that led to it in the summary below
     return next((e for e in raised if rank is not None and e.rank == rank), first).order
 
@@ -124,10 +124,11 @@ def _own_crashes(job: Job, view: View) -> list[Event]:
     summed_up = {e.host for e in crashes if e.fields.get("first") == 1}
     mourners = {e.rank for e in job.events if e.rank is not None and _is_loss_of_another(e)} if crashes else set()
     mourners -= {e.rank for e in job.events if mourners and is_own_exception(e, view)}
+    ranks = _ranks(crashes)
     return [
         e for e in crashes
         if not (e.fields.get("first") == 0 and e.host in summed_up)
-        and not (_is_plain_exit(e) and _rank(e, view) in mourners)
+        and not (_is_plain_exit(e) and _rank(e, ranks) in mourners)
     ]  # fmt: skip
 
 
@@ -137,9 +138,16 @@ def _is_plain_exit(event: Event) -> bool:
     return isinstance(code, int) and 0 < code < SHELL_STATUS
 
 
-def _rank(event: Event, view: View) -> int | None:
+def _ranks(events: Iterable[Event]) -> dict[tuple[str | None, int], int]:
+    """The ranks of the processes of which one of the lines tells it, by host and number."""
+    return {(e.host, e.pid): e.rank for e in events if e.pid is not None and e.rank is not None}
+
+
+def _rank(event: Event, ranks: dict[tuple[str | None, int], int]) -> int | None:
     """The rank of the process, as far as a line about it says."""
-    return next((e.rank for e in same_process(event, view) if e.rank is not None), None)
+    if event.rank is not None or event.pid is None:
+        return event.rank
+    return ranks.get((event.host, event.pid), ranks.get((None, event.pid)))
 
 
 def _first_by_source(events: Iterable[Event]) -> dict[str, Event]:
