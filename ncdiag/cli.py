@@ -140,7 +140,7 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
         return error.exit_code
     usage = getattr(error, "format_message", None)  # typer's own errors; their class moved between releases
     if usage is not None:
-        command = getattr(getattr(error, "ctx", None), "command_path", "ncdiag")
+        command = getattr(getattr(error, "ctx", None), "command_path", None) or _command(arguments)
         if not usage():
             say(f"say what to do; '{command} --help' lists the options")
         elif type(error).__name__ == "NoArgsIsHelpError":
@@ -150,6 +150,11 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
         return int(getattr(error, "exit_code", 2))
     say(f"internal error: {type(error).__name__}: {error}; NCDIAG_DEBUG=1 shows where, please report it")
     return INTERNAL
+
+
+def _command(arguments: Sequence[str]) -> str:
+    """The command of a line whose options could not be taken apart: typer does not say it then."""
+    return f"ncdiag {arguments[0]}" if arguments and arguments[0] in command_names() else "ncdiag"
 
 
 def _unknown(sentence: str, arguments: Sequence[str]) -> int:

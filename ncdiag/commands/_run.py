@@ -18,7 +18,7 @@ from ncdiag.watching import launch, place, settings, torch
 from ncdiag.watching.job import Job
 from ncdiag.watching.outputs import Outputs
 from ncdiag.watching.progress import Progress
-from ncdiag.watching.session import Session
+from ncdiag.watching.session import ENDED, Session
 
 SILENCE = 300.0
 """Seconds: less than the ten minutes after which PyTorch ends a job that hangs, more than most compilations take."""
@@ -117,7 +117,7 @@ class Runner:
         if self._is_default and self._session.outputs.has_terminal and not self._session.is_nccl_seen:
             return
         if not self._diagnoses.is_running and self._progress.is_stuck():
-            self._diagnoses.begin(lambda: self._session.items(self._environment, ask=True))
+            self._diagnoses.begin(lambda: self._session.items(self._environment))
 
     def _take(self, answer: Answer | None) -> None:
         """Show the diagnosis of a job that hangs, unless it is the last one again, and end the job if it is to be.
@@ -142,8 +142,9 @@ class Runner:
         self._job.release()
         if self._fault:
             return
+        code = self._job.code or 0
         try:
-            answer = self._diagnoses.judged(self._session.items(self._environment, ask=False))
+            answer = self._diagnoses.judged(self._session.items(self._environment, code=code))
         except KeyboardInterrupt:
             say("interrupted; the job had ended")
             return
@@ -153,8 +154,7 @@ class Runner:
         except Exception as error:  # noqa: BLE001  (the exit code is that of the job all the same)
             say(f"internal error: {contained(error, 'the job could not be judged')}")
             return
-        code = self._job.code or 0
-        how = f"ended with {code}" if code >= 0 else f"was ended by signal {-code}"
+        how = ENDED.format(code=code) if code >= 0 else f"the job was ended by signal {-code}"
         is_news = answer.cause != (self._diagnoses.shown or "") or self._diagnoses.shown is None
         is_interrupted = bool(code) and time.monotonic() - self._job.interrupted < _INTERRUPTED
         is_fault = answer.is_known if is_interrupted else answer.is_worth  # KeyboardInterrupt is none
@@ -162,9 +162,9 @@ class Runner:
         if self._options.output is not None or (is_asked and is_news):
             self._diagnoses.show_quietly(answer)
         if not self._options.quiet:
-            was = "was interrupted and " if is_interrupted else ""
-            said = self._told(answer, is_fault=is_fault, is_news=is_news)
-            say(f"the job {was}{how}; {said}")
+            if is_interrupted:
+                how = how.replace("the job ", "the job was interrupted and ", 1)
+            say(f"{how}; {self._told(answer, is_fault=is_fault, is_news=is_news)}")
 
     def _told(self, answer: Answer, *, is_fault: bool, is_news: bool) -> str:
         if answer.cause and not is_news:

@@ -1,6 +1,7 @@
 """torchrun's summary of failed workers (torch/distributed/elastic/multiprocessing/errors/__init__.py, 1.9 to 2.9).
 
-It names the worker that failed first, which the others' NCCL errors only follow.
+It names the worker that failed first, which the others' NCCL errors only follow. Under ``record`` the traceback of each
+worker is in it, indented; with ``--redirects`` it is nowhere else on the terminal.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
 
+import msgspec
+
 from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers import _program
 from ncdiag.spans import Section
 
 KIND = "torchrun_failure"
@@ -26,17 +30,23 @@ _RANK = re.compile(r"(\d{1,7}) \(local_rank: (\d{1,5})\)")
 _EXIT = re.compile(r"(-?\d{1,5}) +\(pid: (\d{1,9})\)")
 _SIGNAL = re.compile(r"Signal (\d{1,3}) \((\w{1,16})\) received by PID")
 _SIGBUS = -7
+_INDENT = "  "
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
-    """Fields of a failure and the rules between them."""
-    return _FIELD.match(line) is not None or _CHATTER.match(line) is not None
+    """Fields of a failure, the indented lines of its traceback, and the rules between them."""
+    if _FIELD.match(line) or _CHATTER.match(line):
+        return True
+    last = _FIELD.match(lines[-1])
+    return line.startswith(_INDENT) and lines[-1].startswith(_INDENT) and (last is None or last[1] == "traceback")
 
 
 def parse(section: Section) -> Parsed:
-    """One event for each failed worker; the first observed failure has ``first`` 1."""
+    """One event for each failed worker, and those of tracebacks; the first observed failure has ``first`` 1."""
     found: dict[tuple[Any, Any], Observation] = {}
+    raised: list[Observation] = []
     unread: list[int] = []
+    body: list[int] = []
     entry: dict[str, tuple[int, str]] = {}
     first = False
     for index, line in enumerate([*section.lines, ""]):
@@ -44,14 +54,32 @@ def parse(section: Section) -> Parsed:
         if field and not (field[1] == "time" and entry):
             entry[field[1]] = index, field[2].strip()
             continue
+        if "traceback" in entry and line.startswith(_INDENT) and not field:
+            body.append(index)
+            continue
         if entry:
+            raised += _raised(section, entry, body)
+            body = []
             event = _event(section, entry, first=first)
             found[event.fields.get("rank"), event.fields.get("pid")] = event
             entry = {field[1]: (index, field[2].strip())} if field else {}
         first = first or line.startswith("Root Cause")
         if line.strip() and not field and not _CHATTER.match(line):
             unread.append(index)
-    return Parsed(observations=tuple(found.values()), unread=tuple(unread))
+    return Parsed(observations=(*found.values(), *raised), unread=tuple(unread))
+
+
+def _raised(section: Section, entry: dict[str, tuple[int, str]], body: Sequence[int]) -> Sequence[Observation]:
+    """What the traceback of a worker says, as a line of its rank."""
+    rank = _RANK.match(entry["rank"][1]) if "rank" in entry else None
+    if not body:
+        return ()
+    lines, numbers = tuple(section.lines[i] for i in body), tuple(section.number(i) for i in body)
+    prefix = f"[rank{rank[1]}]: " if rank else section.prefix
+    told = msgspec.structs.replace(
+        section, lines=lines, numbers=numbers, first_line=numbers[0], prefix=prefix, heads=()
+    )
+    return _program.read(told).observations
 
 
 def _event(section: Section, entry: dict[str, tuple[int, str]], *, first: bool) -> Observation:

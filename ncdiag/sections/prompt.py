@@ -101,12 +101,12 @@ _TIME = lazy_regex(
 )
 """A time, and a level, before each line: ``kubectl logs --timestamps``, ``docker logs -t``, the files of the container
 runtime (CRI), Python's logging of a tool's output."""
-_NO_HOST = (
+_NO_TAG = (
     r"\d+|(?:\w{1,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Warning)"
     r"|(?i:trace|debug|info|notice|note|hint|warn(?:ing)?|err(?:or)?|critical|fatal)"
 )
 """What stands before a colon as a host may: a rank, the name of an exception, a level."""
-_HOST_PREFIX = lazy_regex(rf"(?!(?:{_NO_HOST}): )(?P<host>{_HOSTNAME}): ")
+_HOST_PREFIX = lazy_regex(rf"(?!(?:{_NO_TAG}): )(?P<host>{_HOSTNAME}): ")
 _RANK_LABEL = lazy_regex(r"\s{0,4}\d{1,6}: ")
 _FILE_PREFIX = lazy_regex(r"(?:/[\w.@-]{1,64}){2,12}:")
 """What ``grep`` puts before the lines of several files."""

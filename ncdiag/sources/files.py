@@ -97,9 +97,10 @@ def open_sources(paths: Sequence[str], *, stdin: BinaryIO | None = None) -> Iter
 
     A machine that was packed is one source, wherever it stands.
 
-    Raises InputError when the only path given cannot be read; with several paths, that one is an `Unreadable`.
+    Raises InputError when no path given can be read; of several paths, each that cannot is an `Unreadable` first.
     """
     expanded = [match for path in paths for match in _expanded(path)]
+    unread = 0
     for path in expanded:
         try:
             yield from _open(path, stdin)
@@ -107,7 +108,11 @@ def open_sources(paths: Sequence[str], *, stdin: BinaryIO | None = None) -> Iter
             if len(expanded) == 1:
                 msg = f"cannot read {path}: {refused}"
                 raise InputError(msg) from None
+            unread += 1
             yield Unreadable(path, str(refused))
+    if unread and unread == len(expanded):
+        msg = f"none of the {unread} inputs can be read"
+        raise InputError(msg)
 
 
 def _expanded(path: str) -> list[str]:

@@ -31,6 +31,12 @@ _TIMES = (
 _HOSTS = ("_HOSTNAME", "hostname", "host", "pod", "podName", "pod_name")
 _PROGRAMS, _PROCESSES = ("SYSLOG_IDENTIFIER", "_COMM", "container", "containerName", "container_name"), ("_PID", "pid")
 _BEGIN = re.compile(rb'\n\{\s?"(?:[^\n]{0,4000}?")?(?:' + "|".join(_TEXTS).encode() + rb')"\s?:\s?"')
+_PRINTED = tuple(f'"{name}":'.encode() for name in _TEXTS)
+_FIELD = re.compile(
+    rb'^[ \t]+"(?:' + "|".join(_TEXTS).encode() + rb')":[ ]?("(?:[^"\\\n]|\\[^\n])*"),?\r?$', re.MULTILINE
+)
+"""The text of a record that is printed with each field on a line of its own (``aws logs``, ``gcloud logging read``)."""
+_TIMED = re.compile(rb'^[ \t]+"(?:' + "|".join(_TIMES).encode() + rb')":', re.MULTILINE)
 _WORD = re.compile(r"[\w.-]{1,64}")
 _DIGITS = re.compile(r"\d{10,19}(?:\.\d{1,9})?")
 _REPEATED = re.compile(rb" \[repeated (\d{1,9})x across cluster\][^\n]{0,400}")
@@ -60,11 +66,26 @@ def unpacked(buffer: bytes) -> bytes:
     """Each record as a line in the form of the Kubernetes runtimes: ``2025-01-01T00:00:00.5Z stdout F text``.
 
     One that names its host and program becomes a line of syslog. As many lines as before; what is not a record of a
-    line, with a time or a stream, stays as it is.
+    line, with a time or a stream, stays as it is. Where records are printed with a field on each line, the line of the
+    text becomes that text.
     """
-    if b"{" not in buffer or _BEGIN.search(b"\n" + buffer) is None:  # a pattern that begins with a text is found fast
+    if b"{" not in buffer:
         return buffer
+    if _BEGIN.search(b"\n" + buffer) is None:  # a pattern that begins with a text is found fast
+        is_printed = any(name in buffer for name in _PRINTED) and _TIMED.search(buffer) is not None
+        return _FIELD.sub(_text, buffer) if is_printed else buffer
     return b"\n".join([_line(line) if line.startswith(b"{") else line for line in buffer.split(b"\n")])
+
+
+def _text(field: re.Match[bytes]) -> bytes:
+    try:
+        return _one_line(msgspec.json.decode(field[1], type=str).rstrip())
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return field[0]
+
+
+def _one_line(text: str) -> bytes:
+    return " ".join(text.splitlines()).encode("utf-8", "replace")
 
 
 def _line(record: bytes) -> bytes:
@@ -76,7 +97,7 @@ def _line(record: bytes) -> bytes:
 
 def _read(record: bytes) -> bytes:
     try:
-        told = _decode(record)
+        told = _decode(record.rstrip(b",] \r"))  # one of a list is in front of a comma
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return record
     text, time, (stream, inner) = _first(_texts(told)), _first(_times(told)), _around(told)
@@ -86,7 +107,7 @@ def _read(record: bytes) -> bytes:
     head = _place(told, inner, clock) if clock else None
     if head is None:
         head = f"{clock or ''} {stream if stream in {'stdout', 'stderr'} else 'stdout'} F".lstrip()
-    line = " ".join(f"{head} {text.rstrip()}".splitlines()).encode("utf-8", "replace")
+    line = _one_line(f"{head} {text.rstrip()}")
     if clock is None or clock == time:
         _plan(record, line, [value.encode("utf-8", "replace") for value in (clock, text.rstrip()) if value])
     return line

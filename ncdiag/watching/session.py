@@ -22,6 +22,8 @@ from ncdiag.watching.outputs import Outputs
 from ncdiag.watching.place import Place
 from ncdiag.watching.settings import Settings
 
+ENDED = "the job ended with {code}"
+"""What `ncdiag run` says in the end; the catalogue knows it as ``run-ended``."""
 _CLOCKS = 2.0
 """Seconds by which the clock of a file system may be behind."""
 _SHOWN = 3
@@ -70,14 +72,14 @@ class Session:
         """What the job printed, and NCCL's logs."""
         return self.outputs.sources, self.files.sources
 
-    def items(self, environment: Mapping[str, str], *, ask: bool) -> Iterator[Item]:
-        """What a diagnosis is made of. ``ask``: the job runs, and can be asked where it is."""
+    def items(self, environment: Mapping[str, str], *, code: int | None = None) -> Iterator[Item]:
+        """What a diagnosis is made of. ``code``: its exit code, or below 0 a signal; None while it runs."""
         command = read_source(
             TextSource.of_bytes("the command", f"$ {shlex.join(self._argv)}\n".encode("utf-8", "replace"))
         )
         said = tuple(each for each in command.observations if each.entity in _OF_COMMANDS)
         yield msgspec.structs.replace(command, observations=said)
-        if ask:
+        if code is None:
             dumps.ask_for_dumps(self._settings.pipes, self._settings.dumps)
         yield from (source.reading() for source in self.sources())
         for path in dumps.written(self._settings.dumps, self._since):
@@ -85,7 +87,9 @@ class Session:
                 yield from inputs([path])
             except InputError as error:  # noqa: PERF203  (one bad dump does not stop the others)
                 yield Unreadable(path, str(error).removeprefix(f"cannot read {path}: "))
-        answer = dumps.ras(environment) if ask else None
+        if code is not None and code >= 0:
+            yield TextSource.of_bytes("the exit code", f"{ENDED.format(code=code)};\n".encode())
+        answer = dumps.ras(environment) if code is None else None
         if answer is not None:
             yield answer
 

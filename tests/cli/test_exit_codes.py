@@ -178,6 +178,17 @@ def test_nothing_understood(ncdiag: Run, tmp_path: Path, content: bytes) -> None
     assert json.loads(done.stdout)["summary"]["verdict"] == "nothing-understood"
 
 
+def test_a_fault_of_an_option_names_the_help_of_its_command(ncdiag: Run) -> None:
+    done = ncdiag("probe", "--nodes")
+    assert (done.returncode, done.stderr.decode().count("(see 'ncdiag probe --help')")) == (2, 1)
+
+
+def test_inputs_none_of_which_can_be_read(ncdiag: Run) -> None:
+    done = ncdiag("parse", "nosuch", "neither")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode().splitlines()[-1] == "ncdiag: none of the 2 inputs can be read"
+
+
 def test_an_unreadable_file_does_not_hide_the_others(ncdiag: Run, veth: Path) -> None:
     done = ncdiag("parse", "/no/such/file", veth, "--format", "json")
     assert done.returncode == 1

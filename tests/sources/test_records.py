@@ -101,6 +101,24 @@ def test_a_file_of_records_keeps_its_lines(tmp_path: Path) -> None:
     assert b"".join(source.buffers()).decode() == "".join(f"{TIME} stderr F line {n}\n" for n in range(5))
 
 
+def test_records_with_a_field_on_each_line() -> None:
+    listed = [{"timestamp": 1772424669100, "message": text} for text in ('a "b"\n', "c <0>")]
+    lines = json.dumps({"events": listed}, indent=4).splitlines()
+    found = unpacked("\n".join(lines).encode()).decode().splitlines()
+    assert [after for before, after in zip(lines, found, strict=True) if before != after] == ['a "b"', "c <0>"]
+
+
+def test_texts_without_a_time_stay_in_their_document() -> None:
+    document = json.dumps({"checks": [{"message": "passed"}]}, indent=2).encode()
+    assert unpacked(document) == document
+
+
+def test_records_of_a_list() -> None:
+    lines = ["[", record("a") + ",", record("b"), "]"]
+    expected = ["[", f"{TIME} stderr F a", f"{TIME} stderr F b", "]"]
+    assert unpacked("\n".join(lines).encode()).decode().splitlines() == expected
+
+
 def test_repetitions_of_ray() -> None:
     text = b"(W pid=1) x [repeated 7x across cluster] (Ray deduplicates logs by default.)\n(W pid=1) y\n"
     assert without_repeats(text) == (b"(W pid=1) x\n(W pid=1) y\n", 7)

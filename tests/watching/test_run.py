@@ -129,6 +129,23 @@ def test_the_exit_code_is_that_of_the_job(ncdiag: Run, tmp_path: Path, job: list
     assert list(tmp_path.iterdir()) == []
 
 
+HANDLED = "import traceback\ntry:\n    int('x')\nexcept ValueError:\n    traceback.print_exc()\n"
+
+
+def test_an_exception_that_a_job_handled_is_no_fault(ncdiag: Run) -> None:
+    done = ncdiag("run", "--", sys.executable, "-c", HANDLED)
+    said = done.stderr.decode()
+    assert done.returncode == 0
+    assert "ncdiag: the job ended with 0; no fault seen" in said
+    assert "SOMETHING IS WRONG" not in said
+
+
+def test_an_exception_that_ended_the_job_is_its_root_cause(ncdiag: Run) -> None:
+    done = ncdiag("run", "--", sys.executable, "-c", "int('x')")
+    assert done.returncode == 1
+    assert "A process failed on its own (ValueError: invalid literal" in done.stderr.decode()
+
+
 def test_signals_are_passed_on_once(program: list[str], tmp_path: Path, mark: str) -> None:
     log = tmp_path / "signals"
     numbers = [signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2]

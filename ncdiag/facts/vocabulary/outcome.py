@@ -16,6 +16,7 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import FAILURES, Event, Host, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import shared_time
+from ncdiag.facts.vocabulary.failures import CRASHES
 from ncdiag.spans import Span
 
 _TALK = frozenset({"INFO", "TRACE", "CALL", "VERSION"})
@@ -26,6 +27,7 @@ _RETURN, _IN_PROGRESS = "error-return", 7
 """NCCL's trace of a return code; ncclInProgress is none of a failure."""
 _FINISHED, _STARTED, _SERVES = "program-finished", "program-started", "program-serves"
 _STEP, _EXIT, _ENDED = "progress-step", "process-exit", "comm-ended"
+_EXCEPTION, _RUN_ENDED = "python-exception", "run-ended"
 _STEPS_NEEDED = 3
 """Steps after a failure before the job went on: other ranks may still print one or two."""
 _BEFORE, _AFTER = 3600.0, 600.0
@@ -93,7 +95,7 @@ def went_on(event: Event, view: View) -> bool:
     if at is None:
         return False
     seen = marks(view.job, view)
-    if _came_up(event, at, view) or _recovered(event, view):
+    if _came_up(event, at, view) or _recovered(event, view) or _was_handled(event, view):
         return True
     if event.event in _EXITS and _is_before_the_job(at, seen, view):
         return True
@@ -148,6 +150,14 @@ def _came_up(event: Event, at: Place, view: View) -> bool:
         return False
     ready = ready_places(view.job, view).get((event.host, event.pid))
     return ready is not None and ready[0] == at[0] and ready[1] > at[1]
+
+
+def _was_handled(event: Event, view: View) -> bool:
+    """Did a program print an exception, and the job end with 0 without a word of a process that failed?"""
+    if event.event != _EXCEPTION or _RUN_ENDED not in view.event_names():
+        return False
+    ends = [e for e in view.job.events if e.event == _RUN_ENDED]
+    return not any(e.fields.get("exit_code") for e in ends) and not (_EXITS | CRASHES).intersection(view.event_names())
 
 
 def _recovered(event: Event, view: View) -> bool:

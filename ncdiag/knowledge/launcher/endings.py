@@ -9,7 +9,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import FAILURES, Event, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import is_before, shared_time, source
-from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS, has_failed, same_process
+from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS, same_process
 from ncdiag.facts.vocabulary.outcome import is_elsewhere
 from ncdiag.knowledge.launcher.exceptions import EXCEPTION, exception_text, is_own_exception, is_pythons
 from ncdiag.messages import about
@@ -87,6 +87,7 @@ _OWN_MISTAKES = frozenset({"torch-collective-mismatch", "collective-mismatch", "
 """Of these categories, what ranks do wrong together."""
 _ABORTED = frozenset({-signal.SIGABRT, 128 + signal.SIGABRT})
 """Exit codes of a process that SIGABRT ended, as Python and as a shell tell them."""
+_ENDS_TOLD = CRASHES | {"run-ended"}
 _LOSS = (
     "socket-closed-by-peer", "gloo-peer-gone", "mpi-tcp-peer-gone",
     "coordination-tasks-lost", "coordination-leader-lost",
@@ -99,17 +100,58 @@ def first_crash_order(job: Job, view: View) -> int | None:
 
     By time where all such lines have one, with the clocks of the hosts set right where that is possible.
     """
+    raised = list(_raised(job, view))
+    crashes = [*_own_crashes(job, view), *raised]
+    if not crashes:
+        return None
+    if all(e.time is not None for e in crashes):
+        return min(crashes, key=lambda e: (shared_time(e, view), e.order)).order
+    first = _first(crashes)
+    rank = _rank(first, _ranks(crashes))
+    # torchrun tells of the exit first, and of the exception that led to it in the summary below
+    return next((e for e in raised if rank is not None and e.rank == rank), first).order
+
+
+@derived
+def ends_in_a_wait(job: Job, view: View) -> bool:
+    """Did all processes whose ends the job shows wait for another one before, or end because another one did?"""
+    return first_crash_order(job, view) is None and any(_is_plain_exit(e) for e in job.events if e.event in CRASHES)
+
+
+def _own_crashes(job: Job, view: View) -> list[Event]:
+    """The ends of processes, without those that followed another one: of the watchdog, of torchrun, of a time limit."""
     given_up = any(e.event in _WATCHDOG for e in job.events)
     crashes = [
         e for e in job.events
         if e.event in CRASHES and not (given_up and _is_abort(e)) and not is_elsewhere(e, view)
     ]  # fmt: skip
-    crashes += _raised(job, view)
-    if not crashes:
-        return None
-    if all(e.time is not None for e in crashes):
-        return min(crashes, key=lambda e: (shared_time(e, view), e.order)).order
-    return _first(crashes).order
+    summed_up = {e.host for e in crashes if e.fields.get("first") == 1}
+    mourners = {e.rank for e in job.events if e.rank is not None and _is_loss_of_another(e)} if crashes else set()
+    mourners -= {e.rank for e in job.events if mourners and is_own_exception(e, view)}
+    ranks = _ranks(crashes)
+    return [
+        e for e in crashes
+        if not (e.fields.get("first") == 0 and e.host in summed_up)
+        and not (_is_plain_exit(e) and _rank(e, ranks) in mourners)
+    ]  # fmt: skip
+
+
+def _is_plain_exit(event: Event) -> bool:
+    """Did the process end by itself, with the exit code of an error? Not by a signal, which no wait ends in."""
+    code = event.fields.get("exit_code")
+    return isinstance(code, int) and 0 < code < SHELL_STATUS
+
+
+def _ranks(events: Iterable[Event]) -> dict[tuple[str | None, int], int]:
+    """The ranks of the processes of which one of the lines tells it, by host and number."""
+    return {(e.host, e.pid): e.rank for e in events if e.pid is not None and e.rank is not None}
+
+
+def _rank(event: Event, ranks: dict[tuple[str | None, int], int]) -> int | None:
+    """The rank of the process, as far as a line about it says."""
+    if event.rank is not None or event.pid is None:
+        return event.rank
+    return ranks.get((event.host, event.pid), ranks.get((None, event.pid)))
 
 
 def _first_by_source(events: Iterable[Event]) -> dict[str, Event]:
@@ -130,11 +172,13 @@ def _raised(job: Job, view: View) -> Iterator[Event]:
     """The exceptions of ranks' own that came before the first line in which another rank tells of a loss.
 
     Those that only Python raises count behind it, too, of a rank that tells of no loss: lines of ranks are often mixed.
+    Where nothing tells of a loss, they count if a process ended with the exit code of an error.
     """
     told = [event for event in job.events if _is_loss(event)]
     losses = _first_by_source(told)
     mourners = {event.rank for event in told if event.rank is not None}
-    for event in job.events if told else ():
+    counts = told or any(event.event in _ENDS_TOLD and _is_plain_exit(event) for event in job.events)
+    for event in job.events if counts else ():
         if event.event != EXCEPTION or event.rank in mourners or not is_own_exception(event, view):
             continue
         first = losses.get(source(event))
@@ -142,11 +186,22 @@ def _raised(job: Job, view: View) -> Iterator[Event]:
             yield event
 
 
+@derived
+def tells_of_a_loss(job: Job, view: View) -> bool:
+    """Does a rank tell that another one is gone or does not come?"""
+    return any(_is_loss(event) for event in job.events)
+
+
 def _is_loss(event: Event) -> bool:
     """Does a rank tell that another one is gone or does not come?"""
     if event.kind not in FAILURES or event.event in _OWN_MISTAKES:
         return False
     return event.event in _LOSSES or about.entry(event.event).category in _LOSS_CATEGORIES
+
+
+def _is_loss_of_another(event: Event) -> bool:
+    """Was the rank among others, of which one went away or did not come? A try to connect may fail and be repeated."""
+    return _is_loss(event) and about.entry(event.event).category in _LOSS_CATEGORIES
 
 
 def _is_abort(event: Event) -> bool:
@@ -165,7 +220,9 @@ def is_first_crash(event: Event, view: View) -> bool:
 @derived
 def first_loss_order(job: Job, view: View) -> int | None:
     """The place of the first closed connection, if closed connections are all that the job shows of its end."""
-    if first_crash_order(job, view) is not None or has_failed(job, view):
+    if first_crash_order(job, view) is not None or any(
+        e.kind in _FAILURES for e in job.events if e.event not in CRASHES
+    ):
         return None
     losses = [event for event in job.events if event.event in _LOSS]
     return _first(losses).order if losses else None
