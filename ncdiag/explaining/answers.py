@@ -185,8 +185,9 @@ def _values(known: Variable, version: Version | VersionRange | None) -> str:
 
 def _agreement(known: Variable) -> str | None:
     """Whether ranks need the same value; None where that is not known."""
-    ranks = "the ranks of one host need" if known.agree_on_host else "all ranks need"
-    return f"{ranks} the same value" if known.agree else None if known.agree is None else _FREE
+    if known.agree:
+        return "the ranks of one host need the same value" if known.agree_on_host else "all ranks need the same value"
+    return None if known.agree is None else _FREE
 
 
 def _of_nothing(known: Variable) -> str:
