@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -103,6 +104,16 @@ def test_a_prediction_for_programs_stays(project: Path, said: Said) -> None:
     chosen = said("predict", *files, "--format", "json", "--lang", "zh")
     assert chosen == said("predict", *files, "--format", "json")
     assert json.loads(chosen)["hosts"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ncdiag run needs Linux")
+def test_a_job_that_is_watched(said: Said) -> None:
+    plain = said("run", "--", "true")
+    assert plain == said("run", "--lang", "en", "--", "true")
+    assert plain.startswith("ncdiag: the job ended with 0; ")
+    text = said("run", "--lang", "zh", "--", "sh", "-c", "exit 3")
+    assert "作业结束，退出码为 3；" in text
+    assert english(text) == []
 
 
 def explained() -> Iterator[str]:
