@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import itertools
 import os
 import pkgutil
 import sys
@@ -24,7 +25,7 @@ from ncdiag.commands._examples import described, examples
 from ncdiag.commands._options import application
 from ncdiag.commands._output import say, unknown, write
 from ncdiag.errors import CLOSED_PIPE, INTERNAL, INTERRUPTED, DefinitionError, NcdiagError
-from ncdiag.language import ENGLISH, speaking
+from ncdiag.language import ENGLISH, from_environment, is_english, speak, speaking
 
 
 class Commands(typer.core.TyperGroup):
@@ -91,14 +92,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         _without_collector()
     arguments = list(sys.argv[1:] if argv is None else argv)
+    with speaking(ENGLISH):  # whatever a command speaks, its errors too, ends with it
+        return _run(arguments)
+
+
+def _run(arguments: list[str]) -> int:
     completing = _COMPLETING in os.environ
     try:
         if completing:
             _register_shells()
         else:
             arguments = meant(arguments, command_names())
-        with speaking(ENGLISH):  # whatever a command speaks ends with it
-            code = typer.main.get_command(app).main(arguments, prog_name="ncdiag", standalone_mode=False)
+        code = typer.main.get_command(app).main(arguments, prog_name="ncdiag", standalone_mode=False)
     except KeyboardInterrupt:
         return _unknown("interrupted", arguments) if wants_state(arguments) else INTERRUPTED
     except SystemExit as ended:  # a shell got what completes a word, or typer met a closed pipe while it printed help
@@ -135,6 +140,8 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
     if wants_state(arguments):
         usage = getattr(error, "format_message", None)
         return _unknown(usage() if usage else str(error), arguments)
+    if is_english():
+        speak(_language(arguments))
     if isinstance(error, NcdiagError):
         say(str(error), lines=isinstance(error, DefinitionError))
         return error.exit_code
@@ -155,6 +162,13 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
 def _command(arguments: Sequence[str]) -> str:
     """The command of a line whose options could not be taken apart: typer does not say it then."""
     return f"ncdiag {arguments[0]}" if arguments and arguments[0] in command_names() else "ncdiag"
+
+
+def _language(arguments: Sequence[str]) -> str:
+    """The language of an error that ends a command before it speaks: as asked for, else that of the locale."""
+    asked = [word.partition("=")[2] or following for word, following in itertools.pairwise([*arguments, ""])
+             if word == "--lang" or word.startswith("--lang=")]  # fmt: skip
+    return asked[-1] if asked else from_environment()
 
 
 def _unknown(sentence: str, arguments: Sequence[str]) -> int:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
+from ncdiag import language
 from ncdiag.commands._interrupt import interruptible
 from ncdiag.commands._options import ExitStyle, FailOn, Options
 from ncdiag.commands._output import say, write
 from ncdiag.commands._progress import showing
 from ncdiag.errors import FOUND, INTERNAL, INTERRUPTED, NOTHING_UNDERSTOOD
 from ncdiag.grades import SEVERITIES, Severity
-from ncdiag.language import speak
 from ncdiag.reading.model import Item
 from ncdiag.reading.stop import Stop
 from ncdiag.report.model import Report
@@ -78,7 +78,7 @@ def answer(find: Callable[[Stop], Report | Diagnosed], options: Options) -> int:
     from ncdiag.report import FOR_PEOPLE, renderer
 
     answers_in = options.answers_in
-    speak(options.language)
+    language.speak(options.language)
     renderer(answers_in)
     if answers_in == "nagios" and options.exit_style is ExitStyle.ncdiag:
         from ncdiag.errors import UsageError
@@ -149,7 +149,7 @@ def told(items: Iterable[Item], *, quiet: bool) -> Iterator[Item]:
     """The same items; what cannot be read is told on stderr as well."""
     for item in items:
         if not quiet and isinstance(item, Unreadable):
-            say(f"{item.name}: {item.reason}")
+            say(f"{item.name}{language.say(': ')}{language.phrase(item.reason)}")
         yield item
 
 

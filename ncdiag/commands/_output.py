@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from ncdiag.errors import OutputError
+from ncdiag.language import note
 from ncdiag.report.sanitize import clean, one_line
 
 _LEAST = 24
@@ -20,10 +21,12 @@ _LEAST = 24
 def say(sentence: str, *, lines: bool = False) -> None:
     """A note or an error for the person, sanitised, on stderr; a closed stderr is nobody's loss.
 
+    It is said in the language of the answer where that has its template.
+
     ``lines``: the text is laid out in lines (a definition with a caret under its fault), not one sentence.
     """
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        text = f"ncdiag: {clean(sentence) if lines else one_line(sentence)}\n"
+        text = f"ncdiag: {clean(sentence) if lines else one_line(note(sentence))}\n"
         sys.stderr.write(text)
         sys.stderr.flush()
 

@@ -14,6 +14,7 @@ from ncdiag.commands._judge import exit_code, public, rendered
 from ncdiag.commands._options import Options
 from ncdiag.commands._output import say, write
 from ncdiag.errors import OutputError, UsageError
+from ncdiag.language import speak
 from ncdiag.reading.model import Item
 from ncdiag.report import FOR_PEOPLE, renderer
 from ncdiag.watching.judging import Judging
@@ -49,7 +50,11 @@ class Diagnoses:
     """Makes diagnoses, one at a time, and shows those of another root cause than the last one shown."""
 
     def __init__(self, options: Options, stream: TextIO, not_seen: Callable[[], list[str]]) -> None:
-        """``stream`` gets the reports unless a file does. Raises UsageError for options that make no sense."""
+        """``stream`` gets the reports unless a file does. Raises UsageError for options that make no sense.
+
+        From now on the command speaks the language of the options.
+        """
+        speak(options.language)
         if options.is_plugin:
             msg = "this command cannot answer a monitoring plugin: its exit code has another meaning"
             raise UsageError(msg)

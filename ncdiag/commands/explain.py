@@ -101,6 +101,7 @@ def _answered(  # noqa: PLR0917  (the options)
     from ncdiag import catalogue
     from ncdiag.errors import UsageError
     from ncdiag.explaining import rule_text
+    from ncdiag.explaining.answer_text import is_pasted, text_of
     from ncdiag.explaining.answers import answers, suggestions
 
     found = () if rule is not None else (*_check(thing), *answers(thing, version))
@@ -122,9 +123,9 @@ def _answered(  # noqa: PLR0917  (the options)
         raise UsageError(msg)
     to_paste = {
         line.strip()
-        for answer in found for value in answer.details.values() if _is_pasted(value) for line in value.splitlines()
+        for answer in found for value in answer.details.values() if is_pasted(value) for line in value.splitlines()
     }  # fmt: skip
-    for_people("\n".join(_text(answer) for answer in found), output, to_paste)
+    for_people("\n".join(map(text_of, found)), output, to_paste)
     return 0
 
 
@@ -154,31 +155,6 @@ def _rule_fields(rule: Rule) -> dict[str, Any]:
     fixes = [{"kind": fix.kind, "text": fix.text, "env": dict(fix.env), "unset": list(fix.unset)} for fix in rule.fixes]
     return {"kind": "rule", "name": rule.name, "meaning": " ".join(rule.why.split()),
             **{name: held.get(name) for name in kept}, "conditions": conditions, "fixes": fixes}  # fmt: skip
-
-
-def _is_pasted(value: object) -> bool:
-    """True if a detail is lines to paste, which end in a newline each."""
-    return isinstance(value, str) and value.endswith("\n")
-
-
-def _text(answer: Answer) -> str:
-    """An answer for people."""
-    from ncdiag.explaining.columns import width
-    from ncdiag.language import cells, phrase, say
-
-    lines = [say("{text} ({note})", text=answer.name, note=say(answer.kind))]
-    lines += cells.wrap(phrase(answer.meaning), width(), "  ", "  ")
-    for name, value in answer.details.items():
-        if isinstance(value, dict):
-            lines += [f"  {key} = {held}" for key, held in value.items()]
-            continue
-        if _is_pasted(value):
-            lines += ["", f"  {name}:", *(f"    {line}" for line in value.strip().splitlines())]
-            continue
-        text = say("read") if value == "read" else phrase(str(value))  # a word alone may be a name elsewhere
-        shown = say(", ").join(map(str, value)) if isinstance(value, list) else text
-        lines += cells.wrap(say("{label}: {text}", label=say(name), text=shown), width(), "  ", "    ")
-    return "\n".join(lines) + "\n"
 
 
 def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | None, *, quiet: bool) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 import typer.core
 
-from ncdiag.commands._options import FailOn, Least, application
+from ncdiag.commands._options import FailOn, Lang, Least, application, language_of
 from ncdiag.commands._output import say, write
 from ncdiag.errors import NOTHING_UNDERSTOOD
 
@@ -64,18 +64,22 @@ def lint(  # noqa: PLR0917  (typer's parameters)
     min_severity: Annotated[Least, typer.Option(help="Show no finding below this severity.")] = Least.info,
     fail_on: Annotated[FailOn, typer.Option(help="Exit with 1 if a finding is at least this severe.")] = FailOn.error,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+    lang: Lang = None,
 ) -> int:  # fmt: skip
     """Print the findings, or the patch."""
     from ncdiag.errors import UsageError
+    from ncdiag.language import ENGLISH, speak
     from ncdiag.lint import output as printing
     from ncdiag.lint.run import lint as judged
     from ncdiag.report.sanitize import json_escapes
 
+    asked = language_of(lang) if format_ == "text" else ENGLISH  # the other forms are for programs
+    speak(asked)
     command = ctx.meta.get(_COMMAND)
     if not files and not pid and command is None:
         msg = "say what to check: ncdiag lint FILE..., or ncdiag lint -- COMMAND"
         raise UsageError(msg)
-    options = _options(nccl, (select, ignore), (rules, config), one_job=one_job or len(pid or ()) > 1)
+    options = _options(nccl, (select, ignore), (rules, config), one_job=one_job or len(pid or ()) > 1, language=asked)
     documents = _documents(files or [], pid or [], command, as_, quiet=quiet)
     if not documents:
         if not quiet:
@@ -100,14 +104,16 @@ def lint(  # noqa: PLR0917  (typer's parameters)
 def _on_terminal(text: str) -> str:
     """The text wrapped where a terminal is narrower, but for the corrected lines."""
     from ncdiag.commands._output import for_terminal
+    from ncdiag.language import cells
+    from ncdiag.lint.output import label
 
-    corrected = ("    write: ", " " * len("    write: "))
+    corrected = (label(), " " * cells.width(label()))
     return for_terminal(text, {line.strip() for line in text.splitlines() if line.startswith(corrected)})
 
 
 def _options(
     nccl: str | None, chosen: tuple[list[str] | None, list[str] | None], book: tuple[list[Path] | None, Path | None],
-    *, one_job: bool,
+    *, one_job: bool, language: str,
 ) -> Options:  # fmt: skip
     """What the command line and the configuration file ask: the release, what to select and ignore, private rules."""
     import datetime as dt
@@ -128,7 +134,9 @@ def _options(
             raise UsageError(msg)
     ignore |= {item.rule for item in site.left_out(dt.datetime.now(tz=dt.timezone.utc).date())}
     named = [frozenset(known.get(word, word) for word in words) for words in (select or site.select, ignore)]
-    return Options(nccl=_version(nccl), select=named[0], ignore=named[1], rules=folders, one_job=one_job)
+    return Options(
+        nccl=_version(nccl), select=named[0], ignore=named[1], rules=folders, one_job=one_job, language=language
+    )
 
 
 def _version(text: str | None) -> Version | None:

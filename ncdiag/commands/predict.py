@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ncdiag.commands._options import application
+from ncdiag.commands._options import Lang, application, language_of
 from ncdiag.commands._output import for_people, write
 from ncdiag.errors import NOTHING_UNDERSTOOD
 
@@ -36,12 +36,14 @@ def predict(  # noqa: PLR0917  (typer's parameters)
         bool, typer.Option("--ask-nccl/--no-nccl", help="On this host, ask the installed NCCL what it picks.")
     ] = True,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+    lang: Lang = None,
 ) -> int:
     """Print the prediction."""
     import json
 
     from ncdiag.commands._judge import told
     from ncdiag.facts.view import View
+    from ncdiag.language import ENGLISH, say, speak
     from ncdiag.machine.inputs import inputs_or_host
     from ncdiag.nccl import environment
     from ncdiag.nccl.on_host.predicting import predict as predicted
@@ -49,6 +51,7 @@ def predict(  # noqa: PLR0917  (typer's parameters)
     from ncdiag.report import prediction
     from ncdiag.report.sanitize import json_escapes
 
+    speak(language_of(lang) if format_ == "text" else ENGLISH)  # JSON is for programs
     releases = [_version(text) for text in nccl or ()]
     changed = dict(map(_assignment, env or ()))
     items = inputs_or_host(files or (), root, ask_library=ask_nccl)
@@ -58,7 +61,7 @@ def predict(  # noqa: PLR0917  (typer's parameters)
         text = json_escapes(json.dumps(prediction.as_json(found), ensure_ascii=False, indent=1)) + "\n"
         write(text, output, encoding="utf-8")
     else:
-        for_people(prediction.as_text(found) or "no host was understood\n", output)
+        for_people(prediction.as_text(found) or say("no host was understood") + "\n", output)
     return 0 if found else NOTHING_UNDERSTOOD
 
 

@@ -92,11 +92,13 @@ def probe(
     from ncdiag.commands._output import say, write
     from ncdiag.commands._partial import write_partial
     from ncdiag.facts.fold import fold_hosts
+    from ncdiag.language import speak
     from ncdiag.reading.many import read_all
     from ncdiag.report import renderer
     from ncdiag.report.sanitize import clean
     from ncdiag.sources.files import TextSource
 
+    speak(options.language)
     renderer(options.answers_in)  # one that does not exist is refused before hosts are asked
     trial = Trial(
         seconds=seconds,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ncdiag.commands._options import application
+from ncdiag.commands._options import Lang, application, language_of
 from ncdiag.commands._output import say, write
 from ncdiag.errors import NOTHING_UNDERSTOOD
 
@@ -26,16 +26,19 @@ def topo(
     *,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
     no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False,
+    lang: Lang = None,
 ) -> int:
     """Draw the hosts."""
     import shutil
 
     from ncdiag.commands._judge import told, wants_colour
     from ncdiag.commands._options import Options
+    from ncdiag.language import speak
     from ncdiag.machine.inputs import inputs_or_host
     from ncdiag.reading.many import read_all
     from ncdiag.report.topology import plan, text
 
+    speak(language_of(lang))
     items = inputs_or_host(files or (), root, ask_library=False)
     found = plan.pictures(read_all(told(items, quiet=quiet)).job())
     if not found:

@@ -98,6 +98,18 @@ def phrase(text: str) -> str:
     return text if table is None else table.phrase(text)
 
 
+def note(text: str) -> str:
+    """A note or an error of a command, in the language of the answer."""
+    table = _TABLE.get()
+    return text if table is None else table.note(text)
+
+
+def sentences(text: str) -> str:
+    """Several sentences that were made in English, each as `phrase` says it."""
+    table = _TABLE.get()
+    return text if table is None else table.sentences(text)
+
+
 def from_environment(environment: Mapping[str, str] = os.environ) -> str:
     """The language that ``NCDIAG_LANG`` or the locale names; English for others."""
     for name in (VARIABLE, *_LOCALE):

@@ -27,6 +27,10 @@ _FITS: dict[str, re.Pattern[str]] = {
     "share": re.compile(r"[\d.]+%"),
     "numbers": re.compile(r"[\d,-]+"),
     "device": re.compile(r"[^\s;]*\d[^\s;]*"),
+    "setting": re.compile(r"[A-Z]\w*=.*", re.DOTALL),
+    "variable": re.compile(r"[A-Z]\w*"),
+    "reader": re.compile(r"NCCL|Horovod|HCCL|The program"),
+    "path": re.compile(r"[A-Z][A-Z\d]+"),
     "ip": re.compile(r"[\da-f]*[.:][\da-f.:]+"),
     **dict.fromkeys(("rate", "usual"), re.compile(r"\d[\d.e+]*")),
     **dict.fromkeys(("name", "host", "hosts", "rank", "ranks"), re.compile(r"[^\s;]+")),
@@ -34,8 +38,12 @@ _FITS: dict[str, re.Pattern[str]] = {
 """What may be in a hole of that name, such as a number, a share or a proof's beginning; anything in others."""
 SENTENCES = "report.toml"
 """The file of the templates that the program names itself: they are looked for in no text."""
+NOTES = frozenset({"errors.toml", "probe.toml", "run.toml"})
+"""The files of what commands say beside their answer: their templates are looked for in nothing else."""
 _DEPTH = 4
 """Phrases within phrases."""
+_RUN = 8
+"""Sentences that may be known together."""
 _HOLE = re.compile(r"\{(\w*)\}")
 _WIDE = r"[\u3400-\u9fff]"
 _MARK = r"[\u3001\u3002\uff01-\uff1f\u201c\u201d]"
@@ -45,6 +53,8 @@ _GLUE = (", ", " and ", " or ")
 """What joins phrases."""
 _NAMES = re.compile(r"[^\s]*[A-Z\d_/.][^\s]*(?: [^\s]*[A-Z\d_/.][^\s]*)*")
 """Names and numbers, which are said as they are: no word in small letters alone."""
+_ENDED = re.compile(r"(?<=[\w)`'\"][.?]) (?=[A-Z`\d]|--)|(?<=[a-z]{4}\.) (?=[a-z])")
+"""Between two sentences; one may begin with the name of a program."""
 _LABEL = re.compile(r"[A-Z][A-Za-z]+(?<!Error)")
 """An operation or a state in front of what is told of it."""
 
@@ -75,11 +85,12 @@ class Pattern(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Table(msgspec.Struct, frozen=True):
-    """``exact``: every template; ``patterns``: those with holes, the longest literals first."""
+    """``exact``: every template; ``patterns``: those with holes, the longest literals first; ``notes``: of `NOTES`."""
 
     code: str
     exact: dict[str, str]
     patterns: tuple[Pattern, ...]
+    notes: tuple[Pattern, ...]
 
     def say(self, template: str, values: Mapping[str, object]) -> str:
         """What is said for a template, with its holes filled."""
@@ -119,6 +130,38 @@ class Table(msgspec.Struct, frozen=True):
         found = self.exact.get(text[:-1])
         return found if found is None else self.say("{sentence}.", {"sentence": found})
 
+    def note(self, text: str) -> str:
+        """What is said for a note or an error of a command."""
+        if text in self.exact or len(text) > LIMIT:
+            return self.exact.get(text, text)
+        parts = list(_apart(text))
+        if len(parts) > 1:
+            return self.exact.get("; ", "; ").join(map(self.note, parts))
+        for pattern in self.notes:
+            if (values := pattern.match(text)) is not None:
+                return self.tidy(pattern.said.format(**{name: self.note(held) for name, held in values.items()}))
+        return self.phrase(text)
+
+    def sentences(self, text: str) -> str:
+        """What is said for a text as a whole, else for each of its sentences."""
+        if (found := self._whole(text)) is not None:
+            return found
+        parts = sentences(text)
+        told, at = [], 0
+        while at < len(parts):  # as many at once as are known together
+            runs = ((end, self._whole(" ".join(parts[at:end]))) for end in range(min(len(parts), at + _RUN), at, -1))
+            end, said = next((run for run in runs if run[1] is not None), (at + 1, None))
+            told.append(self._sentence(parts[at]) if said is None else said)
+            at = end
+        return text if told == parts else self.tidy(" ".join(told))
+
+    def _sentence(self, text: str) -> str:
+        """A sentence, which is also looked for without its stop."""
+        bare = text.removesuffix(".")
+        if bare != text and text not in self.exact and (told := self.phrase(bare)) != bare:
+            return self.say("{sentence}.", {"sentence": told})
+        return self.phrase(text)
+
     def _joined(self, text: str, depth: int) -> str:
         """A list of phrases, each said by itself, or one in front of a text."""
         head, colon, rest = text.partition(": ")
@@ -134,6 +177,11 @@ class Table(msgspec.Struct, frozen=True):
                 if (told != parts or glue != ", ") and all(new != old or _NAMES.fullmatch(old) for new, old in pairs):
                     return self.tidy(self.exact.get(glue, glue).join(told))
         return text
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, each with its stop."""
+    return _ENDED.split(text)
 
 
 def _apart(text: str) -> Iterator[str]:
@@ -162,8 +210,11 @@ def build(code: str) -> Table:
     """Read the files of a language; DefinitionError for an entry that is in two of them or whose holes differ."""
     found = list(entries(code))
     exact = {template: said for template, said, _ in found}
-    patterns = [_pattern(template, said) for template, said, name in found if "{" in template and name != SENTENCES]
-    return Table(code, exact, tuple(sorted(patterns, key=lambda pattern: -sum(map(len, pattern.literals)))))
+    kept = [(_pattern(template, said), name in NOTES) for template, said, name in found
+            if "{" in template and name != SENTENCES]  # fmt: skip
+    kept.sort(key=lambda held: -sum(map(len, held[0].literals)))
+    phrases, notes = (tuple(one for one, is_note in kept if is_note is wanted) for wanted in (False, True))
+    return Table(code, exact, phrases, notes)
 
 
 def entries(code: str) -> Iterator[tuple[str, str, str]]:

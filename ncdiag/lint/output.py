@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from ncdiag import __version__
 from ncdiag.formats.shell import hide_secrets
 from ncdiag.grades import SEVERITIES
+from ncdiag.language import cells, counted, lead_in, phrase, say, sentences
 from ncdiag.lint import mentions
 from ncdiag.lint.edits import corrected
 from ncdiag.lint.model import Finding
@@ -24,43 +25,44 @@ def as_text(results: Sequence[Result]) -> str:
         for found in result.findings:
             lines += _block(result, found)
         if result.findings and result.document.nccl is not None:
-            lines.append(
-                one_line(f"{result.document.source}: judged for NCCL {result.document.nccl.low}, which it names")
-            )
+            named = say("judged for NCCL {version}, which it names", version=result.document.nccl.low)
+            lines.append(_of_file(result, named))
         if result.document.unread:
-            lines.append(one_line(f"{result.document.source}: {mentions.spoken(result.document.unread)}"))
+            lines.append(_of_file(result, phrase(mentions.spoken(result.document.unread))))
         if result.document.unknown:
-            lines.append(one_line(f"{result.document.source}: {mentions.not_judged(result.document.unknown)}"))
+            lines.append(_of_file(result, phrase(mentions.not_judged(result.document.unknown))))
     counts = _counts(results)
     files = len({result.document.source for result in results})
-    told = ", ".join(
-        _number(counts[key], word) for key, word in (("error", "error"), ("warning", "warning"), ("info", "note"))
-    )
-    lines.append(
-        f"{told} in {_number(files, 'file')}"
-        + (f"; --fix shows how to fix {counts['fixable']} of them" if counts["fixable"] else "")
-    )
+    told = (counted(counts["error"], "error"), counted(counts["warning"], "warning"), counted(counts["info"], "note"))
+    summed = say("{findings} in {files}", findings=say(", ").join(told), files=counted(files, "file"))
+    more = say("; ") + say("--fix shows how to fix {n} of them", n=counts["fixable"]) if counts["fixable"] else ""
+    lines.append(f"{summed}{more}")
     return "\n".join(lines) + "\n"
 
 
-def _number(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+def _of_file(result: Result, sentence: str) -> str:
+    return one_line(f"{result.document.source}: {sentence}")
+
+
+def label() -> str:
+    """What is in front of a corrected line; its other lines have as many blanks."""
+    return f"    {lead_in('write')}"
 
 
 def _block(result: Result, found: Finding) -> Iterator[str]:
     document = result.document
     line, column = document.line(found.place.start), document.column(found.place.start)
-    head = f"{document.source}:{line}:{column}: {found.severity} {found.code} {found.name}: {found.message}"
+    head = f"{document.source}:{line}:{column}: {found.severity} {found.code} {found.name}: {phrase(found.message)}"
     yield one_line(hide_secrets(head))
     if found.reason or found.versions:
         versions = f" (NCCL {found.versions})" if found.versions else ""
-        yield one_line(f"    why: {found.reason}{versions}")
+        yield one_line(f"    {lead_in('why')}{sentences(found.reason)}{versions}")
     text = corrected(document, found)
     if text is not None:
-        for number, each in enumerate(text.split("\n") if text.strip() not in {"", ":"} else ["(remove it)"]):
-            yield one_line(f"    {'write: ' if not number else '       '}{each.strip() if not number else each}")
+        for number, each in enumerate(text.split("\n") if text.strip() not in {"", ":"} else [say("(remove it)")]):
+            yield one_line(f"{label()}{each.strip()}" if not number else f"{' ' * cells.width(label())}{each}")
     elif found.advice:
-        yield one_line(f"    do: {found.advice}")
+        yield one_line(f"    {lead_in('do')}{sentences(found.advice)}")
 
 
 def _counts(results: Sequence[Result]) -> dict[str, int]:

@@ -12,6 +12,7 @@ from ncdiag import catalogue
 from ncdiag.engine.schema import Rule
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.grades import SEVERITIES
+from ncdiag.language import ENGLISH
 from ncdiag.lint import conflicts, forms, names, passing, rules, surroundings, values
 from ncdiag.lint.edits import applied
 from ncdiag.lint.jobs import containers, jobs
@@ -27,7 +28,7 @@ _TOLD_BETTER = {"hccl-env-invalid": "value-out-of-range"}
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """What the user asked: the release to judge by, codes or names of findings to keep or to leave out.
 
-    ``rules`` are folders of private rules; with ``one_job`` the documents are compared.
+    ``rules`` are folders of private rules; with ``one_job`` the documents are compared. The rules speak ``language``.
     """
 
     nccl: Version | None = None
@@ -35,6 +36,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     ignore: frozenset[str] = frozenset()
     rules: tuple[Path, ...] = ()
     one_job: bool = False
+    language: str = ENGLISH
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -47,7 +49,7 @@ class Result(msgspec.Struct, frozen=True):
 
 def lint(documents: Iterable[Document], options: Options) -> list[Result]:
     """Judge documents; with ``one_job`` they are files of the hosts of one job and are compared."""
-    book = _rules(options.rules)
+    book = _rules(options.rules, options.language)
     documents = list(documents)
     found = {id(document): _found(document, options, book) for document in documents}
     if options.one_job:
@@ -60,9 +62,9 @@ def lint(documents: Iterable[Document], options: Options) -> list[Result]:
 
 
 @functools.cache
-def _rules(folders: tuple[Path, ...]) -> tuple[Rule, ...]:
+def _rules(folders: tuple[Path, ...], language: str) -> tuple[Rule, ...]:
     """The rules and those of private folders, read once."""
-    return tuple(catalogue.rules(folders))
+    return catalogue.localised(catalogue.rules(folders), language, folders)
 
 
 def _found(document: Document, options: Options, book: Sequence[Rule]) -> list[Finding]:

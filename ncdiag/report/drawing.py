@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape
 
 import msgspec
 
+from ncdiag.language import cells
 from ncdiag.report.sanitize import one_line
 
 LETTER = 6.6
@@ -56,7 +57,7 @@ def write(x: float, y: float, text: str, style: str) -> str:
 def cut(text: str, width: float) -> str:
     """The text as far as it fits into so many pixels."""
     room = max(1, int(width / LETTER))
-    return text if len(text) <= room else text[: max(1, room - 1)] + "\u2026"
+    return text if cells.width(text) <= room else text[: max(1, cells.fit(text, room - 1))] + "\u2026"
 
 
 def xml(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ncdiag.facts.fold import fold_hosts
+from ncdiag.language import cells, phrase, say
 from ncdiag.nccl.on_host.predicting import GIVES_UP, Chosen, Prediction
 
 _ROWS = (
@@ -19,6 +21,8 @@ _ROWS = (
 _UNKNOWN = "not known"
 NONE = "none"
 """How a choice of nothing is told."""
+_ANSWERS = re.compile(r"(?:^|(?<= ))(?:not known|none|yes|no)(?=,|$)")
+"""The words of `cell` that are no names."""
 
 
 def as_text(predictions: Sequence[Prediction]) -> str:
@@ -31,20 +35,21 @@ def as_text(predictions: Sequence[Prediction]) -> str:
 
 def _told(found: Sequence[Prediction]) -> Iterator[str]:
     yield found[0].host
-    rows = [("", [f"NCCL {one.nccl_version or 'of an unknown version'}" for one in found])]
-    rows += [(words, [cell(one.chosen, field) for one in found]) for words, field in _ROWS]
-    widths = [max(len(cells[column]) for _, cells in rows) for column in range(len(found))]
-    for words, cells in rows:
-        shown = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-        yield f"  {words:<20} {shown}".rstrip()
+    unknown = say("NCCL of an unknown version")
+    rows = [("", [f"NCCL {one.nccl_version}" if one.nccl_version else unknown for one in found])]
+    rows += [(say(words), [_said(one.chosen, field) for one in found]) for words, field in _ROWS]
+    widths = [max(cells.width(texts[column]) for _, texts in rows) for column in range(len(found))]
+    for words, texts in rows:
+        shown = "  ".join(cells.pad(text, width) for text, width in zip(texts, widths, strict=True))
+        yield f"  {cells.pad(words, 20)} {shown}".rstrip()
     for one in found:
         for rank in one.ranks:
-            differing = ", ".join(
-                f"{words} {cell(rank.chosen, field)}" for words, field in _ROWS
+            differing = say(", ").join(
+                f"{say(words)} {_said(rank.chosen, field)}" for words, field in _ROWS
                 if getattr(rank.chosen, field) != getattr(one.chosen, field)
             )  # fmt: skip
-            yield f"  rank {rank.rank}: {differing}{_with(one, found)}"
-    yield "  why"
+            yield f"  rank {rank.rank}{say(': ')}{differing}{_with(one, found)}"
+    yield "  " + say("why")
     yield from (f"    {line}" for line in _why(found))
 
 
@@ -71,10 +76,10 @@ def _why(found: Sequence[Prediction]) -> Iterator[str]:
         alike.setdefault(_Step(choice, said, rule, only), {})[about] = [*sources.values()][-1]
     for told, devices in alike.items():
         names = _folded([*devices])
-        about = f"{names}: " if names else ""
-        by = "; ".join(dict.fromkeys(word for word in (told.rule, [*devices.values()][-1]) if word))
-        text = told.text.replace(_ABOUT, names)
-        yield f"{told.choice}: {about}{text} ({by}){''.join(told.releases)}"
+        about = f"{phrase(names)}{say(': ')}" if names else ""
+        by = say("; ").join(dict.fromkeys(phrase(word) for word in (told.rule, [*devices.values()][-1]) if word))
+        text = say("{text} ({note})", text=phrase(told.text.replace(_ABOUT, names)), note=by)
+        yield f"{told.choice}{say(': ')}{about}{text}{''.join(told.releases)}"
 
 
 _ABOUT = "\0"
@@ -95,6 +100,10 @@ def is_told(answer: Chosen, field: str) -> bool:
 
 def _with(one: Prediction, found: Sequence[Prediction]) -> str:
     return f" [{one.nccl_version}]" if len(found) > 1 else ""
+
+
+def _said(answer: Chosen, field: str) -> str:
+    return _ANSWERS.sub(lambda found: say(found[0]), cell(answer, field))
 
 
 def cell(answer: Chosen, field: str) -> str:

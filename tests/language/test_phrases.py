@@ -51,9 +51,17 @@ def said(tree: ast.AST) -> Iterator[str]:
         for alias in node.names
     }  # fmt: skip
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CALLS & imported:
-            for text in literals(node.args[-1 if node.func.id == "counted" else 0]):
-                yield f"{{n}} {text}" if node.func.id == "counted" else text
+        if isinstance(node, ast.Call) and (name := called(node, imported)) in CALLS:
+            for text in literals(node.args[-1 if name == "counted" else 0]):
+                yield f"{{n}} {text}" if name == "counted" else text
+
+
+def called(node: ast.Call, imported: set[str]) -> str:
+    """The name of a function that was imported, or of one of the module ``language``."""
+    function = node.func
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "language":
+        return function.attr
+    return function.id if isinstance(function, ast.Name) and function.id in imported else ""
 
 
 def strings(value: object) -> Iterator[str]:
@@ -113,8 +121,11 @@ def test_every_word_of_a_picture_is_translated(project: Path) -> None:
 
 
 def test_every_phrase_is_one_that_the_program_says(source: str) -> None:
+    known = {part.removesuffix(".") for text in source.split("\0") for part in table.sentences(text)}
     lost = []
     for template, _, _ in table.entries("zh"):
+        if template in known:
+            continue
         pieces = [part.strip() for piece in HOLE.split(template) for part in JOINTS.split(piece)]
         lost += [f"{template}: {piece}" for piece in pieces if piece not in source]
     assert lost == []

@@ -20,6 +20,8 @@ from ncdiag.nccl.selection.sockets import Choice
 from ncdiag.nccl.selection.values import Settings
 
 IB, SOCKET = "IB", "Socket"
+_IB_SWITCH = "whether NCCL_IB_DISABLE is set"
+_OOB_FOUND = "whether an IP interface for its setup socket is found"
 NO_NET = "Failed to initialize any NET plugin"
 
 
@@ -106,17 +108,21 @@ def _ib(found: Found, settings: Settings) -> tuple[bool | None, str]:
     disabled = settings.get("NCCL_IB_DISABLE", "")
     off = None if disabled is None else (parse_number(disabled) or 0) != 0
     tests = (
-        (None if off is None else not off, f"switched off by NCCL_IB_DISABLE={disabled}", "NCCL_IB_DISABLE is set"),
+        (
+            None if off is None else not off,
+            f"switched off by NCCL_IB_DISABLE={disabled}",
+            _IB_SWITCH,
+        ),
         (found.verbs is not False, "libibverbs reaches no device (no /dev/infiniband/uverbs*)", ""),
-        (found.devices.some, "no RDMA port is left", "an RDMA port can be used"),
-        (_any(found.oob), "no IP interface for its setup socket", "an IP interface for its setup socket is found"),
+        (found.devices.some, "no RDMA port is left", "whether an RDMA port can be used"),
+        (_any(found.oob), "no IP interface for its setup socket", _OOB_FOUND),
     )
     for verdict, failed, _ in tests:
         if verdict is False:
             return False, failed
     for verdict, _, open_point in tests:
         if verdict is None:
-            return None, f"whether {open_point} is not known"
+            return None, f"{open_point} is not known"
     return True, f"works, with {', '.join(found.devices.names)}"
 
 

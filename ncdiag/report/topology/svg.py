@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import quoteattr
 
+from ncdiag.language import phrase, say
 from ncdiag.report.drawing import LETTER, Box, cut, document, rect, write, xml
 from ncdiag.report.topology.plan import Device, Picture
 from ncdiag.report.topology.text import cell, cpu_title, groups, meanings
@@ -34,8 +35,12 @@ def render(pictures: Sequence[Picture]) -> str:
         drawn = _Drawing(picture, top)
         parts += drawn.parts
         top, width = drawn.bottom + 2 * EDGE, max(width, drawn.right)
-    names = ", ".join(picture.title for picture in pictures)
-    return document((width + EDGE, top), f"Topology of {names}", "", _STYLE, parts)
+    names = say("Topology of {host}", host=", ".join(say(picture.title) for picture in pictures))
+    return document((width + EDGE, top), names, "", _STYLE, parts)
+
+
+def _title(picture: Picture) -> str:
+    return say("{what}, from {source}", what=say(picture.title), source=say(picture.source))
 
 
 class _Drawing:
@@ -46,7 +51,7 @@ class _Drawing:
         self.parts: list[str] = [f"<g class={quoteattr('host')}>"]
         self.right = 0.0
         self._boxes: dict[str, Box] = {}
-        self._write(EDGE, top + 14, f"{picture.title}, from {picture.source}", "title")
+        self._write(EDGE, top + 14, _title(picture), "title")
         self.bottom = self._matrices(self._faults(self._cpus(top + 26) + 2 * ROW))
         self.bottom = self._legend(self.bottom)
         self.parts.append("</g>")
@@ -62,7 +67,7 @@ class _Drawing:
             width = many * WIDE + (many + 1) * GAP
             self._rect(Box(left, top, width, height), "cpu", None)
             told = self.picture.cpus.get(node, "") if node is not None else ""
-            self._write(left + GAP, top + ROW - 4, cut(f"{cpu_title(node)}  {told}", width - 2 * GAP), "head")
+            self._write(left + GAP, top + ROW - 4, cut(f"{say(cpu_title(node))}  {told}", width - 2 * GAP), "head")
             for row, line in ((gpus, top + ROW + GAP / 2), (nics, top + ROW + GAP / 2 + HIGH + _LINES)):
                 for place, device in enumerate(row):
                     middle = left + width * (place + 0.5) / len(row)
@@ -82,7 +87,7 @@ class _Drawing:
         wrong = self.picture.faulty(device.label)
         lines = [device.label, device.name or "" if device.name != device.label else "", device.pcie.text()]
         shown = [line for line in lines if line][:3]
-        about = "; ".join([*[line for line in lines if line], *wrong])
+        about = say("; ").join([*[line for line in lines if line], *map(phrase, wrong)])
         parts = [rect(box, f"{device.kind} fault" if wrong else device.kind, about)]
         for number, line in enumerate(shown):
             style = "head" if number == 0 else ""
@@ -95,7 +100,7 @@ class _Drawing:
             for label in gpu.nearest:
                 one, other = self._boxes[gpu.label], self._boxes[label]
                 across = " across" if gpu.level in {"SYS", "SOC"} else ""
-                about = f"{gpu.label} to {label}: {gpu.level}"
+                about = f"{say('{one} to {other}', one=gpu.label, other=label)}: {gpu.level}"
                 yield (
                     f'<line class="path{across}" x1="{one.x + one.width / 2:g}" y1="{one.y + one.height:g}" '
                     f'x2="{other.x + other.width / 2:g}" y2="{other.y:g}"><title>{xml(about)}</title></line>'
@@ -103,7 +108,7 @@ class _Drawing:
 
     def _faults(self, top: float) -> float:
         for label, sentence in self.picture.faults:
-            self._write(EDGE, top - 6, f"! {label}: {sentence}", "wrong")
+            self._write(EDGE, top - 6, f"! {label}{say(': ')}{phrase(sentence)}", "wrong")
             top += ROW
         return top
 
@@ -129,13 +134,13 @@ class _Drawing:
         gpu = next((d for d in self.picture.of("gpu") if d.label == row), None)
         style = "same" if row == column else "near" if gpu and column in gpu.nearest else "cell"
         word = link.word if link else "?"
-        about = None if row == column else f"{row} to {column}: {word}"
+        about = None if row == column else f"{say('{one} to {other}', one=row, other=column)}: {word}"
         self._rect(box, link.mark or style if link else style, about)
         self._write(box.x + 4, box.y + 13, cut(word, box.width - 6), "")
 
     def _legend(self, top: float) -> float:
         for sentence in dict.fromkeys(meanings(self.picture, far="yellow", fault="red")):
-            self._write(EDGE, top + 10, sentence, "")
+            self._write(EDGE, top + 10, say(sentence), "")
             top += ROW - 4
         return top
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ncdiag.language import phrase, say
 from ncdiag.report.page import Page
 from ncdiag.report.sanitize import one_line
 from ncdiag.report.topology.plan import Device, Link, Picture
@@ -27,7 +28,7 @@ def render(pictures: Sequence[Picture], *, width: int = 80, colour: bool = False
     page = Page(width)
     for picture in pictures:
         page.blank()
-        page.put(f"{picture.title}, from {picture.source}", "bold")
+        page.put(say("{what}, from {source}", what=say(picture.title), source=say(picture.source)), "bold")
         page.blank()
         _tree(page, picture)
         _matrices(page, picture)
@@ -38,7 +39,7 @@ def render(pictures: Sequence[Picture], *, width: int = 80, colour: bool = False
 def _tree(page: Page, picture: Picture) -> None:
     for node in groups(picture):
         listed = picture.cpus.get(node, "") if node is not None else ""
-        page.put(cpu_title(node) + (f"  {listed}" if listed else ""), "bold")
+        page.put(say(cpu_title(node)) + (f"  {listed}" if listed else ""), "bold")
         devices = [device for device in picture.devices if device.cpu == node]
         for device in devices:
             branch = "`-- " if device is devices[-1] else "|-- "
@@ -67,7 +68,7 @@ def _device(page: Page, picture: Picture, device: Device, first: str) -> None:
         pieces.append((_joined(device.nearest, room), ""))
     page.lines.append(pieces)
     for sentence in wrong:
-        page.put(sentence, "bold red", first="  |     ! ")
+        page.put(phrase(sentence), "bold red", first="  |     ! ")
 
 
 def _joined(labels: Sequence[str], room: int) -> str:
@@ -115,7 +116,7 @@ def _legend(page: Page, picture: Picture) -> None:
     told = list(dict.fromkeys(meanings(picture)))
     if told:
         page.blank()
-        page.put("; ".join(told))
+        page.put(say("; ").join(map(say, told)))
 
 
 def meanings(picture: Picture, far: str = "*", fault: str = "!") -> Iterator[str]:
