@@ -45,6 +45,7 @@ from ncdiag.facts.model.processes import (
     FAILURES,
     CollectiveSum,
     Communicator,
+    Connection,
     Event,
     GdrVerdict,
     GidUse,
@@ -52,6 +53,8 @@ from ncdiag.facts.model.processes import (
     NetDevice,
     Parameter,
     Rank,
+    RingOrder,
+    RingPlace,
     Setting,
 )
 from ncdiag.facts.model.records import (
@@ -98,6 +101,7 @@ from ncdiag.facts.model.troubles import (
     Step,
     What,
 )
+from ncdiag.facts.model.wiring import Ring, Wire, Wiring
 
 __all__ = [
     "FAILING",
@@ -115,6 +119,7 @@ __all__ = [
     "ComparedChoice",
     "Complaint",
     "Conflict",
+    "Connection",
     "Context",
     "Difference",
     "Event",
@@ -188,6 +193,9 @@ __all__ = [
     "RasRank",
     "RasReport",
     "RasShare",
+    "Ring",
+    "RingOrder",
+    "RingPlace",
     "Route",
     "RouteAnswer",
     "RuledOut",
@@ -215,4 +223,6 @@ __all__ = [
     "Trial",
     "Want",
     "What",
+    "Wire",
+    "Wiring",
 ]

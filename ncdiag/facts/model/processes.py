@@ -131,6 +131,66 @@ class LastOp(Fact, frozen=True, kw_only=True):
     datatype: str | None = None
 
 
+class Connection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """What a rank said of its connection to another rank of a communicator, or from it: the data go to ``target``.
+
+    ``source`` and ``target`` are numbers in that communicator, which is None where no line tells it; ``nranks`` is its
+    size. ``transport`` as in `Rank.transports`; ``nic`` NCCL's number of the NIC on the rank's own side, and ``way``
+    (of a network) which side that is. ``lines`` counts the Channel lines: one for each channel that has it.
+    """
+
+    communicator: str | None = None
+    nranks: int | None = None
+    source: int
+    target: int
+    transport: str
+    way: Literal["send", "receive"] | None = None
+    nic: int | None = None
+    lines: int = 1
+
+
+class RingOrder(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """The order in which a ring visits the ranks of a communicator, as its rank 0 printed it.
+
+    ``channel`` is the first channel of which it was printed, ``lines`` how often that was, ``channels`` how many
+    channels there are.
+    """
+
+    communicator: str | None = None
+    nranks: int | None = None
+    channel: int
+    channels: int | None = None
+    lines: int = 1
+    order: tuple[int, ...]
+
+
+class RingPlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """The neighbours of a rank in a ring, as it printed them (``Ring 00 : 7 -> 0 -> 1``).
+
+    ``lines`` counts the channels in which they are these.
+    """
+
+    communicator: str | None = None
+    nranks: int | None = None
+    before: int
+    rank: int
+    after: int
+    lines: int = 1
+
+
+def _connected(held: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Those of both; the lines of equal ones add up."""
+    found: dict[frozenset[tuple[str, Any]], dict[str, Any]] = {}
+    for one in (*held, *new):
+        place = frozenset(item for item in one.items() if item[0] != "lines")
+        lines = found[place].get("lines", 1) if place in found else 0
+        found[place] = {**one, "lines": lines + one.get("lines", 1)}
+    return list(found.values())
+
+
+CONNECTED = Merge(_connected)
+
+
 def _further(held: Calls, new: Calls) -> Calls:
     return max(
         held, new, key=lambda calls: (sorted((call.get("op_count", 0) for call in calls), reverse=True), str(calls))
@@ -169,6 +229,7 @@ class Rank(Fact, frozen=True, kw_only=True):
     ``receive``, each also with ``/GDRDMA``). ``state``: started, ready, failed or silent. ``nics_used``
     are NCCL's numbers of the NICs that its channels named; ``relaxed_ordering`` is the ``[RO]`` of its list.
     ``last_ops`` has the last collective on each communicator, the widest first; empty without the collective trace.
+    ``connections``, ``rings`` and ``ring_places`` are what it printed of its neighbours; the first ones, of very many.
     ``net_devices_partial`` are the RDMA devices of a list that was cut off; ``nic_distances`` the path types from its
     GPU to the NICs, in NCCL's order of them (2.4 alone prints them). ``line_tag`` is what a launcher or a collector of
     logs put before its lines (``[1,3]<stdout>:``), without times.
@@ -205,6 +266,9 @@ class Rank(Fact, frozen=True, kw_only=True):
     settings: dict[str, Setting] = {}
     link_layers: tuple[str, ...] | None = None
     last_ops: Annotated[tuple[LastOp, ...], FURTHER_CALLS] = ()
+    connections: Annotated[tuple[Connection, ...], CONNECTED] = ()
+    rings: Annotated[tuple[RingOrder, ...], UNION] = ()
+    ring_places: Annotated[tuple[RingPlace, ...], UNION] = ()
     line_tag: Annotated[str | None, LEAST] = None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
+from collections.abc import Iterable, Iterator
 
 from ncdiag import compiled
 from ncdiag.messages.load import Message, own_messages
@@ -30,6 +31,21 @@ SIGNS = (b"NCCL ", b"RCCL ", b"HIP version", b"ROCm version", b"Librccl", b"NET/
 def is_nccl_line(line: bytes) -> bool:
     """Tell whether NCCL, RCCL or a network plugin printed this line (with or without its prefix)."""
     return any(sign in line for sign in SIGNS) and _OURS.search(line) is not None
+
+
+BLANKS_LIMIT = 16
+"""Empty lines in a row that are told of."""
+Line = tuple[int, bytes]
+"""A line's number and its text."""
+
+
+def without_blanks(lines: Iterable[Line]) -> Iterator[Line]:
+    """The lines without most of a long run of empty ones: they say nothing, and a file may have millions."""
+    blanks = 0
+    for number, line in lines:
+        blanks = 0 if line else blanks + 1
+        if blanks < BLANKS_LIMIT:
+            yield number, line
 
 
 _OPEN = re.compile(rb"(NCCL INFO Channel \d.{0,200}?) via .{0,200}\Z")

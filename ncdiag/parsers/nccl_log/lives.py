@@ -18,19 +18,23 @@ LIFE_LIMIT = 1024
 
 
 class Life(msgspec.Struct):
-    """A communicator in one process: its latest description, its first line and the latest state that a line told."""
+    """A communicator in one process: its latest description, its first line and the latest state that a line told.
+
+    ``thread`` is the one that printed the first line.
+    """
 
     init: Init
     first: Span
     state: tuple[str, Span] | None = None
     started: bool = False
     ready: bool = False
+    thread: int | None = None
 
     @classmethod
-    def of(cls, init: Init, span: Span) -> Life:
+    def of(cls, init: Init, span: Span, thread: int | None) -> Life:
         """What one line tells."""
         state = (init.state, span) if init.state is not None else None
-        return cls(init, span, state, started=init.state == "started", ready=init.state == "ready")
+        return cls(init, span, state, started=init.state == "started", ready=init.state == "ready", thread=thread)
 
     def continues(self, held: Life) -> bool:
         """Can this be the same life as ``held``, told before it?"""
@@ -41,7 +45,7 @@ class Life(msgspec.Struct):
         """One life of this and what was told of it later."""
         return Life(
             _described(later.init, self.init), self.first, later.state or self.state,
-            started=self.started or later.started, ready=self.ready or later.ready,
+            started=self.started or later.started, ready=self.ready or later.ready, thread=self.thread,
         )  # fmt: skip
 
 
@@ -68,9 +72,9 @@ class Lives:
         """Was any told?"""
         return bool(self._told)
 
-    def take(self, init: Init, span: Span) -> None:
-        """Add one line."""
-        self._add(init.pointer, Life.of(init, span))
+    def take(self, init: Init, span: Span, thread: int | None = None) -> None:
+        """Add one line, which the thread printed."""
+        self._add(init.pointer, Life.of(init, span, thread))
 
     def merge(self, later: Lives) -> None:
         """Put what a later part of the log told behind what is here."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+
+import msgspec
 
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.parsers.nccl_log.lives import Life
 from ncdiag.parsers.nccl_log.ranks import Key, Record
 from ncdiag.parsers.nccl_log.reading import LISTED
+from ncdiag.parsers.nccl_log.wiring import together
 from ncdiag.spans import Span
 
 _LIST_FOR_BOOTSTRAP = Version(2, 4), Version(2, 6)
@@ -95,7 +98,10 @@ class Outcome:
             "library": (self.library, main.span), "rank": (main.rank, main.span), "transports": (counts, link),
             "net_ways": (ways, net), "nics_used": (nics, net),
         }  # fmt: skip
-        return {name: told for name, told in fields.items() if told[0] not in (None, {}, [])}
+        fields = {name: told for name, told in fields.items() if told[0] not in (None, {}, [])}
+        wired = together([record.wiring for record in alone]).told(main.lives.all())
+        fields |= {name: (value, link) for name, value in wired.items()}
+        return fields
 
     def _lists_what_it_uses(self, version: tuple[VersionRange, Span | None] | None) -> bool:
         """2.4 and 2.5 list the sockets for the bootstrap as well, so that line does not tell the network."""
@@ -187,3 +193,12 @@ def _settings(
                 yield Observation(
                     entity="Setting", key=(name, pid), host=host, span=span, fields=fields, standing="process"
                 )
+
+
+def renumbered(observation: Observation, number: Callable[[int], int]) -> Observation:
+    """The observation with the true number of its line."""
+    where = msgspec.structs.replace(observation.span, line=number(observation.span.line))
+    fields = observation.fields
+    if "order" in fields and observation.entity == "Event":
+        fields = {**fields, "order": where.line}
+    return msgspec.structs.replace(observation, span=where, fields=fields)

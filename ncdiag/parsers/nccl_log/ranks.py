@@ -14,6 +14,7 @@ from ncdiag.parsers.nccl_log.dialect import folded
 from ncdiag.parsers.nccl_log.lives import Life, Lives
 from ncdiag.parsers.nccl_log.reading import CARRIED, Reading
 from ncdiag.parsers.nccl_log.transports import Link
+from ncdiag.parsers.nccl_log.wiring import Wiring
 from ncdiag.spans import Span
 
 LIST_LIMIT = 256
@@ -47,9 +48,10 @@ class Record:
         self.constraints: dict[str, None] = {}
         self.link_constraints: set[str] = set()
         self.link_net: str | None = None
+        self.wiring = Wiring()
 
-    def take(self, reading: Reading, span: Span) -> None:
-        """Add what one line told. The first value of a field stays; lists grow."""
+    def take(self, reading: Reading, span: Span, thread: int | None = None) -> None:
+        """Add what one line of a thread told. The first value of a field stays; lists grow."""
         for name, value in reading.fields.items():
             self.fields.setdefault(name, (value, span))
         for name, items in reading.lists.items():
@@ -64,7 +66,7 @@ class Record:
         if reading.fails:
             self.failed = span
         if reading.init is not None:
-            self.lives.take(reading.init, span)
+            self.lives.take(reading.init, span, thread)
         self.constraints.setdefault(reading.versions)
 
     def wants_line_of(self, link: Link) -> bool:
@@ -109,6 +111,7 @@ class Record:
         self.constraints |= later.constraints
         self.link_constraints |= later.link_constraints
         self.link_net = self.link_net or later.link_net
+        self.wiring.merge(later.wiring)
 
     def _add(self, name: str, item: Any, span: Span) -> None:  # noqa: ANN401
         held = self.lists[name]

@@ -12,10 +12,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
-
-import msgspec
 
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.facts.scalars import VersionRange
@@ -26,8 +24,8 @@ from ncdiag.parsers.nccl_log.communicators import CallsOfRanks, communicators
 from ncdiag.parsers.nccl_log.dialect import contradictions, folded
 from ncdiag.parsers.nccl_log.events import Events
 from ncdiag.parsers.nccl_log.glued import breaks_a_row, separated
-from ncdiag.parsers.nccl_log.lines import SIGNS, interesting, is_nccl_line
-from ncdiag.parsers.nccl_log.outcome import Outcome
+from ncdiag.parsers.nccl_log.lines import SIGNS, Line, interesting, is_nccl_line, without_blanks
+from ncdiag.parsers.nccl_log.outcome import Outcome, renumbered
 from ncdiag.parsers.nccl_log.packed import packed, unpacked
 from ncdiag.parsers.nccl_log.plain import plain_messages
 from ncdiag.parsers.nccl_log.prefix import Prefix, undamaged, versions_of
@@ -36,10 +34,11 @@ from ncdiag.parsers.nccl_log.reading import Reading
 from ncdiag.parsers.nccl_log.repeats import Repeats
 from ncdiag.parsers.nccl_log.transports import COLLNET, Link, parse_link
 from ncdiag.parsers.nccl_log.usual import INFO, PREFIX_LIMIT, Messages, prefix_of, usual_prefix
+from ncdiag.parsers.nccl_log.wiring import Seen, place_of
 from ncdiag.spans import Span, span
 
-BLANKS_LIMIT, BLANK_BUFFER = 16, 1 << 16
-"""Empty lines in a row that are told of, and bytes of nothing else that are passed over at once."""
+BLANK_BUFFER = 1 << 16
+"""Bytes of nothing but empty lines that are passed over at once."""
 _NAME_LIMIT = 64
 """Bytes before ``NCCL`` in which the name of a process stood, where none can be read."""
 PIECE_SIZE = 1 << 17
@@ -55,9 +54,6 @@ _VERSION_ALONE = re.compile(
     r"(?:^\s*|[^\w\s]\s*|\d[Z:]?\s+(?:\d\d[OE][ +]\s?)?|std(?:out|err) [FP]\s|^[\w.]*[\d-][\w.-]* [\w.-]{1,63} )$"
 )
 """What may come before a bare ``NCCL version 2.18.3``: tags and times, no prose."""
-
-Line = tuple[int, bytes]
-"""A line's number and its text."""
 
 
 class Scanner:
@@ -86,7 +82,7 @@ class Scanner:
         """Start without what only saves time: caches, counts that are not yet given to their ranks."""
         self._messages = Messages()
         self._counts: Counter[bytes | None] = Counter()
-        self._owners: dict[bytes, tuple[Record, Link]] = {}
+        self._owners: dict[bytes, tuple[Record, Link | None, Seen | None]] = {}
         self._repeats = repeats or Repeats()
         self._words = 0
 
@@ -171,7 +167,7 @@ class Scanner:
         signs = [sign for sign in SIGNS if sign in text]
         return [
             (number, line)
-            for number, line in _without_blanks(looked_at)
+            for number, line in without_blanks(looked_at)
             if not self._take_usual(number, line)
             and (not any(map(line.__contains__, signs)) or not self._look_at(number, line))
         ]
@@ -215,18 +211,30 @@ class Scanner:
         """Find the process and the transport of a link seen for the first time; else it is the order of a ring."""
         before, rest, *_ = key.split(b"\n")
         link = parse_link(rest[:300].decode("utf-8", "replace")) if before.isascii() else None
+        prefix = prefix_of(before[-PREFIX_LIMIT:] + b" ")
+        of = self._key(prefix)
         if link is not None:
-            of = self._key_of(before)
-            record = self._records.get(of)
-            where = None
-            if record is None or number < record.span.line or record.wants_line_of(link):
-                where = span(self._source, number, line.decode("utf-8", "replace"))
-                record = self._record(of, where)
-            record.take_link(link, where)
+            record = self._record_of(of, line, number, link)
             self._link_constraints.add(link.versions)
-            self._owners[key] = record, link
+            self._owners[key] = record, link, record.wiring.edge(prefix.tid, link, number)
         elif hit := RING_ORDER.search(line):
             self._take(line, hit, number)
+            if of in self._records:
+                record = self._records[of]
+                self._owners[key] = record, None, record.wiring.order(prefix.tid, rest, line, number)
+        elif before.isascii() and (place := place_of(rest)) is not None:
+            record = self._record_of(of, line, number)
+            self._owners[key] = record, None, record.wiring.place(prefix.tid, place, number)
+
+    def _record_of(self, of: Key, line: bytes, number: int, link: Link | None = None) -> Record:
+        """The record of a process, with what a connection tells of it."""
+        record, where = self._records.get(of), None
+        if record is None or number < record.span.line or (link is not None and record.wants_line_of(link)):
+            where = span(self._source, number, line.decode("utf-8", "replace"))
+            record = self._record(of, where)
+        if link is not None:
+            record.take_link(link, where)
+        return record
 
     def _settle(self) -> None:
         """Give all counts to their ranks: what is left is small."""
@@ -235,8 +243,11 @@ class Scanner:
             if comm and len(key or b"") < KEY_LENGTH:
                 self._calls.add(before, function, what, comm, count)
             elif key in self._owners:
-                record, link = self._owners[key]
-                record.count_link(link, count)
+                record, link, seen = self._owners[key]
+                if link is not None:
+                    record.count_link(link, count)
+                if seen is not None:
+                    seen.count += count
         self._counts.clear()
         self._owners.clear()
 
@@ -315,7 +326,7 @@ class Scanner:
         found += of_ranks.observations()
         unread = self._events.unknown_lines()
         if number is not None:
-            found, unread = [_renumbered(o, number) for o in found], [number(line) for line in unread]
+            found, unread = [renumbered(o, number) for o in found], [number(line) for line in unread]
         return Parsed(observations=tuple(found), unread=tuple(line - self.first_line for line in unread))
 
     def _take(self, line: bytes, hit: re.Match[bytes], number: int) -> None:
@@ -359,7 +370,7 @@ class Scanner:
             return  # a version line without a prefix belongs to the source, not to a process
         key = self._key(prefix)
         record = self._record(key, where)
-        record.take(reading, where)
+        record.take(reading, where, prefix.tid)
         record.constraints.setdefault(of_prefix)
         if prefix.tag is not None:
             record.fields.setdefault("line_tag", (prefix.tag, where))
@@ -380,20 +391,3 @@ class Scanner:
     def _key_of(self, before: bytes) -> Key:
         """The process that ``host:pid:tid [dev]`` names."""
         return self._key(prefix_of(before[-PREFIX_LIMIT:] + b" "))
-
-
-def _without_blanks(lines: Iterable[Line]) -> Iterator[Line]:
-    """The lines without most of a long run of empty ones: they say nothing, and a file may have millions."""
-    blanks = 0
-    for number, line in lines:
-        blanks = 0 if line else blanks + 1
-        if blanks < BLANKS_LIMIT:
-            yield number, line
-
-
-def _renumbered(observation: Observation, number: Callable[[int], int]) -> Observation:
-    where = msgspec.structs.replace(observation.span, line=number(observation.span.line))
-    fields = observation.fields
-    if "order" in fields and observation.entity == "Event":
-        fields = {**fields, "order": where.line}
-    return msgspec.structs.replace(observation, span=where, fields=fields)

@@ -26,6 +26,7 @@ class Link(msgspec.Struct, frozen=True):
     """One end of a connection: the rank that printed the line, its peer, the transport and, for a network, the NIC.
 
     ``way``, of the ``NET`` transport: ``send`` or ``receive``, with ``/GDRDMA`` where the NIC reaches GPU memory.
+    ``receives``: the data come from the peer.
     """
 
     rank: int
@@ -35,6 +36,7 @@ class Link(msgspec.Struct, frozen=True):
     nic: int | None = None
     way: str | None = None
     versions: str = ""
+    receives: bool = False
 
 
 @functools.lru_cache(1 << 13)
@@ -63,7 +65,7 @@ def parse_link(text: str) -> Link | None:
     receives = found["way"] == "receive" and target is not None
     rank, peer = (target, source) if receives and target is not None else (source, target)
     way = found["way"] + (_GDR if _GDR in via else "") if found["way"] and net else None
-    return Link(rank, peer, transport, net, nic, way, _versions(found["source_device"], via))
+    return Link(rank, peer, transport, net, nic, way, _versions(found["source_device"], via), receives)
 
 
 def _versions(device: str | None, via: str) -> str:

@@ -216,7 +216,9 @@ def test_error_returns(text: str, expected: tuple[str, int, int, bool]) -> None:
 LINKS: dict[str, Link | None] = {
     "0 -> 8 via NET/Socket/1": Link(0, 8, "NET/Socket", "Socket", 1),
     "0 -> 8 [send] via NET/IB/0/GDRDMA": Link(0, 8, "NET/IB/GDRDMA", "IB", 0, "send/GDRDMA"),
-    "15[41000] -> 0[1b000] [receive] via NET/IB/0": Link(0, 15, "NET/IB", "IB", 0, "receive", ">=2.5,<2.18.3"),
+    "15[41000] -> 0[1b000] [receive] via NET/IB/0": Link(
+        0, 15, "NET/IB", "IB", 0, "receive", ">=2.5,<2.18.3", receives=True
+    ),
     "0[1b000] -> 8[3e000] [send] via NET/IB/0(1)/GDRDMA/Shared": Link(
         0, 8, "NET/IB/GDRDMA", "IB", 0, "send/GDRDMA", ">=2.5,<2.18.3"
     ),
@@ -224,7 +226,7 @@ LINKS: dict[str, Link | None] = {
         0, 8, "NET/AWS Libfabric/GDRDMA", "AWS Libfabric", 2, "send/GDRDMA"
     ),
     "0[0] -> 8[0] [receive] via NET/IB/3/GDRDMA(PCI)/Shared": Link(
-        8, 0, "NET/IB/GDRDMA", "IB", 3, "receive/GDRDMA", ">=2.26"
+        8, 0, "NET/IB/GDRDMA", "IB", 3, "receive/GDRDMA", ">=2.26", receives=True
     ),
     "0[0] -> 1[1] via P2P/IPC/read": Link(0, 1, "P2P/IPC"),
     "0[0] -> 1[1] via P2P/CUMEM/CE": Link(0, 1, "P2P/CUMEM", versions=">=2.18"),

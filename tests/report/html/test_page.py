@@ -103,7 +103,7 @@ def test_all_pictures_of_a_rich_input() -> None:
     _, page = judged(FIXTURES / "pictures" / "two-hosts.txt")
     pictures = [text for tag, text in page.texts if tag.name == "h3" and "picture" in (tag.attributes.get("id") or "")]
     assert pictures == [
-        "GPUs and NICs of a host", "Connections between hosts", "Ranks", "Rings and rails",
+        "GPUs and NICs of a host", "Connections between hosts", "Ranks", "Who is joined with whom", "Rings and rails",
         "From setup to the first errors", "Measured bandwidth", "What differs",
     ]  # fmt: skip
     for words in (
@@ -127,7 +127,7 @@ def test_each_kept_report_makes_a_sound_page(name: str) -> None:
 
 
 NAMED = re.compile(
-    r"(?:NCCL|shell|rank|net|mlx5_|GPU\d|NIC\d).*|(?:\d+ )?px[-\[\]\d]+(?:（\d）)?|[-\d.,/]*(?:（bond0）)?|\d+[MGK]"
+    r"(?:NCCL|shell|rank|net|mlx5_|GPU\d|NIC\d|P2P).*|(?:\d+ )?px[-\[\]\d]+(?:（\d）)?|[-\d.,/]*(?:（bond0）)?|\d+[MGK]"
 )
 """Headings and labels that are names."""
 LABELS = {"h1", "h2", "h4", "dt", "th", "summary", "legend", "strong", "title", "desc", "a"}

@@ -9,7 +9,7 @@ from ncdiag.facts.view import View
 from ncdiag.language import say
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.element import Element, element
-from ncdiag.report.html.pictures import bandwidth, environment, hosts, ranks, rings, timeline, topology
+from ncdiag.report.html.pictures import bandwidth, environment, hosts, ranks, rings, timeline, topology, wiring
 
 Draw = Callable[[View, Context], Element | None]
 
@@ -17,6 +17,7 @@ _DRAWN: tuple[tuple[str, Draw], ...] = (
     ("topology", topology.draw),
     ("connections between hosts", hosts.draw),
     ("ranks", ranks.draw),
+    ("connections between ranks", wiring.draw),
     ("rings", rings.draw),
     ("timeline", timeline.draw),
     ("bandwidth", bandwidth.draw),

@@ -1,4 +1,4 @@
-"""The ways of the data: the rings of a graph file, and the NICs (rails) that the channels of each rank name."""
+"""The ways of the data: rings of graph files and of logs, and the NICs (rails) that the channels of ranks name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ncdiag.report.drawing import Box
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.drawing import Cell, box, legend, line, matrix, picture, svg, words
 from ncdiag.report.html.element import Child, Element, element
-from ncdiag.report.html.pictures import ranks
+from ncdiag.report.html.pictures import orders, rails, ranks
 
 CHANNELS = 16
 """Channels of a graph that are drawn; equal ones share a row."""
@@ -30,8 +30,8 @@ _HALF = 32
 
 
 def draw(view: View, context: Context) -> Element | None:
-    """Rings of the first graph file that has one, then the rails."""
-    parts = [*_graphs(view, context), *_rails(view)]
+    """Rings of the first graph file that has one and of the log, then the rails."""
+    parts = [*_graphs(view, context), *orders.drawn(view, context), *_rails(view), *rails.crossings(view)]
     if not parts:
         return None
     told = say("The order in which a channel visits the GPUs, and the NICs by which data leave and enter the hosts.")
