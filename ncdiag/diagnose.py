@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -28,6 +29,7 @@ from ncdiag.formats.mentions import is_mention
 from ncdiag.language import ENGLISH, speaking
 from ncdiag.nccl import environment
 from ncdiag.reading.case import Case
+from ncdiag.reading.given import is_given
 from ncdiag.reading.many import Progress, read_all
 from ncdiag.reading.model import Item, Look, Reading
 from ncdiag.reading.stop import Stop
@@ -254,6 +256,7 @@ def _read(case: Case, looked: Sequence[_Looked], job: Job, options: Options) -> 
     return build.Read(
         inputs=(*inputs, *map(_input, (*case.texts, *case.printed))),
         kinds=frozenset(kinds),
+        is_given=functools.partial(is_given, kinds=kinds),
         not_seen=tuple(dict.fromkeys([*unseen, *options.left_out])),
         faults=tuple(dict.fromkeys([*faults, *(fault for each in looked for fault in each.faults)])),
         answered=tuple(options.answers),

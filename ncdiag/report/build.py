@@ -5,7 +5,7 @@ Texts filled in, fixes computed and proved, what was read and what was not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
@@ -28,6 +28,7 @@ from ncdiag.report.next_steps import next_steps
 from ncdiag.report.remedies import fixes_of
 from ncdiag.report.suspects import suspects_of
 from ncdiag.report.texts import evidence, lines_of, spoken
+from ncdiag.report.wanted import wanted
 
 LOOKED_AT: tuple[tuple[str, frozenset[str]], ...] = (
     ("the NCCL log of the ranks", frozenset({"nccl_log"})),
@@ -44,14 +45,22 @@ LOOKED_AT: tuple[tuple[str, frozenset[str]], ...] = (
 """What an expert would look at, and the section kinds that show it."""
 
 
+def _never(_: str) -> bool:
+    return False
+
+
 class Read(msgspec.Struct, frozen=True):
-    """What is said of the input beside the facts; ``answered`` are questions that a person answered."""
+    """What is said of the input beside the facts; ``answered`` are questions that a person answered.
+
+    ``is_given``: is what a rule asks for (``ip addr; ip route``) in the input?
+    """
 
     inputs: tuple[model.Input, ...]
     kinds: frozenset[str]
     not_seen: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
     answered: tuple[str, ...] = ()
+    is_given: Callable[[str], bool] = _never
 
 
 def report(
@@ -59,7 +68,7 @@ def report(
 ) -> model.Report:
     """The whole report."""
     faults = [*read.faults, *diagnosis.faults]
-    findings = tuple(_finding(found, view, values, faults) for found in diagnosis.findings)
+    findings = tuple(_finding(found, view, values, faults, read.is_given) for found in diagnosis.findings)
     job = view.job
     counts = {severity: sum(f.severity == severity for f in findings) for severity in SEVERITIES}
     summary = model.Summary(
@@ -123,7 +132,9 @@ def _version(view: View) -> str | None:
     return None if version is None else version.text or str(version)
 
 
-def _finding(found: results.Finding, view: View, values: Values, faults: list[str]) -> model.Finding:
+def _finding(
+    found: results.Finding, view: View, values: Values, faults: list[str], is_given: Callable[[str], bool]
+) -> model.Finding:  # fmt: skip
     rule = found.rule
     fixes = fixes_of(found, view, values, faults)
     return model.Finding(
@@ -134,6 +145,7 @@ def _finding(found: results.Finding, view: View, values: Values, faults: list[st
         fixes=tuple(fix for fix in fixes if isinstance(fix, model.Fix)),
         not_offered=tuple(fix for fix in fixes if isinstance(fix, str)),
         explained_by=found.explained_by, consequences=found.consequences, references=rule.references,
+        asks=wanted(found, is_given),
     )  # fmt: skip
 
 

@@ -152,13 +152,20 @@ class Fix(Part, frozen=True):
     applies_to: str | None = None
 
 
+class Wanted(Part, frozen=True):
+    """What would tell more of a symptom: the fact that is ``missing``, and the output to ``ask_for``."""
+
+    missing: str
+    ask_for: str
+
+
 class Finding(Part, frozen=True):
     """A rule that fired.
 
     ``hosts`` and ``ranks`` are folded (``node[1-3]``, ``0-7,16``), empty when the finding has none. ``explained_by``
     and ``consequences`` are names of other findings; ``formerly`` older names of this one. ``evidence`` holds at most
     ``EVIDENCE_LIMIT`` lines, ``evidence_count`` how many there are. ``not_offered`` are fixes that the simulation
-    refuted, each with its reason.
+    refuted, each with its reason. ``asks``, of a symptom that nothing explains: what its rule would look at next.
     """
 
     code: str
@@ -180,6 +187,7 @@ class Finding(Part, frozen=True):
     consequences: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     not_offered: tuple[str, ...] = ()
+    asks: tuple[Wanted, ...] = ()
 
 
 class Sign(Part, frozen=True):

@@ -32,6 +32,9 @@ def _steps(report: Report) -> Iterator[NextStep]:
     lead = leading(report)
     if lead is not None and lead.role == "cause":
         yield from _applied(lead)
+    if lead is not None:
+        for wanted in lead.asks:
+            yield NextStep("paste", wanted.ask_for, say("shows {facts}", facts=phrase(wanted.missing)))
     settled = lead is not None and lead.role == "cause" and lead.confidence in _SETTLED
     if not settled:
         yield from _asked(report)

@@ -1,0 +1,66 @@
+"""What a report says to do next where it found a symptom and no cause."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ncdiag import api, catalogue
+from ncdiag.reading.given import is_given
+from ncdiag.report.model import Report
+
+REFUSED = "n1:40:51 [0] misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to 10.1.2.4<40815> failed : Connection refused\n"  # noqa: E501
+LOST = "n1:40:51 [0] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer 10.1.2.4<40815> with status=12 opcode=0 len=0 vendor err 129\n"  # noqa: E501
+PORTS = """$ ibstat
+CA 'mlx5_0'
+	CA type: MT4129
+	Number of ports: 1
+	Port 1:
+		State: Active
+		Physical state: LinkUp
+		Rate: 400
+		Base lid: 7
+		Link layer: InfiniBand
+"""
+STORE = "torch.distributed.DistStoreError: Timed out after 601 seconds waiting for clients. 1/2 clients joined.\n"
+
+
+def report_of(folder: Path, text: str) -> Report:
+    (folder / "paste.txt").write_text(text, encoding="utf-8")
+    return api.triage([folder / "paste.txt"])
+
+
+@pytest.mark.parametrize("text", [REFUSED, STORE])
+def test_what_the_rule_of_a_symptom_asks_for_comes_first(tmp_path: Path, text: str) -> None:
+    report = report_of(tmp_path, text)
+    lead = report.findings[0]
+    asks = [
+        ask.ask_for for ask in next(rule for rule in catalogue.rules() if rule.name == lead.name).asks if not ask.about
+    ]
+    assert (lead.role, [step.run for step in report.next_steps][: len(asks)]) == ("symptom", asks[:3])
+
+
+def test_nothing_is_asked_for_that_was_given(tmp_path: Path) -> None:
+    wanted = {each.ask_for for each in report_of(tmp_path, LOST).findings[0].asks}
+    open_still = {each.ask_for for each in report_of(tmp_path, LOST + PORTS).findings[0].asks}
+    assert wanted - open_still == {"ibstat"}
+
+
+def test_a_cause_asks_for_nothing(tmp_path: Path) -> None:
+    report = report_of(
+        tmp_path, "n1:4:5 [0] NCCL WARN Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 4000\n"
+    )
+    assert [(found.role, found.asks) for found in report.findings][:1] == [("cause", ())]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "kinds", "expected"),
+    [
+        ("ip addr", {"interfaces"}, True), ("ip addr; ip route", {"interfaces"}, False),
+        ("ip addr (on every host)", {"interfaces"}, False), ("the launch command of every host", {"interfaces"}, False),
+        ("dmesg -T | grep -i xid", {"dmesg"}, True), ("ip addr", set(), False),
+    ],
+)  # fmt: skip
+def test_what_is_given(outputs: str, kinds: set[str], expected: bool) -> None:
+    assert is_given(outputs, kinds) is expected
