@@ -45,6 +45,8 @@ _CERTAIN = 18
 _TELLING = 30
 """Literal characters from which an NCCL message is told from prose even when other text is behind it."""
 _PASSED_ON = frozenset({"cause", "symptom", "echo"})
+_DEPTH = 3
+"""Messages within messages."""
 _APART = frozenset({"rank-announced"})
 """Events of which each line is one, for it matters what is between two that are alike."""
 _PEERS = ("peer", "peer_address", "peer_host", "peer_rank")
@@ -147,15 +149,16 @@ def _found(match: Match) -> Found:
     return Found(match.event, message.origin, message.kind, dict(match.fields), level=message.level)
 
 
-def _passed_on(matcher: Matcher, match: Match) -> list[Found]:
-    """The message of another program that a message carries in its hole ``inner``."""
+def _passed_on(matcher: Matcher, match: Match, depth: int = _DEPTH) -> list[Found]:
+    """The messages of other programs that a message carries in its hole ``inner``, which may carry one themselves."""
     inner = match.fields.get("inner")
-    if not isinstance(inner, str) or not inner.strip():
+    if not depth or not isinstance(inner, str) or not inner.strip():
         return []
     deeper = matcher.find(inner, PROGRAMS) or matcher.match(inner, LIBRARIES)
     if deeper is None:
         return by_form(inner)
-    return [_found(deeper)] if deeper.message.kind in _PASSED_ON and deeper.event != match.event else []
+    told = [_found(deeper)] if deeper.message.kind in _PASSED_ON and deeper.event != match.event else []
+    return told + _passed_on(matcher, deeper, depth - 1)
 
 
 def _quoted(matcher: Matcher, text: str) -> list[Found]:

@@ -46,6 +46,8 @@ def is_out_of_space(event: Event, view: View) -> bool | None:
     (src/misc/shmutils.cc, v2.12.7-1 to v2.22.3-1), where /dev/shm is too small for it, or where the container was given
     no more than the default.
     """
+    if "shm_file" in event.fields:
+        return str(event.fields["shm_file"]).startswith("/dev/shm/")  # noqa: S108  (nothing is written there)
     error = event.fields.get("error")
     if error is not None:
         return reason(event, view) == "no-space"
