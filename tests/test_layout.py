@@ -53,7 +53,7 @@ ALLOWED = {
     "report": KNOWLEDGE | {"catalogue", "engine", "fixes", "differential", "looks"},
     "looks": KNOWLEDGE | {"engine", "report"},
     "comparing": KNOWLEDGE | {"engine", "report"},
-    "assistant": {"cli", "errors", "report"},
+    "assistant": {"cli", "errors", "machine", "report"},
     "redact": READING | {"machine", "report"},
     "serve": READING | {"diagnose", "machine", "redact", "report", "toml"},
     "lint": READING | {"catalogue", "engine", "fixes", "report", "diagnose"},

@@ -85,7 +85,7 @@ def read_in_parts(data: bytes, *borders: int) -> Reading:
 
 def read_whole(data: bytes) -> Reading:
     """A paste; its lines are kept for the signs, which those of a long source are not."""
-    return msgspec.structs.replace(read_source(TextSource.of_bytes("x", data)), written=())
+    return msgspec.structs.replace(read_source(TextSource.of_bytes("x", data)), written=(), announcing=())
 
 
 def line_ends(data: bytes) -> Iterator[int]:

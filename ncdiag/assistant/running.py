@@ -164,15 +164,10 @@ def _place(place: Path, file: str) -> str:
 def _open_at_once(wanted: int) -> int:
     """How many files may be open at once, after asking for as many."""
     try:
-        import resource
+        from ncdiag.machine import open_files
     except ImportError:  # Windows
         return wanted
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
-        return wanted
-    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-    return most
+    return open_files.raised(wanted)
 
 
 def _clean(call: Call, names: str) -> list[str]:

@@ -25,6 +25,7 @@ ANCHOR = r".{0,400}?(?:Barrier timed out\. (?:Barrier_i|I)d: \S|tasks are unheal
 
 _BARRIER = re.compile(r"Barrier timed out\. (?:Barrier_i|I)d: (?P<name>\S{1,200}?)(?:::\d{1,20})?\.?(?:\s|$)")
 _REACHED = re.compile(r"# of tasks that reached the barrier: (?P<joined>\d{1,7})/(?P<expected>\d{1,7})")
+_LOST = re.compile(r"tasks are unhealthy \(stopped sending heartbeats\):")
 _TASK = re.compile(r"/job:[\w.-]{1,100}/replica:\d{1,7}/task:(?P<task>\d{1,7})\b")
 _LATE = re.compile(r"[Tt]imed out task names:")
 _ABOUT = re.compile(
@@ -49,8 +50,10 @@ def parse(section: Section) -> Parsed:
         late = _LATE.search(whole)
         tasks = _TASK.findall(whole, late.end()) if late else []
         fields["barrier"] = barrier["name"]
-    else:
+    elif _LOST.search(whole):
         tasks = _TASK.findall(whole)
+    else:
+        return Parsed(unread=tuple(range(len(section.lines))))
     if reached:
         fields |= {"joined": int(reached["joined"]), "expected": int(reached["expected"])}
     if tasks:

@@ -27,8 +27,6 @@ ENDED = "the job ended with {code}"
 _CLOCKS = 2.0
 """Seconds by which the clock of a file system may be behind."""
 _SHOWN = 3
-_OF_COMMANDS = frozenset({"Launch", "Setting"})
-"""What a command says of its job; an error in its words (of ``grep``, in a script) is none that happened."""
 
 
 class Session:
@@ -77,7 +75,8 @@ class Session:
         command = read_source(
             TextSource.of_bytes("the command", f"$ {shlex.join(self._argv)}\n".encode("utf-8", "replace"))
         )
-        said = tuple(each for each in command.observations if each.entity in _OF_COMMANDS)
+        # an error in the words of a command (of ``grep``, in a script) is none that happened
+        said = tuple(each for each in command.observations if each.entity != "Event")
         yield msgspec.structs.replace(command, observations=said)
         if code is None:
             dumps.ask_for_dumps(self._settings.pipes, self._settings.dumps)
