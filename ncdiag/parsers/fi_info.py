@@ -20,7 +20,8 @@ ANCHOR = rf"provider: {_NAMES}[ \t]*$|fi_getinfo: -\d{{1,4}}(?: \([A-Z][\w /]{{1
 _PROVIDER = re.compile(r"provider: (?P<name>[a-z][\w;-]{1,40})\s*$")
 _LISTED = re.compile(r"(?P<name>[a-z][\w;-]{1,40}):\s*$")
 _VALUE = re.compile(r"    (?P<name>fabric|domain|version|type|protocol): (?P<value>\S{1,120})\s*$")
-_NONE = re.compile(r"fi_getinfo: -(?P<errno>\d{1,4})(?: \(.{1,60}\))?\s*$")
+# behind the echoed command the number is enough
+_NONE = re.compile(r"(?:fi_getinfo: )?-(?P<errno>\d{1,4})(?: \(.{1,60}\))?\s*$")
 _ASKED = re.compile(r"\s(?:-p\s{0,4}|--provider[= ])(?P<name>[a-z][\w;-]{0,40})")
 _DEVICE = re.compile(r"(?P<hca>[A-Za-z][\w.]{0,60}?)-(?:rdm|dgrm)$")
 _NARROW = re.compile(r"\s(?:-[cmtadfnsPi]\b|--(?:caps|mode|ep_type|addr_format|domain|fabric|node|port|src_addr)\b)")

@@ -77,10 +77,12 @@ def _has_efa_software(view: View) -> bool:
 @derived
 def efa_unused(host: Host, view: View) -> bool | None:
     """Does the traffic go over something else: TCP sockets, or a provider of libfabric that is not efa?"""
-    for event in _events(host, view):
+    told = list(_events(host, view))
+    for event in told:  # the plugin tries several protocols: that one found no provider is no matter then
         if event.event == "ofi-provider":
             view.note(event)
             return event.fields.get("provider") != "efa"
+    for event in told:
         if event.event in {"ofi-no-provider", "ofi-init-failed"}:
             view.note(event)
             return True
