@@ -1,15 +1,19 @@
 """Python tracebacks (Lib/traceback.py, 3.6 to 3.13), plain, behind a logger's head or a launcher's tag, or cut.
 
 The last line tells the exception: those of torch.distributed carry NCCL's return code and version, and the lines
-``ncclXxx: ...`` and ``Last error:`` that PyTorch puts behind them (c10d/NCCLUtils.hpp, getNcclErrorDetailStr).
+``ncclXxx: ...`` and ``Last error:`` that PyTorch puts behind them (c10d/NCCLUtils.hpp, getNcclErrorDetailStr). One that
+ends in ``KeyboardInterrupt`` shows what the program did when somebody stopped it, as a dump of its stack does.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from ncdiag.facts.observe import Parsed
+import msgspec
+
+from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.parsers import _context, _program
 from ncdiag.spans import Section
 
@@ -25,6 +29,9 @@ _MORE = re.compile(
     r"nccl\w{1,40}: |Last error:|CUDA kernel errors might be|For debugging consider passing|Compile with `TORCH_USE_"
 )
 _LAST_ERROR = re.compile(r"Last error:$")
+_INTERRUPTED = "KeyboardInterrupt"
+_FRAME = re.compile(r'File "(?P<file>[^"\n]{1,400})", line (?P<line>\d{1,7}), in (?P<function>\S{1,200})')
+_KEPT_FRAMES = 60
 _FRAME_INDENT = re.compile(r"[^\S\n]{2,}|\t")
 
 
@@ -55,4 +62,24 @@ def parse(section: Section) -> Parsed:
     def is_known(line: str) -> bool:
         return _body(line)[0] or _program.known(line) or _HEADER.match(line) is not None
 
-    return _program.read(section, is_known)
+    read = _program.read(section, is_known)
+    return msgspec.structs.replace(read, observations=(*read.observations, *_stacks(section)))
+
+
+def _stacks(section: Section) -> Iterator[Observation]:
+    """The stack of each process that was interrupted, the innermost function first."""
+    frames: list[dict[str, Any]] = []
+    last = 0
+    for index, line in enumerate(section.lines):
+        context, text = _context.split(line)
+        if _HEADER.match(text):
+            frames = []
+        elif frame := _FRAME.match(text.lstrip()):
+            frames.append({**frame.groupdict(), "line": int(frame["line"])})
+            last = index
+        elif text.strip() == _INTERRUPTED and frames:
+            threads = [{"is_main": True, "frames": frames[: -_KEPT_FRAMES - 1 : -1]}]
+            told: dict[str, Any] = {"rank": context.rank, "pid": context.pid}
+            told = {name: value for name, value in told.items() if value is not None}
+            yield observe(section, last, "StackDump", threads=threads, **told)
+            frames = []
