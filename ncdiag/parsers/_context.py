@@ -44,6 +44,8 @@ _PREFIX = lazy_regex(
     """,
     re.VERBOSE,
 )
+_KEYS = lazy_regex(r"(?:\^[A-Z\\])+")
+"""``^C``: a key that the terminal echoed in front of what the program printed next."""
 _RANK_ANYWHERE = lazy_regex(r"\[(?:PG [^\[\]]{1,100} )?[rR]ank ?(\d{1,7})\]")
 _GROUP = lazy_regex(r"\[PG (?:ID \S{1,20} PG GUID )?([^\s\]]{1,80}(?: \([^)\]]{1,60}\))?) Rank \d")
 _WORKER_RANK = lazy_regex(r"\brank=(\d{1,7})\b")
@@ -78,7 +80,8 @@ def split(line: str) -> tuple[Context, str]:
     """The prefixes of a line, read, and the text behind them."""
     line = line[:LOOKED_AT]
     context = Context()
-    start = 0
+    keys = _KEYS.match(line)
+    start = keys.end() if keys else 0
     for _ in range(_ROUNDS):
         found = _PREFIX.match(line, start)
         if found is None:

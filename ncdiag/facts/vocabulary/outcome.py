@@ -37,6 +37,14 @@ _DAEMON = re.compile(r"[a-z][\w@.-]*d|systemd-[\w-]+|cron")
 """Names of services of the system, which end in d by custom (sshd, snapd, systemd-udevd)."""
 _EXITS = frozenset({"process-exit", "worker-failed", "worker-crashed", "worker-killed"})
 """What a launcher says of a process that ended."""
+_INTERRUPTED = "program-interrupted"
+_ENDINGS = frozenset({
+    "process-exit", "worker-failed", "worker-killed", "mpi-rank-signal", "worker-ended", "launcher-stops-others",
+    "job-cancelled", "job-step-cancelled", "mpi-job-aborted",
+})  # fmt: skip
+"""What is said of processes and jobs that end, be it because somebody ended them."""
+_FAULTS = frozenset({4, 6, 7, 8, 11})
+"""Signals of a process's own faults, which nobody sends: SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV."""
 _LOGIN = ("login", "head", "frontend", "submit", "bastion", "jump", "mgmt", "admin", "gateway")
 _MILD = re.compile(r"\s*(?:corrected|correctable|non-?fatal|info)\b", re.IGNORECASE)
 """What the hardware says of a fault that it got over itself."""
@@ -99,9 +107,23 @@ def went_on(event: Event, view: View) -> bool:
         return True
     if event.event in _EXITS and _is_before_the_job(at, seen, view):
         return True
+    if ends_by_hand(event, view):
+        return True
     if at[0] not in seen.sources:  # the kernel's log, or the file of a rank: its place tells nothing of the order
         return bool(seen.finished)
     return _finished_around(at, seen) or _progressed(at, seen)
+
+
+@derived
+def ends_by_hand(event: Event, view: View) -> bool:
+    """Does a process or the job end here because somebody stopped it, by Ctrl-C or SIGINT?"""
+    at = place(event)
+    if at is None or event.event not in _ENDINGS or _INTERRUPTED not in view.event_names():
+        return False
+    if event.fields.get("signal") in _FAULTS:
+        return False
+    places = (place(other) for other in view.job.events if other.event == _INTERRUPTED)
+    return any(found is not None and found[0] == at[0] and found[1] < at[1] for found in places)
 
 
 def _is_before_the_job(at: Place, marks: Marks, view: View) -> bool:
