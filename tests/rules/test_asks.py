@@ -41,7 +41,7 @@ NCCL_LOG = "nccl_log"
 IN_WORDS = {
     r"NCCL_DEBUG=\S+(?: NCCL_DEBUG_SUBSYS=\S+)? output\b": {NCCL_LOG},
     r"the log (?:of|with|and)\b|the (?:NET/IB : )?Using .*\bline of": {NCCL_LOG},
-    r"the dump files after a run with TORCH_NCCL_\S+|its flight recorder dump": {"flight_recorder", "fr_trace"},
+    r"the dump files of all ranks|its flight recorder dump": {"flight_recorder", "fr_trace"},
     r"the plog of ": {"text"},
     r"the launch command\b|the docker run line or the manifest": {"launch", "k8s_manifest", "slurm_script"},
     r"the hostfile\b": {"hostfile"},
