@@ -68,6 +68,8 @@ def parse(section: Section) -> Parsed:
 
 def _stacks(section: Section) -> Iterator[Observation]:
     """The stack of each process that was interrupted, the innermost function first."""
+    if not any(_INTERRUPTED in line for line in section.lines):
+        return
     frames: list[dict[str, Any]] = []
     last = 0
     for index, line in enumerate(section.lines):

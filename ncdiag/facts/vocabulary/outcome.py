@@ -118,12 +118,20 @@ def went_on(event: Event, view: View) -> bool:
 def ends_by_hand(event: Event, view: View) -> bool:
     """Does a process or the job end here because somebody stopped it, by Ctrl-C or SIGINT?"""
     at = place(event)
-    if at is None or event.event not in _ENDINGS or _INTERRUPTED not in view.event_names():
+    if at is None or event.event not in _ENDINGS or event.fields.get("signal") in _FAULTS:
         return False
-    if event.fields.get("signal") in _FAULTS:
-        return False
-    places = (place(other) for other in view.job.events if other.event == _INTERRUPTED)
-    return any(found is not None and found[0] == at[0] and found[1] < at[1] for found in places)
+    source, line = at
+    return interrupts(view.job, view).get(source, line) < line
+
+
+@derived
+def interrupts(job: Job, view: View) -> dict[str, int]:
+    """The line of each source in which it is first told that somebody stopped a program."""
+    found: dict[str, int] = {}
+    for at in (place(event) for event in job.events if event.event == _INTERRUPTED):
+        if at is not None:
+            found[at[0]] = min(at[1], found.get(*at))
+    return found
 
 
 def _is_before_the_job(at: Place, marks: Marks, view: View) -> bool:
@@ -176,10 +184,16 @@ def _came_up(event: Event, at: Place, view: View) -> bool:
 
 def _was_handled(event: Event, view: View) -> bool:
     """Did a program print an exception, and the job end with 0 without a word of a process that failed?"""
-    if event.event != _EXCEPTION or _RUN_ENDED not in view.event_names():
+    return event.event == _EXCEPTION and ended_with_0(view.job, view)
+
+
+@derived
+def ended_with_0(job: Job, view: View) -> bool:
+    """Does `ncdiag run` tell that its job ended with 0, and no line that a process of it failed?"""
+    names = view.event_names()
+    if _RUN_ENDED not in names or not (_EXITS | CRASHES).isdisjoint(names):
         return False
-    ends = [e for e in view.job.events if e.event == _RUN_ENDED]
-    return not any(e.fields.get("exit_code") for e in ends) and not (_EXITS | CRASHES).intersection(view.event_names())
+    return not any(event.fields.get("exit_code") for event in job.events if event.event == _RUN_ENDED)
 
 
 def _recovered(event: Event, view: View) -> bool:

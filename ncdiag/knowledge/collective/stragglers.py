@@ -271,7 +271,8 @@ def _told_waits(job: Job) -> Iterator[Difference]:
             groups = {"waiting": "the others", "late": _named(late)}
             yield Difference(what="wait", name=name, groups=groups, provenance=event.provenance)
         elif event.event == _TASKS_MISSING and "tasks" in event.fields:
-            groups = {"waiting": "the others", "late": f"task {event.fields['tasks']}"}
+            tasks = str(event.fields["tasks"])
+            groups = {"waiting": "the others", "late": f"task {tasks}" if tasks.isdecimal() else f"tasks {tasks}"}
             name = f"barrier {event.fields.get('barrier')}"
             yield Difference(what="wait", name=name, groups=groups, provenance=event.provenance)
         elif event.event in _BARRIER and "present_ranks" in event.fields:
