@@ -64,6 +64,11 @@ def process_text(events: list[Event]) -> str:
     return f"{name} on {host}" if host else name
 
 
+def tasks_text(numbers: str) -> str:
+    """``task 5``, ``tasks 2, 6``, ``tasks 0-3``."""
+    return f"task {numbers}" if numbers.isdecimal() else f"tasks {numbers}"
+
+
 CRASHES = {
     "worker-crashed", "worker-killed", "worker-bus-error", "worker-failed", "mpi-rank-signal", "mpi-signal",
     "segfault", "segfault-in-nccl", "oom-kill", "container-oom-killed", "host-memory-exhausted",

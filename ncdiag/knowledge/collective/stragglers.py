@@ -10,6 +10,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, Event, FlightRecord, Job, Timeout
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.failures import tasks_text
 from ncdiag.knowledge.collective import dumps
 from ncdiag.knowledge.collective.calls import call_mismatches, call_waits, calls_apart, stack_splits, stack_waits
 from ncdiag.spans import Span
@@ -271,8 +272,7 @@ def _told_waits(job: Job) -> Iterator[Difference]:
             groups = {"waiting": "the others", "late": _named(late)}
             yield Difference(what="wait", name=name, groups=groups, provenance=event.provenance)
         elif event.event == _TASKS_MISSING and "tasks" in event.fields:
-            tasks = str(event.fields["tasks"])
-            groups = {"waiting": "the others", "late": f"task {tasks}" if tasks.isdecimal() else f"tasks {tasks}"}
+            groups = {"waiting": "the others", "late": tasks_text(str(event.fields["tasks"]))}
             name = f"barrier {event.fields.get('barrier')}"
             yield Difference(what="wait", name=name, groups=groups, provenance=event.provenance)
         elif event.event in _BARRIER and "present_ranks" in event.fields:

@@ -9,6 +9,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Benchmark, Event, Host, Job, Launch
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.failures import tasks_text
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
 from ncdiag.facts.vocabulary.launches import is_multi_host as names_several_hosts
@@ -155,10 +156,8 @@ def is_unmet_rendezvous(event: Event, view: View) -> bool:
 @derived
 def absent_tasks(event: Event, view: View) -> str:
     """``; task 5 did not come``, where the line that gives up names whom it waited for."""
-    tasks = str(event.fields.get("tasks", ""))
-    if not tasks:
-        return ""
-    return f"; task {tasks} did not come" if tasks.isdecimal() else f"; tasks {tasks} did not come"
+    tasks = event.fields.get("tasks")
+    return f"; {tasks_text(str(tasks))} did not come" if tasks else ""
 
 
 @derived_of("torch-store-peer-gone", "torch-unique-id-missing", _LOST)
