@@ -72,7 +72,8 @@ docs: $(VENV)/.installed-dev
 man: $(VENV)/.installed
 	$(BIN)/python tools/man.py
 
-# What the findings of this tree add, lose and reorder against those of BASE, over all inputs at hand.
+# What the answers of this tree add, lose and change against those of BASE, over all inputs at hand (ARGS="--texts" compares
+# every sentence too, "--part 0/10" takes a tenth of the inputs).
 diff: $(VENV)/.installed-dev
 	$(BIN)/python tools/diff_findings.py $(or $(BASE),HEAD) $(ARGS)
 

@@ -1,11 +1,16 @@
 # ruff: noqa: INP001, S603, S607, T201  (a script beside the package that runs git and prints)
-"""List what the findings of this tree add, lose and reorder against those of another commit.
+"""List what the answers of this tree add, lose and change against those of another commit.
 
-Usage: python tools/diff_findings.py BASE [--jobs N] [--brief]     or     make diff BASE=commit
+Usage: python tools/diff_findings.py BASE [--jobs N] [--brief] [--texts] [--only NAME] [--part K/N]
+   or: make diff BASE=commit
 
-Judged are the examples of all rules, the fixtures and, where they lie beside the project, the shared specimens: support
-cases, the corpus, audited inputs and outputs of real jobs. Each input is judged by both trees, which read the same
-files; the answers of a commit are kept in .cache/diff and asked for once.
+Compared are, for each input: the verdict; findings with severity, role, confidence, hosts, ranks, evidence, causes,
+consequences and fixes; suspects with likelihood, signs, questions and fixes; the order of all of them; and what was
+observed in the input. ``--texts`` compares every sentence of the report as well.
+
+Inputs are the examples of all rules, the fixtures and, where they lie beside the project, the shared specimens: support
+cases, the corpus, audited inputs and outputs of real jobs. Both trees read the same files; the answers of a commit are
+kept in .cache/diff and asked for once.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,27 +32,86 @@ from typing import Any
 
 PROJECT = Path(__file__).resolve().parent.parent
 CACHE = PROJECT / ".cache" / "diff"
-Answers = dict[str, list[list[str]]]
-"""The answers to each input in the order of the report: name, severity and role of each finding."""
+Answer = dict[str, Any]
+"""The answer to an input: ``verdict``, ``order``, and by name ``findings``, ``suspects``, ``observed``, ``texts``."""
 
-ASK = """
-import json, sys
-try:
-    from ncdiag import triage
-except ImportError:  # before there was a public name for it
-    from ncdiag.diagnose import diagnose
-    from ncdiag.sources.files import open_sources
-    def triage(path):
-        return diagnose(open_sources([path]))
+ASK = r"""
+import hashlib, importlib, json, sys
+
+def first(*places):
+    # the first of several modules that this tree has: they move between commits
+    for module, name in places:
+        try:
+            return getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError):
+            pass
+    raise SystemExit("this tree has none of %r" % (places,))
+
+diagnosed = first(("ncdiag.diagnose", "diagnosed"), ("ncdiag.core.diagnose", "diagnosed"))
+inputs = first(("ncdiag.machine.inputs", "inputs"))
+
+def places(evidence):
+    return [[e["source"], e["line"]] for e in evidence]
+
+def fixes(found):
+    parts = ("kind", "scope", "risk", "workaround", "env", "unset", "commands", "applies_to")
+    return [{**{p: f.get(p) for p in parts}, "proof": (f.get("proof") or {}).get("state")} for f in found]
+
+def finding(f):
+    parts = ("severity", "role", "confidence", "hosts", "ranks", "evidence_count", "explained_by", "consequences")
+    return {**{p: f.get(p) for p in parts}, "evidence": places(f["evidence"]), "fixes": fixes(f["fixes"]),
+            "not_offered": len(f["not_offered"]), "asks": [a["ask_for"] for a in f["asks"]]}
+
+def suspect(s):
+    signs = {side: [[x["strength"], places(x["evidence"])] for x in s[side]] for side in ("for", "against")}
+    return {"likelihood": s["likelihood"], **signs, "decide": [q["key"] for q in s["decide"]],
+            "open": len(s["open"]), "fixes": fixes(s["fixes"])}
+
+def strings(value, path):
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            yield from strings(part, "%s.%s" % (path, key) if path else str(key))
+    elif isinstance(value, (list, tuple)):
+        for number, part in enumerate(value):
+            key = part.get("name", number) if isinstance(part, dict) else number
+            yield from strings(part, "%s.%s" % (path, key))
+
+def observed(case):
+    found = {}
+    for reading in case.readings:
+        for o in reading.observations:
+            fields = sorted((name, str(value)) for name, value in o.fields.items())
+            entry = (o.span.line, o.host, [str(part) for part in o.key], o.standing, fields)
+            found.setdefault(o.entity, []).append(json.dumps(entry))
+        for piece in reading.pieces:
+            found.setdefault("section " + piece.kind, []).append("%s-%s" % (piece.first_line, piece.last_line))
+        found.setdefault("unread lines", []).append(str(reading.unread_lines))
+    return {name: [len(entries), digest(entries)] for name, entries in found.items()}
+
+def digest(entries):
+    return hashlib.sha256("\n".join(sorted(entries)).encode("utf-8", "replace")).hexdigest()[:12]
+
 for line in sys.stdin:
-    path = line.rstrip("\\n")
+    path = line.rstrip("\n")
     try:
-        report = triage(path)
-        found = [[f.name, f.severity, f.role] for f in report.findings]
-        found.append(["verdict", report.summary.verdict, ""])
+        import msgspec
+        done = diagnosed(inputs([path]))
+        text = json.dumps(msgspec.to_builtins(done.report)).replace(json.dumps(path)[1:-1], "INPUT")
+        report = json.loads(text)
+        report.pop("tool", None)
+        answer = {
+            "verdict": report["summary"]["verdict"],
+            "order": [f["name"] for f in report["findings"]] + ["?" + s["name"] for s in report["suspects"]],
+            "findings": {f["name"]: finding(f) for f in report["findings"]},
+            "suspects": {s["name"]: suspect(s) for s in report["suspects"]},
+            "observed": observed(done.case),
+            "texts": dict(strings(report, "")),
+        }
     except Exception as error:
-        found = [["crash", type(error).__name__, str(error)[:200]]]
-    print(json.dumps(found), flush=True)
+        answer = {"verdict": "crash: %s: %s" % (type(error).__name__, str(error)[:200])}
+    print(json.dumps(answer), flush=True)
 """
 
 
@@ -87,30 +152,38 @@ def _jobs(archive: Path, folder: Path) -> dict[str, Path]:
     return {f"wild/{path.name}": path for path in sorted(folder.rglob("*.log")) + sorted(folder.rglob("*.txt"))}
 
 
-def answers(tree: Path, paths: list[Path], jobs: int) -> list[list[list[str]]]:
-    """What the ncdiag of ``tree`` says of each path."""
-    env = {**os.environ, "PYTHONPATH": str(tree), "PYTHONHASHSEED": "0"}
-    parts = [paths[number::jobs] for number in range(jobs)]
+def answers(tree: Path, paths: list[Path], jobs: int) -> list[Answer]:
+    """What the ncdiag of ``tree`` answers to each path, in the order of ``paths``."""
+    env = {**os.environ, "PYTHONPATH": str(tree), "PYTHONHASHSEED": "0", "NCDIAG_LANG": "en"}
+    by_size = sorted(range(len(paths)), key=lambda number: -_size(paths[number]))  # so that all end at about one time
+    parts = [by_size[number::jobs] for number in range(jobs)]
 
-    def ask(part: list[Path]) -> list[list[list[str]]]:
-        text = "".join(f"{path}\n" for path in part)
+    def ask(part: list[int]) -> list[Answer]:
+        text = "".join(f"{paths[number]}\n" for number in part)
         done = subprocess.run(
-            [sys.executable, "-c", ASK], input=text, env=env, cwd=tree, capture_output=True, text=True, check=True
+            [sys.executable, "-c", ASK], input=text, env=env, cwd=tree, stdout=subprocess.PIPE, text=True, check=True
         )
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         found = list(pool.map(ask, parts))
-    return [found[number % jobs][number // jobs] for number in range(len(paths))]
+    by_number: dict[int, Answer] = {}
+    for part, told in zip(parts, found, strict=True):
+        by_number |= zip(part, told, strict=True)
+    return [by_number[number] for number in range(len(paths))]
 
 
-def of_commit(base: str, asked: dict[str, Path], jobs: int) -> Answers:
-    """The answers of a commit, from .cache/diff where they were asked for before."""
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
+def of_commit(base: str, asked: dict[str, Path], jobs: int) -> dict[str, Answer]:
+    """The answers of a commit by input, from .cache/diff where they were asked for before."""
     commit = subprocess.run(
         ["git", "rev-parse", "--verify", f"{base}^{{commit}}"], cwd=PROJECT, check=True, capture_output=True, text=True
     ).stdout.strip()
-    kept = CACHE / f"{commit}.json"
-    known: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else {}
+    kept = CACHE / f"{commit}-{hashlib.sha256(ASK.encode()).hexdigest()[:8]}.json"
+    known: dict[str, Answer] = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else {}
     keys = {
         name: hashlib.sha256(path.read_bytes()).hexdigest()[:20] if path.is_file() else name
         for name, path in asked.items()
@@ -130,53 +203,81 @@ def of_commit(base: str, asked: dict[str, Path], jobs: int) -> Answers:
     return {name: known[key] for name, key in keys.items()}
 
 
-def difference(before: list[list[str]], after: list[list[str]]) -> list[str]:
-    """What is lost, added, judged otherwise and told in another order, a line each."""
-    old, new = _known(before), _known(after)
-    lines = [f"- {_said(old[name])}" for name in old if name not in new]
-    lines += [f"+ {_said(new[name])}" for name in new if name not in old]
-    lines += [f"~ {_said(old[name])} -> {_said(new[name])}" for name in old if name in new and old[name] != new[name]]
-    order = [name for name in old if name in new]
-    if order != [name for name in new if name in old]:
-        lines.append(f"> {', '.join(name for name in new if name in old)}")
-    return lines
+def difference(before: Answer, after: Answer, *, texts: bool = False) -> Iterator[str]:
+    """The differences between two answers, a line each: ``-`` lost, ``+`` added, ``~`` changed, ``>`` another order."""
+    if before["verdict"] != after["verdict"]:
+        yield f"~ verdict {before['verdict']} -> {after['verdict']}"
+    for part in ("findings", "suspects", "observed", *(["texts"] if texts else [])):
+        old, new = before.get(part, {}), after.get(part, {})
+        yield from (f"- {part} {name}{_grade(old[name])}" for name in old if name not in new)
+        yield from (f"+ {part} {name}{_grade(new[name])}" for name in new if name not in old)
+        for name in old:
+            if name in new and old[name] != new[name]:
+                yield f"~ {part} {name}: {'; '.join(_changes(old[name], new[name]))}"
+    was, now = ([name for name in one.get("order", []) if name in two.get("order", [])]
+                for one, two in ((before, after), (after, before)))  # fmt: skip
+    if was != now:
+        yield f"> {', '.join(now)}"
 
 
-def _known(found: list[list[str]]) -> dict[str, list[str]]:
-    known: dict[str, list[str]] = {}
-    for entry in found:
-        known.setdefault(entry[0], entry)
-    return known
+def _grade(entry: Any) -> str:  # noqa: ANN401  (a part of an answer)
+    words = [entry.get(key) for key in ("severity", "role", "likelihood")] if isinstance(entry, dict) else []
+    return f" ({', '.join(filter(None, words))})" if any(words) else ""
 
 
-def _said(entry: list[str]) -> str:
-    return f"{entry[0]} ({', '.join(word for word in entry[1:] if word)})"
+def _changes(old: Any, new: Any, place: str = "") -> Iterator[str]:  # noqa: ANN401
+    """The innermost parts that differ, each with its place in the entry."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in dict.fromkeys([*old, *new]):
+            yield from _changes(old.get(key), new.get(key), f"{place}.{key}" if place else str(key))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for number, pair in enumerate(zip(old, new, strict=True)):
+            yield from _changes(*pair, f"{place}[{number}]")
+    elif old != new:
+        yield f"{place} {_short(old)} -> {_short(new)}".strip()
 
 
-def main() -> None:
-    """Print the differences by input, then how often each finding was lost and added."""
+def _short(value: Any) -> str:  # noqa: ANN401
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= 160 else f"{text[:157]}..."  # noqa: PLR2004
+
+
+def _is_of_part(name: str, part: str) -> bool:
+    """Is this input of part ``K/N``, the K-th (from 0) of N parts of about the same size? Empty: of all."""
+    number, _, count = part.partition("/")
+    return not part or zlib.crc32(name.encode()) % int(count) == int(number)
+
+
+def main() -> int:
+    """Print the differences by input, then how often each kind was seen. Exit code 1 where there is any."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("base", help="the commit to compare with")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--brief", action="store_true", help="the totals only")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes for each tree")
+    parser.add_argument("--brief", action="store_true", help="print the totals only")
+    parser.add_argument("--texts", action="store_true", help="compare every sentence of the reports as well")
     parser.add_argument("--only", default="", help="inputs whose name begins with this")
+    parser.add_argument("--part", default="", metavar="K/N", help="the K-th (from 0) of N parts of the inputs")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        asked = {name: path for name, path in inputs(Path(scratch)).items() if name.startswith(args.only)}
+        asked = {
+            name: path for name, path in inputs(Path(scratch)).items()
+            if name.startswith(args.only) and _is_of_part(name, args.part)
+        }  # fmt: skip
         before = of_commit(args.base, asked, args.jobs)
         after = dict(zip(asked, answers(PROJECT, list(asked.values()), args.jobs), strict=True))
     totals: Counter[str] = Counter()
     changed = 0
     for name in asked:
-        lines = difference(before[name], after[name])
+        lines = list(difference(before[name], after[name], texts=args.texts))
         changed += bool(lines)
-        totals.update(line for line in lines if not line.startswith(">"))
+        totals.update(" ".join(line.split()[:3]) for line in lines if not line.startswith(">"))
         if lines and not args.brief:
             print(name, *lines, sep="\n    ")
     for line, count in sorted(totals.items(), key=lambda item: (-item[1], item[0])):
         print(f"{count:5d} {line}")
     print(f"{changed} of {len(asked)} inputs are answered otherwise than by {args.base}")
+    return 1 if changed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
